@@ -146,7 +146,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None
     began = time.monotonic()
     error, kept = refused(card(tmp_path, program, timeout=2), "x", "y")
     assert time.monotonic() - began < 15
-    assert "did not finish within 2 s and was terminated" in str(error)
+    assert "did not finish within 2 s and was killed" in str(error)
     assert said(kept) == ["1"]
     assert gone(number_in(tmp_path / "child"))
 

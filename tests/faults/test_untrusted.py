@@ -82,7 +82,7 @@ def test_aliases_that_stay_small_are_fine(tmp_path: Path) -> None:
 
 # --- templates ---
 
-NO_PROMPT = r"a prompt is named by letters|unknown prompt"
+NO_PROMPT = r"a prompt's name has only letters|unknown prompt"
 
 
 def form(folder: Path, template: str, **values: Any) -> str:

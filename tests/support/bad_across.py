@@ -109,7 +109,7 @@ IDS: list[Case] = [
     (
         "a prompt that climbs",
         {JUDGE: {"form": "../judges/asked"}},
-        ["lies in prompts/", "../judges/asked", "judges/asked.yaml, key form"],
+        ["a file in prompts/", "../judges/asked", "judges/asked.yaml, key form"],
     ),
     (
         "weights without a card",

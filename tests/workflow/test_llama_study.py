@@ -56,7 +56,7 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Stud
         assert done.returncode == 0, done.stdout
         logs = (study.out / "logs" / "ask" / "demo-dialogue").rglob("smollm2*.log")
         log = "".join(path.read_text("utf-8") for path in logs)
-        assert "llama.cpp loads SmolLM2-135M-Instruct.Q4_1" in log
+        assert "llama.cpp is loading SmolLM2-135M-Instruct.Q4_1" in log
         assert log.count("0 in the store, 1 to request") == 2
         folder = study.out / "scores"
         texts.append({path.name: path.read_bytes() for path in folder.rglob("*.parquet")})

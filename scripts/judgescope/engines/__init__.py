@@ -1,7 +1,7 @@
-"""Engines: what answers for a judge, by computing, by replaying records, or by being asked.
+"""Engines, which answer for judges: they compute scores, replay records or send requests.
 
 The last statement of an engine's module declares it. A job imports only the engine that it runs,
-and only that module is in its code hash.
+and its code hash covers only that engine's module.
 """
 
 from msgspec import Struct, convert
@@ -10,19 +10,19 @@ from judgescope.core.declarations import declarations
 
 
 class EngineDeclaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An engine. Values are literals.
+    """The declaration of an engine; its values are literals.
 
-    The module of an engine that is not asked has `build(card, inputs)`, which returns a
-    `base.Engine`. The module of one that is asked has `build(card)`, which returns a
-    `requests.Ask`; if its card names files, also `located(card, folder, data)`.
+    The module of an engine that computes or replays has `build(card, inputs)`, which returns a
+    `base.Engine`. The module of an engine that is asked has `build(card)`, which returns a
+    `requests.Ask`, and `located(card, folder, data)` if the card names files.
     """
 
     name: str
     """The value of the key `engine` of a model's card."""
     asked: bool = False
-    """Whether it answers requests, whose replies are stored; all others compute or replay."""
+    """Whether it answers requests and its replies are stored; other engines compute or replay."""
     reads_prompts: bool = False
-    """Whether it judges by a form of config/prompts, and can write texts."""
+    """Whether it reads prompt forms of config/prompts; only such an engine can write texts."""
 
 
 ENGINES: dict[str, str] = {}  # engine -> its module

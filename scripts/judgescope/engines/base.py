@@ -22,8 +22,8 @@ class Subject:
     """A target, with everything that an engine may see of it.
 
     `perturbation` is `systems`, `original` or the perturbation's id. `references` are the item's,
-    without the one that the text was made from. `step` counts the texts of a chain. `original` is
-    the item's original, where it is read.
+    without the one that the text was made from. `step` is the text's position in its chain.
+    `original` is the item's original text, if it was read.
     """
 
     target: str
@@ -39,10 +39,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One draw.
+    """An engine's answer for one draw.
 
-    text: the raw reply; the number alone of a computed or recorded score; if the status is
-    `not_applicable`, the reason (a slug). rationale: how a computed score came about.
+    text: the raw reply; for a computed or recorded score only the number; if the status is
+    `not_applicable`, the reason (a slug). rationale: how the score was computed.
     """
 
     text: str
@@ -56,15 +56,16 @@ def not_applicable(reason: str) -> Answer:
 
 
 def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the texts to compare a subject with, or () and the reason.
+    """Return the texts to compare a subject with, or () and the reason why there are none.
 
-    A text is never compared with itself or the reference that it was made from (already missing
-    from `references`), nor with another reference of the same words (methods.md 1 and 5). A
-    system's text that equals a reference is compared with it, after all other references. Against
-    the `original`, as Hu et al. (2024) ask trained judges, it is the text that was perturbed.
+    A text is never compared with itself, with the reference that it was made from (which
+    `references` leaves out) or with a reference of the same words (methods.md 1 and 5). Exception:
+    a system's text that equals a reference is compared with it, after all other references. With
+    `against="original"`, as Hu et al. (2024) use trained judges, the perturbed text's original is
+    returned.
     """
     if against == "original":
-        assert subject.original is not None  # only sets of originals and what is made from them
+        assert subject.original is not None  # only originals and texts made from them get here
         return (subject.original,), ""
     if against == "source":
         present = subject.source is not None and subject.source.strip()
@@ -73,7 +74,7 @@ def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], st
     others = [text for text in subject.references if text.strip() and text.split() != words]
     if subject.perturbation == "systems":
         others += [text for text in subject.references if words and text.split() == words]
-    # texts of no system are made from a reference, which is no longer among the references
+    # a perturbed or original text is made from a reference, which `references` leaves out
     had_any = subject.references or subject.perturbation != "systems"
     return tuple(others), "only_reference" if had_any else "no_reference"
 
@@ -85,7 +86,7 @@ def number_text(value: float) -> str:
 
 
 class ErrorCounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The errors in a set of texts: the most that one has, and whether texts come in classes."""
+    """Error counts of a set of texts: the most in one text, and whether texts form classes."""
 
     maximum: int
     in_classes: bool
@@ -93,12 +94,12 @@ class ErrorCounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 @dataclass(frozen=True, kw_only=True)
 class EngineInputs:
-    """What engines that are not asked may read about a dataset.
+    """What engines that compute or replay may read about a dataset.
 
     ratings: (target, aspect) -> people's ratings. preferences: aspect -> the pairs of targets that
-    people compared. counted: set of texts with errors -> its counts.
-    folder is the model card's, data replaces `{data}` in the card's paths. names: of items and
-    systems in the dataset's own files.
+    people compared. counted: set of texts with errors -> its counts. folder: the folder of the
+    model card. data: the folder that `{data}` stands for in the card's paths. names: the names of
+    items and systems in the dataset's own files.
     """
 
     seed: int
@@ -112,7 +113,7 @@ class EngineInputs:
 
 
 class Engine(Protocol):
-    """Something that answers for judges without being asked over a network or a process."""
+    """An engine that computes or replays its answers: no network, no other process."""
 
     def answer(
         self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
@@ -121,7 +122,7 @@ class Engine(Protocol):
         ...
 
     def version(self, judge: Judge) -> str:
-        """Return what decides the answers beside the request, like `rouge_score 0.1.2`."""
+        """Return what determines the answers besides the request, such as `rouge_score 0.1.2`."""
         ...
 
 
@@ -138,10 +139,11 @@ def request_key(
 ) -> str:
     """Return sha256(canonical JSON of all that determines the answer), 64 hex digits.
 
-    That is always engine, model and form; of the rest only what the form uses: a ROUGE of one text
-    against the same references has one key on every aspect. Ids of judges are never part of it,
-    ids of targets only if an answer depends on more than the text. Controls made from ratings are
-    keyed by dataset, not by the ratings. `other`: the second text of a recorded comparison.
+    Engine, model and form are always part of it; everything else only if the form uses it. So the
+    ROUGE of a text against the same references has the same key on every aspect. Ids of judges are
+    never part of it, ids of targets only if an answer depends on more than the text. Controls made
+    from ratings are keyed by dataset, not by the ratings. `other`: the second text of a recorded
+    comparison.
     """
     request: dict[str, Any] = {"engine": model.engine, "form": judge.form}
     if isinstance(model, RecordedModel):
@@ -174,7 +176,7 @@ def _sha256(text: str) -> str:
 def _recorded_row(model: str, row_keys: str, subject: Subject, other: Subject | None) -> str:
     """Return the part of a request's canonical JSON that all forms and aspects of a text share.
 
-    Its names sort behind those of the other part.
+    Its field names sort after those of the other part.
     """
     row = {"item": subject.item, "model": model, "rows": json.loads(row_keys)}
     row |= {"source": subject.source, "system": subject.system, "text": subject.text}

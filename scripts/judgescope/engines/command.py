@@ -1,8 +1,8 @@
 """Programs as scorers: they read targets and write answers, one JSON object per line.
 
-Each start of the program gets a batch of targets, answers in any order and ends; every answer is
-kept as its line comes. A program that crashes, hangs or answers for an unknown id ends the job;
-about a target that it cannot score it answers with an error.
+Each time the program is started it gets a batch of targets, answers them in any order and exits;
+every answer is stored as soon as its line arrives. A program that crashes, hangs or answers for an
+unknown id ends the job. For a target that it cannot score, it answers with an error.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ SEEN = (
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH"),
     *("VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
 )
-"""With LC_*: the variables that every program sees; they hold no secret."""
+"""The variables that every program sees, with those named LC_*; none of them is a secret."""
 SET = {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
-"""For programs in Python: stable order of sets, unbuffered lines, UTF-8."""
-LONGEST = 1 << 20  # bytes of a line of output
-KEPT = 1 << 14  # the last bytes of the error output that are kept
+"""Variables for Python programs: stable order of sets, unbuffered lines, UTF-8."""
+LONGEST = 1 << 20  # the most bytes in a line of output
+KEPT = 1 << 14  # bytes kept from the end of the error output
 SHOWN = 300  # characters of a program's output that an error shows
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
@@ -60,13 +60,13 @@ class MissingDraw(NamedTuple):
 
 
 class ProgramError(Exception):
-    """A program broke the protocol: its answers cannot be trusted any more."""
+    """A program broke the protocol, so its further answers cannot be trusted."""
 
 
 def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
-    """Return the card with the absolute path of every file that its words name.
+    """Return the card with absolute paths for all files that its arguments name.
 
-    Raises UserError for a missing file, and for a word that names a file unknown to `files`.
+    Raises UserError for a missing file, and for an argument that names a file not in `files`.
     """
     where = f"models/{card.model}.yaml"
     roles = {role for word in card.argv for role in ROLE.findall(word)} - {PYTHON}
@@ -75,7 +75,7 @@ def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
         files = resolve(card.files, role, folder, data, where=where)
         if len(files) > 1:
             raise UserError(
-                "an argument of a command names one file, but this role has several",
+                "an argument of the command stands for one file, but this role has several files",
                 where=f"{where}, key argv",
                 got=f"{{{role}}}: {len(files)} files",
             )
@@ -100,21 +100,21 @@ def words(card: CommandModel) -> list[str]:
     if shutil.which(line[0]):
         return line
     if Path(line[0]).is_file():
-        todo = "chmod +x, or put its interpreter before it: {python}, sh, Rscript"
+        todo = "run chmod +x on it, or write its interpreter before it: {python}, sh, Rscript"
         raise UserError("this program is not executable", where=where, got=line[0], todo=todo)
-    todo = "give its full path, or install it where PATH finds it; {python} is this interpreter"
+    todo = "give its full path, or install it in a folder of PATH; {python} is this interpreter"
     raise UserError("program not found", where=where, got=line[0], todo=todo)
 
 
 class CommandEngine:
-    """Starts one program, as many at once as its card says."""
+    """Runs a program, in as many processes at once as its card allows."""
 
     def __init__(self, card: CommandModel) -> None:
         self.card, self.words = card, words(card)
         for name in card.env:
             if name not in os.environ:
                 raise UserError(
-                    "an environment variable that the program needs is not set",
+                    "an environment variable for the program is not set",
                     where=f"models/{card.model}.yaml, key env",
                     got=name,
                     todo=f"export {name}=… (its value is never written anywhere)",
@@ -124,7 +124,7 @@ class CommandEngine:
         self.redactor = Redactor({f"<{name}>": os.environ[name] for name in card.env})
 
     def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
+        """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
         draws = (MissingDraw(work.request, draw) for work in missing for draw in work.draws)
         guard = Guard(patience=0)  # ends the programs of a job that is killed
         self.environment |= guard.environment
@@ -171,14 +171,14 @@ class _Start:
         self.errors = b""
 
     async def run(self) -> None:
-        """Start the program and read it to its end; UserError if a draw has no answer."""
+        """Start the program and read its whole output; UserError if a draw has no answer."""
         process = await self._started()
         try:
             async with asyncio.timeout(self.engine.card.timeout):
                 await self._exchange(process)
         except TimeoutError:
             limit = f"{self.engine.card.timeout:g} s"
-            raise self._failed(f"did not finish within {limit} and was terminated") from None
+            raise self._failed(f"did not finish within {limit} and was killed") from None
         except ProgramError as error:
             raise self._failed(str(error)) from None
         finally:
@@ -200,13 +200,13 @@ class _Start:
                 stderr=asyncio.subprocess.PIPE,
                 env=self.engine.environment,
                 limit=LONGEST,
-                start_new_session=True,  # a group of its own, to be ended as a whole
+                start_new_session=True,  # its own process group, so that all of it can be killed
             )
         except OSError as error:
             raise self._failed(f"cannot be started: {error.strerror}") from None
 
     async def _exchange(self, process: asyncio.subprocess.Process) -> None:
-        """Write, read and listen at once: a program may answer before it has read all input."""
+        """Write and read at the same time: a program may answer before it has read all input."""
         assert process.stdin and process.stdout and process.stderr
         beside = [
             asyncio.create_task(self._listen(process.stderr)),
@@ -223,7 +223,7 @@ class _Start:
                 task.cancel()
 
     async def _give(self, stream: asyncio.StreamWriter) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # it need not read all input
+        with suppress(BrokenPipeError, ConnectionResetError):  # it may exit without reading all
             for draw in self.batch:
                 stream.write(draw.line)
                 await stream.drain()
@@ -246,7 +246,7 @@ class _Start:
             self._take(line)
 
     def _take(self, line: bytes) -> None:
-        """Keep an answer; a line that is not an object with an id is noise."""
+        """Store an answer; a line that is not an object with an id is noise."""
         text = line.decode("utf-8", "replace").strip()
         try:
             answer = json.loads(text)
@@ -301,7 +301,7 @@ class _Start:
 
 
 def _content(answer: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return which one of score, text and error an answer has, and its text; else None."""
+    """Return the field that an answer has (score, text or error) and its text; else None."""
     kinds = [name for name in ("score", "text", "error") if answer.get(name) is not None]
     if not kinds and ("score" in answer or "text" in answer):
         return "text", ""
@@ -322,9 +322,9 @@ def _ended(code: int | None) -> str:
 
 
 async def _reap(process: asyncio.subprocess.Process) -> None:
-    """End the processes that a program leaves behind: they hold its outputs open.
+    """Kill the processes that a program leaves behind: they keep its outputs open.
 
-    It polls, because `wait` itself waits until the outputs are closed.
+    This polls, because `wait` would wait until the outputs are closed.
     """
     while process.returncode is None:
         await asyncio.sleep(0.05)

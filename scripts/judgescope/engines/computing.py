@@ -1,4 +1,4 @@
-"""The jobs of engines that are not asked: their specs, and their answers cell by cell."""
+"""Jobs of engines that compute or replay: their specs, and their answers cell by cell."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -20,14 +20,14 @@ from judgescope.schema.loading import adapter
 
 
 class JoinsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file for the counts of joined rows; `selected`: the study judges a part of the texts."""
+    """The file for the counts of joined rows; `selected`: the study judges only some texts."""
 
     path: str
     selected: bool
 
 
 class EngineSpec(JobSpec, frozen=True, kw_only=True):
-    """The answers of one model that is not asked about one dataset."""
+    """The answers that one model computes or replays for one dataset."""
 
     dataset: str
     model: dict[str, Any]
@@ -49,18 +49,18 @@ class EngineSpec(JobSpec, frozen=True, kw_only=True):
     """Set of texts with inserted errors -> their counts."""
     joined: JoinsFile | None = None
     hashes: str | None = None
-    """The file for the hashes of the written files."""
+    """The file for the hashes of the files that the job writes."""
 
 
 class ReplaySpec(EngineSpec, frozen=True, kw_only=True):
-    """The job that writes the answers of an engine as replies, a file for each cell."""
+    """The job that writes an engine's answers as replies, one file per cell."""
 
     replies: str
     """The path of a cell's replies; `{}` stands for `<perturbation>/<judge>`."""
 
 
 class Part(NamedTuple):
-    """A judge's answers about a set of targets on one aspect: a row and an answer for each draw."""
+    """A judge's answers for a set of targets on one aspect: a row and an answer for each draw."""
 
     perturbation: str
     judge: Judge
@@ -71,9 +71,9 @@ class Part(NamedTuple):
 
 
 def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
-    """Yield every cell of the spec as its parts, in the order of the cell's files.
+    """Yield the parts of every cell of the spec, in the order of the cells' files.
 
-    After the last cell it prints notices, and writes the joins of a recorded model.
+    After the last cell it prints notices and, for a recorded model, writes the join counts.
     """
     model: Model = adapter("model").validate_python(spec.model)
     targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)
@@ -103,7 +103,7 @@ def _part(
     judge: Judge,
     aspect: str,
 ) -> Part:
-    """Return what a judge answers about these texts, or about pairs of them."""
+    """Return a judge's answers for these texts, or for pairs of them."""
     name, criterion = split(aspect)
     scale = judge.scale_on(name) or RatedAspect(**spec.scales[aspect])
     shown: list[tuple[Subject, Subject | None]] = [(subject, None) for subject in subjects]

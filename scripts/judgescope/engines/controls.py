@@ -1,7 +1,8 @@
-"""Controls: null judges that ignore a text's quality, and one that knows its errors.
+"""Controls: judges that ignore a text's quality, and an oracle that knows its errors.
 
-On a scale of labels alone they answer in words: `random` draws people's labels, as often as they
-occur; `shuffled` deals out the texts' labels, the lower median of ordered ones, else the majority.
+On a scale that has only labels they answer in words: `random` draws from people's labels, each as
+often as it occurs; `shuffled` permutes the labels of the texts. A text's label is the lower median
+of its ratings if the labels are ordered, else their majority.
 """
 
 import math
@@ -43,7 +44,7 @@ class ControlEngine:
         return [[draw_of(subject, draw) for draw in range(judge.draws)] for subject in subjects]
 
     def version(self, judge: Judge) -> str:
-        """Return numpy's version for the forms that draw."""
+        """Return numpy's version for the forms that draw at random."""
         return f"numpy {version('numpy')}" if judge.form in {"random", "shuffled"} else ""
 
     def _value(
@@ -63,9 +64,9 @@ class ControlEngine:
         return self._most_frequent(aspect) if rated else None
 
     def _oracle(self, scale: Scale, subject: Subject) -> float:
-        """Return the top of the scale less the inserted errors, spread evenly down to its bottom.
+        """Return a score that falls evenly with each inserted error, from top to bottom of a scale.
 
-        For texts that come in classes: the nearest class, of two the higher one.
+        For texts that form classes: the nearest class; of two equally near ones the higher.
         """
         if not subject.step:
             return scale.max
@@ -76,7 +77,7 @@ class ControlEngine:
         return scale.max - (scale.max - scale.min) * share
 
     def _random(self, aspect: str, scale: Scale, target: str, draw: int) -> float:
-        """Draw from the scale; each target has its own stream, so others do not matter."""
+        """Draw from the scale; each target has its own stream, independent of other targets."""
         rng = stream(self.seed, "control", "random", self.dataset, aspect, target, draw)
         grid = scale.values()
         if grid is None:
@@ -86,12 +87,12 @@ class ControlEngine:
         return grid[int(rng.integers(len(grid)))]
 
     def _find_labels(self, aspect: str) -> list[float]:
-        """Return every rating of an aspect, in order."""
+        """Return all ratings on an aspect, sorted."""
         rated = (values for (_, name), values in self.ratings.items() if name == aspect)
         return sorted(value for values in rated for value in values)
 
     def _find_most_frequent(self, aspect: str) -> float:
-        """Return the most frequent rating; of several the lowest."""
+        """Return the most frequent rating; if several are, the lowest of them."""
         rated = (values for (_, name), values in self.ratings.items() if name == aspect)
         counts = Counter(value for values in rated for value in values)
         return min(counts, key=lambda value: (-counts[value], value))
@@ -99,7 +100,7 @@ class ControlEngine:
     def _shuffle(
         self, aspect: str, value_of: Callable[[Sequence[float]], float | None]
     ) -> dict[str, float]:
-        """Return target -> the value of some target's ratings; every value is used once."""
+        """Return target -> a random target's value; every target's value is used once."""
         means = {
             target: value
             for (target, name), values in sorted(self.ratings.items())
@@ -110,7 +111,7 @@ class ControlEngine:
 
 
 def _label_of(scale: Scale) -> Callable[[Sequence[float]], float | None]:
-    """Return the function that makes one value of a text's ratings on a scale."""
+    """Return the function that reduces a text's ratings on a scale to one value."""
     if not scale.categorical:
         return _mean
     return median_low if scale.ordered else _majority
@@ -121,7 +122,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _majority(values: Sequence[float]) -> float | None:
-    """Return the value that more than half of the ratings have, None without one."""
+    """Return the value of more than half of the ratings, or None if there is none."""
     value, count = Counter(values).most_common(1)[0]
     return value if 2 * count > len(values) else None
 

@@ -23,14 +23,14 @@ from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.loading import priced
 
 FILES_NAMED = ("api_key_file", "proxy_auth_file", "ca_file", "tokenizer")
-"""Keys of an endpoint's card that name files."""
+"""Keys of an endpoint's card whose values are files."""
 
 
 def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:
     """Return a card with the paths and hashes of its files, which requests and engine need.
 
-    `folder` is the card's, `data` replaces `{data}` in its paths, `trained` is the folder of the
-    adapter that the study trains, which need not exist yet. Raises UserError for any other file
+    `folder` is the card's folder, `data` replaces `{data}` in its paths, `trained` is the folder of
+    the adapter that the study trains, which need not exist yet. Raises UserError for any other file
     that is missing or does not match the card.
     """
     if isinstance(card, VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
@@ -64,11 +64,11 @@ def adapter_in(folder: Path) -> Adapter:
 def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
     """Return the engine of a settled model card, within a budget.
 
-    Raises UserError for a card whose adapter still has to be trained.
+    Raises UserError for a card whose adapter is not trained yet.
     """
     if isinstance(card, VllmModel) and card.adapter == TRAINED:
         raise UserError(
-            "this model's adapter does not exist yet: a study must train it",
+            "this model's adapter has not been trained yet",
             where=f"models/{card.model}.yaml, key adapter",
             got=TRAINED,
             todo="run the study that trains it (its key `distill`)",
@@ -81,10 +81,10 @@ def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
 
 
 def within(budget: Budget, ask: Ask) -> Ask:
-    """Return an engine that gets no more work than the budget has room for.
+    """Return an engine that gets no more work than the budget allows.
 
-    If settled requests free room, the engine is called again for the rest; if not, the error is
-    raised once all replies under way are kept.
+    If finished requests free budget, the engine is called again for the rest; if not, the error is
+    raised once all replies in flight are stored.
     """
 
     def ask_within(work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
@@ -101,7 +101,7 @@ def within(budget: Budget, ask: Ask) -> Ask:
 
 
 class _ReservedWork:
-    """Work with room in the budget, and the holds of requests whose draws are not all there."""
+    """Work that the budget allows, and the holds of requests that still lack replies."""
 
     def __init__(self, budget: Budget, work: Iterator[Work], keep: Keep) -> None:
         self.budget, self._rest, self._keep = budget, work, keep
@@ -115,7 +115,7 @@ class _ReservedWork:
         return self.error is None and self._next is not None
 
     def work(self) -> Iterator[Work]:
-        """Yield work until there is no room for more."""
+        """Yield work until the budget allows no more."""
         while self.has_next():
             work = self._next
             assert work is not None
@@ -131,7 +131,7 @@ class _ReservedWork:
             yield work
 
     def keep(self, reply: Reply) -> None:
-        """Keep a reply; settle its request once all draws are there."""
+        """Store a reply; settle its request once all its draws have arrived."""
         self._keep(reply)
         hold, replies = self._holds[reply.key]
         replies.append(reply)

@@ -1,10 +1,11 @@
-"""Scorers that compute: overlap with references or source, and a rule judge.
+"""Computed measures: overlap with references or the source, and a rule judge.
 
-Overlap lies on 0..1 and does not depend on the aspect. The rule judge weighs four surface
-properties of an English text by aspect and explains its rating. Each property lies in (0, 1], 1
-being faultless: half / (half + rate), 1/2 at the rate `half` of faults per word or sentence.
-Conventions are not faults: a text without capitals is lower-cased data, and a text most of whose
-marks stand alone ("back at merson .") is tokenised data. Nothing needs a download or a network.
+Overlap lies on 0..1 and does not depend on the aspect. The rule judge weights four surface
+properties of an English text by aspect and explains its rating. Each property is
+half / (half + rate), where `rate` is the number of faults per word or sentence: 1 without faults,
+1/2 at the rate `half`. Conventions are not faults: a text without capitals is lower-cased data; a
+text in which most punctuation marks are separate tokens ("back at merson .") is tokenised data.
+Nothing is downloaded.
 """
 
 import re
@@ -43,9 +44,10 @@ PACKAGE = {
 def overlap(form: str) -> Measure:
     """Return the function of `form`, (text, references) -> 0..1; several references are allowed.
 
-    rouge1, rouge2, rougel: F1 of the best reference (package rouge_score, stemmer on). chrf:
-    sacrebleu's sentence chrF, its own multi-reference rule: the best reference. bleu: sacrebleu's
-    sentence BLEU with effective order and exponential smoothing, n-grams of all references at once.
+    rouge1, rouge2, rougel: F1 with the best reference (package rouge_score, stemmer on). chrf:
+    sacrebleu's sentence chrF with the best reference, which is sacrebleu's own rule. bleu:
+    sacrebleu's sentence BLEU with effective order and exponential smoothing; the n-grams of all
+    references count together.
     """
     return _rouge(form) if form.startswith("rouge") else _sacrebleu(form)
 
@@ -89,7 +91,7 @@ def _sacrebleu(form: str) -> Measure:
 
 
 HALF = {"spelling": 0.1, "repetition": 0.1, "punctuation": 0.5}
-"""Faults per word (punctuation: per sentence) at which a property is one half."""
+"""Faults per word (punctuation: per sentence) at which a property has the value 1/2."""
 
 
 class Parts(NamedTuple):
@@ -113,7 +115,7 @@ WEIGHTS: dict[str, tuple[float, float, float, float]] = {
     **dict.fromkeys(("coherence", "maintains-context"), _FLOW),
     **dict.fromkeys((*_CONTENT, "adequacy"), _SUBSTANCE),
 }
-"""Aspect -> weights in the order of `Parts`; on other aspects the properties weigh alike."""
+"""Aspect -> weights in the order of `Parts`; on other aspects all properties weigh the same."""
 
 BLIND = {
     *("consistency", "faithfulness", "groundedness", "uses-knowledge", "accuracy"),
@@ -149,17 +151,17 @@ def rate(parts: Parts, aspect: str, scale: Scale) -> float:
 
 
 def explain(parts: Parts, aspect: str) -> str:
-    """Return the properties in words, below a warning where they hardly matter to the aspect."""
+    """Return the properties in words, after a warning if they hardly matter to the aspect."""
     note = [f"Rules see almost nothing of {aspect}: surface only."] if aspect in BLIND else []
     named = [f"{name} {part:.2f}" for name, part in parts._asdict().items() if part is not None]
     return "\n".join([*note, ", ".join(named)])
 
 
 def spelling(text: str, source: str = "") -> float:
-    """Return half / (half + unknown / checked) over the words that can be checked.
+    """Return half / (half + unknown / checked), the spelling of the words that can be checked.
 
-    Not checked: words with a capital (names), a digit or an apostrophe, and of up to two letters.
-    Known: the words of pyspellchecker's English dictionary (American) and of the source.
+    Not checked: words with a capital (names), a digit or an apostrophe, and words of one or two
+    letters. Known: the words of pyspellchecker's English (American) dictionary and of the source.
     """
     known = {word.lower() for word in _words(source)}
     checked = [word for word in _words(text) if word.islower() and word.isalpha() and len(word) > 2]
@@ -170,8 +172,8 @@ def spelling(text: str, source: str = "") -> float:
 def repetition(text: str) -> float:
     """Return half / (half + repeats / words).
 
-    Repeats are words that repeat the one before, trigrams that came before, and sentences that came
-    before, without regard to case and punctuation.
+    Repeats are words equal to the word before, and trigrams and sentences that occurred earlier.
+    Case and punctuation are ignored.
     """
     words = [word.lower() for word in _words(text)]
     doubled = sum(word == following for word, following in pairwise(words))
@@ -184,8 +186,8 @@ def repetition(text: str) -> float:
 def length(text: str, source: str | None, references: Sequence[str]) -> float | None:
     """Return min(1, n / low, high / n) for n words; None without references and source.
 
-    Low and high are the shortest and the longest reference; without references the source's
-    typical (median) sentence and the whole source.
+    Low and high are the lengths of the shortest and the longest reference; without references,
+    those of the source's typical (median) sentence and of the entire source.
     """
     n = len(text.split())
     spans = [len(reference.split()) for reference in references]
@@ -200,8 +202,8 @@ def length(text: str, source: str | None, references: Sequence[str]) -> float | 
 def punctuation(text: str) -> float:
     """Return half / (half + faults / sentences).
 
-    Faults: doubled marks (an ellipsis is none), no final mark, brackets and quotes without their
-    counterpart, a space before a mark, a sentence that does not start with a capital.
+    Faults: doubled marks (but not an ellipsis), no final mark, unpaired brackets and quotes, a
+    space before a mark, a sentence that does not start with a capital.
     """
     sentences = _sentences(text)
     if not sentences:
@@ -244,7 +246,7 @@ def _dictionary() -> Container[str]:
 
 
 class LexicalEngine:
-    """Computes each form once per text and comparison texts, whatever the aspect."""
+    """Computes each form once per text and its comparison texts, for all aspects together."""
 
     def __init__(self) -> None:
         self._overlap = cache(lambda form, text, texts: overlap(form)(text, texts))

@@ -1,7 +1,7 @@
-"""GGUF files served with llama.cpp: the job that asks starts a server and ends it.
+"""GGUF files served with llama.cpp: the job that asks starts the server and stops it.
 
 The server listens on a free port of the loopback interface and answers only requests with its key.
-Nothing starts if the store has every reply.
+It is not started if the store has every reply.
 """
 
 import atexit
@@ -32,15 +32,15 @@ START_SECONDS = 600.0  # to read the weights
 END_SECONDS = 10.0
 QUOTED_LINES, QUOTED_CHARACTERS = 2, 300  # of the server's log, in an error
 PRINTED_LINES = 20  # of the server's log, in the job's
-ERROR = " E "  # in a line of the log that says what is wrong
+ERROR = " E "  # marks an error line of the log
 MEMORY = Path("/proc/meminfo")
 
 
 class LlamaServer:
     """llama.cpp's server in a child process, which ends when its standard input closes.
 
-    The kernel closes it with the job, even by kill -9. Neither Ctrl-C nor a signal to the job's
-    group reaches the child: requests under way may still be answered.
+    The kernel closes the input when the job ends, even by kill -9. Neither Ctrl-C nor a signal to
+    the job's process group reaches the child: requests in flight may still be answered.
     """
 
     def __init__(self, card: LlamaModel) -> None:
@@ -68,7 +68,7 @@ class LlamaServer:
             start_new_session=True,
         )
         atexit.register(self.close)
-        print(f"llama.cpp loads {card.served_name}", flush=True)
+        print(f"llama.cpp is loading {card.served_name}", flush=True)
         self.url = self._started(settings)
 
     def model(self) -> OpenAIModel:
@@ -88,7 +88,7 @@ class LlamaServer:
             raise self._failed("the llama.cpp server has ended")
 
     def close(self) -> None:
-        """End the server and return when it is gone."""
+        """Stop the server and return when it has ended."""
         assert self._child.stdin is not None
         self._child.stdin.close()
         try:
@@ -126,7 +126,7 @@ class LlamaServer:
             )
 
     def _failed(self, problem: str) -> UserError:
-        """Return the error of a server that has ended: its exit, and the end of its log."""
+        """Return the error for a server that has ended, with its exit status and last log lines."""
         code = self._child.returncode
         exit_by = f"signal {-code}" if code < 0 else f"exit status {code}"
         self._log.seek(0)
@@ -135,13 +135,13 @@ class LlamaServer:
         print(*deque(lines, PRINTED_LINES), sep="\n", flush=True)
         errors = [line.partition(ERROR)[2] for line in lines if ERROR in line] or lines
         last = "; ".join(deque(dict.fromkeys(errors), QUOTED_LINES))[-QUOTED_CHARACTERS:]
-        killed = "; signal 9 often means that memory was short" if code == -9 else ""
+        killed = "; signal 9 often means that memory ran out" if code == -9 else ""
         return UserError(
             f"{problem} ({exit_by}): {last or 'its log is empty'}",
             where=self._where,
             got=self.card.files[WEIGHTS],
-            todo=f"the job's log has more lines{killed}; a smaller `context` needs less memory; "
-            "replies so far are kept, and the same command asks for the rest",
+            todo=f"see the job's log{killed}; a smaller `context` needs less memory; received "
+            "replies are stored: run again for the rest",
         )
 
     @property
@@ -150,7 +150,7 @@ class LlamaServer:
 
 
 def available_memory() -> int | None:
-    """Return the bytes that a process may still use, None where the system does not say."""
+    """Return the bytes of memory still available, or None if the system does not report them."""
     try:
         lines = MEMORY.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -175,7 +175,7 @@ def check_binding(card: LlamaModel) -> None:
 
 
 def located(card: LlamaModel, folder: Path, data: Path) -> LlamaModel:
-    """Return the card with the absolute path of its file; UserError if that is not GGUF."""
+    """Return the card with the absolute path of its file; UserError if it is not a GGUF file."""
     where = f"models/{card.model}.yaml"
     [(path, _)] = resolve(card.files, WEIGHTS, folder, data, where=where)
     with path.open("rb") as file:

@@ -1,7 +1,7 @@
-"""llama.cpp's server as a program: the only code that knows xllamacpp's interface.
+"""llama.cpp's server as a program: the only code that uses xllamacpp's interface.
 
 It reads a line of JSON (path, alias, key, host, context, threads, cache), prints its address once
-it answers, and ends when its standard input closes.
+it is ready, and exits when its standard input closes.
 """
 
 import json
@@ -14,13 +14,13 @@ from typing import Any
 def parameters(
     path: str, alias: str, key: str, host: str, context: int, threads: int, cache: bool
 ) -> Any:
-    """Return the server's settings: one request at a time, on the processor, nothing fetched."""
+    """Return the server's settings: one request at a time, on the CPU, without downloads."""
     params = import_module("xllamacpp").CommonParams()
     params.model.path = path
     params.model_alias = {alias}
     params.api_keys = [key]
     params.hostnames = [host]
-    params.port = 0  # the system chooses one that is free
+    params.port = 0  # the system chooses a free port
     params.n_ctx = context
     params.n_parallel = 1
     params.fit_params = False
@@ -43,7 +43,7 @@ def main() -> None:
     server = import_module("xllamacpp").Server(parameters(**settings))
     print(server.listening_address, file=answer, flush=True)
     sys.stdin.read()
-    os._exit(0)  # the server's own end can wait for requests that nobody reads any more
+    os._exit(0)  # a regular shutdown can wait for requests whose replies nobody reads
 
 
 if __name__ == "__main__":

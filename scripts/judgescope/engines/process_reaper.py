@@ -1,8 +1,8 @@
-"""A watchdog that ends all processes of a job when the job ends, even by kill -9.
+"""A watchdog that kills all processes of a job when the job ends, even by kill -9.
 
-Run as a program it waits until its standard input closes, which the kernel does when the job is
-gone, and then ends every process with the job's mark in its environment: children, grandchildren,
-and processes that left their group or session. Linux only, like vLLM.
+Run as a program, it waits until the kernel closes its standard input because the job has ended.
+Then it kills every process with the job's mark in its environment: children, grandchildren, and
+processes that left their group or session. Linux only, like vLLM.
 """
 
 import os
@@ -19,9 +19,9 @@ PROC = Path("/proc")
 
 
 class Guard:
-    """A watchdog in a session of its own, which neither Ctrl-C nor the end of a group reaches.
+    """A watchdog in its own session, so that neither Ctrl-C nor a signal to a group reaches it.
 
-    Processes that are started with `environment`, which holds the mark, are watched.
+    It watches processes that are started with `environment`, which contains the mark.
     """
 
     def __init__(self, patience: float = PATIENCE) -> None:
@@ -38,7 +38,7 @@ class Guard:
         )
 
     def close(self) -> None:
-        """End all marked processes, and return when they are gone."""
+        """Kill all marked processes, and return when they have ended."""
         assert self._watchdog.stdin is not None
         self._watchdog.stdin.close()
         self._watchdog.wait()
@@ -59,7 +59,7 @@ def marked(token: str) -> list[int]:
 
 
 def main(token: str, patience: float) -> None:
-    """Wait for the end of the job; then end its processes, first by SIGTERM."""
+    """Wait for the end of the job; then end its processes: SIGTERM first, SIGKILL later."""
     sys.stdin.buffer.read()
     patient_until = time.monotonic() + patience
     asked: set[int] = set()

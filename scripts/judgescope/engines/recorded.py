@@ -1,4 +1,4 @@
-"""Replies and scores that exist already: rows of files, joined to the targets they judge."""
+"""Replies and scores that already exist: rows of files, joined to the targets they judge."""
 
 import math
 import re
@@ -37,18 +37,18 @@ from judgescope.engines.recorded_rows import (
 from judgescope.schema.cards import ASPECT, Judge, RecordedModel, Scale
 from judgescope.schema.cards.base import plain_word
 
-MIN_JOINED = 0.9  # a smaller share of joined rows or texts is a warning
+MIN_JOINED = 0.9  # a smaller share of joined rows or scored texts causes a warning
 MAX_NAMED = 3  # a notice names this many unmatched rows or targets
 MAX_LISTED = 4  # a line lists this many judges or aspects; more are counted
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
 
 REPLY = "reply"
-"""The column of a comparison's reply in each of its orders."""
+"""The column with the reply of a comparison, in either order."""
 CHOICES: dict[str, tuple[str, str]] = {
     **{"first": ("A", "A"), "second": ("B", "B"), "tie": ("tie", "tie")},
     **{"text": ("A", "B"), "text_b": ("B", "A")},
 }
-"""What a label chose -> the letter of that text, where the texts came in their order or swapped."""
+"""Choice of a label -> the letter of the chosen text, if shown in the row's order or swapped."""
 
 Pair = tuple[Subject, Subject]
 """The two texts of a comparison, in the order in which they were shown."""
@@ -57,8 +57,8 @@ Pair = tuple[Subject, Subject]
 class Join(Struct, frozen=True, kw_only=True):
     """How many rows and texts of one judge and aspect were joined.
 
-    `texts_scored` are the texts with a row that holds a reply or score. `poor`: less than
-    MIN_JOINED of the rows were joined, or of the texts have a score.
+    `texts_scored` counts the texts with a row that contains a reply or score. `poor`: less than
+    MIN_JOINED of the rows were joined, or less than MIN_JOINED of the texts have a score.
     """
 
     model: str
@@ -71,18 +71,18 @@ class Join(Struct, frozen=True, kw_only=True):
     texts_scored: int
     poor: bool
     pairs: bool = False
-    """Whether rows are comparisons: then `texts` counts pairs in an order."""
+    """Whether rows are comparisons: then `texts` counts ordered pairs."""
 
 
 def read_joins(path: str | Path) -> list[Join]:
-    """Return the joins that a job has written."""
+    """Return the join counts that a job has written."""
     return decode(Path(path).read_bytes(), type=list[Join])
 
 
 def join_lines(joins: Iterable[Join], *, poor: bool = False) -> list[str]:
-    """Return one line for all judges and aspects of a model with equal counts.
+    """Return the lines about joins: one for all judges and aspects of a model with equal counts.
 
-    `poor`: only joins that are poor.
+    With `poor`, return only the lines about poor joins.
     """
     groups: dict[tuple[Any, ...], list[Join]] = {}
     for join in joins:
@@ -121,8 +121,8 @@ class RecordedEngine:
 
     Rows are joined by target, by item (and system) or by text (and source and system). Items and
     systems match by their names in the data (`names`) or by their ids; texts match with white space
-    normalised. Rows of the file role named like a judge's form serve that form; all other forms
-    read the role `data`.
+    normalised. If the card's `files` has a role with the name of a judge's form, that form reads
+    its rows; all other forms read the role `data`.
     """
 
     def __init__(self, card: RecordedModel, inputs: EngineInputs) -> None:
@@ -139,8 +139,8 @@ class RecordedEngine:
     ) -> list[list[Answer]]:
         """Return the first `judge.draws` recorded draws of every subject.
 
-        Raises UserError if a row fits two targets, if two rows fit one target, and for a recorded
-        score that is not a number.
+        Raises UserError if a row matches two targets, if two rows match one target, and for a
+        recorded score that is not a number.
         """
         role = self._role(judge)
         table, matches = self._rows_on(aspect, role), self._matches[judge.judge, aspect, role]
@@ -165,8 +165,8 @@ class RecordedEngine:
     ) -> tuple[list[Pair], list[list[Answer]]]:
         """Return the recorded comparisons of two texts of an item, and the draws of each.
 
-        A pair comes in each order that was recorded; a pair that people compared, and no row is
-        about, comes once without an answer. Raises UserError for a row that fits two pairs.
+        A pair is listed in each recorded order. A pair that people compared, but that has no row,
+        is listed once, without an answer. Raises UserError for a row that matches two pairs.
         """
         role = self._role(judge)
         table, matches = self._rows_on(aspect, role), self._matches[judge.judge, aspect, role]
@@ -178,7 +178,7 @@ class RecordedEngine:
             if (key := next((key for key in keys if key in table), None)) is not None:
                 comparisons[pair[0].target, pair[1].target] = pair, key
         _check_distinct_pairs(table, comparisons.values())
-        rank = {key: number for number, key in enumerate(table)}  # each pair as its row lists it
+        rank = {key: number for number, key in enumerate(table)}  # pairs in the order of the rows
         comparisons = dict(sorted(comparisons.items(), key=lambda each: rank[each[1][1] or ()]))
         known = {subject.target: subject for subject in subjects}
         for first, second in self.preferences.get(aspect, ()):
@@ -187,7 +187,7 @@ class RecordedEngine:
                 comparisons[first, second] = (known[first], known[second]), None
         if example is None:
             raise UserError(
-                "no item has two texts that could be compared",
+                "no item has two texts to compare",
                 where=f"models/{self.card.model}.yaml, key rows; judge {judge.judge}",
                 got=self.dataset,
             )
@@ -207,15 +207,15 @@ class RecordedEngine:
         return [pair for pair, _ in comparisons.values()], answers
 
     def version(self, judge: Judge) -> str:
-        """Return the sha256 of the judge's files, if the card has it."""
+        """Return the sha256 of the judge's files, if it is on the card."""
         roles = self._roles(self._role(judge))
         return " ".join(self.card.sha256[role] for role in roles if role in self.card.sha256)
 
     def joins(self, shared: Collection[str] = (), *, selected: bool = False) -> list[Join]:
         """Return the join of every judge and aspect answered so far.
 
-        `selected`: only a part of the texts is judged, so rows about other texts are expected;
-        `shared` are the judges for which that holds.
+        `selected`: only some texts are judged, so rows about other texts are expected; `shared`
+        names judges of whom that holds in any case.
         """
         joins = []
         for (judge, aspect, role), matches in self._matches.items():
@@ -242,8 +242,8 @@ class RecordedEngine:
     def checked_joins(self, shared: Collection[str] = (), *, selected: bool = False) -> list[Join]:
         """Return `joins`.
 
-        Raises UserErrors for a judge and aspect of which no row joins a target, or no joined row
-        holds a value.
+        Raises UserErrors if for a judge and aspect no row matches a target, or no matching row has
+        a value.
         """
         errors = [
             self._unjoined(judge, aspect, role, next(iter(matches.keys.values())))
@@ -261,22 +261,22 @@ class RecordedEngine:
 
     @property
     def notices(self) -> list[str]:
-        """Return notices of rows without a target, targets without a row, and repeated rows."""
+        """Return notices about unmatched rows and targets, changed texts and repeated rows."""
         used: dict[tuple[str, str], set[Key]] = defaultdict(set)
         for (_, aspect, role), matches in self._matches.items():
             used[aspect if self.card.rows.aspect else "", role] |= matches.used
         unmatched = {
-            "recorded rows without a target": (
+            "recorded rows that match no text": (
                 row.where
                 for (aspect, role), keys in used.items()
                 for key, rows in self._rows_on(aspect, role).items()
                 for row in rows
                 if key not in keys and row.where not in self._changed
             ),
-            "targets without a recorded row": (
+            "texts without a recorded row": (
                 target for matches in self._matches.values() for target in matches.missing
             ),
-            "recorded rows whose text differs from their target's": self._changed,
+            "recorded rows with another text than the dataset": self._changed,
             "recorded rows that repeat a text": (
                 row.where
                 for table in self._tables.values()
@@ -301,8 +301,8 @@ class RecordedEngine:
                 where=where,
                 got=names.aspects.get(aspect, aspect),
                 allowed={str(row.get(names.aspect)) for row in rows},
-                todo=f"give its name in the rows (`aspects: {{{aspect}: …}}` under `rows`), or "
-                "leave it out (`aspects` in the judge's card)",
+                todo=f"map it to a name in the rows (`aspects: {{{aspect}: …}}` under `rows`), or "
+                "remove it from `aspects` in the judge's card",
             )
         shown = "no row of this dataset"
         if table:
@@ -326,12 +326,12 @@ class RecordedEngine:
             where=f"models/{self.card.model}.yaml, key {key}; judge {judge}, aspect {aspect}; "
             f"first row {row.where}",
             got=names.reply or columns,
-            todo=f"name the column that holds its {kind}s, or leave the aspect out (`aspects` in "
-            "the judge's card)",
+            todo=f"name the column with its {kind}s, or remove the aspect from `aspects` in the "
+            "judge's card",
         )
 
     def _with_same_text(self, rows: Sequence[Row], subject: Subject) -> Sequence[Row]:
-        """Return the rows, of those joined by target only the ones about the target's text."""
+        """Return the rows; if joined by target, only those with the target's text."""
         names = self.card.rows
         if not rows or not (names.target and names.text):
             return rows
@@ -347,13 +347,13 @@ class RecordedEngine:
         return next((key for key in keys if key in table), keys[0])
 
     def _pair_keys(self, aspect: str, pair: Pair) -> list[Key]:
-        """Return the possible keys of a comparison's row, in the order in which it was shown."""
+        """Return the possible keys of a comparison's row, with its texts in the order shown."""
         aspect = slug(aspect) if self.card.rows.aspect else ""
         first, second = (self._keys_of(aspect, subject) for subject in pair)
         return [key + other[1:] for key, other in product(first, second)]
 
     def _rows_on(self, aspect: str, role: str) -> Table:
-        """Return a role's rows on an aspect; all of them if rows do not name an aspect."""
+        """Return a role's rows on an aspect; all rows if they name no aspect."""
         aspect = slug(aspect) if self.card.rows.aspect else ""
         if (aspect, role) not in self._by_aspect:
             if role not in self._tables:
@@ -368,7 +368,7 @@ class RecordedEngine:
             yield row_key(self.card.rows, row, self.names), row
 
     def _compared(self, role: str) -> Iterator[tuple[Key, Row]]:
-        """Yield a role's comparisons, each order by itself; labels become letters."""
+        """Yield a role's comparisons, one per order; labels are turned into letters."""
         names = self.card.rows
         other = names.model_copy(update={"system": names.system_b, "text": names.text_b})
         for each in self._roles(role):
@@ -386,7 +386,7 @@ class RecordedEngine:
                     yield keys[0] + keys[1][1:], Row(row.where, {REPLY: reply}, row.fields)
 
     def _labelled(self, reply: object, where: str, swapped: bool) -> object:
-        """Return a reply, or where replies are labels the letter of the text that it chose."""
+        """Return a reply; if replies are labels, the letter of the text that the label chose."""
         names = self.card.rows
         if isinstance(reply, list):
             return [self._labelled(draw, where, swapped) for draw in reply]
@@ -396,7 +396,7 @@ class RecordedEngine:
             if joined_name(reply).strip().casefold() in {word.casefold() for word in words}:
                 return CHOICES[chosen][swapped]
         raise UserError(
-            "no label for the choice of a recorded comparison",
+            "the choice of a recorded comparison is not among the labels",
             where=where,
             got=reply,
             allowed=[word for words in names.labels.values() for word in words],
@@ -407,12 +407,12 @@ class RecordedEngine:
         return judge.form if judge.form in self.card.files else "data"
 
     def _roles(self, role: str) -> list[str]:
-        """Return the roles that hold a judge's rows: comparisons may have one for each order."""
+        """Return the roles of a judge's files: comparisons may have one for each order."""
         both = role == "data" and self.card.rows.compares and SWAPPED in self.card.files
         return [role, SWAPPED] if both else [role]
 
     def _path(self, judge: Judge, aspect: str) -> str | None:
-        """Return the column or JSON path of the judge's replies or scores, if there is one."""
+        """Return the column or JSON path of the judge's replies or scores, or None."""
         names = self.card.rows
         for_aspect, for_all = names.scores.get(aspect), names.scores.get("*")
         if names.reply is None and ASPECT in judge.form:
@@ -435,14 +435,14 @@ class RecordedEngine:
                     yield row
 
     def _is_here(self, name: object) -> bool:
-        """Return whether a row of a file that mixes datasets is of this one."""
+        """Return whether a row belongs to this dataset; a file may mix several."""
         called = self.card.rows.datasets.get(self.dataset)
         return slug(str(name)) == self.dataset if called is None else joined_name(name) == called
 
     def _draws(
         self, rows: Sequence[Row], path: str | None, draws: int, words: Sequence[str] = ()
     ) -> list[Answer]:
-        """Return recorded draws; `words` are what scores may be, none if they are numbers."""
+        """Return recorded draws; `words` are the labels that scores may be, empty for numbers."""
         if not rows:
             return [not_applicable("no_recorded_row")] * draws
         repeated = self.card.rows.repeated
@@ -458,7 +458,7 @@ class RecordedEngine:
         return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
 
     def _answer(self, value: object, row: Row, words: Sequence[str] = ()) -> Answer:
-        """Return one draw; an empty text is a reply, but not a score."""
+        """Return one draw; an empty text is a valid reply, but not a score."""
         scored = self.card.rows.reply is None
         if isinstance(value, str) and scored:
             value = value.strip() or None
@@ -478,8 +478,8 @@ class RecordedEngine:
                 where=row.where,
                 got=value,
                 todo=(
-                    "write it as a number (4.5), or list under `rows` the values that mean no "
-                    "score (`missing`)"
+                    "write it as a number (4.5), or list it in `missing` under `rows` if it means "
+                    "no score"
                 ),
             )
         raise UserError(
@@ -488,14 +488,14 @@ class RecordedEngine:
 
 
 def _words_of(judge: Judge, scale: Scale) -> list[str]:
-    """Return the words that a recorded score may be, empty where scores are numbers."""
+    """Return the labels that a recorded score may be, empty if scores are numbers."""
     if not scale.categorical or judge.threshold is not None:
         return []
     return [*scale.labels, *judge.read_as]
 
 
 def _label(value: object, row: Row, words: Sequence[str]) -> str:
-    """Return a recorded label as it is written, or raise UserError where it is none of them."""
+    """Return a recorded label as written; raise UserError if it is not one of `words`."""
     word = word_of(value)
     if plain_word(word) not in map(plain_word, words):
         raise UserError(
@@ -503,8 +503,8 @@ def _label(value: object, row: Row, words: Sequence[str]) -> str:
             where=row.where,
             got=word,
             allowed=words,
-            todo="say in the judge's card which label it is (`read_as`), or list under `rows` "
-            "the values that mean no score (`missing`)",
+            todo="map it to a label in the judge's card (`read_as`), or list it in `missing` "
+            "under `rows` if it means no score",
         )
     return word
 
@@ -523,7 +523,7 @@ def _orders(subjects: Sequence[Subject]) -> Iterator[Pair]:
 
 
 def _check_distinct_pairs(table: Table, comparisons: Iterable[tuple[Pair, Key | None]]) -> None:
-    """Raise UserError if two pairs of different items share a row and differ in their source."""
+    """Raise UserError if a row matches two pairs with different sources."""
     first: dict[Key | None, Pair] = {}
     for pair, key in comparisons:
         other = first.setdefault(key, pair)
@@ -537,7 +537,7 @@ def _check_distinct_pairs(table: Table, comparisons: Iterable[tuple[Pair, Key | 
 
 
 def _check_distinct(table: Table, keys: Sequence[Key], subjects: Sequence[Subject]) -> None:
-    """Raise UserError if two targets share a row and differ in text or source."""
+    """Raise UserError if a row matches two targets that differ in text or source."""
     first: dict[Key, Subject] = {}
     for key, subject in zip(keys, subjects, strict=True):
         other = first.setdefault(key, subject)

@@ -15,21 +15,21 @@ from judgescope.engines.base import Subject
 from judgescope.schema.cards import RecordedRows
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-6
-"""Tolerances within which two recorded scores of a text count as equal."""
+"""Two recorded scores of a text that differ by less than these tolerances are equal."""
 SWAPPED = "swapped"
-"""The role of files whose rows showed the second text of a comparison first."""
+"""The role of files with the comparisons that showed the second text first."""
 KEY_WIDTH = 80  # characters of a text that an error shows
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 
 Key = tuple[str, ...]
-"""The aspect's id ('' where rows have none), then the values that a row is joined by.
+"""The aspect's id ('' if rows have none), then the values by which a row is joined.
 
-Of comparisons those of the text that was shown first, then those of the other.
+For a comparison: the values of the text that was shown first, then those of the other text.
 """
 
 
 class Row(NamedTuple):
-    """A recorded row; `fields` are the named parts of its file's name."""
+    """A recorded row; `fields` are the values that its file's name contains."""
 
     where: str
     cells: dict[str, Any]
@@ -46,14 +46,14 @@ Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
 def indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
     """Return the rows by key.
 
-    Raises UserError for rows about one text that differ, unless the card says which one counts.
+    Raises UserError if rows about one text differ, unless the card says which of them to use.
     """
     table: dict[Key, list[Row]] = {}
     for key, row in rows:
         same = table.setdefault(key, [])
         if same and names.repeated == "stop" and not _have_same_scores(names, same[0], row):
             both = "the same two texts in the same order" if names.compares else "the same text"
-            swapped = "say which rows showed the second text first (`swapped`, `reply_swapped`, or "
+            swapped = "mark rows that showed the second text first (`swapped`, `reply_swapped`, or "
             todo = (
                 f"{swapped}files of the role `{SWAPPED}`), or "
                 if names.compares
@@ -71,9 +71,9 @@ def indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
 
 
 def _have_same_scores(names: RecordedRows, row: Row, other: Row) -> bool:
-    """Return whether the scores of two rows are equal but for rounding.
+    """Return whether the scores of two rows are equal except for rounding.
 
-    Replies are never the same: equal ones may be draws.
+    Replies are always treated as different: equal replies may be two draws.
     """
     if names.reply is not None:
         return False
@@ -94,7 +94,7 @@ def _is_close(cell: object, other: object) -> bool:
 
 
 def row_key(names: RecordedRows, row: Row, known: Names) -> Key:
-    """Return the key of a row, by what its model's card joins rows by."""
+    """Return the key of a row, made from the columns by which its model's card joins rows."""
     aspect = _aspect_id(names, row.get(names.aspect)) if names.aspect else ""
     if names.target:
         return (aspect, joined_name(row.get(names.target)))
@@ -107,7 +107,7 @@ def row_key(names: RecordedRows, row: Row, known: Names) -> Key:
 
 
 def _aspect_id(names: RecordedRows, cell: object) -> str:
-    """Return the id of a row's aspect: by the card, else the slug of its name."""
+    """Return the id of a row's aspect: the card's id for its name, else the slug of its name."""
     name = joined_name(cell)
     for aspect, called in names.aspects.items():
         if called == name:
@@ -136,9 +136,9 @@ def subject_keys(names: RecordedRows, known: Names, aspect: str, subject: Subjec
 
 
 def joined_name(name: object, *, same: bool = False) -> str:
-    """Return a name for joining: composed (NFC), a whole float as an integer.
+    """Return a name for joining: in Unicode NFC, a whole float as an integer.
 
-    `same`: fold the differences that the data's card ignores (`same_names: true`).
+    `same`: remove the differences that the dataset's card ignores (`same_names: true`).
     """
     text = unicodedata.normalize("NFC", "" if name is None else str(name))
     text = folded(text) if same else text
@@ -147,12 +147,12 @@ def joined_name(name: object, *, same: bool = False) -> str:
 
 
 def normal_text(text: object) -> str:
-    """Return a text for joining: composed (NFC), one space between words."""
+    """Return a text for joining: in Unicode NFC, with one space between words."""
     return "" if text is None else " ".join(unicodedata.normalize("NFC", str(text)).split())
 
 
 def shown_key(names: RecordedRows, key: Key) -> str:
-    """Return a key as an error shows it."""
+    """Return a key for an error message."""
     if names.target:
         parts = ["target"]
     elif names.item:

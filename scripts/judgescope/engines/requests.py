@@ -1,4 +1,4 @@
-"""The contract of every engine that is asked: requests in, replies and failures out."""
+"""The interface of every engine that is asked: it gets requests, gives replies and failures."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from judgescope.schema.cards import CommandModel, Decoding, ProbedModel, Prompte
 
 Message = Mapping[str, str]
 Logprobs = list[list[tuple[str, float]]]
-"""Per token of a reply: the token and its log probability, then the likeliest others."""
+"""For each token of a reply: the token with its log probability, then its likeliest rivals."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Request:
     """One question; everything that can change its answer is in `asked`, and so in its key.
 
     asked: engine, model name, revision, variant, messages, further fields of the body, decoding;
-    for a program its words, its files and the `target` that it is shown. about: names the request
-    in messages to people (a target, an item).
+    for a program its arguments, its files and the `target` that it is shown. about: the name of
+    the request in messages to users (a target, an item).
     """
 
     asked: Mapping[str, Any]
@@ -35,13 +35,13 @@ class Request:
 
     @cached_property
     def prompt(self) -> str:
-        """Return the text that is read; requests sorted by it share long prefixes."""
+        """Return the prompt's text; requests sorted by it share long prefixes."""
         if "target" in self.asked:
             return canonical(self.asked["target"])
         return "\n".join(message["content"] for message in self.asked["messages"])
 
     def seed(self, draw: int) -> int:
-        """Return the seed of a draw, made from the key so that no other request matters."""
+        """Return the seed of a draw, derived from the key, so independent of other requests."""
         return (int(self.key[:8], 16) + draw) % 2**31
 
 
@@ -55,11 +55,11 @@ def request_of(
     about: str = "",
     wants: Mapping[str, Any] | None = None,
 ) -> Request:
-    """Return the request of a model card, a decoding and messages; `seed` is the study's.
+    """Return the request for a model card, a decoding and messages; `seed` is the study's.
 
-    It leaves out what changes no reply: address, key variable, spelling of fields, price, limits;
-    and the fields that are not sent. `wants` are fields of some requests only: `logprobs` (of how
-    many tokens), `choices`, a `json_schema`, `stop`.
+    It leaves out everything that changes no reply (address, key variable, spelling of fields,
+    price, limits) and the fields that are not sent. `wants` are fields that only some requests
+    have: `logprobs` (of how many tokens), `choices`, a `json_schema`, `stop`.
     """
     asked = {
         **model.identity(),
@@ -85,7 +85,7 @@ def request_of_program(
     draws: int = 1,
     about: str = "",
 ) -> Request:
-    """Return the request of a settled command card and the target that its program is shown."""
+    """Return the request for a settled command card and the target that its program is shown."""
     asked = {**model.identity(), "target": target}
     if decoding.seed == "study":
         asked["study_seed"] = seed
@@ -93,9 +93,9 @@ def request_of_program(
 
 
 TokenKind = Literal["prompt", "completion", "reasoning", "cached"]
-"""The kinds of tokens that usage counts."""
+"""The kinds of tokens that a reply's usage counts."""
 TOKENS = frozenset(get_args(TokenKind))
-MOST_TOKENS = 1_000_000_000  # larger counts are ignored: their sums would fit into no table
+MOST_TOKENS = 1_000_000_000  # larger counts are ignored: their sums would overflow tables
 
 
 def is_count(value: object) -> bool:
@@ -107,9 +107,9 @@ def is_count(value: object) -> bool:
 class Reply:
     """A stored reply to one draw of a request; never requested again, even if unusable.
 
-    status: `ok`, or `error` for a request that the endpoint refuses for good (the text is its
+    status: `ok`, or `error` for a request that the endpoint refuses permanently (the text is its
     reason). usage: tokens of prompt, completion, reasoning and cache. provenance: engine, model,
-    version and fingerprint, as the endpoint names them.
+    version and fingerprint, as the endpoint reports them.
     """
 
     key: str
@@ -123,7 +123,7 @@ class Reply:
 
 
 class RefusedError(Exception):
-    """The endpoint will never answer this request."""
+    """The endpoint refuses this request permanently."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -138,15 +138,15 @@ class Failure(NamedTuple):
 
 
 class Work(NamedTuple):
-    """A request and its draws without a reply, ascending."""
+    """A request and its draws that lack a reply, ascending."""
 
     request: Request
     draws: tuple[int, ...]
 
     def runs(self) -> Iterator[list[int]]:
-        """Yield runs of consecutive draws with consecutive seeds: the first seed stands for all.
+        """Yield runs of consecutive draws with consecutive seeds, so the first seed is enough.
 
-        A run ends where seeds wrap to 0, because an endpoint's would not.
+        A run ends where seeds wrap around to 0, because an endpoint's seeds would not.
         """
         run: list[int] = []
         seed = self.request.seed
@@ -160,7 +160,7 @@ class Work(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """The reserve for a request under way: its draws, the most they can cost, its size in bytes."""
+    """The reserve for a request in flight: its draws, their maximum cost, its size in bytes."""
 
     draws: int
     nanodollars: int
@@ -168,18 +168,18 @@ class Hold(NamedTuple):
 
 
 class Budget(Protocol):
-    """What may still be asked; an engine reserves before it sends and settles afterwards."""
+    """The money and requests left; an engine reserves before it sends and settles afterwards."""
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
         """Reserve the most that these draws of a request can cost.
 
-        None: there is no room until a request under way is settled; try again then. Raises
-        UserError if nothing is under way and there is no room.
+        None: there is no room until a request in flight is settled; try again then. Raises
+        UserError if there is no room and no request is in flight.
         """
         ...
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
-        """Replace a reserve by the cost of the stored replies; no replies cost nothing."""
+        """Replace a reserve by the cost of the stored replies; without replies it is 0."""
         ...
 
 
@@ -187,8 +187,8 @@ Keep = Callable[[Reply], None]
 Ask = Callable[[Iterable[Work], bool, Keep], list[Failure]]
 """(work, whether the model has answered before, callback for each reply) -> failures.
 
-An engine reads the work once, piece by piece, as workers become free, and hands on every reply as
-it comes. It raises UserError if no request can succeed (a wrong key).
+An engine reads the work once, piece by piece, as workers become free, and passes on every reply as
+it arrives. It raises UserError if no request can succeed (such as with a wrong key).
 """
 
 
@@ -201,7 +201,7 @@ class Probed(Protocol):
         ...
 
     def request(self, request: Request, draws: Sequence[int]) -> list[Reply]:
-        """Return the replies to one request, which are not kept.
+        """Return the replies to one request, without storing them.
 
         Raises RefusedError, or UserError if the endpoint does not answer.
         """
@@ -210,10 +210,11 @@ class Probed(Protocol):
     def respelled(self, reason: str) -> "Probed | None":
         """Return an engine that renames or leaves out the field that a refusal names.
 
-        None if it names none. Its replies are never stored: they would have another key.
+        None if the refusal names no field. The engine's replies are never stored: they would have
+        another key.
         """
         ...
 
     def error(self, problem: str, todo: str) -> UserError:
-        """Return the error of an endpoint's problem."""
+        """Return the error that describes an endpoint's problem."""
         ...

@@ -1,4 +1,4 @@
-"""Engines that start a server on this machine, ask it over HTTP, and end it with the job."""
+"""Engines that start a server on this machine, ask it over HTTP, and stop it with the job."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ class LocalServer(Protocol):
 
     @property
     def provenance(self) -> Mapping[str, str]:
-        """What answered: engine, model, version."""
+        """The engine, model and version that answer."""
         ...
 
     def model(self) -> OpenAIModel:
@@ -49,7 +49,7 @@ class ServedEngine:
 
     @cached_property
     def server(self) -> LocalServer:
-        """Return the server, started now if it was not."""
+        """Return the server; start it if it does not run yet."""
         return self._start()
 
     @property
@@ -57,7 +57,7 @@ class ServedEngine:
         return OpenAIEngine(self.server.model(), self.server.key, budget=self.budget)
 
     def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
+        """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
         provenance = dict(self.server.provenance)
 
         def keep_as_ours(reply: Reply) -> None:
@@ -70,21 +70,21 @@ class ServedEngine:
         return failures
 
     def request(self, request: Request, draws: Sequence[int]) -> list[Reply]:
-        """Return the replies to one request, which are not kept (see `requests.Probed`)."""
+        """Return the replies to one request, without storing them (see `requests.Probed`)."""
         with self._alive():
             return self._endpoint.request(request, draws)
 
     def respelled(self, reason: str) -> None:
-        """Return None: the fields of a server of ours have the names that it knows."""
+        """Return None: a server that Judgescope starts accepts its fields as they are named."""
 
     def error(self, problem: str, todo: str) -> UserError:
-        """Return the error of a server's problem."""
+        """Return the error that describes a server's problem."""
         where = f"models/{self.card.model}.yaml"
         return UserError(problem, where=where, got=self.card.served_name, todo=todo)
 
     @contextmanager
     def _alive(self) -> Iterator[None]:
-        """Name the server's end, if it has ended, instead of an address that does not answer."""
+        """If the server has ended, report that instead of an address that does not respond."""
         try:
             yield
         except UserError:
@@ -93,9 +93,9 @@ class ServedEngine:
 
 
 def inherited(needed: Collection[str] = ()) -> dict[str, str]:
-    """Return the job's variables for a server, without those that look like secrets.
+    """Return the job's environment variables for a server, without those that look like secrets.
 
-    `needed` names variables that the server needs even so.
+    `needed` names variables that the server gets even if they look like secrets.
     """
     return {
         name: value

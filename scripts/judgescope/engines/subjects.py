@@ -1,4 +1,4 @@
-"""The texts of a dataset that engines may see, read from a study's tables."""
+"""The texts of a dataset that engines may see, read from the study's result tables."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from judgescope.schema.tables import read_table
 
 
 class Subjects:
-    """The sets of targets of one dataset in the results `out`, each read once.
+    """The sets of targets of one dataset in the results folder `out`; each set is read once.
 
     `sample`: the file that lists which targets are judged on which aspect, if not all are.
     """
@@ -33,9 +33,9 @@ class Subjects:
         self._sets: dict[str, list[Subject]] = {}
 
     def in_set(self, perturbation: str, share: float = 1.0, aspect: str = "") -> list[Subject]:
-        """Return the targets of a set: of all items, or of a share of them.
+        """Return the targets of a set, for all items or for a share of them.
 
-        With `aspect`, only the targets of the sample that are judged on it.
+        With `aspect`, return only the targets of the sample that are judged on it.
         """
         if perturbation not in self._sets:
             self._sets[perturbation] = self._read(perturbation)
@@ -49,7 +49,7 @@ class Subjects:
         return [subject for subject in subjects if subject.item in chosen]
 
     def with_originals(self, subjects: Sequence[Subject]) -> list[Subject]:
-        """Return subjects of originals, or of what is made from them, each with its original."""
+        """Return subjects, each with its original; they are originals or made from originals."""
         texts = {one.item: one.text for one in self.in_set(ORIGINAL)}
         return [replace(one, original=texts[one.item]) for one in subjects]
 
@@ -63,7 +63,7 @@ class Subjects:
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], frozenset[str]]:
-        """Return (set of targets, aspect) -> its targets in the sample, which must exist."""
+        """Return (set of targets, aspect) -> its targets in the sample; the sample must exist."""
         assert self.sample is not None
         drawn: dict[tuple[str, str], set[str]] = {}
         columns = ["dataset", "perturbation", "aspect", "target"]
@@ -83,7 +83,7 @@ class Subjects:
 
     @cached_property
     def preferences(self) -> dict[str, list[tuple[str, str]]]:
-        """Return aspect -> the two texts of each pair that people compared, as first shown."""
+        """Return aspect -> the pairs of texts that people compared, each as it was first shown."""
         return listed_pairs(
             (row["aspect"], row["target"], row["target_b"])
             for row in self._rating_rows
@@ -107,7 +107,7 @@ class Subjects:
         return {target: fsum(values) / len(values) for target, values in ratings.items()}
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
-        """Return target -> the analysis by `model` that a judge is shown on a cell's aspect."""
+        """Return target -> the analysis by `model` that a judge is shown on an aspect."""
         if model not in self._analyses:
             analyses = self._analyses[model] = {}
             for row in read_table("analyses", self.analyses_path.format(model)).to_pylist():
@@ -140,9 +140,9 @@ class Subjects:
 
 
 def listed_pairs(choices: Iterable[tuple[str, str, str]]) -> dict[str, list[tuple[str, str]]]:
-    """Return aspect -> the pairs of targets of some choices, each as it comes first.
+    """Return aspect -> the pairs of targets in some choices, each as it first occurs.
 
-    A choice is its aspect, the text that was shown first, and the other one.
+    A choice consists of its aspect, the text that was shown first, and the other text.
     """
     pairs: dict[str, dict[frozenset[str], tuple[str, str]]] = {}
     for aspect, first, second in choices:
@@ -151,7 +151,7 @@ def listed_pairs(choices: Iterable[tuple[str, str, str]]) -> dict[str, list[tupl
 
 
 def _own_reference(row: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:
-    """Return the number of the reference that a target equals or was made from, else None."""
+    """Return the index of the reference that a target equals or was made from, else None."""
     _, by_reference, number = (row["parent"] or "").rpartition(BY_REFERENCE)
     if by_reference:
         return int(number)

@@ -1,7 +1,7 @@
-"""Models that a job loads with vLLM: in its own process, or behind a server of its own.
+"""Models that a job loads with vLLM, in its own process or in a server that it starts.
 
-A job loads once, and never if no reply is missing. Requests enter as the engine has room, not in
-batches, so that it is never half empty; a reply is handed on as soon as it is there.
+A job loads the model once, and not at all if no reply is missing. Requests are submitted as the
+engine gets room, not in batches, so that it stays full; each reply is passed on as it arrives.
 """
 
 import atexit
@@ -34,12 +34,12 @@ from judgescope.schema.cards import OpenAIModel, VllmModel
 from judgescope.schema.cards.models import SAMPLING
 
 ENDED = {"stop", "length", "repetition"}
-"""Finish reasons of a reply; all others mean that there is none."""
-AHEAD = 2  # draws in the engine, as a multiple of those that it works on at once
+"""Finish reasons that come with a reply; all others mean that there is no reply."""
+AHEAD = 2  # draws submitted to the engine, as a multiple of those that it processes at once
 
 
 class Span(NamedTuple):
-    """Consecutive draws of a request, asked for as one."""
+    """Consecutive draws of a request, asked for as one request."""
 
     request: Request
     first: int
@@ -49,7 +49,7 @@ class Span(NamedTuple):
 def spans(work: Work) -> Iterator[Span]:
     """Yield the missing draws of a request in as few requests to vLLM as possible.
 
-    With `n`, vLLM gives the i-th reply the seed `seed + i`. At temperature 0 it takes no `n`.
+    With `n`, vLLM gives the i-th reply the seed `seed + i`. At temperature 0 it rejects `n`.
     """
     for run in work.runs():
         size = len(run) if work.request.asked["temperature"] > 0 else 1
@@ -58,7 +58,7 @@ def spans(work: Work) -> Iterator[Span]:
 
 
 def sampling(span: Span) -> dict[str, Any]:
-    """Return the sampling parameters of a span, none left to vLLM's or the model's defaults."""
+    """Return all sampling parameters of a span, so that no default of vLLM or the model applies."""
     asked = span.request.asked
     extra = asked["extra_body"]
     structured = {"json": asked["json_schema"]} if "json_schema" in asked else None
@@ -81,7 +81,7 @@ def sampling(span: Span) -> dict[str, Any]:
 def replies(span: Span, output: Any, provenance: dict[str, str]) -> Iterator[Reply]:
     """Yield the replies in an output of vLLM, one per draw.
 
-    The first one counts the prompt; its cached tokens are known only for a single draw.
+    The first reply's usage includes the prompt; cached tokens are known only for a single draw.
     """
     cached = {"cached": output.num_cached_tokens} if output.num_cached_tokens is not None else {}
     for completion in output.outputs:
@@ -101,9 +101,9 @@ def replies(span: Span, output: Any, provenance: dict[str, str]) -> Iterator[Rep
 
 
 def logprobs(completion: Any) -> Logprobs | None:
-    """Return per token the chosen one, then the likeliest others, with their log probabilities.
+    """Return for each position the chosen token, then the likeliest others, with log probabilities.
 
-    Tokens that a structure forbids are left out.
+    Tokens that a structured output forbids are left out.
     """
     if completion.logprobs is None:
         return None
@@ -120,7 +120,7 @@ def logprobs(completion: Any) -> Logprobs | None:
 
 
 class VllmEngine:
-    """vLLM in this job: loaded with the first call, kept for all others."""
+    """vLLM in this job: loaded at the first call, kept for later ones."""
 
     def __init__(self, card: VllmModel) -> None:
         self.card = card
@@ -128,7 +128,7 @@ class VllmEngine:
         self._guard: Guard
 
     def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
+        """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
         if self._llm is None:
             self._guard = Guard()
             os.environ.update(self._guard.environment)
@@ -137,7 +137,7 @@ class VllmEngine:
 
 
 def load(card: VllmModel) -> Any:
-    """Return vLLM with the model of a card."""
+    """Return vLLM, loaded with a card's model."""
     for name, value in STARTED.items():
         os.environ.setdefault(name, value)
     try:
@@ -148,7 +148,7 @@ def load(card: VllmModel) -> Any:
             f"vLLM cannot load the model: {str(error).partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml",
             got=card.path or card.name,
-            todo="see the log; no request was sent",
+            todo="see the job's log; no request was sent",
         ) from None
 
 
@@ -181,25 +181,25 @@ class _Run:
             raise UserError(
                 f"vLLM stopped: {error}",
                 where=f"models/{self.card.model}.yaml",
-                todo="see the log; received replies are stored: run again for the rest",
+                todo="see the job's log; received replies are stored: run again for the rest",
             ) from None
         if self.refusals and not self.failures:
             raise UserError(
                 f"vLLM refuses every request: {self.refusals[0].text}",
                 where=f"models/{self.card.model}.yaml",
                 got=self.card.name,
-                todo="check max_model_len and extra_body of the card; no reply was stored",
+                todo="check max_model_len and extra_body in the card; no reply was stored",
             )
         return self.failures
 
     def _fill(self) -> bool:
-        """Submit as many requests as there is room for; return whether any is under way."""
+        """Submit as many requests as there is room for; return whether any is in flight."""
         while self.draws_under_way < self.room and (span := next(self.waiting, None)):
             self._submit(span)
         return bool(self.under_way)
 
     def _submit(self, span: Span) -> None:
-        """Hand a request to vLLM; if it will not take it, refuse this request alone."""
+        """Submit a request to vLLM; if vLLM rejects it, record a refusal for this request only."""
         asked = span.request.asked
         client_error = import_module("vllm.exceptions").VLLMClientError
         try:
@@ -215,11 +215,11 @@ class _Run:
             for draw in range(span.first, span.first + span.length):
                 self._refuse(Reply(span.request.key, draw, reason, finish="error", status="error"))
             return
-        self.under_way[ident.partition("-")[0]] = span  # vLLM adds the rest
+        self.under_way[ident.partition("-")[0]] = span  # vLLM appends "-…" to the id
         self.draws_under_way += span.length
 
     def _refuse(self, reply: Reply) -> None:
-        """Keep a refusal once a reply has shown that requests can succeed."""
+        """Store a refusal once a reply has shown that requests can succeed."""
         if self.proven:
             self.keep(reply)
         else:
@@ -250,7 +250,7 @@ def _parameters(span: Span) -> Any:
 
 
 def build(card: VllmModel) -> Ask:
-    """Return the engine of a model card, in the mode it names."""
+    """Return the engine of a model card, in the card's mode."""
     if card.mode == "offline":
         return VllmEngine(card)
     from judgescope.engines.served import ServedEngine
@@ -259,12 +259,12 @@ def build(card: VllmModel) -> Ask:
 
 
 PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
-KEY = "VLLM_API_KEY"  # the variable that holds the server's key, so that no command line does
+KEY = "VLLM_API_KEY"  # the server's key is in this variable, not on a command line
 NEEDED = {
     *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_DISABLE_IMPLICIT_TOKEN"),
     "RAY_AUTH_TOKEN",
 }
-"""Variables named like secrets that the server may need: for the hub and its own workers."""
+"""Variables with names like secrets that the server may need, for the hub and its workers."""
 PORT_ATTEMPTS = 3  # another program may take a port that was free a moment ago
 
 
@@ -274,14 +274,14 @@ class Server:
     def __init__(self, card: VllmModel, program: list[str] = PROGRAM) -> None:
         self.card, self.program = card, program
         self.token = secrets.token_hex(8)
-        """A name that only this server has for the model."""
+        """A model name that only this server uses."""
         self.key = secrets.token_urlsafe(32)
         self._guard = Guard()
         atexit.register(self._guard.close)
         for _ in range(PORT_ATTEMPTS):
             if self._started():
                 return
-        raise self._failed("other programs took every free port that was tried")
+        raise self._failed("other programs took every port that was tried")
 
     def model(self) -> OpenAIModel:
         """Return the card of the server's endpoint."""
@@ -319,7 +319,7 @@ class Server:
         return True
 
     def _ready(self) -> bool:
-        """Return whether this server answers: no other knows the token."""
+        """Return whether this server answers: only it knows the token."""
         try:
             return self.token in json.dumps(self._get("v1/models"))
         except (OSError, HTTPException, ValueError):
@@ -343,7 +343,7 @@ class Server:
 
 
 def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
-    """Return the arguments of the server; requests name the model as the card does."""
+    """Return the arguments of the server; requests use the model name of the card."""
     names = {"served_model_name": [card.name, token]}
     if card.tuned:
         adapter = {"name": card.name, "path": card.tuned.path}
@@ -361,7 +361,7 @@ def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
 
 
 def flags(args: dict[str, Any]) -> list[str]:
-    """Return arguments as the words of a command line."""
+    """Return the arguments as words of a command line."""
     line = []
     for name, value in args.items():
         flag = name.replace("_", "-")

@@ -17,9 +17,9 @@ NEUTRAL = {
     "repetition_penalty": 1.0,
     "top_k": 0,
 }
-"""Always sent: a model's generation config may have other values."""
+"""Fields that are always sent, because a model's generation config may set other values."""
 STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}  # spawned processes inherit the guard's mark
-RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # ranks of an adapter for which vLLM can make room
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # the adapter ranks that vLLM can reserve
 
 
 def located(card: VllmModel, folder: Path, data: Path) -> VllmModel:
@@ -51,13 +51,13 @@ def arguments(card: VllmModel) -> dict[str, Any]:
 
 
 def room(adapter: Path) -> int:
-    """Return the rank that vLLM has to make room for: its next one above the adapter's."""
+    """Return the rank that vLLM must reserve: the smallest of RANKS that fits the adapter."""
     rank = json.loads((adapter / ADAPTER_FILES[0]).read_text(encoding="utf-8"))["r"]
     return next((most for most in RANKS if most >= rank), rank)
 
 
 def provenance(card: VllmModel, version: str) -> dict[str, str]:
-    """Return where a reply of this vLLM comes from; the same offline and served."""
+    """Return the provenance of replies from this vLLM; the same for both modes."""
     invariant = "batch invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
     fingerprint = " ".join(filter(None, [_commit(card), invariant]))
     names = {"engine": "vllm", "model": card.name, "version": version, "fingerprint": fingerprint}

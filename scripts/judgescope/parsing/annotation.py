@@ -17,9 +17,9 @@ from judgescope.parsing.text import answer_of, fold, is_refusal
 
 @dataclass(slots=True)
 class Entry:
-    """One error as it is written: every field as text, "" if it is missing.
+    """One error as the reply writes it: every field as text, "" if it is missing.
 
-    aside: the brackets after its number; heading: the rest of that line.
+    aside: the text in brackets after the error's number; heading: the rest of that line.
     """
 
     location: str = ""
@@ -41,9 +41,9 @@ class Entry:
 class Listing:
     """The content of a reply, field by field.
 
-    verdicts: (whether the label says overall, the text of the verdict), in order; why: the reason
-    for the verdict; clean: the reply says that there is no error; remarks: lines of no field;
-    superseded: errors of a list that the reply starts again after a verdict.
+    verdicts: (whether the label contains `overall`, the verdict's text), in order; why: the reason
+    for the verdict; clean: the reply says that there is no error; remarks: lines outside of all
+    fields; superseded: errors of a list that the reply repeats after a verdict.
     """
 
     errors: list[Entry] = field(default_factory=list)
@@ -96,12 +96,12 @@ _NOTHING = re.compile(
 
 
 def is_nothing(text: str) -> bool:
-    """Return whether folded text is empty or a word for nothing."""
+    """Return whether folded text is empty or a word such as `none`."""
     return not text.strip(_EDGES) or _NOTHING.fullmatch(text) is not None
 
 
 def field_of(label: str) -> str | None:
-    """Return the field that a label alone stands for."""
+    """Return the field of a label."""
     match = _FIELD.fullmatch(f"{fold(label).replace('_', ' ').strip()}:")
     return _name(match) if match and match.lastgroup else None
 
@@ -113,12 +113,12 @@ def _name(match: re.Match[str]) -> str:
 def read_labelled(answer: str) -> Listing:
     """Return the content of an answer's lines.
 
-    An error begins with its number, or with a field that the error before has already. A blank line
-    ends a field, but not the reason for the verdict.
+    An error begins with its number, or with a field that the previous error already has. A blank
+    line ends a field, except the reason for the verdict.
     """
     reader = _LineReader()
     for line in answer.splitlines():
-        # a line that begins with a label may have further labels within
+        # a line that begins with a label may contain further labels
         for part in _INLINE.split(line) if _FIELD.match(fold(line)) else [line]:
             reader.read(part, blank=not line.strip())
     reader.close()
@@ -136,7 +136,7 @@ class _LineReader:
         self._judged = False
 
     def read(self, line: str, *, blank: bool) -> None:
-        """Read a line, or a part of one that begins with a label."""
+        """Read a line, or a part of a line that begins with a label."""
         folded = fold(line)
         if match := _FIELD.match(folded):
             self.close()
@@ -151,7 +151,7 @@ class _LineReader:
             self._add_line(line.strip())
 
     def close(self) -> None:
-        """End the open field."""
+        """Finish the open field."""
         name, self._name = self._name, ""
         text = " ".join(" ".join(self._lines).split())
         self._lines = []
@@ -163,7 +163,7 @@ class _LineReader:
             setattr(self._entry, name, text)
 
     def _begin(self, match: re.Match[str], value: str) -> None:
-        """Open the field of a label."""
+        """Start the field of a label."""
         name = _name(match)
         if name == "number":
             name = "heading"
@@ -186,7 +186,7 @@ class _LineReader:
         self.listing.errors.append(entry)
 
     def _add_line(self, line: str) -> None:
-        """Add a line to the open field, and end a field of one line."""
+        """Add a line to the open field, and finish a field that has only one line."""
         if line.strip(_EDGES):
             self._lines.append(line)
             if self._name in ("severity", "category", "overall", "score", "heading"):
@@ -197,7 +197,7 @@ class _LineReader:
 
 _BEGIN = re.compile(r"\{(?=\s{0,40}[\"}])|\[(?=\s{0,40}[{\]])")
 TRIES = 40
-"""The maximum number of places at which JSON is tried."""
+"""The maximum number of places at which JSON parsing is tried."""
 _LISTS = re.compile(
     r"(?:identified |found |list of )?(?:errors?|issues|mistakes)"
     r"|(?:error )?(?:spans|annotations|list)"
@@ -207,10 +207,10 @@ _VERDICTS = ("overall", "score", "category")
 
 
 def read_objects(answer: str) -> tuple[Listing | None, str]:
-    """Return the content of the last annotation in JSON, None if there is none, and the rest.
+    """Return the last annotation in JSON (None if there is none) and the remaining text.
 
-    An annotation is an object with a list of errors or a verdict, or a list of errors alone. Keys
-    are read as labels are. An empty list says that there are no errors.
+    An annotation is an object with a list of errors or a verdict, or only a list of errors. Keys
+    are read like labels. An empty list means that there are no errors.
     """
     last: Listing | None = None
     rest, done = list[str](), 0
@@ -270,7 +270,7 @@ def _add_verdict(name: str | None, inner: object, listing: Listing) -> None:
 
 
 def _entries(fields: dict[str, object]) -> list[Entry]:
-    """Return the error of an object, once for each location."""
+    """Return the error in an object, once for each of its locations."""
     entry, locations = Entry(), [""]
     for key, inner in fields.items():
         name = "location" if _label(key) in _TEXTS else field_of(key)
@@ -302,7 +302,7 @@ OVERALL: Final = Scale(1, 5, 1, VERDICTS)
 MOST: Final = 8
 """The maximum number of errors that are kept."""
 COUNTED: Final = ("dropped", "superseded", "unread")
-"""The counts of listed errors that are not kept, or not read in full."""
+"""The counts of listed errors that are dropped or only partly read."""
 SEVERE: Final = 4
 """An error of this severity or more contradicts the best verdict."""
 _SEVERITY: Final = Scale(1, 5, 1, SEVERITIES)
@@ -311,9 +311,9 @@ _CHOICES = re.compile(
     rf"\W{{0,8}}(?:one of\b\W{{0,8}})?(?:{_WORDS})\W{{0,4}}(?:[,/|–-]|\bor\b|\bto\b|\band\b)"
     rf"\W{{0,4}}(?:{_WORDS})\b"
 )
-"""The scale as the prompt states it, or a verdict between two values: no choice."""
+"""The scale as in the prompt, or a verdict between two values: neither is a verdict."""
 _FREE = frozenset(("labelled", "bare", "double_brackets", "given", "trailing"))
-"""Rules by which a verdict may be read outside of a labelled line."""
+"""The rules that may read a verdict outside of a labelled line."""
 _QUOTE = r"(?:\"[^\"]+\"|“[^“”]+”|„[^„“”]+[“”]|«[^«»]+»|「[^「」]+」|`[^`]+`)"
 _BETWEEN = re.compile(r"[\s,;/&.…]{0,5}(?:(?:and|or)\b)?\s{0,3}")
 _AFTER = re.compile(r"(?:\([^()]{0,200}\)|\[[^\[\]]{0,200}\])?[\s.,;]{0,5}")
@@ -328,10 +328,10 @@ _MARKS = " \t\r\n*_>|"
 class Contradictions:
     """How often an annotation contradicts itself.
 
-    errors_beside_none: errors that are listed although it says that there are none;
-    best_with_severe: errors of severity 4 or 5 under the best verdict; less_without_errors: 1
-    if the verdict is not the best and no error is listed; other_verdicts: labelled verdicts of
-    another value than the one taken.
+    errors_beside_none: listed errors in a reply that says that there are none; best_with_severe:
+    errors of severity 4 or 5 despite the best verdict; less_without_errors: 1 if the verdict is not
+    the best although no error is listed; other_verdicts: labelled verdicts that differ from the
+    one used.
     """
 
     errors_beside_none: int = 0
@@ -344,10 +344,10 @@ class Contradictions:
 class Annotation:
     """A parsed annotation; `value` is a number only if `status` is ok.
 
-    label: the verdict's word, if it was one; errors: at most MOST, in the order of the reply;
+    label: the verdict's word, if it is a word; errors: at most MOST, in the order of the reply;
     rationale: the reason for the verdict; clean: the reply says that there are no errors; dropped:
-    errors beyond MOST; superseded: errors of a list that the reply starts again; unread: severities
-    that are written and cannot be read.
+    errors beyond MOST; superseded: errors of a list that the reply repeats; unread: severities in
+    the reply that cannot be read.
     """
 
     status: Status
@@ -364,7 +364,7 @@ class Annotation:
 
     @property
     def reading(self) -> Reading:
-        """Return the parser's reading; the rule names every count above 0 after a plus sign."""
+        """Return the parser's reading; its rule lists every count above 0 after a plus sign."""
         counts = {name: getattr(self, name) for name in COUNTED}
         counts |= asdict(self.contradictions)
         rule = "+".join([self.rule, *(name for name, count in counts.items() if count)])
@@ -379,9 +379,9 @@ def read_verdict_and_errors(text: str, scale: Scale) -> Reading:
 
 @parser("merged", 3, in_cards=False)
 def read_merged(text: str, _: Scale | None) -> Reading:
-    """Return the errors that a supervisor lists; it gives no verdict.
+    """Return the errors that a supervisor lists; a supervisor gives no verdict.
 
-    Unparsed: a reply that lists none and does not say that there are none.
+    A reply is unparsed if it lists no errors and does not say that there are none.
     """
     annotation = read_annotation(text)
     reading = annotation.reading._replace(value=None, label=None)
@@ -397,12 +397,13 @@ def read_merged(text: str, _: Scale | None) -> Reading:
 def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     """Return the errors that a reply lists, and its last labelled verdict on the scale.
 
-    Lines with labels or JSON; verdicts in numbers or in the scale's words, severities 1 to 5 or
-    Neutral to Critical. A verdict under `overall` takes precedence over one under `score`; one
-    without a label counts if there is no labelled one. Of more than MOST errors the most severe are
-    kept, a missing severity being the least. Without a verdict the reply is unparsed, even if it
-    says that there are no errors; its errors are returned all the same. Never raises. Source:
-    (Kartáč et al. 2025), section 4 and listing 1; methods.md 5.
+    The reply may use labelled lines or JSON, verdicts in numbers or in the scale's words,
+    severities 1 to 5 or Neutral to Critical. A verdict labelled `overall` takes precedence over one
+    labelled `score`; a verdict without a label is used only if no verdict has a label. If there
+    are more than MOST errors, the most severe are kept; a missing severity is the least severe.
+    Without a verdict the reply is unparsed, even if it says that there are no errors; its errors
+    are returned anyway. Never raises. Source: (Kartáč et al. 2025), section 4 and listing 1;
+    methods.md 5.
     """
     answer = answer_of(text)
     if isinstance(answer, Reading):
@@ -439,7 +440,7 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
 
 
 def _content(answer: str) -> tuple[Listing, str]:
-    """Return the content of an answer's JSON, with that of its lines if it is incomplete."""
+    """Return the content of an answer's JSON; if that is incomplete, add that of its lines."""
     inside, rest = read_objects(answer)
     if inside is None:
         return read_labelled(answer), "labelled"
@@ -454,7 +455,7 @@ def _content(answer: str) -> tuple[Listing, str]:
 
 
 def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Reading, int]:
-    """Return the verdict that counts, and the number of others with another value."""
+    """Return the verdict to use, and the number of verdicts with another value."""
     read = [(overall, _verdict_of(text, scale)) for overall, text in listing.verdicts]
     stated = [(overall, reading) for overall, reading in read if reading.status in STATED]
     if stated:
@@ -475,7 +476,7 @@ def _verdict_of(text: str, scale: Scale) -> Reading:
 
 
 def _errors(entry: Entry) -> list[tuple[ErrorSpan, bool]]:
-    """Return an error once for each location, and whether its severity cannot be read."""
+    """Return an error once for each location, each with whether its severity is unreadable."""
     heading = entry.heading.strip(_MARKS)
     quoted = _ONE_QUOTE.search(heading)
     location = entry.location or ("" if entry.explanation or not quoted else quoted[0])
@@ -502,7 +503,7 @@ def _severity(text: str) -> int | None:
 
 
 def _quotes(location: str) -> list[str | None]:
-    """Return the passages that a location quotes, or the location itself if it quotes none."""
+    """Return the passages that a location quotes, or the location itself if it has no quotes."""
     text = location.strip(_MARKS)
     if is_nothing(fold(text)):
         return [None]

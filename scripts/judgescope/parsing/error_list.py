@@ -41,10 +41,10 @@ _ERROR = re.compile(r"errors?\s?\d{0,3}\s?[:.)(-]")
 
 
 class _Line(NamedTuple):
-    """The kind of a line, and the severity that it names or the reason why it is unreadable.
+    """The kind of a line, and its severity or the reason why it is unreadable.
 
-    absent: it says that there is no error of the severity; clean: none at all; doubt: words that
-    contradict `clean`.
+    absent: the line says that there is no error of the severity; clean: that there is no error;
+    doubt: words that contradict `clean`.
     """
 
     kind: Literal["error", "absent", "clean", "doubt", "fault", "remark"]
@@ -58,10 +58,10 @@ def read_errors(
     """Return max - (max - min) min(1, sum of penalties / bottom), on the scale without its steps.
 
     minor, major, critical: the penalty of an error of each severity; bottom: the sum of penalties
-    that takes a text to the bottom of the scale. An error has a line of its own with its severity
-    first or, in a list, last. Unparsed: an entry without a severity or with two, errors beside the
-    words that there are none, such words with a reservation, and a reply with neither. After MQM as
-    scored by Freitag et al. 2021, where 25 is the worst sum of a segment.
+    that gives a text the scale's minimum. Each error is on its own line, with its severity first
+    or, in a list, last. A reply is unparsed if an entry has no severity or two, if it lists errors
+    but says that there are none, if it says so with a reservation, or if it has no errors and does
+    not say so. After MQM as scored by Freitag et al. 2021, where a segment's worst sum is 25.
     """
     answer = answer_of(text)
     if isinstance(answer, Reading):
@@ -80,12 +80,12 @@ def read_errors(
 
 
 def says_no_errors(line: str) -> bool:
-    """Return whether a folded line says that there is no error, without reservation."""
+    """Return whether a folded line says without reservation that there is no error."""
     return bool(_NO_ERRORS.fullmatch(line)) and not _DOUBT.search(line)
 
 
 def _fault(lines: list[_Line], severities: list[str]) -> str:
-    """Return why the errors cannot be read from the lines, "" if they can."""
+    """Return why the errors cannot be read from the lines, or "" if they can."""
     kinds = {line.kind for line in lines}
     absent = {line.detail for line in lines if line.kind == "absent"}
     clean = "clean" in kinds or absent.issuperset(SEVERITIES)

@@ -1,4 +1,4 @@
-"""What a parser knows (the scale), what it returns (a judgment), and the registry of parsers."""
+"""The input of a parser (the scale), its output (a judgment), and the registry of parsers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ NO_VALUE: Final[tuple[Status, ...]] = (
 )  # fmt: skip
 """How a requested judgment can end without a value, in the order of the result tables."""
 STATED: Final[frozenset[Status]] = frozenset(("ok", "out_of_range", "off_grid"))
-"""The reply states one value, whether or not it is a value of the scale."""
+"""The statuses of replies with exactly one value, whether or not the scale has that value."""
 
 OFF_GRID: Final[Status] = "off_grid"
 OFF_GRID_REMEDY: Final = (
@@ -35,7 +35,8 @@ _TOLERANCE = 1e-9
 class ErrorSpan(NamedTuple):
     """An error that an annotator lists.
 
-    location: the quoted words, None without any; severity: 1 to 5, None if missing or unreadable.
+    location: the quoted words, None if there are none; severity: 1 to 5, None if missing or
+    unreadable.
     """
 
     location: str | None
@@ -46,12 +47,12 @@ class ErrorSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The values a verdict may take: min, min + step, ..., max, or any between without a step.
+    """The values a verdict may take: min, min + step, ..., max; without a step, any in between.
 
     `labels` are category words, worst first and best last, evenly spaced from min to max.
-    `off_grid`: a value between two steps is rejected (drop), taken as it is (keep), or becomes the
-    nearest step (round). `words`: of a scale of labels alone, every word in the form of
-    `plain_word` and the place of its label; then no number is a value.
+    `off_grid`: a value between two steps is rejected (drop), used unchanged (keep), or rounded to
+    the nearest step (round). `words`, for a scale of labels only: each word as `plain_word` returns
+    it -> the position of its label; numbers are then not accepted.
     """
 
     min: float
@@ -75,8 +76,8 @@ class Scale:
     def read(self, value: float, rule: str) -> "Reading":
         """Return the reading of a value that `rule` found; the rule's name records any rounding.
 
-        A value outside the scale is never moved into it. A value halfway between two steps rounds
-        to an even number of steps above min, so that rounding shifts no mean.
+        A value outside the scale is never clipped to it. A value halfway between two steps rounds
+        to an even number of steps above min, so that rounding does not bias means.
         """
         if not self.contains(value):
             return Reading("out_of_range", f"{rule}.outside")
@@ -90,7 +91,7 @@ class Scale:
         return Reading("ok", f"{rule}.rounded", round(nearest, 12))
 
     def read_word(self, text: str, rule: str) -> "Reading":
-        """Return the reading of a text that is one of `words`, whatever its case and blanks."""
+        """Return the reading of a text that is one of `words`, ignoring case and blanks."""
         place = dict(self.words).get(" ".join(text.split()).casefold())
         if place is None:
             return Reading("unparsed", "no_label")
@@ -104,7 +105,7 @@ class Scale:
         return [round(self.min + index * self.step, 12) for index in range(count)]
 
     def value_of(self, label: int) -> float:
-        """Return the value of a category word by its index, 0 being the worst."""
+        """Return the value of a category word from its index; 0 is the worst."""
         if len(self.labels) == 1:
             return self.max
         return self.min + label * (self.max - self.min) / (len(self.labels) - 1)
@@ -113,9 +114,10 @@ class Scale:
 def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> float | None:
     """Return the value that replaces a missing judgment.
 
-    drop: None, which stays out of every mean; worst: the scale's minimum; mid: its middle value,
-    the lower of two; random: uniform over the grid, or over the interval of a continuous scale;
-    zero: 0, if the scale has it. ValueError for random without `rng`, and for zero elsewhere.
+    drop: None, which is left out of every mean; worst: the scale's minimum; mid: its middle value
+    (the lower of two); random: uniform over the grid, or over the interval of a continuous scale;
+    zero: 0, if the scale has it. ValueError for random without `rng`, and for zero on a scale
+    without 0.
     """
     grid = scale.grid()
     if policy == "zero":
@@ -129,7 +131,7 @@ def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> fl
     if policy == "mid":
         return grid[(len(grid) - 1) // 2] if grid else (scale.min + scale.max) / 2
     if rng is None:
-        raise ValueError("the policy random needs a generator")
+        raise ValueError("the policy random needs a random generator, `rng`")
     return grid[int(rng.integers(len(grid)))] if grid else float(rng.uniform(scale.min, scale.max))
 
 
@@ -154,8 +156,8 @@ class Reading(NamedTuple):
 class Judgment(NamedTuple):
     """A parsed reply; `value` is a number only if `status` is ok.
 
-    label: the scale's category word, if the verdict was one; rationale: the reply without its
-    verdict and without reasoning blocks; rule: what matched, or what went wrong; parser:
+    label: the scale's category word, if the verdict was a word; rationale: the reply without its
+    verdict and reasoning blocks; rule: the pattern that matched, or the problem; parser:
     name@version; tail: the reply from the verdict on, without reasoning blocks, if the parser
     records it; errors: the errors that the reply lists, whatever its status.
     """
@@ -178,8 +180,8 @@ AnyReader = TypeVar("AnyReader", bound=Reader)
 class Parser(NamedTuple):
     """A way to read replies; its version increases whenever some reply is read differently.
 
-    `needs_scale`: it reads nothing without a scale; `settings`: names that a judge's card has to
-    set; `options`: names that it may set; `in_cards`: whether a card may name the parser.
+    `needs_scale`: whether it needs a scale; `settings`: names that a judge's card must set;
+    `options`: names that it may set; `in_cards`: whether a card may name the parser.
     """
 
     version: int
@@ -191,7 +193,7 @@ class Parser(NamedTuple):
 
 
 PARSERS: Final[dict[str, Parser]] = {}
-"""Name -> parser; complete once `parsing.parsers` is imported, which imports all of them."""
+"""Name -> parser; complete once `parsing.parsers`, which imports all parsers, is imported."""
 
 
 def parser(

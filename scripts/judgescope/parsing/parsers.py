@@ -1,4 +1,4 @@
-"""From a reply to a judgment: statuses of all parsers, the short parsers, and choices of a text."""
+"""From a reply to a judgment: statuses common to all parsers, short parsers, choices of a text."""
 
 import math
 import re
@@ -22,15 +22,15 @@ _OPEN = r"[*_\"'`(\[]{0,4}"
 _MARKS = r"[*_\"'`)\]]{0,4}"
 _CLOSE = r"[*_\"'`)\]]*\s*"
 _END = rf"(?={_CLOSE}(?:[.,;!]|$))"
-"""After `is` alone: "the better is a matter of taste" names no text."""
+"""What may follow a bare `is`: "the better is a matter of taste" names no text."""
 _REASON = rf"(?={_CLOSE}(?:[.,;:!(<-]|$|(?:because|since|as|for|by|is|with)\b))"
-"""After a colon: "Choice: a matter of taste" and "Choice: A and B" name none either."""
+"""What may follow a colon: "Choice: a matter of taste" and "Choice: A and B" name no text."""
 _BEGINS = (
     r"[*_\"'`)\]]{0,4}(?:\s?[:–—]\s|\s?-\s|,?\s(?:because|since|as)\s"
     r"|\.\s(?=(?:the|it|its|this|that|there|both|i|because|while|although|in|as|"
     rf"{_TEXT})\b))"
 )
-"""What follows a choice that begins a reply: `A. Smith` begins none."""
+"""What may follow a choice that begins a reply: `A. Smith` is not a choice."""
 _LETTER_OF = {"1": "a", "2": "b", "a": "a", "b": "b"}
 _NAMED = re.compile(
     rf"\b{_TEXT}\s?#?\(?([12ab])\)?\s+is\s+(?:[a-z]{{1,20}}\s+)?(?:more|better|superior)\b"
@@ -57,10 +57,10 @@ _SENTENCE = re.compile(
 )
 """`A is better` and `I prefer B`, as whole sentences."""
 _OPEN_CASE = re.compile(r"\b(?:if|whether|unless|why|when|not|would|could|might|may)\b")
-"""With such words a last sentence concludes nothing."""
+"""Words with which a last sentence is not a conclusion."""
 _EDGE: Final = " \t\n.!*_\"'`"
 _LAST: Final = 400
-"""Characters that a last sentence has at most."""
+"""The maximum number of characters in a last sentence."""
 
 
 class _Forms(NamedTuple):
@@ -94,10 +94,10 @@ def _forms(tie: str) -> _Forms:
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Reading:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 
-    The last labelled choice counts, else a reply that consists of a choice, begins with one
-    (`A: Summary 1 is more fluent`) or ends with one (`Output (a) is better`). tie: the letter that
-    the form gives to a tie, "" for none. A reply that goes on to name both letters, or a text other
-    than its letter's, makes no choice.
+    The last labelled choice is used. Without one, the reply must be a choice, begin with one
+    (`A: Summary 1 is more fluent`) or end with one (`Output (a) is better`). tie: the letter that
+    the prompt form gives to a tie, or "". A reply that then names both letters, or a text that does
+    not belong to its letter, makes no choice.
     """
     answer = answer_of(text)
     if isinstance(answer, Reading):
@@ -112,7 +112,7 @@ def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Reading:
 
 
 def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
-    """Return the choice of a reply and its rule, or None and the reason why there is none."""
+    """Return the choice of a reply and its rule, or None and why there is no choice."""
     forms = _forms(tie)
     if labelled := _labelled(folded, forms, tie):
         return labelled, "labelled"
@@ -173,12 +173,12 @@ def _letter(match: re.Match[str], tie: str) -> str:
 
 
 Settings = Mapping[str, float | str]
-"""What a judge's card sets for its parser: penalties, the letter of a tie."""
+"""The settings of a parser in a judge's card: penalties, the letter of a tie."""
 NO_SETTINGS: Final[Settings] = MappingProxyType({})
 CONTEXT: Final = "context"
 """The rule of a judgment that failed because the request was longer than the model's context."""
 CUT: Final = "finish_length"
-"""The rule of a judgment that failed because the reply was cut."""
+"""The rule of a judgment that failed because the reply was truncated."""
 _TOO_LONG = re.compile(
     r"context[ _](length|size|window)|prompt is too long|input is too long|too many tokens"
     r"|tokens? .{0,80}exceeds",
@@ -202,7 +202,7 @@ def parse(
     settings: Settings = NO_SETTINGS,
     cut: bool = False,
 ) -> Judgment:
-    """Return what one reply says; see `parsed_by`."""
+    """Return the judgment of one reply; see `parsed_by`."""
     return parsed_by(parser, scale=scale, settings=settings, cut=cut)(text, finish, reply_status)
 
 
@@ -213,15 +213,14 @@ Read = Callable[[str | None, str | None, str], Judgment]
 def parsed_by(
     parser: str, *, scale: Scale | None, settings: Settings = NO_SETTINGS, cut: bool = False
 ) -> Read:
-    """Return the function that returns what a completion says.
+    """Return the function that turns a completion into a judgment.
 
-    It never reads the prompt, and returns no number that the completion does not say. `finish` is
-    the engine's reason for stopping: a reply cut by `length` is never an answer. A status other
-    than ok passes through; the text of a reply that is not applicable is the reason and becomes
-    the rule. `cut`: a reply cut by `length` counts if its whole first
-    line is the verdict and nothing else; its rule ends in `.cut`. ValueError for an unknown parser,
-    one that needs a scale and has none, or other settings than it has. Sources: methods.md 6 and
-    the facts on servers in engines.md.
+    It never reads the prompt, and returns only numbers that the completion states. `finish` is the
+    engine's reason for stopping: a reply truncated by `length` is not an answer. A status other
+    than ok is passed on; if it is `not_applicable`, the text is the reason and becomes the rule.
+    `cut`: a reply truncated by `length` is accepted if its first line is exactly the verdict; its
+    rule ends in `.cut`. ValueError for an unknown parser, a missing scale or wrong settings.
+    Sources: methods.md 6 and the facts on servers in engines.md.
     """
     if parser not in PARSERS:
         raise ValueError(f"unknown parser {parser!r}; known parsers: {', '.join(sorted(PARSERS))}")
@@ -262,9 +261,9 @@ def _unread(text: str, finish: str | None, reply_status: str) -> Reading | None:
 
 
 def _first_line(text: str, read: Callable[[str], Reading]) -> Reading | None:
-    """Return what a cut reply says if its whole first line is the verdict, else None.
+    """Return the verdict of a truncated reply if it is the entire first line, else None.
 
-    The line has to end: `Rating: 1` may lack another digit.
+    A line break must follow: `Rating: 1` at the end may lack another digit.
     """
     answer, unclosed = without_reasoning(text)
     line, ended, rest = answer.lstrip().partition("\n")
@@ -280,11 +279,11 @@ _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNOR
 
 @parser("number", 2)
 def read_number(text: str, scale: Scale | None) -> Reading:
-    """Return the one decimal number that the whole text is, as programs write scores.
+    """Return the value of a text that is one decimal number, as programs write scores.
 
-    `nan` is a missing value, so empty. With a scale the value must be one of it (`Scale.read`):
-    means of ratings need a continuous scale, or one that keeps values off its grid. On a scale of
-    labels alone the text must be one of its words; a number is none.
+    `nan` means a missing value, so empty. With a scale, the value must be on it (`Scale.read`):
+    means of ratings need a continuous scale, or one that keeps values off its grid. On a scale that
+    has only labels, the text must be one of its words, not a number.
     """
     text = text.strip()
     if text.lower() == "nan":
@@ -304,7 +303,7 @@ _DIGIT = re.compile(r"[0-9]")
 def read_chiang_lee(text: str, _: Scale | None) -> Reading:
     """Return the first digit after the last `rating:`, or of the whole text without that label.
 
-    Reproduces published tables; not for new judges. 2.5 is read as 2, and any digit counts,
+    Reproduces published tables; not for new judges. 2.5 is read as 2, and any digit is accepted,
     whatever the scale. Source: Chiang and Lee 2023, as reproduced in methods.md 6.
     """
     _before, label, after = text.lower().rpartition("rating:")
@@ -322,7 +321,7 @@ _RESULT = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 def read_result(text: str, scale: Scale) -> Reading:
     """Return the rating after the last [RESULT], as judges trained on rubrics write it.
 
-    The text before it is the rationale. Unparsed without the mark, whatever numbers there are.
+    The text before it is the rationale. Without [RESULT] the reply is unparsed, even with numbers.
     """
     answer = answer_of(text)
     if isinstance(answer, Reading):

@@ -1,6 +1,6 @@
 """Ratings in the replies of LLM judges: score only, rate-explain and analyze-rate.
 
-The forms in which a rating is written are named patterns per scale. They see folded text
+Each way to write a rating is a named pattern, made for a scale and applied to folded text
 (`text.fold`). Every repetition is bounded, possessive or anchored, so that the time grows linearly
 with the length of a reply.
 """
@@ -22,7 +22,7 @@ _MARKS = r"[*_\"'`)\]}$]{0,4}"  # markdown and brackets that close
 _OPEN = r"[ \t*_\"'`(\[{<$~]{0,12}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxed\{)?"
 _NUMBER_WORD = "|".join(WORDS)
 _DIGITS = r"(?:\d{1,9}+(?:\.\d{1,9}+)?|\.\d{1,9}+)"
-# no part of a word, a decimal comma, a time, a range or the score of a match, "4+" or "4 1/2"
+# not part of a word, a decimal comma, a time, a range, a match result, "4+" or "4 1/2"
 _END = r"(?![^\W_]|[.,:]\d|[ \t]?[-–—~]\d|[ \t][-–—~][ \t]\d{1,9}+(?:[^\w \t]|[ \t]?\Z)|\+| \d)"
 _WORD_END = r"(?![^\W_]|-\w)"
 _OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
@@ -31,7 +31,7 @@ _TOP = rf"{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END}"
 _OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"  # between a value and its denominator
 _DENOMINATOR = rf"(?:{_OVER}{_SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
 _UNIT = r"(?:\s+(?:points?|stars?)\b)?"
-# what may follow a verdict within a sentence: not a noun that would make it a count
+# what may follow a verdict within a sentence: not a noun, with which it would be a count
 _STOP = (
     r"(?![ \t][-–—][ \t]\d)"
     r"(?=\s*(?:\Z|[^\w\s=#/%-]|-(?!\w))|\s*\n|\s+(?:for|because|since|as|on|due|but|in|overall|"
@@ -73,7 +73,7 @@ _QUALITY = (
     rf"{_OBJECT}\s+an?\s+(?:[a-z]{{3,12}}\s+)?(?!(?:out|total|sum|average|mean|salary|profit|lead|"
     r"minimum|maximum|margin|pair|couple|handful|majority|minority|COUNTS)s?\b)[a-z]{3,20}\s+of"
 )
-"""`scoring a perfect fluency of 5`: an award, and the quality by its name."""
+"""`scoring a perfect fluency of 5`: an award that names the quality."""
 _AWARDED = re.compile(
     r"(?:(?<!\bfrom )(?<!\bof )(?<!\bto )(?<!\bnot )(?<!\bwithout )(?<!\bbefore )(?<!\bhave )"
     r"(?<!\bhad )(?<!\balmost )(?<!\bnearly )\b(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|"
@@ -82,18 +82,18 @@ _AWARDED = re.compile(
     r"(?:is|was)\s+(?:given|awarded|assigned)|(?:it|this)\s+is|it's|hence|thus|therefore|so)|"
     r"[:=]|,\s+with)(?:\s+(?:it|them|(?:this|that|the)(?:\s+[a-z]{1,20})?))?(?:\s+(?:an?|the))?\s*\Z"
 )
-"""What leads to the top of the scale as a verdict; without it `a perfect score of 5` is a goal."""
+"""Words that make `a perfect score of 5` a verdict; without them it is only a possible score."""
 _COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
 
 _REMARK = (
     r"rationale|explanation|reason(?:ing)?|justification|analysis|evidence|comment|note|feedback|"
     r"strength|weakness|issue|error|problem|example|time|date|year|age|price|chapter|option|choice"
 )
-"""Names of lines that give no verdict."""
+"""Names of lines that are not verdicts."""
 _LIST = r"(?s:.*)\n[\W_]{0,8}\d{1,3}\s?[-–—:.)=]\s"
-"""A further line of a numbered list, or of a list of what the scale's values mean."""
+"""A further line of a numbered list, or of a list that explains the scale's values."""
 _LEAD = 60
-"""Characters before `a perfect score of` that may say that it is given."""
+"""Characters before `a perfect score of` that may show that the score is given."""
 
 
 _HEADING = re.compile(
@@ -108,7 +108,7 @@ _LEAD_IN = re.compile(
 )
 _LEAD_IN_WORDS = 8
 WALK = 3
-"""So many values in order are a walk through the scale."""
+"""The minimum number of values in order that make a walk through the scale."""
 _LABEL_LENGTH = 60
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.!?;,()\n\d]|\s[-–—]\s")
@@ -118,8 +118,8 @@ _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
 class Grammar(NamedTuple):
     """The patterns for one scale.
 
-    echo: what is hidden before any form is searched, such as a quotation of the scale; labelled: a
-    rating under a label; labels: folded category word -> its index on the scale.
+    echo: text that is hidden before the search for ratings, such as a quotation of the scale;
+    labelled: a rating after a label; labels: folded category word -> its index on the scale.
     """
 
     echo: re.Pattern[str]
@@ -139,9 +139,9 @@ def _grammar(scale: Scale) -> Grammar:
 
 @lru_cache(maxsize=64)
 def _forms(scale: Scale) -> dict[str, re.Pattern[str]]:
-    """Name -> pattern of every form without a label, in order of precedence.
+    """Return name -> pattern of all ratings without a label, in order of precedence.
 
-    Compiled when the first reply without a label comes: compilation takes longer than 500 replies.
+    Compiled for the first reply without a label: compilation takes longer than reading 500 replies.
     """
     alone = bool(scale.words)
     value = _value_pattern(_grammar(scale).labels, alone=alone)
@@ -164,7 +164,7 @@ def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
     """A number, a number word or a category word, with or without its denominator."""
     longest_first = sorted(labels, key=len, reverse=True)
     words = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in longest_first) or r"(?!)"
-    if alone:  # the groups stay, as other patterns refer to them
+    if alone:  # other patterns refer to the groups, so they stay
         return (
             rf"{_OPEN}(?:(?P<number>(?!))|(?P<word>(?!))|(?P<label>{words}){_WORD_END})"
             rf"(?P<half>(?!))?{_MARKS}(?:(?P<top>(?!))|(?P<percent>(?!)))?(?!\s*[/%|]|\s+or\b)"
@@ -179,7 +179,7 @@ def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
 def _labelled(value: str, *, alone: bool = False) -> str:
     """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`."""
     names = (*_LABELS, *_LABEL_NAMES) if alone else _LABELS
-    # the letter before a name is tested after its first one, so that a search skips other letters
+    # the letter before a name is tested after the name's first letter, which makes searches fast
     words = "|".join(f"{name[0]}(?<![a-z]{name[0]}){name[1:]}" for name in names)
     return (
         rf"(?:{words})(?![a-z]){_MARKS}{_BRACKETED}{_MARKS}(?:"
@@ -212,7 +212,7 @@ def _named_line(value: str) -> str:
 
 
 def _named_lead(value: str) -> str:
-    """A line that begins `Coherence: 4.` or `Coherence: 4 - ` and goes on with the reason."""
+    """A line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the reason."""
     return (
         rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|{_REMARK})\b)"
         rf"[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]{value}"
@@ -248,7 +248,7 @@ def _leading(value: str, *, alone: bool = False) -> str:
 
 
 def _trailing(value: str) -> str:
-    """A last sentence, line or bracket that is only a value."""
+    """A last sentence, line or bracket that contains only a value."""
     sentence_end = r"(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}"
     return rf"(?:{sentence_end}|(?=[(\[])){value}{_UNIT}[\W_]*\Z"
 
@@ -263,7 +263,7 @@ def _answer(value: str) -> str:
 
 
 def _echo(scale: Scale, labels: dict[str, int]) -> str:
-    """Ranges, lists, denied and claimed verdicts; the group `scale` quotes the scale itself."""
+    """Ranges, lists, denied and claimed verdicts; the group `scale` matches the scale itself."""
     low, high = _bound(scale.min), _bound(scale.max)
     words = "|".join((_NUMBER_WORD, *map(re.escape, labels)))
     gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
@@ -290,12 +290,13 @@ def _bound(value: float) -> str:
 
 @parser("score", 5, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Reading:
-    """Return the last labelled rating, else the one that the first matching form gives.
+    """Return the last labelled rating; without one, that of the first matching pattern.
 
-    Reasoning, quotations, ranges and enumerations (1-5; 1, 2, 3) and what a text is said to claim
-    are not ratings. A value with another denominator than the scale's top, or outside the scale, is
-    out of range and never moved into it; one between its steps is off the grid (`Scale.read`).
-    Unlabelled ratings that contradict each other are none. Source: methods.md 6.
+    Reasoning, quotations, ranges, enumerations (1-5; 1, 2, 3) and ratings that the judged text is
+    said to claim are ignored. A value with a denominator other than the scale's top, or outside the
+    scale, is out of range and never clipped; a value between the steps is off the grid
+    (`Scale.read`). If unlabelled ratings contradict each other, there is no rating. Source:
+    methods.md 6.
     """
     answer = answer_of(text)
     if isinstance(answer, Reading):
@@ -316,10 +317,10 @@ def read_score(text: str, scale: Scale) -> Reading:
 
 
 def _read_label(answer: str, visible: str, scale: Scale, grammar: Grammar) -> Reading:
-    """Return the label that a reply gives on a scale of labels alone.
+    """Return the label that a reply gives on a scale that has only labels.
 
-    The last one behind `Verdict:` or another name; else what the first matching form gives, unless
-    the reply begins with one label and ends with another.
+    That is the last label after `Verdict:` or another name; without one, that of the first matching
+    pattern, unless the reply begins with one label and ends with another.
     """
     labelled = _labelled_ratings(grammar, visible)
     explicit = [match for match in labelled if match["explicit"]]
@@ -344,10 +345,10 @@ def _read_label(answer: str, visible: str, scale: Scale, grammar: Grammar) -> Re
 
 
 def _hidden(echo: re.Match[str]) -> str:
-    """Return white space for an echo of the scale, and for any other range what no form reads.
+    """Return white space for an echo of the scale, and text that matches no pattern for a range.
 
-    `A perfect score of 5` is hidden unless the text before it says that the score is given: it
-    names what a text could reach.
+    `A perfect score of 5` is hidden unless the text before it says that the score is given:
+    otherwise it is only a possible score.
     """
     if echo["top_of_scale"]:
         lead = max(0, echo.start() - _LEAD)
@@ -357,7 +358,7 @@ def _hidden(echo: re.Match[str]) -> str:
 
 
 def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
-    """Return the labelled ratings; those in prose (`a score of 4`) only if there is no other."""
+    """Return the labelled ratings; those in prose (`a score of 4`) only if there are no others."""
     matches = unquoted(grammar.labelled.finditer(visible), visible)
     labels = [match for match in matches if not (match["of"] or match["far_of"])]
     return labels or matches
@@ -367,7 +368,7 @@ def _is_walk(matches: list[re.Match[str]], scale: Scale, grammar: Grammar) -> bo
     """Return whether ratings under one label end in WALK or more values of the scale in order.
 
     The values follow step by step, or from one end of the scale to the other. A reply that goes
-    through the scale (`Rating: 1 ... Rating: 5`) chooses none. Ratings of several qualities
+    through the scale (`Rating: 1 ... Rating: 5`) chooses no value. Ratings of several qualities
     (`Fluency rating: 3`, `Overall rating: 4`) have different labels.
     """
     if len(matches) < WALK:
@@ -388,14 +389,14 @@ def _is_walk(matches: list[re.Match[str]], scale: Scale, grammar: Grammar) -> bo
 
 
 def _continues(run: list[float], value: float) -> bool:
-    """Return whether a value continues a run that rises, or one that falls."""
+    """Return whether a value continues a rising or a falling run."""
     if len(run) < 2:
         return value not in run
     return (value - run[-1]) * (run[-1] - run[-2]) > 0
 
 
 def _step_of(value: float, scale: Scale) -> int | None:
-    """Return the index of a value on the scale, by steps of 1 if the scale is continuous."""
+    """Return the index of a value on the scale, in steps of 1 if the scale is continuous."""
     index = (value - scale.min) / (scale.step or 1.0)
     return round(index) if scale.contains(value) and abs(index - round(index)) < 1e-9 else None
 
@@ -454,7 +455,7 @@ def _rationale(answer: str, start: int, end: int) -> str | None:
 
 
 def _without_lead_in(text: str) -> str:
-    """Drop `, resulting in a` and the like, which lead to the rating, from the end."""
+    """Remove `, resulting in a` and similar words, which introduce the rating, from the end."""
     for _ in range(_LEAD_IN_WORDS):
         head, _, word = text.rpartition(" ")
         if not _LEAD_IN.fullmatch(word):

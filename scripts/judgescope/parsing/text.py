@@ -1,4 +1,4 @@
-"""A reply before any rule reads it: without reasoning, folded; and where its quotations lie."""
+"""Preparation of replies for parsing: removes reasoning, folds text, locates quotations."""
 
 import re
 import unicodedata
@@ -51,11 +51,11 @@ def fold(text: str) -> str:
 
 
 def without_reasoning(text: str) -> tuple[str, bool]:
-    """Return the text without its reasoning blocks, and whether the last block is never closed.
+    """Return the text without its reasoning blocks, and whether the last block is unclosed.
 
     A closing tag without an opening one ends a block that the prompt opened: the text before it is
-    reasoning. A token that ends a turn ends the text if it ends the reply or a user's turn follows:
-    a turn that the model invents for the user, and its reply to that, is not an answer.
+    reasoning. An end-of-turn token ends the text if it ends the reply or a user turn follows: a
+    user turn that the model invents, and its reply to that, are not part of the answer.
     """
     if "<" not in text and "[" not in text:  # most replies have no tag or token
         return text.strip(), False
@@ -77,7 +77,7 @@ def without_reasoning(text: str) -> tuple[str, bool]:
 
 
 def answer_of(text: str) -> str | Reading:
-    """Return the text without reasoning, or the reading of a reply without an answer."""
+    """Return the text without reasoning, or a reading if the reply has no answer."""
     answer, unclosed = without_reasoning(text)
     if unclosed:
         return Reading("truncated", "unclosed_reasoning")
@@ -90,7 +90,7 @@ def is_refusal(text: str) -> bool:
 
 
 def nothing_read(answer: str, rule: str) -> Reading:
-    """Return the reading of an answer without a verdict: a refusal, or else unparsed by `rule`."""
+    """Return the reading of an answer without a verdict: refused, or unparsed with `rule`."""
     return Reading("refused", "refusal") if is_refusal(answer) else Reading("unparsed", rule)
 
 
@@ -106,9 +106,9 @@ _ASIDE = re.compile(
     rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
     re.DOTALL | re.MULTILINE,
 )
-"""A quoted line, a fenced block, an object: the judge itself may write its verdict in this form."""
+"""A quoted line, a fenced block, an object: the judge may write its own verdict like this."""
 _LEAD: Final = 200
-"""Characters before a quotation that may name its source."""
+"""How many characters before a quotation may name its source."""
 _TEXT_SAYS = re.compile(
     r"\b(?:says|said|claims|asks|requests|states|insists|orders|instructs|tells|tries|contains|"
     r"carries|ends|reads|writes|includes|demands|adds|inserts|quotes|pretends|words?|phrases?|"
@@ -117,7 +117,7 @@ _TEXT_SAYS = re.compile(
 """The judged text is the source of the quotation."""
 _JUDGE_SAYS = re.compile(r"\b(?:i|my|final|therefore|thus|output|answer)\b")
 _OF_A_PART = re.compile(r"\s(?:for|of|on)\s+[a-z]{4,}")
-"""A verdict on one of several qualities, which an overall verdict may follow."""
+"""A verdict on one of several qualities; an overall verdict may follow it."""
 _CLOSING: Final = " \t\n*_\"'`)]}>.,"
 """Characters at the end of a match that do not belong to its verdict."""
 _LINE = re.compile(r"[^\n]+")
@@ -128,7 +128,7 @@ Spans = list[tuple[int, int]]
 def quotations(folded: str) -> Spans:
     """Return the quotations within the lines of a folded text.
 
-    A line that is quoted as a whole counts as unquoted.
+    A line that is entirely quoted is treated as unquoted.
     """
     spans = Spans()
     if '\\"' not in folded and not _QUOTATION.search(folded):
@@ -147,7 +147,7 @@ def quotations(folded: str) -> Spans:
 
 
 def _without_unclosed(line: str) -> str:
-    """Hide the escaped quotation marks of a line that begin no quotation."""
+    """Hide a line's escaped quotation marks that do not begin a quotation."""
     if '\\"' not in line:
         return line
     tokens = _TOKEN.findall(line)
@@ -160,11 +160,11 @@ def _without_unclosed(line: str) -> str:
 
 
 def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
-    """Return the matches that the judge states itself, not those that it quotes from the text.
+    """Return the matches that are the judge's own statements, not quotations of the text.
 
-    If all are quoted, those that the judge puts in quotation marks itself. If one begins its line
-    and is not about a part alone, none in a quoted line, a fenced block or an object counts. The
-    matches are in order and do not overlap.
+    If all are quoted, return those that the judge itself puts in quotation marks. If one begins its
+    line and is an overall verdict, those in quoted lines, fenced blocks and objects are ignored.
+    The matches are in order and do not overlap.
     """
     candidates = list(matches)
     quoted = quotations(folded) if candidates else []
@@ -176,7 +176,7 @@ def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str
 
 
 def _self_quoted(matches: list[re.Match[str]], spans: Spans, folded: str) -> list[re.Match[str]]:
-    """Return quoted matches that end the reply or that the judge calls its own."""
+    """Return quoted matches that end the reply or that the judge presents as its own."""
     stated = []
     for match in matches:
         first = bisect_right(spans, match.start(), key=itemgetter(1))
@@ -192,7 +192,7 @@ def _self_quoted(matches: list[re.Match[str]], spans: Spans, folded: str) -> lis
 
 
 def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
-    """Return the matches of which a part lies outside of every span; both are in order."""
+    """Return the matches that are not entirely within spans; both are in order."""
     if not spans:
         return matches
     outside, index = [], 0
@@ -206,7 +206,7 @@ def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
 
 
 def _is_overall(match: re.Match[str], folded: str) -> bool:
-    """Return whether a match begins its line, and is not a verdict on one of several qualities."""
+    """Return whether a match begins its line and is not a verdict on one of several qualities."""
     if _OF_A_PART.search(match[0]):
         return False
     start = max(folded.rfind("\n", 0, match.start()) + 1, match.start() - 20)
@@ -215,14 +215,14 @@ def _is_overall(match: re.Match[str], folded: str) -> bool:
 
 Match = Literal["exact", "normalised", "fuzzy", "not_found"]
 MATCHES: Final[tuple[Match, ...]] = ("exact", "normalised", "fuzzy", "not_found")
-"""From the most to the least certain."""
+"""The ways to locate a quote, from the most to the least certain."""
 CUTOFF: Final = 85.0
-"""The minimum similarity of a fuzzy match, in percent: one wrong letter in 7 has it, in 6 not."""
+"""The minimum similarity of a fuzzy match, in percent: 1 wrong letter in 7 passes, in 6 fails."""
 LARGEST: Final = 20_000_000
-"""Characters of a quote times those of the text; beyond, a fuzzy search may take minutes."""
+"""The limit on quote length times text length; above it, a fuzzy search may take minutes."""
 Span = tuple[int, int]
 _EDGES = "\"'`*_. "
-"""Characters that do not belong to a folded quote; a full stop may end one in mid-sentence."""
+"""Characters at the ends of a folded quote that do not belong to it, such as a full stop."""
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
@@ -233,7 +233,8 @@ _UNSPACED = re.compile(
 class Place(NamedTuple):
     """The location of a quote, in code points of the original text; the end is exclusive.
 
-    occurrence: the number of this place among those with the same words, from 1. None if not found.
+    occurrence: the number (from 1) of this place among those with the same words. All fields are
+    None if the quote is not found.
     """
 
     start: int | None
@@ -259,7 +260,7 @@ class LocatedSpan(NamedTuple):
 
 
 class _Folded(NamedTuple):
-    """A text in one spelling, and the original span of each of its characters."""
+    """A text with normalised spelling, and the original span of each of its characters."""
 
     text: str
     starts: list[int]
@@ -280,15 +281,15 @@ class _Folded(NamedTuple):
 
 
 def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[Place]:
-    """Return the place of each quote in the text: exact, in one spelling, or similar.
+    """Return the place of each quote in the text: exact, normalised, or similar.
 
-    One spelling ignores differences of case, white space, quotation marks, dashes, full width,
-    ligatures, composed letters and invisible characters, and quotation marks or an ellipsis at the
-    quote's ends. Similar: the span with the highest share of equal characters, at least `cutoff`
-    percent, extended to whole words; not searched if quote and text are too long (`LARGEST`).
-    Places within other words count only if the quote stands nowhere by itself, in one spelling. Of
-    equal quotes the first takes the first place, the second the second, and so on; those beyond the
-    last take the last. An empty quote is not found. Never raises.
+    Normalised: differences of case, white space, quotation marks, dashes, full width, ligatures,
+    composed letters and invisible characters are ignored, as are quotation marks or an ellipsis at
+    the quote's ends. Similar: the span with the highest share of equal characters, at least
+    `cutoff` percent, extended to entire words; not searched if quote and text are too long
+    (`LARGEST`). A place within a longer word is used only if the normalised quote has no place at
+    word boundaries. Equal quotes get successive places; if there are more quotes than places, the
+    rest get the last place. An empty quote is not found. Never raises.
     """
     folded = _folded(text)
     n_used = Counter[tuple[Span, ...]]()
@@ -306,13 +307,13 @@ def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[
 
 
 def locate_errors(errors: Sequence[ErrorSpan], text: str) -> list[LocatedSpan]:
-    """Return the errors of one annotation with their places (`locate`), if they quote any words."""
+    """Return an annotation's errors with their places (`locate`), if they quote any words."""
     places = locate([error.location or "" for error in errors], text)
     return [LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)]
 
 
 def occurrence_of(start: int, end: int, text: str) -> int:
-    """Return the number, from 1, of the place text[start:end] among those with the same words."""
+    """Return the number (from 1) of text[start:end] among the places with the same words."""
     spans = _occurrences(text[start:end], text)
     whole_words = _whole_words(spans, text)
     return 1 + sum(
@@ -323,7 +324,7 @@ def occurrence_of(start: int, end: int, text: str) -> int:
 def _ways_to_locate(
     quote: str, text: str, folded: _Folded, cutoff: float
 ) -> Iterator[tuple[Match, tuple[Span, ...]]]:
-    """Yield the ways to locate a quote with the spans of each, the most certain first."""
+    """Yield the ways to locate a quote and the spans found by each, the most certain first."""
     exact = _occurrences(quote, text) if quote.strip() else []
     yield "exact", _whole_words(exact, text)
     bare = _folded(quote).text.strip(_EDGES)
@@ -385,7 +386,7 @@ def _word_ends(text: str, index: int) -> Span:
 
 
 def _folded(text: str) -> _Folded:
-    """Return the text in one spelling, with single blanks and none at its ends."""
+    """Return the text with normalised spelling, single blanks, and no blanks at its ends."""
     signs, starts, ends = list[str](), list[int](), list[int]()
     start = 0
     for end in range(1, len(text) + 1):

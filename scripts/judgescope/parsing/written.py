@@ -1,4 +1,4 @@
-"""What models write for cards and demonstrations: numbered steps, sub-aspects, analyses."""
+"""Texts that models write for cards and demonstrations: numbered steps, sub-aspects, analyses."""
 
 import re
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from judgescope.parsing.score import read_score
 from judgescope.parsing.text import is_refusal
 
 STEPS = range(3, 11)
-"""How many steps a list may have."""
+"""The allowed numbers of steps in a list."""
 SUB_ASPECTS = range(2, 9)
-"""How many sub-aspects an aspect may have."""
+"""The allowed numbers of sub-aspects of an aspect."""
 SHORTEST, LONGEST = 15, 400
-"""Characters of a step or a definition."""
+"""The allowed number of characters in a step or a definition."""
 LONGEST_NAME = 60
-"""Characters of a sub-aspect's name; a longer one is a sentence."""
+"""The maximum number of characters in a sub-aspect's name; a longer name is a sentence."""
 LETTERS = 0.3
-"""The minimum share of letters in a sentence. In some scripts, half of a word is marks."""
+"""The minimum share of letters in a sentence; in some scripts, marks are half of a word."""
 _ITEM = re.compile(
     r" {0,3}(?:#+ *)?(?:\*\*|__)?(?:step +(\d{1,2}) *[:.)-]|\(?(\d{1,2})[.)、．）])"
     r"(?:\*\*|__)?(?:\s+|$)(.*)",
@@ -51,9 +51,9 @@ class SubAspect(NamedTuple):
 
 
 def read_steps(text: str) -> Steps:
-    """Return the numbered items of a text (1. or 1) or Step 1:), each with its further lines.
+    """Return the numbered items of a text (`1.`, `1)` or `Step 1:`) with their further lines.
 
-    A line belongs to the item above it, after a blank line only if it is indented.
+    A line belongs to the item above it; after a blank line, only if it is indented.
     """
     before: list[str] = []
     items: list[tuple[int, list[str]]] = []
@@ -164,7 +164,7 @@ def without_rating(text: str) -> str:
 
 
 def problem_with_analysis(text: str, rating: float, scale: Scale) -> str | None:
-    """Return why a text is not an analysis that leads to this rating alone, or None."""
+    """Return why a text is not an analysis that leads to this rating and no other, or None."""
     last = _RATING.search(text)
     if last is None:
         return f'it does not end in a line "Rating: {rating:g}"'

@@ -1,6 +1,6 @@
 """Candidates for texts of every rating: references with more or fewer errors (Hu et al. 2025).
 
-Rules make the errors, or a model, which marks each of them.
+The errors are made by rules, or by a model that marks each error.
 """
 
 import json
@@ -28,12 +28,12 @@ from judgescope.schema.tables import read_table, table_of, write_table
 
 Row = dict[str, Any]
 Base = tuple[str, str]
-"""The id of a text that gets errors, and the text."""
+"""A text that gets errors: its id and the text."""
 Span = tuple[int, int]
 
 
 class Candidate(NamedTuple):
-    """A text to be made: the number of errors in a base, and a number that identifies it."""
+    """A text to make: a base, the number of errors in it, and a number that identifies it."""
 
     item: str
     number: str
@@ -52,8 +52,8 @@ def references_with_errors(
 ) -> dict[str, list[Base]]:
     """Return item -> the references that get errors, for the items of the spec's part.
 
-    `items` are rows by item; `written` are references written by a model, None if there are none:
-    then the data's own further references are used.
+    `items` are rows by item; `written` are references that a model wrote. If they are None, the
+    dataset's other references are used.
     """
     share = spec.share * spec.part.share if isinstance(spec.part, OnTrial) else spec.share
     chosen = share_of(items, share, seed=spec.seed, dataset=spec.dataset)
@@ -73,7 +73,7 @@ def references_with_errors(
 def bases_of(
     first: Mapping[str, Base], others: Callable[[str], Sequence[Base]], count: int
 ) -> dict[str, list[Base]]:
-    """Return item -> the references that get errors: its original, and the most diverse others."""
+    """Return item -> the references that get errors: its original and the most diverse others."""
     bases = {}
     for item, original in first.items():
         references = [original, *others(item)] if count > 1 else [original]
@@ -83,7 +83,7 @@ def bases_of(
 
 
 def _data_references(item: Row) -> list[Base]:
-    """Return an item's references in the data, except the one that its original is."""
+    """Return an item's references in the dataset, except the one that is its original."""
     original = json.loads(item["meta"]).get("original_reference")
     return [
         (f"{item['item']}{BY_REFERENCE}{index}", text)
@@ -98,10 +98,10 @@ def wanted_candidates(
     tried: Iterable[Row],
     comparisons: Iterable[Row],
 ) -> dict[str, Candidate]:
-    """Return target -> candidate, of the spec's part.
+    """Return target -> candidate, for the spec's part of the candidates.
 
-    `tried` and `comparisons`: the candidates on trial and their comparisons with anchors, for the
-    part that follows the trial.
+    `tried` and `comparisons`: the calibration candidates and their comparisons with anchors, for
+    the part that is made after the calibration.
     """
     if isinstance(spec.part, Even):
         candidates = evenly(bases, spec.part.targets, spec.part.counts)
@@ -119,9 +119,9 @@ def wanted_candidates(
 def evenly(
     bases: Mapping[str, Sequence[Base]], targets: int, counts: Sequence[int]
 ) -> Iterator[Candidate]:
-    """Yield `targets` candidates of each item, with each number of errors about equally often.
+    """Yield `targets` candidates per item, with each number of errors about equally often.
 
-    If `targets` is not a multiple of the numbers, each item begins at another number.
+    If they cannot be equal, each item starts with a different number of errors.
     """
     done = 0
     for item in sorted(bases):
@@ -133,7 +133,7 @@ def evenly(
 
 
 def on_trial(bases: Mapping[str, Sequence[Base]], max_errors: int) -> Iterator[Candidate]:
-    """Yield a candidate of each number of errors, 0 to `max_errors`, for each item."""
+    """Yield a candidate with each number of errors, 0 to `max_errors`, for each item."""
     for item in sorted(bases):
         for errors in range(max_errors + 1):
             yield Candidate(item, f"t{errors}", bases[item][errors % len(bases[item])], errors)
@@ -147,10 +147,10 @@ def of_each_rating(
     seed: int,
     names: Sequence[str],
 ) -> Iterator[Candidate]:
-    """Yield `per_rating` candidates of every item and rating.
+    """Yield `per_rating` candidates for every item and rating.
 
-    The number of errors is drawn from `counts`, those of the rating's texts on trial, by the item's
-    stream.
+    The number of errors is drawn from `counts` (those of the calibration texts with the rating) by
+    the item's random stream.
     """
     for item in sorted(bases):
         rng = stream(seed, *names, item, "counts")
@@ -164,15 +164,15 @@ def of_each_rating(
 def _counts_on_trial(
     spec: CandidatesSpec, part: OfEachRating, tried: Iterable[Row], comparisons: Iterable[Row]
 ) -> list[list[int]]:
-    """Return for each rating the numbers of errors of its texts on trial."""
+    """Return for each rating the numbers of errors in calibration texts with that rating."""
     rows, _ = usable(tried)
     grades = by_anchors(rows, comparisons, part.classes)
     if all(grade.rating is None for grade in grades.values()):
         raise UserError(
-            "no calibration text could be rated: every comparison is a tie or has no answer",
+            "no calibration text could be rated: every comparison was a tie or unanswered",
             where=f"perturbations/{spec.perturbation}.yaml, key anchors",
             got=f"{len(rows)} texts of {spec.dataset}",
-            todo="name another comparator or form",
+            todo="use another comparator or prompt form",
         )
     return counts_by_rating(rows, grades, len(part.classes))
 
@@ -198,7 +198,7 @@ def _target(spec: CandidatesSpec, target: str, candidate: Candidate, made: Pertu
 
 
 def targets_by_rule(spec: CandidatesSpec, candidates: Mapping[str, Candidate]) -> list[Row]:
-    """Return the candidates' targets, with errors that rules make."""
+    """Return the candidates' targets, with errors made by rules."""
     names = (spec.dataset, spec.perturbation)
     return [
         _target(
@@ -211,7 +211,7 @@ def targets_by_rule(spec: CandidatesSpec, candidates: Mapping[str, Candidate]) -
 def by_rule(
     candidate: Candidate, kinds: Sequence[str], *, seed: int, names: Sequence[str]
 ) -> Perturbed:
-    """Return a candidate's text with errors that rules make; `short` if it has room for fewer."""
+    """Return a candidate's text with errors made by rules; `short` if not all errors fit."""
     _, text = candidate.base
     if not candidate.errors:
         return Perturbed(text, "ok", ())
@@ -235,13 +235,13 @@ def targets_by_model(
     request_for: RequestFor,
     obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
-    """Return the candidates' targets, with errors that a model makes, and its answers.
+    """Return the candidates' targets, with errors made by a model, and the model's answers.
 
-    `candidates`: target -> candidate, of which those without errors need no model; `sources`: item
-    -> its source.
+    `candidates`: target -> candidate; those without errors need no model. `sources`: item -> its
+    source.
     """
     perturbed = {target: one for target, one in candidates.items() if one.errors}
-    assert task.change.aspect is not None  # as is checked before anything is asked
+    assert task.change.aspect is not None  # checked before any request
     parts: list[dict[str, str]] = to_builtins(task.change.aspect.sub_aspects)
     names = (spec.dataset, spec.perturbation)
 
@@ -278,9 +278,9 @@ def targets_by_model(
 
 
 def drawn_parts(candidate: Candidate, parts: int, *, seed: int, names: Sequence[str]) -> list[int]:
-    """Return for each error of a candidate the index of the sub-aspect that it is about.
+    """Return for each error of a candidate the index of its sub-aspect.
 
-    Drawn by the candidate's own stream; no sub-aspect is repeated before all have come.
+    Drawn by the candidate's own random stream; no sub-aspect is repeated before all were drawn.
     """
     rng = stream(seed, *names, candidate.item, candidate.number, "parts")
     rounds = -(-candidate.errors // parts)
@@ -289,7 +289,7 @@ def drawn_parts(candidate: Candidate, parts: int, *, seed: int, names: Sequence[
 
 
 def _perturbed(candidate: Candidate, made: Made | None) -> Perturbed:
-    """Return a candidate's text with the edits in it; `made` is None for one without errors."""
+    """Return a candidate's text and its edits; `made` is None for a candidate without errors."""
     if made is None:
         return Perturbed(candidate.base[1], "ok", ())
     edits: list[Edit] = []
@@ -304,15 +304,15 @@ _STRAY = re.compile(r"</?error\b", re.IGNORECASE)
 
 
 def unmarked(marked: str) -> str:
-    """Return the text without its marks; around an empty mark, one of two blanks is dropped."""
+    """Return the text without its marks; of two blanks around an empty mark, one is removed."""
     return "".join(_parts(marked))
 
 
 def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str | None]:
-    """Return what each of `count` marks changes in its parent, and why it is unusable, if so.
+    """Return the edit that each of `count` marks makes, and the problem of an unusable text.
 
-    Outside of the marks the text is the parent exactly, except for blanks beside a mark; so
-    errors neither overlap nor hide.
+    Outside the marks the text must equal the parent, except for blanks next to a mark. So errors
+    cannot overlap or be unmarked.
     """
     parts = _parts(marked)
     if any(map(_STRAY.search, parts)):
@@ -344,7 +344,7 @@ def _parts(marked: str) -> list[str]:
 
 
 def _unmarked_spans(parts: Sequence[str]) -> list[Span]:
-    """Return the spans of the parts outside of the marks in the whole text, without blanks."""
+    """Return the spans in the text of the parts outside of the marks, without outer blanks."""
     spans, done = list[Span](), 0
     for index, part in enumerate(parts):
         if index % 2 == 0:
@@ -355,10 +355,10 @@ def _unmarked_spans(parts: Sequence[str]) -> list[Span]:
 
 
 def _spans_in(parts: Sequence[str], text: str) -> list[Span] | str:
-    """Return the spans of the parts in a text, one after the other, or the part that is missing.
+    """Return the consecutive spans of the parts in a text, or the first part that is missing.
 
-    The first begins the text, the last ends it; the others lie as far to the left as possible. An
-    empty part at an end of the text lies at that end.
+    The first part starts the text, the last ends it; each other part is at its leftmost possible
+    place. An empty first or last part lies at that end of the text.
     """
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
     spans, done = list[Span](), begin
@@ -372,7 +372,7 @@ def _spans_in(parts: Sequence[str], text: str) -> list[Span] | str:
 
 
 def candidates(spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str = "") -> None:
-    """Read references, choose those that get errors, make the candidates of one part."""
+    """Read references, choose those that get errors, make one part of the candidates."""
     items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
     written = _rows("targets", spec.written) if spec.written else None
     bases = references_with_errors(spec, items, _rows("targets", spec.input), written)
@@ -391,5 +391,5 @@ def candidates(spec: CandidatesSpec, *, card: str = "", store: str = "", budget:
 
 
 def _rows(table: str, path: str | None) -> list[dict[str, object]]:
-    """Return the rows of a table, none without a path."""
+    """Return the rows of a table, or no rows without a path."""
     return read_table(table, path).to_pylist() if path else []

@@ -1,8 +1,9 @@
-"""Checks that a made text has the kind of change that was asked for (Hu et al. 2024, appendix B).
+"""Checks that a model's text has the requested kind of change (Hu et al. 2024, appendix B).
 
-Rules of thumb for English by word forms, word lists and word counts: no model, no download. They
-see the shape of a change, not its meaning: each states what it cannot see. A text that fails gets a
-reason that a writer can act on. Names are words with a capital: in lower-cased data none is seen.
+Heuristics for English that use word forms, word lists and word counts: no model, no download. They
+check the shape of a change, not its meaning; each docstring lists what it cannot detect. A text
+that fails gets a reason on which a writer can act. Names are words with a capital letter, so none
+are detected in lower-cased data.
 """
 
 from collections import Counter
@@ -35,21 +36,21 @@ from judgescope.parsing.text import is_refusal
 from judgescope.perturb.edits import Amount, Check
 
 CLOSE = 2
-"""The maximum number of words between two places of one change; none of them ends a sentence."""
+"""The maximum number of words between two places of one change, within a sentence."""
 MOST_GONE = 0.6
-"""The maximum share of a text's words that may be gone; beyond, it is another text."""
+"""The maximum share of a text's words that may be removed; above it, it is another text."""
 RARER = 4
-"""How many times rarer than the words it replaces an uncommon phrase is."""
+"""How many times rarer an uncommon phrase must be than the words that it replaces."""
 KEPT = 0.75
 """The minimum share of its words that a sentence keeps in another form."""
 SHORTER = 0.8
-"""The maximum share of its words that an abbreviated sentence keeps; at least `FEWER` are gone."""
+"""The maximum share of words that an abbreviated sentence keeps; it loses at least `FEWER`."""
 FEWER = 4
 _ENDS = frozenset(".!?…")
 
 Fault = str | None
 KINDS: dict[str, Check] = {}
-"""Kind of change -> what is wrong with a text that should have it, or None."""
+"""Kind of change -> its check, which returns the problem of a text, or None."""
 
 
 def kind(name: str) -> Callable[[Check], Check]:
@@ -63,14 +64,14 @@ def kind(name: str) -> Callable[[Check], Check]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, with single blanks."""
+    """Return the sentences of a text, with single blanks between words."""
     return [" ".join(text[start:end].split()) for start, end in split_sentences(text)]
 
 
 def changed_runs(
     old: Sequence[Hashable], new: Sequence[Hashable]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (start, end) in `old` and in `new` of each run that differs, with the fewest items."""
+    """Yield (start, end) in `old` and `new` of each run that differs, with the fewest items."""
     opcodes = Levenshtein.opcodes(old, new)
     for equal, group in groupby(opcodes, key=lambda operation: operation.tag == "equal"):
         run = list(group)
@@ -82,7 +83,7 @@ def changed_runs(
 
 
 class Token(NamedTuple):
-    """A word or mark; `first`: the first word of its sentence."""
+    """A word or punctuation mark; `first`: whether it is the first word of its sentence."""
 
     text: str
     first: bool
@@ -90,7 +91,7 @@ class Token(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A place in a text before and after a change, and the words of its sentence before."""
+    """A place in a text before and after a change, and the old words of its sentence."""
 
     before: tuple[Token, ...]
     after: tuple[Token, ...]
@@ -108,9 +109,9 @@ class Change(NamedTuple):
 
 
 def changed_places(text: str, parent: str) -> list[Change]:
-    """Return the places that differ except for case: the fewest words and marks.
+    """Return the places that differ, ignoring case, with the fewest words and marks.
 
-    Places close together are one; a place where only marks differ is left out.
+    Places close together are one; a place where only punctuation differs is left out.
     """
     old, new = _tokens(parent), _tokens(text)
     runs: list[tuple[int, int, int, int]] = []
@@ -128,7 +129,7 @@ def changed_places(text: str, parent: str) -> list[Change]:
 
 
 def _is_one_change(old: list[Token], last: tuple[int, int], this: tuple[int, int]) -> bool:
-    """Return whether two places are close; closer still, if nothing is removed in either."""
+    """Return whether two places are close; if neither removes words, they must be closer."""
     between = old[last[1] : this[0]]
     inserted = last[0] == last[1] and this[0] == this[1]
     return len(between) <= CLOSE - inserted and not any(token.text in _ENDS for token in between)
@@ -154,7 +155,7 @@ def _tokens(text: str) -> list[Token]:
 def in_places(
     name: str, noun: str
 ) -> Callable[[Callable[[Change], Fault]], Callable[[Change], Fault]]:
-    """Register a kind of change in places within sentences, by what is wrong with one place."""
+    """Register a kind of change within sentences by a function that returns a place's problem."""
 
     def register(fault: Callable[[Change], Fault]) -> Callable[[Change], Fault]:
         @kind(name)
@@ -180,9 +181,9 @@ def _counted(count: int, noun: str, amount: Amount) -> Fault:
 
 @in_places("repetition", "repetition")
 def _repetition(change: Change) -> Fault:
-    """Words are inserted, most of which their sentence already has in some form.
+    """Words are inserted, most of which the sentence already contains in some form.
 
-    Not seen: a repetition in other words alone.
+    Not detected: a repetition only in other words.
     """
     new = _stems(change.added)
     if change.removed or not new:
@@ -193,7 +194,7 @@ def _repetition(change: Change) -> Fault:
 
 @in_places("improper_connective", "connective")
 def _improper_connective(change: Change) -> Fault:
-    """A connective is inserted or replaced. Not seen: whether it is improper."""
+    """A connective is inserted or replaced. Not detected: whether it is improper."""
     old, new = " ".join(change.removed), " ".join(change.added)
     fits = new in CONNECTIVES and (not old or old in CONNECTIVES)
     return None if fits else "something else than a connective is changed"
@@ -201,7 +202,7 @@ def _improper_connective(change: Change) -> Fault:
 
 @in_places("incorrect_verb_form", "incorrect verb form")
 def _incorrect_verb_form(change: Change) -> Fault:
-    """A word becomes another form of itself. Not seen: whether it is a verb, or now wrong."""
+    """A word becomes another form of itself. Not detected: whether it is a verb, or now wrong."""
     old, new = change.removed, change.added
     same = len(old) == len(new) == 1 and lemma(old[0]) == lemma(new[0])
     return None if same else "something else than the form of one verb is changed"
@@ -209,9 +210,9 @@ def _incorrect_verb_form(change: Change) -> Fault:
 
 @in_places("uncommon_phrase", "uncommon phrase")
 def _uncommon_phrase(change: Change) -> Fault:
-    """Up to five words replace up to four, and the rarest is rarer than before.
+    """Up to five words replace up to four, and the rarest word is rarer than before.
 
-    Not seen: whether they mean the same.
+    Not detected: whether the meaning is the same.
     """
     if not _replaces(change, old=4, new=5):
         return "something else than a short phrase is replaced"
@@ -223,9 +224,9 @@ def _uncommon_phrase(change: Change) -> Fault:
 
 @in_places("hypernym", "wider term")
 def _hypernym(change: Change) -> Fault:
-    """Up to three words replace as many or more, none of them rarer than those.
+    """Up to three words replace at least as many, and none is rarer than the rarest old word.
 
-    The wider term is mostly the more common word. Not seen: whether it is wider.
+    A wider term is usually a more common word. Not detected: whether it is wider.
     """
     if not _replaces(change, old=5, new=3) or len(change.added) > len(change.removed):
         return "something else than a short term is replaced by one that is no longer"
@@ -237,7 +238,7 @@ def _hypernym(change: Change) -> Fault:
 
 @in_places("complement", "complement")
 def _complement(change: Change) -> Fault:
-    """Words that say something new are inserted. Not seen: whether the source says it."""
+    """Words with new content are inserted. Not detected: whether the source supports them."""
     new = _stems(change.added)
     if change.removed:
         return "words are taken away"
@@ -249,7 +250,7 @@ def _complement(change: Change) -> Fault:
 
 @in_places("different_entity", "different entity")
 def _different_entity(change: Change) -> Fault:
-    """Names become other names, numbers other numbers. Not seen: things without a capital."""
+    """Names become other names, numbers other numbers. Not detected: names without a capital."""
     kinds = [{_entity(token) for token in part} - {""} for part in (change.before, change.after)]
     same = kinds[0] == kinds[1] and len(kinds[0]) == 1 and "other" not in kinds[0]
     return None if same else "something else than a name or number is replaced by one of its kind"
@@ -259,7 +260,7 @@ def _different_entity(change: Change) -> Fault:
 def _conflicting_fact(change: Change) -> Fault:
     """A longer phrase becomes another with at least two new words that are not names.
 
-    Not seen: whether the two exclude each other.
+    Not detected: whether the two phrases contradict each other.
     """
     if len(change.removed) < 2 or len(change.added) < 4:
         return "something else than a phrase of several words is replaced by another"
@@ -270,7 +271,7 @@ def _conflicting_fact(change: Change) -> Fault:
 
 
 def _replaces(change: Change, *, old: int, new: int) -> bool:
-    """Return whether a short phrase becomes another, and not only a form of itself."""
+    """Return whether a short phrase becomes another phrase, not only a form of itself."""
     before, after = change.removed, change.added
     lemmas = {lemma(word) for word in after if is_content(word)}
     short = 0 < len(before) <= old and 0 < len(after) <= new
@@ -282,7 +283,7 @@ def _special(part: Iterable[Token]) -> bool:
 
 
 def _entity(token: Token) -> str:
-    """Return what a token stands for: a name, a number, something else, or nothing."""
+    """Return the kind of a token: a name, a number, something else, or nothing."""
     if is_number(token.text):
         return "number"
     if is_name(token.text, first=token.first):
@@ -303,16 +304,16 @@ def _stems(words: Iterable[str]) -> list[str]:
 
 Words = Sequence[str]
 SentenceFault = Callable[[Words, Words], Fault]
-"""(words of a sentence before, and after) -> what is wrong with the change."""
+"""(words of a sentence before, and after) -> the problem of the change, or None."""
 
 
 def in_sentences(
     name: str, noun: str, merging: SentenceFault | None = None
 ) -> Callable[[SentenceFault], SentenceFault]:
-    """Register a kind of change in the form of sentences, by what is wrong with one sentence.
+    """Register a kind of change of sentences by a function that returns a sentence's problem.
 
-    All other sentences stay as they are. With `merging`, two or more may become one; it returns
-    what is wrong with that one.
+    All other sentences must be unchanged. With `merging`, two or more sentences may become one;
+    `merging` returns the problem of that sentence.
     """
 
     def register(fault: SentenceFault) -> SentenceFault:
@@ -335,8 +336,8 @@ def in_sentences(
 def rewritten(text: str, parent: str) -> list[tuple[list[str], list[str]]]:
     """Return (sentences before, sentences after) of each run that differs; one may be empty.
 
-    If there are fewer than before, each new sentence stands for the old ones in a row that share
-    more words with it than with the next new one.
+    If there are fewer than before, each new sentence corresponds to the consecutive old ones that
+    share more words with it than with the next new sentence.
     """
     old, new = sentences(parent), sentences(text)
     runs = []
@@ -370,9 +371,9 @@ def _words(sentence: str) -> list[str]:
 
 @in_sentences("passive_voice", "sentence in the passive")
 def _passive_voice(old: Words, new: Words) -> Fault:
-    """A form of `be` with a participle is added; the sentence's words stay, some moved.
+    """A form of `be` with a participle is added; the sentence keeps its words, some moved.
 
-    Not seen: a participle that is an adjective (`is tired`), who did it.
+    Not detected: a participle that is an adjective (`is tired`), who did it.
     """
     if _passives(new) <= _passives(old):
         return "no verb is put in the passive"
@@ -382,7 +383,7 @@ def _passive_voice(old: Words, new: Words) -> Fault:
 
 
 def _passives(words: Words) -> int:
-    """Return how many participles have a form of `be` up to three words before them."""
+    """Return the number of participles with a form of `be` up to three words before."""
     return sum(
         is_participle(word) and not BE.isdisjoint(words[max(0, index - 3) : index])
         for index, word in enumerate(words)
@@ -391,16 +392,16 @@ def _passives(words: Words) -> int:
 
 
 def _moved(old: Words, new: Words) -> bool:
-    """Return whether the common words have another order."""
+    """Return whether the shared words have another order."""
     before, after = ([lemma(word) for word in words if is_content(word)] for words in (old, new))
     return [word for word in before if word in after] != [word for word in after if word in before]
 
 
 @in_sentences("inversion", "inversion")
 def _inversion(old: Words, new: Words) -> Fault:
-    """The same words in another order; only `do` may be added, and change a verb's form.
+    """The same words in another order; only `do` may be added, which may change a verb's form.
 
-    Not seen: whether the order is an unusual one.
+    Not detected: whether the order is unusual.
     """
     before, after = ([lemma(word) for word in words if word not in DO] for words in (old, new))
     if Counter(before) != Counter(after):
@@ -419,9 +420,9 @@ def _subordinated(old: Words, new: Words) -> Fault:
 
 @in_sentences("complex_sentence", "complex sentence", merging=_subordinated)
 def _complex_sentence(old: Words, new: Words) -> Fault:
-    """More clauses depend on words such as `which` and `because`; the content stays.
+    """More clauses begin with words such as `which` and `because`; the content stays.
 
-    Not seen: clauses without such a word.
+    Not detected: clauses without such a word.
     """
     if len(new) < len(old) + 2:
         return "no sentence is made clearly longer"
@@ -432,7 +433,7 @@ def _complex_sentence(old: Words, new: Words) -> Fault:
 def _abbreviation(old: Words, new: Words) -> Fault:
     """A sentence has clearly fewer words, almost all of them old ones.
 
-    Not seen: whether what is left out matters.
+    Not detected: whether the omitted words matter.
     """
     if len(new) > SHORTER * len(old) or len(old) - len(new) < FEWER:
         return "no sentence is made clearly shorter"
@@ -458,10 +459,10 @@ def _count(words: Words, vocabulary: frozenset[str]) -> int:
 
 @kind("negation")
 def _negation(text: str, parent: str, _: Amount) -> Fault:
-    """Only the last sentence differs: words such as `not` are added or removed, the others stay.
+    """Only the last sentence differs: words such as `not` are added or removed, the rest stays.
 
-    `do` may go with them, a verb may change its form, and a connective may lead in. Not seen: a
-    denial by another word (`refused`).
+    `do` may come with them, a verb may change its form, and a connective may be put in front. Not
+    detected: a denial by another word (`refused`).
     """
     old, new = sentences(parent), sentences(text)
     if not old or len(old) != len(new) or old[:-1] != new[:-1]:
@@ -475,7 +476,7 @@ def _negation(text: str, parent: str, _: Amount) -> Fault:
 
 
 def _without_polarity(words: Words) -> list[str]:
-    """Return the words that a denial does not change."""
+    """Return the words that a negation does not change."""
     left_out = POLARITY | DO | CONNECTIVES | {"a", "an", "one"}
     return [lemma(word) for word in words if word not in left_out]
 
@@ -484,7 +485,7 @@ def _without_polarity(words: Words) -> list[str]:
 def _continuation(text: str, parent: str, amount: Amount) -> Fault:
     """The text continues with new sentences.
 
-    Not seen: whether the source says it.
+    Not detected: whether the source supports them.
     """
     old, new = sentences(parent), sentences(text)
     more = new[len(old) :]

@@ -1,8 +1,8 @@
 """Perturbations as edits of a text at known offsets; every other character stays.
 
 No edit separates a combining mark from its base: a text is never cut before a combining mark, a
-variation selector, a joiner or a skin tone, nor after a zero-width joiner. (Full segmentation,
-Unicode annex 29, would need its tables.)
+variation selector, a joiner or a skin tone, nor after a zero-width joiner. (Full segmentation by
+Unicode annex 29 would need tables that Python does not have.)
 """
 
 import unicodedata
@@ -33,9 +33,9 @@ class Edit(NamedTuple):
 class Perturbed:
     """A perturbed text and its edits.
 
-    `status` is `ok`, `short: k of K` (fewer edits than wanted took effect) or `impossible: reason`.
-    For ok and short, `text` differs from the original and equals `apply_edits(original, edits)`;
-    for impossible, `text` is the original and there are no edits.
+    `status` is `ok`, `short: k of K` (fewer edits took effect than planned) or `impossible:
+    reason`. For ok and short, `text` differs from the original and equals
+    `apply_edits(original, edits)`; for impossible, `text` is the original, without edits.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Perturbed:
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return the text with all edits made.
 
-    The edits are sorted and do not overlap; one that does not fit the text is a ValueError.
+    The edits must be sorted and must not overlap; an edit that does not fit is a ValueError.
     """
     parts, done = [], 0
     for edit in edits:
@@ -69,7 +69,7 @@ def undone_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def impossible(text: str, reason: str) -> Perturbed:
-    """Return the text as it is, with the reason why it cannot be perturbed."""
+    """Return the unchanged text, with the reason why it cannot be perturbed."""
     return Perturbed(text, f"impossible: {reason}", ())
 
 
@@ -83,7 +83,7 @@ def perturbed(text: str, edits: Iterable[Edit], *, done: int, planned: int) -> P
 
 
 def edit_between(before: str, after: str) -> list[Edit]:
-    """Return the one edit that makes `after` of `before`, the smallest and rightmost, or none."""
+    """Return the edit that turns `before` into `after` (the smallest, rightmost one), or none."""
     if before == after:
         return []
     start = Prefix.similarity(before, after)
@@ -98,7 +98,7 @@ class Amount(NamedTuple):
     min_edits: int | None = None
 
     def problem(self, count: int, noun: str) -> str | None:
-        """Return what is wrong with a number of edits, or None."""
+        """Return the problem with a number of edits, or None."""
         counted = f"it has {count} {noun if count == 1 else noun + 's'}"
         if isinstance(self.k, int) and count != self.k:
             return f"{counted}, not {self.k}"
@@ -108,7 +108,7 @@ class Amount(NamedTuple):
 
 
 Check = Callable[[str, str, Amount], str | None]
-"""(text, parent, amount) -> what is wrong with the text, or None."""
+"""(text, parent, amount) -> the problem of the text, or None."""
 
 
 def extends(character: str) -> bool:

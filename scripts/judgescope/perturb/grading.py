@@ -1,4 +1,4 @@
-"""Ratings of candidates: by their number of errors, or by comparisons with anchors."""
+"""Ratings of candidates, by their numbers of errors or by comparisons with anchors."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
@@ -27,13 +27,13 @@ Row = dict[str, Any]
 SPARE = "spare"
 OFF = "no rating has so many errors"
 AT_ONCE = 2_000
-"""The number of pairs whose prompts are in memory at a time."""
+"""The number of pairs whose prompts are in memory at once."""
 
 
 def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
-    """Return the candidates with usable texts, and target -> why not for all others.
+    """Return the candidates with usable texts, and target -> the reason for all others.
 
-    An item uses equal texts once; `step` becomes the number of errors that were made.
+    Of equal texts of an item, one is used; `step` becomes the number of errors that were made.
     """
     kept, why = list[Row](), dict[str, str]()
     seen = dict[tuple[str, str], str]()
@@ -56,9 +56,9 @@ def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
 class Grade(NamedTuple):
     """The rating of a candidate, as its index from the lowest, or None.
 
-    `shares`: the shares of anchors of the next lower rating that the text is above, of the same
-    rating that it is above and below, and of the next higher one that it is below; None beyond the
-    ends of the scale and without comparisons.
+    `shares`: the shares of anchors of the next lower rating that the text beats, of its own rating
+    that it beats and that beat it, and of the next higher rating that beat it; None beyond the ends
+    of the scale and without comparisons.
     """
 
     rating: int | None
@@ -69,7 +69,7 @@ class Grade(NamedTuple):
 
 
 def by_errors(candidates: Iterable[Row], classes: int, per_rating: int) -> dict[str, Grade]:
-    """Return target -> grade: the highest rating without errors, one less per `per_rating`."""
+    """Return target -> grade: the highest rating, minus one for every `per_rating` errors."""
     grades = {}
     for row in candidates:
         steps, rest = divmod(row["step"], per_rating)
@@ -84,7 +84,7 @@ def by_anchors(
     classes: Sequence[float],
     usual: NDArray[np.float64] | None = None,
 ) -> dict[str, Grade]:
-    """Return target -> grade by comparisons; `usual` numbers of errors break ties."""
+    """Return target -> grade by comparisons; ties are broken by the `usual` numbers of errors."""
     outcomes = outcomes_of([row["target"] for row in candidates], comparisons, classes)
     errors = np.array([row["step"] for row in candidates], dtype=np.float64)
     distance = np.zeros(outcomes.shape[:2])
@@ -120,7 +120,7 @@ def outcomes_of(
 
 
 def _shares(outcomes: NDArray[np.float64], rating: int) -> tuple[float | None, ...]:
-    """Return how often a text (outcomes: classes, anchors) is above and below its neighbours."""
+    """Return how often a text (outcomes: classes, anchors) beats or loses to its neighbours."""
 
     def share(neighbour: int, sign: int) -> float | None:
         if not 0 <= neighbour < len(outcomes):
@@ -135,7 +135,7 @@ def _shares(outcomes: NDArray[np.float64], rating: int) -> tuple[float | None, .
 def usual_errors(
     candidates: Sequence[Row], grades: Mapping[str, Grade], classes: int
 ) -> NDArray[np.float64]:
-    """Return the mean number of errors of the graded candidates of each rating."""
+    """Return for each rating the mean number of errors of the graded candidates."""
     graded = [row for row in candidates if grades[row["target"]].rating is not None]
     counts = np.array([row["step"] for row in graded], dtype=np.int64)
     rating = np.array([grades[row["target"]].rating for row in graded], dtype=np.int64)
@@ -145,7 +145,7 @@ def usual_errors(
 def counts_by_rating(
     candidates: Sequence[Row], grades: Mapping[str, Grade], classes: int
 ) -> list[list[int]]:
-    """Return for each rating the numbers of errors of its texts; without texts, the usual one."""
+    """Return for each rating its texts' numbers of errors; without texts, the usual number."""
     usual = usual_errors(candidates, grades, classes)
     counts: list[list[int]] = [[] for _ in range(classes)]
     for row in candidates:
@@ -160,10 +160,9 @@ def counts_by_rating(
 def chosen_of(
     candidates: Sequence[Row], grades: Mapping[str, Grade], count: int, classes: int, *, seed: int
 ) -> set[str]:
-    """Return the targets of the set: `count` of each item, of every rating equally many.
+    """Return the targets of the set: `count` per item, equally many of every rating.
 
-    If they cannot be equal, each item has one more of the ratings that follow those of the item
-    before.
+    If they cannot be equal, items take turns with the ratings that have one target more.
     """
     items: dict[str, list[Row]] = {}
     for row in candidates:
@@ -185,7 +184,7 @@ def graded_set(
 ) -> tuple[list[Row], list[Row]]:
     """Return the targets of a set, and a row of table `graded` for each candidate.
 
-    `candidates`: those of each part, on trial first; `comparisons` are of all.
+    `candidates`: those of each part, calibration first; `comparisons`: those of all parts.
     """
     every = [row for part in candidates for row in part]
     rows, unusable = usable(every)
@@ -225,7 +224,7 @@ def _graded(spec: GradeSpec, row: Row, grade: Grade, chosen: bool) -> Row:
 
 
 class Text(NamedTuple):
-    """A compared text, with the source that the prompt shows."""
+    """A text to compare, with the source that the prompt shows."""
 
     target: str
     source: str | None
@@ -246,7 +245,7 @@ def pairs_of(
     systems: Iterable[Row],
     sources: Mapping[str, str | None],
 ) -> Iterator[Pair]:
-    """Yield every candidate with every anchor; without candidates, anchors of different ratings.
+    """Yield all pairs of candidate and anchor; without candidates, anchors of different ratings.
 
     `anchors`, `candidates` and `systems` (which include the anchors' texts) are rows of tables;
     `sources`: item -> the source that a prompt shows.
@@ -269,7 +268,7 @@ def pairs_of(
 def compared(
     spec: CompareAnchorsSpec, pairs: Iterator[Pair], request_for: RequestFor, obtain: Obtain
 ) -> tuple[list[Row], list[Row]]:
-    """Return rows of table `comparisons`, one for each pair, and the answers behind them."""
+    """Return rows of table `comparisons`, one for each pair, and the underlying answers."""
     aspect = to_builtins(spec.aspect)
     columns = {"judge": spec.name, "kind": "compare", "aspect": spec.aspect.aspect}
 
@@ -297,7 +296,7 @@ def compared(
 def _outcome(dataset: str, pair: Pair, ahead: Reply, back: Reply) -> Row:
     """Return the row of a pair: 1 or -1 if both orders prefer the same text, else 0.
 
-    None if a reply says nothing.
+    None if a reply has no usable choice.
     """
     first, second = (
         parse(
@@ -330,21 +329,22 @@ def check_comparator(
     if accuracy.value is not None and accuracy.value >= spec.least_accuracy:
         return
     raise UserError(
-        "the comparator cannot distinguish anchors of adjacent ratings: its ratings would pile "
-        "up at the ends of the scale",
+        "the comparator cannot distinguish anchors of adjacent ratings reliably enough: ratings "
+        "would pile up at the ends of the scale",
         where=f"perturbations/{spec.perturbation}.yaml, key anchors.least_accuracy",
         got=f"{spec.comparator.model.card['model']} is right in both orders for "
         + (f"{accuracy.value:.3f}" if accuracy.value is not None else "none")
         + f" of {accuracy.n} pairs of {spec.dataset}, {spec.aspect.aspect}",
         allowed=f"{spec.least_accuracy} or more",
         todo=(
-            "name another comparator or form (the replies are stored), or set 0 to continue anyway"
+            "use another comparator or prompt form (replies are stored), or set 0 to continue "
+            "anyway"
         ),
     )
 
 
 def compare_anchors(spec: CompareAnchorsSpec, *, card: str, store: str, budget: str) -> None:
-    """Ask about every pair in both orders; write who is better, and the replies behind it."""
+    """Ask about every pair in both orders; write the better text, and the underlying replies."""
     items = read_table("items", spec.items, ["item", "source"]).to_pylist()
     sources = {row["item"]: row["source"] if spec.source_visible else None for row in items}
     anchors = read_table("anchors", spec.anchors).to_pylist()
@@ -360,7 +360,7 @@ def compare_anchors(spec: CompareAnchorsSpec, *, card: str, store: str, budget: 
 
 
 def grade(spec: GradeSpec) -> None:
-    """Read candidates and comparisons; write the set's targets, and what is known of all."""
+    """Read candidates and comparisons; write the set's targets, and the grades of all."""
     candidates = [read_table("targets", path).to_pylist() for path in spec.candidates]
     compared = [
         row for path in spec.compared for row in read_table("comparisons", path).to_pylist()

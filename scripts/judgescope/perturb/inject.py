@@ -1,8 +1,8 @@
-"""Errors that rules put into a text one after the other, each in addition to those before.
+"""Errors that rules put into a text one after the other, each in addition to the earlier ones.
 
-The text that an error changed is locked: no later error touches it, so a text with n errors has n
-of them. Each kind of error perturbs sub-aspects of a text's quality (Hu et al. 2025, tables 12 and
-13) by word forms and word lists alone, in English; the wording of the errors is our own.
+The span that an error changed is locked: no later error touches it, so after n steps a text has
+exactly n errors. Each kind of error lowers sub-aspects of a text's quality (Hu et al. 2025, tables
+12 and 13), with English word forms and word lists only; the wording of the errors is original.
 """
 
 import re
@@ -20,7 +20,7 @@ Span = tuple[int, int]
 
 
 class Site(NamedTuple):
-    """A part of a sentence, and the replacements of which each makes an error."""
+    """A part of a sentence, and its possible replacements, each of which is an error."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ NAMES: Final = (
     *("Velunda", "Orsimund", "Tarkeby", "Quillmore", "Brennick", "Asgavel", "Dorvane", "Ilmerra"),
     *("Fenwold", "Karsholm", "Ruddick", "Sabrowe", "Threnfield", "Ulverade", "Wexmoor", "Yestrine"),
 )
-"""Names of no person and no place."""
+"""Invented names, of no real person or place."""
 OFF_TOPIC: Final = (
     "Most people peel an onion from the root end.",
     "A violin has four strings and a bow of horsehair.",
@@ -54,7 +54,7 @@ OFF_TOPIC: Final = (
     "Old maps often show islands that do not exist.",
     "Salt was once worth as much as silver.",
 )
-"""Sentences that belong to no text; each is put into a text at most once."""
+"""Off-topic sentences; each is inserted into a text at most once."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,18}(?![\w]|[.,]\d)")
@@ -81,7 +81,7 @@ SHORTEST_MISSPELT: Final = 5
 
 
 def _swapped(words: Mapping[str, str]) -> Callable[[str], Iterator[Site]]:
-    """Return the kind of error that replaces a word by another and keeps its capital."""
+    """Return the kind of error that replaces a word by another, with the same capitalisation."""
 
     def sites(sentence: str) -> Iterator[Site]:
         for word in _WORD.finditer(sentence):
@@ -119,7 +119,7 @@ def _name(sentence: str) -> Iterator[Site]:
 
 
 def _misspelling(sentence: str) -> Iterator[Site]:
-    """Two letters within a word change places, so that the result is not a word."""
+    """Two letters within a word are swapped, so that the result is not a word."""
     for match in _WORD.finditer(sentence):
         word = match[0]
         if len(word) < SHORTEST_MISSPELT or not word.isalpha() or not word.islower():
@@ -153,27 +153,27 @@ WITHIN: Final[Mapping[str, Callable[[str], Iterator[Site]]]] = {
     "redundancy": _repeated,
     "deletion": _left_out,
 }
-"""Kind of error within a sentence -> the sites for it in a sentence."""
+"""Kind of error within a sentence -> a function that finds its sites in a sentence."""
 
 
 PUT_IN = -1
-"""The place of a sentence that the original text does not have."""
+"""The place of an inserted sentence, which the original text does not have."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence in its present form, its locked spans, and its place in the original text."""
+    """A sentence in its current form, its locked spans, and its place in the original text."""
 
     text: str
     position: int
     locks: tuple[Span, ...] = ()
 
     def free(self, site: Site) -> bool:
-        """Return whether no lock touches a site."""
+        """Return whether a site touches no locked span."""
         return all(site.end <= start or end <= site.start for start, end in self.locks)
 
     def with_error(self, site: Site, new: str) -> "Sentence":
-        """Return the sentence with an error at a site, which is locked."""
+        """Return the sentence with an error at a site; the site is then locked."""
         shift = len(new) - (site.end - site.start)
         locks = [
             (start + shift, end + shift) if start >= site.end else (start, end)
@@ -198,7 +198,7 @@ class Draft:
         return "".join(f"{gap}{text}" for gap, text in zip(self.gaps, texts, strict=True))
 
     def insert(self, index: int, text: str) -> "Draft":
-        """Return the text with a locked sentence before the one at `index`, 1 or later."""
+        """Return the text with a locked sentence inserted before index `index` (at least 1)."""
         sentence = Sentence(text, PUT_IN, ((0, len(text)),))
         gap = self.gaps[1] if len(self.sentences) > 1 else " "
         return Draft(
@@ -207,7 +207,7 @@ class Draft:
         )
 
     def without(self, index: int) -> "Draft":
-        """Return the text without a sentence and the gap before it; of the first, after it."""
+        """Return the text without a sentence and the gap before it (after it, if first)."""
         gap = max(1, index)
         return Draft(
             self.sentences[:index] + self.sentences[index + 1 :],
@@ -215,13 +215,13 @@ class Draft:
         )
 
     def with_sentences(self, index: int, *sentences: Sentence) -> "Draft":
-        """Return the text with sentences in place of as many from `index` on."""
+        """Return the text with sentences that replace the same number from `index` on."""
         after = self.sentences[index + len(sentences) :]
         return replace(self, sentences=(*self.sentences[:index], *sentences, *after))
 
 
 def draft_of(text: str) -> Draft:
-    """Return a text in its sentences."""
+    """Return a text, split into sentences."""
     spans = split_sentences(text)
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
@@ -232,10 +232,10 @@ def draft_of(text: str) -> Draft:
 
 
 def drafts(text: str, rng: "Generator", *, kinds: Sequence[str]) -> Iterator[Draft]:
-    """Yield the text with one error more each time, until it has no room for another.
+    """Yield the text with one more error each time, until there is no room for another.
 
     The kind is drawn first, then the place, then the error. Errors within sentences do not
-    overlap; sentences change places so that two in the wrong order stay so; one with an error is
+    overlap; two sentences in the wrong order are never put right again; a sentence with an error is
     never deleted.
     """
     draft = draft_of(text)
@@ -258,7 +258,7 @@ def _ways(draft: Draft, kind: str, rng: "Generator") -> Iterator[Draft]:
 
 
 def _reordered(draft: Draft) -> Iterator[Draft]:
-    """Two neighbours in the right order change places."""
+    """Two adjacent sentences in the right order are swapped."""
     for index, (first, second) in enumerate(pairwise(draft.sentences)):
         if PUT_IN < first.position < second.position and first.text != second.text:
             yield draft.with_sentences(index, second, first)
@@ -273,7 +273,7 @@ def _repeated_sentence(draft: Draft) -> Iterator[Draft]:
 
 
 def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
-    """A sentence is deleted that has no error and is in the right order to all others."""
+    """A sentence without errors, in the right order to all others, is deleted."""
     n_original = sum(sentence.position > PUT_IN for sentence in draft.sentences)
     for index, sentence in enumerate(draft.sentences):
         in_order = all(
@@ -287,7 +287,7 @@ def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
 
 
 def _off_topic(draft: Draft) -> Iterator[Draft]:
-    """A sentence about something else is put in, anywhere but at the beginning."""
+    """An off-topic sentence is inserted anywhere except at the beginning."""
     present = {sentence.text for sentence in draft.sentences}
     for index in range(1, len(draft.sentences) + 1):
         for text in OFF_TOPIC:
@@ -301,6 +301,6 @@ BETWEEN: Final[Mapping[str, Callable[[Draft], Iterator[Draft]]]] = {
     "deletion": _deleted_sentence,
     "off-topic": _off_topic,
 }
-"""Kind of error between sentences -> the texts with one more; some kinds are in `WITHIN` too."""
+"""Kind of error between sentences -> texts with one more; some kinds are also in `WITHIN`."""
 ERRORS: Final = tuple(dict.fromkeys([*WITHIN, *BETWEEN]))
 """The kinds of error that a card may name."""

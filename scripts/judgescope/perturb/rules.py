@@ -1,7 +1,7 @@
 """Texts perturbed without a model: by rules, whose edits are drawn from a named random stream.
 
-Deletions of characters, words and sentences, typing errors, contents that change places, errors one
-after the other; and additions that are meant for the judge. The job reads no card and no prompt.
+Rules delete characters, words or sentences, make typing errors, move or exchange contents, and add
+errors one after the other; attacks add text for the judge. The job reads no card and no prompt.
 """
 
 import json
@@ -41,7 +41,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Option:
-    """The values an option may take: whole numbers from `minimum`, or one of `words`."""
+    """The allowed values of an option: whole numbers from `minimum`, or one of `words`."""
 
     minimum: int = 1
     words: tuple[str, ...] = ()
@@ -61,11 +61,11 @@ class Option:
 class Rule:
     """A way to perturb texts without a model.
 
-    `function(text, rng, **options)` returns a `Perturbed`; with `across_items`, the rule needs all
-    texts of a dataset at once: `function(texts, rng, **options)` returns a list of them. With
-    `meta`, a key of the items' meta, it needs the text of that key: `function(text, rng, other,
-    **options)`. `in_chain`: `function(text, rng, kinds=, count=)` returns several texts, each made
-    from the one before.
+    `function(text, rng, **options)` returns a `Perturbed`. With `across_items`, the rule needs all
+    texts of a dataset at once: `function(texts, rng, **options)` returns a list of `Perturbed`.
+    With `meta`, a key of the items' meta, it needs the text under that key: `function(text, rng,
+    other, **options)`. `in_chain`: `function(text, rng, kinds=, count=)` returns several texts,
+    each made from the previous one.
     """
 
     function: Callable[..., Any]
@@ -87,7 +87,7 @@ def rule(
     in_chain: bool = False,
     **options: Option,
 ) -> Callable[[Function], Function]:
-    """Register the decorated function as the rule of its name, with its options."""
+    """Register the decorated function as a rule with its name and these options."""
 
     def register(function: Function) -> Function:
         RULES[function.__name__] = Rule(function, level, options, across_items, meta, in_chain)
@@ -97,13 +97,13 @@ def rule(
 
 
 def check_options(name: str, options: Mapping[str, object], *, where: str) -> None:
-    """Raise a UserError unless the rule exists and takes exactly these options and values."""
+    """Raise a UserError unless the rule exists and accepts exactly these options and values."""
     if name not in RULES:
         raise UserError("unknown rule", where=where, got=name, allowed=RULES)
     allowed = RULES[name].options
     for option in options:
         if option not in allowed:
-            problem = f"the rule {name} has no such option"
+            problem = f"unknown option of the rule {name}"
             raise UserError(problem, where=where, got=option, allowed=allowed)
     for option, values in allowed.items():
         if not values.allows(options.get(option)):
@@ -114,7 +114,7 @@ def check_options(name: str, options: Mapping[str, object], *, where: str) -> No
 # --- deletions ------------------------------------------------------------------------------------
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Thai, Lao, Burmese, Khmer, kana and Han: no spaces between words."""
+"""Thai, Lao, Burmese, Khmer, kana and Han, which have no spaces between words."""
 
 
 @rule("character", k=Option())
@@ -131,7 +131,7 @@ def delete_characters(text: str, rng: "Generator", *, k: int) -> Perturbed:
 
 @rule("word", k=Option())
 def delete_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
-    """Delete k consecutive words (between white space) and one gap beside them; one word stays."""
+    """Delete k consecutive words (split at white space) and one gap next to them; one stays."""
     words = [match.span() for match in re.finditer(r"\S+", text)]
     done = min(k, len(words) - 1)
     if done < 1:
@@ -143,7 +143,7 @@ def delete_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
 
 @rule("sentence", k=Option())
 def delete_sentences(text: str, rng: "Generator", *, k: int) -> Perturbed:
-    """Delete k random sentences, one edit for each run of neighbours; one sentence stays."""
+    """Delete k random sentences, with one edit per adjacent run; one sentence stays."""
     sentences = split_sentences(text)
     done = min(k, len(sentences) - 1)
     if done < 1:
@@ -155,9 +155,9 @@ def delete_sentences(text: str, rng: "Generator", *, k: int) -> Perturbed:
 
 
 def _cut(text: str, spans: Sequence[tuple[int, int]], first: int, last: int) -> Edit:
-    """Delete spans[first:last] and the gap before them, or the one behind them.
+    """Delete spans[first:last] and the gap before them, or the gap after them.
 
-    The gap behind goes at the start of the text, and where the gap before is a line break.
+    The gap after is deleted at the start of the text, and if the gap before is a line break.
     """
     start, end = spans[first][0], spans[last - 1][1]
     before = text[spans[first - 1][1] : start] if first else ""
@@ -176,17 +176,17 @@ _TYPOS = (
 )
 """The error kinds of the package `typo` (0.1.7), which makes one error per call.
 
-It often has no effect (similar_char in about half of all calls), seeds the process-wide `random`
-even without a seed, and raises on decimal digits outside ASCII. Its errors are candidates here:
-made on the original text, and kept if they change it away from every error kept before.
+A call often has no effect (about half of all calls of similar_char), seeds the process-wide
+`random` even without a seed, and raises on decimal digits outside ASCII. So its errors are only
+candidates: each is made in the original text, and kept if it does not touch an earlier one.
 """
 PATIENCE = 200
-"""The number of unusable candidates in a row after which no further error is tried."""
+"""The number of consecutive unusable candidates after which no further error is tried."""
 
 
 @rule("character", k=Option())
 def typos(text: str, rng: "Generator", *, k: int) -> Perturbed:
-    """Make k random typing errors, of kinds that are equally likely, at places that do not touch.
+    """Make k random typing errors of equally likely kinds, at places that do not touch.
 
     Short if the text has no room for k errors with a character between them.
     """
@@ -215,7 +215,7 @@ def _candidate(text: str, kind: str, seed: int) -> Edit | None:
     """Return one error of this kind, or None if it has no effect or splits a character."""
     try:
         result: str = getattr(StrErrer(text, seed=seed), kind)().result
-    except KeyError:  # its table of neighbouring keys has ASCII digits only
+    except KeyError:  # the package's table of adjacent keys has only ASCII digits
         return None
     if result == text:
         return None
@@ -230,10 +230,11 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 @rule("sentence", k=Option(2, ("all",)))
 def reorder_sentences(text: str, rng: "Generator", *, k: int | Literal["all"]) -> Perturbed:
-    """Put k random sentences in an order in which each has moved; the gaps stay in place.
+    """Reorder k random sentences so that each of them moves; the gaps stay in place.
 
-    One edit for each moved sentence. Short if fewer than k can move (too few, or too many equal
-    ones). Source: reordering (Wang et al. 2024); with k = 2 sentence exchange (Hu et al. 2024).
+    One edit per moved sentence. Short if fewer than k can move (too few sentences, or too many
+    equal ones). Source: reordering (Wang et al. 2024); with k = 2, sentence exchange (Hu et al.
+    2024).
     """
     spans = split_sentences(text)
     sentences = [text[slice(*span)] for span in spans]
@@ -251,10 +252,10 @@ def reorder_sentences(text: str, rng: "Generator", *, k: int | Literal["all"]) -
 
 @rule("word", k=Option())
 def exchange_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
-    """Swap k random pairs of neighbouring, different words: word exchange (Hu et al. 2024).
+    """Swap k random pairs of adjacent, different words: word exchange (Hu et al. 2024).
 
-    Neighbours have only blanks between them: no punctuation, no line break. Pairs share no word.
-    Short only if there are no k such pairs.
+    Only blanks may be between the two words: no punctuation, no line break. Pairs share no word.
+    Short only if there are fewer than k such pairs.
     """
     matches = (match.span() for match in _WORD.finditer(text))
     spans = [span for span in matches if all(may_cut(text, end) for end in span)]
@@ -281,7 +282,7 @@ def exchange_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
 
 
 def _disjoint(pairs: Sequence[int], k: int, rng: "Generator") -> list[int]:
-    """Return k random pairs without a common word, each named by the index of its first word."""
+    """Return k random pairs that share no word, each given by the index of its first word."""
     for order in (rng.permutation(pairs).tolist(), pairs):
         chosen: list[int] = []
         for pair in order:
@@ -294,9 +295,9 @@ def _disjoint(pairs: Sequence[int], k: int, rng: "Generator") -> list[int]:
 
 @rule("sentence", across_items=True)
 def replace_text(texts: Sequence[str], rng: "Generator") -> list[Perturbed]:
-    """Replace every text by another, different one; each text is used once.
+    """Replace every text by a different one; each text is used once.
 
-    Impossible for an empty text, and for the surplus of a text that makes up more than half of all.
+    Impossible for an empty text, and for surplus copies of a text that is more than half of all.
     Source: random ending and random answer (Wang et al. 2024); methods.md 7.
     """
     filled = [index for index, text in enumerate(texts) if text.strip()]
@@ -324,7 +325,7 @@ def wrong_ending(text: str, _: "Generator", other: str) -> Perturbed:
 def choose(contents: Sequence[str], count: int, rng: "Generator") -> list[int]:
     """Return `count` random indices whose contents can be deranged, or as many as possible.
 
-    No content takes more than half of the places, so the list is empty or has at least two.
+    No content fills more than half of the places, so the list is empty or has at least two.
     """
     numbers = Counter(contents).values()
     sizes = range(min(count, len(contents)), 1, -1)
@@ -339,11 +340,11 @@ def choose(contents: Sequence[str], count: int, rng: "Generator") -> list[int]:
 
 
 def derange(contents: Sequence[str], rng: "Generator") -> list[int]:
-    """Return, for each place, the place whose content it takes: never an equal content.
+    """Return, for each place, the place whose content it takes; the two contents always differ.
 
-    Places are put in a random order with equal contents side by side, and each takes from the place
-    that lies as many further on as the commonest content occurs: places with different contents
-    form one random cycle. `contents` comes from `choose`.
+    Places are put in random order with equal contents side by side, then shifted by the number of
+    occurrences of the commonest content. So if all contents differ, the places form one random
+    cycle. `contents` comes from `choose`.
     """
     counts = Counter(contents)
     rank = dict(zip(counts, rng.permutation(len(counts)).tolist(), strict=True))
@@ -360,10 +361,10 @@ def derange(contents: Sequence[str], rng: "Generator") -> list[int]:
 def inject_errors(
     text: str, rng: "Generator", *, kinds: Sequence[str], count: int
 ) -> list[Perturbed]:
-    """Return the text with one error, with two, … and with `count`, each edited from the last.
+    """Return the texts with 1, 2, …, `count` errors, each made from the previous text.
 
-    If there is no room for another error, the last text is the one before it, impossible. Source:
-    local and global injection (Hu et al. 2025), by rule.
+    If there is no room for another error, the list ends with the previous text as `impossible`.
+    Source: local and global injection (Hu et al. 2025), by rule.
     """
     before, steps = draft_of(text).text, list[Perturbed]()
     for draft in islice(drafts(text, rng, kinds=kinds), count):
@@ -381,14 +382,14 @@ AdditionPlace = Literal["start", "end"]
 
 
 class Addition(SpecPart, frozen=True, kw_only=True, tag="addition"):
-    """What an attack, or its harmless counterpart, adds to a text, and where."""
+    """The text that an attack, or its harmless counterpart, adds to a text, and its position."""
 
     text: str
     position: AdditionPlace
 
 
 class RuleUse(SpecPart, frozen=True, kw_only=True, tag="rule"):
-    """How a rule is used; `errors` and `steps` are of a rule that makes a chain of texts."""
+    """How a rule is used; `errors` and `steps` are for a rule that makes a chain of texts."""
 
     rule: str
     options: dict[str, int | str]
@@ -412,7 +413,7 @@ class PerturbSpec(JobSpec, frozen=True, kw_only=True):
 
 Row = dict[str, Any]
 TOP: Final = "{top}"
-"""In the text of an attack: the top of the scale."""
+"""The placeholder for the top of the scale in an attack's text."""
 NOTE = (
     "This line was put here when the texts were gathered from several places. It says nothing "
     "about any of them. Others have such a line too, each of about the same length. It can be "
@@ -456,9 +457,9 @@ def perturb_dataset(
     """Return every text (by item) perturbed by the rule, in the order given.
 
     A text's perturbation depends on the seed, the names of dataset, item, perturbation and degree,
-    and the text; not on the order of items. Other items matter only to a rule `across_items`, and
-    `meta` (by item) only to a rule that needs a key of it. Each is a `Perturbed`, or a list of
-    them by a rule `in_chain`.
+    and the text, but not on the order of items. Other items matter only to a rule `across_items`,
+    and `meta` (by item) only to a rule that needs a key of it. Each result is a `Perturbed`, or a
+    list of `Perturbed` for a rule `in_chain`.
     """
     function, key = RULES[rule].function, RULES[rule].meta
     if RULES[rule].across_items:
@@ -482,7 +483,7 @@ def perturb_dataset(
 def _meta_texts(
     rule: str, key: str, meta: Mapping[str, Mapping[str, Any]], items: Iterable[str], where: str
 ) -> dict[str, str]:
-    """Return item -> the text of its meta that a rule needs."""
+    """Return item -> the text in its meta that a rule needs."""
     texts = {}
     for item in items:
         text = meta.get(item, {}).get(key)
@@ -496,7 +497,7 @@ def _meta_texts(
 def perturbed_targets(
     spec: PerturbSpec, originals: Iterable[Row], meta: Mapping[str, Row] | None
 ) -> Iterator[Row]:
-    """Yield the perturbed targets of a dataset's originals; in a chain each is made from the last.
+    """Yield a dataset's perturbed targets; in a chain, each is made from the previous one.
 
     `originals` are rows of table `targets`; `meta`: item -> its meta, for rules that need it.
     """

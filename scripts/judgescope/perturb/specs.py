@@ -1,4 +1,4 @@
-"""The specs of the jobs that write, compare and grade texts."""
+"""Specs of the jobs that write, compare and grade texts."""
 
 from msgspec import field
 
@@ -9,7 +9,7 @@ from judgescope.replies.specs import WriterSpec
 
 
 class _SetSpec(JobSpec, frozen=True, kw_only=True):
-    """A set of texts of a dataset that are made of those in `input`, with their sources."""
+    """A set of texts for a dataset, made from those in `input`, with their sources."""
 
     dataset: str
     seed: int
@@ -21,7 +21,7 @@ class _SetSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
-    """The job in which a model makes texts of other texts, at once or step by step."""
+    """The job in which a model makes texts from other texts, at once or step by step."""
 
     perturbation: str
     degree: str | None
@@ -33,48 +33,48 @@ class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
     checks: list[str]
     attempts: int
     fallback_to_reference: bool = False
-    """Whether a text that could not be made is replaced by what it was to be made of."""
+    """Whether a text that could not be made is replaced by its parent text."""
     replies: str
 
 
 class WriteReferencesSpec(_SetSpec, frozen=True, kw_only=True):
-    """The job in which a model writes references, of which the most diverse are kept."""
+    """The job in which a model writes references and the most diverse of them are kept."""
 
     task: str
     writer: WriterSpec
     draws: int
-    """How many references are written of an item."""
+    """The number of references that are written for each item."""
     keep: int
     checks: list[str]
     fallback_to_reference: bool
-    """Whether the data's reference is used where none that was written can be."""
+    """Whether the dataset's reference is used if no written one is usable."""
     kept: str
     replies: str
 
 
 class Even(SpecPart, frozen=True, kw_only=True, tag="even"):
-    """As many candidates of each number of errors."""
+    """Equally many candidates for each number of errors."""
 
     targets: int
-    """How many of an item."""
+    """The number of candidates per item."""
     counts: list[int]
 
 
 class OnTrial(SpecPart, frozen=True, kw_only=True, tag="trial"):
-    """Candidates that show how many errors texts of each rating have."""
+    """Calibration candidates, which show how many errors texts of each rating have."""
 
     share: float
-    """The share of the items that have candidates."""
+    """The share of the items that have such candidates."""
     max_errors: int
 
 
 class OfEachRating(SpecPart, frozen=True, kw_only=True, tag="rest"):
-    """Candidates with as many errors as those on trial had of each rating."""
+    """Candidates with the numbers of errors that calibration candidates of each rating had."""
 
     targets: int
-    """How many of an item the set will have."""
+    """The number of texts per item in the final set."""
     oversample: float
-    """How many times as many candidates are made."""
+    """The factor by which there are more candidates than texts in the set."""
     classes: list[float]
 
 
@@ -93,16 +93,16 @@ class CandidatesSpec(_SetSpec, frozen=True, kw_only=True):
     perturbation: str
     degree: str
     references: int
-    """How many references of an item get errors."""
+    """The number of references of an item that get errors."""
     written: str | None
-    """The file of the references that a model wrote, if one did."""
+    """The file of the references that a model wrote, if any."""
     part: Even | OnTrial | OfEachRating
     errors: list[str] = field(default_factory=list)
     """The kinds of error that rules make."""
     by_model: ModelErrors | None = None
     """None: errors are made by rules."""
     tried: str | None = None
-    """The file of the candidates on trial, once they have been compared."""
+    """The file of the calibration candidates, once they have been compared."""
     compared: str | None = None
     """The file of their comparisons with anchors."""
     replies: str | None = None
@@ -123,13 +123,13 @@ class CompareAnchorsSpec(JobSpec, frozen=True, kw_only=True):
     perturbation: str
     seed: int
     name: str
-    """Who counts as the buyer of the replies."""
+    """The name to which the cost of the replies is assigned."""
     aspect: ComparedAspect
     source_visible: bool
     classes: list[float]
     """The ratings of the aspect, the lowest first."""
     least_accuracy: float
-    """The share of pairs of anchors that the comparator must order as people do."""
+    """The share of anchor pairs that the comparator must order as people do."""
     comparator: WriterSpec
     items: str
     targets: str
@@ -147,9 +147,9 @@ class GradeSpec(JobSpec, frozen=True, kw_only=True):
     classes: list[float]
     """The ratings of the aspect, the lowest first."""
     targets: int
-    """How many targets the set has of an item."""
+    """The number of targets per item in the set."""
     errors_per_rating: int | None
-    """By how many errors a rating is lower than the next; None: anchors rate the candidates."""
+    """The errors that lower a rating by one; None: anchors rate the candidates."""
     seed: int
     candidates: list[str]
     """The candidates' files; those of the calibration first."""

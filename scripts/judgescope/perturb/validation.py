@@ -1,4 +1,4 @@
-"""Checks of a text that a model made from another; a fault is the reason to try again."""
+"""Checks of a text that a model made from another; a fault is the reason for another attempt."""
 
 import re
 from itertools import pairwise
@@ -12,9 +12,9 @@ from judgescope.perturb.edit_checks import KINDS, changed_runs, sentences
 from judgescope.perturb.edits import Amount, Check
 
 SHORTEST, LONGEST = 0.5, 2.0
-"""Characters of a made text, as a share of those of its parent."""
+"""The allowed length of a made text in characters, divided by that of its parent."""
 MOST_CHANGED = 0.5
-"""The maximum share of a text's words that may change; beyond, it is another text."""
+"""The maximum share of a text's words that may change; above it, it is another text."""
 ECHO = 5
 """The window of words in which two words of a reason are an echo of it."""
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
@@ -29,7 +29,7 @@ def _differs(text: str, parent: str, _: Amount) -> str | None:
 
 
 def _not_refusal(text: str, parent: str, _: Amount) -> str | None:
-    """A text may say that somebody is sorry, if its parent does."""
+    """A text may contain an apology if its parent does."""
     return "it is a refusal" if is_refusal(text) and not is_refusal(parent) else None
 
 
@@ -40,7 +40,7 @@ def _length(text: str, parent: str, _: Amount) -> str | None:
 
 
 def _changes(text: str, parent: str, amount: Amount) -> str | None:
-    """Words change in so many places; the same change, or a part of one, counts once."""
+    """Words change in `amount` places; the same change, or a part of one, counts once."""
     before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
     changes = [
         (tuple(before[a:b]), tuple(after[c:d])) for a, b, c, d in changed_runs(before, after)
@@ -59,7 +59,7 @@ def _changes(text: str, parent: str, amount: Amount) -> str | None:
 
 
 def _insertions(text: str, parent: str, amount: Amount) -> str | None:
-    """Every sentence of the parent is kept, in order; as many others stand between or after."""
+    """All sentences of the parent are kept, in order; `amount` new ones are between or after."""
     old = sentences(parent)
     added, left = [], list(old)
     for sentence in sentences(text):
@@ -82,7 +82,7 @@ CHECKS: dict[str, Check] = {
     "insertions": _insertions,
     **KINDS,
 }
-"""Check that a card may name -> what is wrong with a text made from a parent, or None."""
+"""Check that a card may name -> its function, which returns a made text's problem or None."""
 DRAFT_CHECKS: dict[str, Check] = {
     "steps": lambda text, parent, amount: problem_with_steps(text),
     "sub_aspects": lambda text, parent, amount: problem_with_sub_aspects(text),
@@ -90,9 +90,9 @@ DRAFT_CHECKS: dict[str, Check] = {
 
 
 def undone(text: str, parent: str, original: str) -> str | None:
-    """Return whether some change to a perturbed text undoes an earlier edit.
+    """Return the problem if a change to a perturbed text undoes an earlier edit, else None.
 
-    It does if, made alone, it brings the text nearer to the original, in words and marks.
+    A change undoes an edit if it alone brings the text closer to the original, in words and marks.
     """
     first, before, after = (_TOKEN.findall(one) for one in (original, parent, text))
     distance = Levenshtein.distance(before, first)
@@ -105,10 +105,10 @@ def undone(text: str, parent: str, original: str) -> str | None:
 
 
 def more_than_one_error(text: str, parent: str) -> str | None:
-    """Return whether a text differs from its parent by more than one error.
+    """Return the problem if a text differs from its parent by more than one error, else None.
 
-    At most one sentence of the parent may change, go or move, one more may come, and MOST_CHANGED
-    of its words and marks must stay in order.
+    At most one sentence of the parent may be changed, deleted or moved, one may be added, and at
+    most the share MOST_CHANGED of its words and marks may change or move.
     """
     before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
     kept = sum(block.size for block in Indel.opcodes(before, after).as_matching_blocks())
@@ -123,10 +123,11 @@ def more_than_one_error(text: str, parent: str) -> str | None:
 
 
 def echo_of(reason: str, text: str, parent: str) -> str | None:
-    """Return whether a text repeats the reason to try again: two of its words within ECHO words.
+    """Return the problem if a text repeats the reason of its request, else None.
 
-    One of the two must be new to the parent. Function words, numbers and what the reason quotes do
-    not count; if the reason has only one other word, it counts with the word before it.
+    It repeats the reason if two of the reason's words are within ECHO words and one of them is not
+    in the parent. Function words, numbers and quotations in the reason are ignored; if only one
+    word is left, it counts together with the word before it.
     """
     reason_words = _lower_words(_QUOTED.sub(" ", reason))
     counted = {word for word in reason_words if is_content(word) and not is_number(word)}

@@ -1,7 +1,7 @@
 """Texts that a model writes: requested, checked, requested again with the reason, or failed.
 
-Sets of texts made from originals, at once or step by step, references of every item, drafts of
-steps for cards, and analyses of ratings for judges.
+These are sets of texts made from originals (at once or step by step), references for all items,
+drafts of steps for cards, and analyses of ratings for judges.
 """
 
 from collections import Counter
@@ -45,14 +45,14 @@ from judgescope.statistics.anchors import most_diverse
 Row = dict[str, Any]
 Replies = Mapping[tuple[str, int], Reply]
 Read = Callable[[str, str], tuple[str, str | None]]
-"""(content of a reply, parent) -> the text that it makes, and why it is unusable, if so."""
+"""(content of a reply, parent) -> the resulting text, and why it is unusable, or None."""
 ANY = Amount()
 
 
 class Made(NamedTuple):
     """A made text (the parent if it failed), `ok` or `failed: reason`, and the last reply.
 
-    `tries` has all replies, each with the problem that it was to solve.
+    `tries` has all replies, each with the problem that it was asked to solve.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Made(NamedTuple):
 
 
 def whole(content: str, _: str) -> tuple[str, str | None]:
-    """Read a reply that is the whole text."""
+    """Read a reply that is the entire text."""
     return content, None
 
 
@@ -86,11 +86,12 @@ def make_texts(
 ) -> dict[str, Made]:
     """Return item -> the text made from its parent.
 
-    ask_for(item, parent, problem) is the request for a text; problem is the reason why the text
-    before is unusable. Each round requests all open texts at once. A request is repeated as its
-    next draw if its reply was unusable for the same reason that it names. read(item) makes a text
-    of a reply. `apart`: equal requests of two items are two draws. also(item, text) is a further
-    check, after all others. A text that repeats the reason of its request is unusable.
+    ask_for(item, parent, problem) returns the request for a text; problem is the reason why the
+    previous text is unusable. Each round requests all missing texts at once. If a reply is unusable
+    for the reason that its request already names, the next draw of the same request is used.
+    read(item) returns the function that turns replies into texts. `apart`: equal requests of two
+    items are two draws. also(item, text) is a further check, after all others. A text that repeats
+    the reason of its request is unusable.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
@@ -126,7 +127,7 @@ def make_texts(
 def checked(
     reply: Reply, parent: str, checks: Sequence[str], amount: Amount = ANY, read: Read = whole
 ) -> tuple[str, str | None]:
-    """Return the text that a reply makes and the first reason why it is unusable, if any."""
+    """Return the text in a reply and the first reason why it is unusable, or None."""
     text, unclosed = without_reasoning(reply.text)
     if reply.status == "error":
         return text, f"the endpoint refused: {reply.text}"
@@ -143,7 +144,7 @@ def checked(
 def answers_of(
     writer: str, target: str, made: Made, kind: str = "edit", **aspect: str | None
 ) -> list[Row]:
-    """Return a row of table `answers` for every reply that a made text took."""
+    """Return a row of table `answers` for every reply that was used to make a text."""
     columns = {"judge": writer, "kind": kind, "target": target, **aspect}
     return [{**columns, "hint": problem, **reply_columns(reply)} for problem, reply in made.tries]
 
@@ -158,7 +159,7 @@ def made_targets(
     request_for: RequestFor,
     obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
-    """Return the targets of all steps, and their answers; a chain ends at a text that failed.
+    """Return the targets of all steps and their answers; a chain ends at a failed text.
 
     `items` and `originals` are rows of these tables.
     """
@@ -175,7 +176,7 @@ def made_targets(
         return request_for(f"text of {item}", names)
 
     def step_fault(item: str, text: str) -> str | None:
-        """Return whether a step changes more than one error does, or undoes an earlier one."""
+        """Return the problem if a step changes too much or undoes an earlier step, else None."""
         if spec.steps == 1:
             return None
         return more_than_one_error(text, last[item]) or undone(text, last[item], first[item])
@@ -226,7 +227,7 @@ def _target(spec: MakeTextsSpec, parent: Row, made: Made, step: int) -> Row:
 
 
 def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return chrF of every two texts in [0, 1]; with beta 1 it is symmetric."""
+    """Return the chrF of all pairs of texts, in [0, 1]; with beta 1 it is symmetric."""
     from sacrebleu.metrics.chrf import CHRF
 
     measure = CHRF(beta=1)
@@ -240,7 +241,7 @@ def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
 def diverse(texts: Sequence[str], count: int, first: int | None = None) -> list[int]:
     """Return the indices of `count` diverse texts, no two with the same words (`most_diverse`).
 
-    `first` is the index of one that is chosen in any case.
+    `first` is the index of a text that is always chosen.
     """
     by_words = {" ".join(text.split()): i for i, text in reversed(list(enumerate(texts)))}
     if first is not None:
@@ -258,9 +259,9 @@ def references_of(
     request_for: RequestFor,
     obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
-    """Return the targets that are kept of the references of each item, and the answers.
+    """Return the references of each item that are kept, as targets, and the answers.
 
-    `texts`: item -> the data's own reference, for items that have one.
+    `texts`: item -> the dataset's own reference, for items that have one.
     """
     rows = {row["item"]: row for row in items}
     chosen = share_of(rows, spec.share, seed=spec.seed, dataset=spec.dataset)
@@ -282,7 +283,7 @@ def references_of(
 
 
 def _kept(spec: WriteReferencesSpec, item: str, replies: list[Reply], parent: str) -> Iterator[Row]:
-    """Yield the references of an item that are kept, the one most similar to all others first."""
+    """Yield the references of an item to keep, first the one most similar to all others."""
     checks = spec.checks if parent else ["not_refusal"]  # without a parent, no length to compare
     read = [checked(reply, parent, checks) for reply in replies]
     if usable := [text for text, problem in read if problem is None]:
@@ -309,7 +310,7 @@ def _reference(dataset: str, item: str, text: str, status: str, step: int) -> Ro
 
 
 def write_texts(spec: MakeTextsSpec, *, card: str, store: str, budget: str) -> None:
-    """Make texts of a dataset's originals, at once or step by step; or the originals."""
+    """Make texts from a dataset's originals, at once or step by step; or make the originals."""
     items = read_table("items", spec.items, ["item", "source"]).to_pylist()
     originals = read_table("targets", spec.input).to_pylist()
     with writer(spec.writer, spec.seed, card=card, store=store, budget=budget) as asked:
@@ -343,7 +344,7 @@ class DraftSpec(JobSpec, frozen=True, kw_only=True):
     """A key of prompts.DRAFTING."""
     card: str
     lacks: str
-    """The missing part, in words."""
+    """The name of the missing part, for messages."""
     task: str
     shown: dict[str, Any]
     """The variables of the form."""
@@ -357,7 +358,7 @@ class DraftSpec(JobSpec, frozen=True, kw_only=True):
 
 
 def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
-    """Return a draft as a piece of its card, in YAML; UserError if no reply is usable."""
+    """Return a draft as YAML to paste into its card; UserError if no reply is usable."""
 
     def ask_for(about: str, _: str, problem: str | None) -> Request:
         return request_for(about, {**spec.shown, "problem": problem})
@@ -371,18 +372,17 @@ def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
     ).values()
     if made.status != "ok":
         raise UserError(
-            f"{len(made.tries)} replies of the drafter are unusable; reason for the last: "
+            f"no reply of the drafter is usable ({len(made.tries)} tried); reason for the last: "
             + made.status.removeprefix("failed: "),
             where=f"models/{spec.model}.yaml, asked for the {spec.lacks} of {spec.card} for the "
             f"task {spec.task}",
             got=made.reply.text,
             todo=(
-                "a new run reuses the stored replies: name another `drafter`, write a "
-                f"prompts/{spec.drafter.form}.jinja of your own, or write the {spec.lacks} "
-                "yourself"
+                "running again reuses the stored replies: name another `drafter`, write your own "
+                f"prompts/{spec.drafter.form}.jinja, or write the {spec.lacks} yourself"
             ),
         )
-    # the comment contains only ids, no text by a model
+    # the comment contains only ids, not a model's text
     comment = [
         (
             f"A model's draft of {spec.lacks} for the task {spec.task}. The study does not use it "
@@ -398,7 +398,7 @@ def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
 
 
 def _card_part(spec: DraftSpec, text: str) -> str:
-    """Return the content of a reply as YAML, at its place in the card."""
+    """Return the content of a reply as YAML, under its key in the card."""
     if spec.kind == PARTS:
         keys: dict[str, Any] = {PARTS: [part._asdict() for part in read_sub_aspects(text)]}
     else:
@@ -414,8 +414,8 @@ def explained(
 ) -> list[tuple[Question, Made]]:
     """Return a judge's questions, each with its analysis.
 
-    UserError if one failed: another text in its place would be another study, since all judges with
-    as many demonstrations are shown the same ones, with analyses or without.
+    UserError if one failed. It is not replaced by another text, since all judges with the same
+    number of demonstrations are shown the same ones, with or without analyses.
     """
     if not questions:
         return []
@@ -447,22 +447,22 @@ def explained(
         name, first = next(iter(failed.items()))
         reason = first.status.removeprefix("failed: ")
         raise UserError(
-            f"{len(failed)} of {len(made)} analyses of demonstrations are unusable; reason for "
-            f"the first, after {len(first.tries)} attempts: {reason}",
+            f"{len(failed)} of {len(made)} analyses of demonstrations are unusable; the reason "
+            f"for the first, after {len(first.tries)} attempts: {reason}",
             where=f"judges/{by_name[name].judge}.yaml, key shots.analyses: "
             f"{spec.model.card['model']} on {name}",
             got=first.reply.text,
             todo=(
-                "the judge received no request; a new run reuses the stored replies: name "
-                "another model or form, allow more `attempts`, or show only the ratings (form "
-                "score-shots)"
+                "the judge received no request; running again reuses the stored replies: name "
+                "another model or prompt form, allow more `attempts`, or show only the ratings "
+                "(form score-shots)"
             ),
         )
     return [(question, made[name]) for name, question in by_name.items()]
 
 
 def analyse(spec: AnalyseSpec, *, card: str, store: str, budget: str) -> None:
-    """Find the demonstrations of every judge; write their analyses, and the replies behind them."""
+    """Find the demonstrations of every judge; write analyses and the underlying replies."""
     subjects = Subjects(spec.results, spec.dataset, spec.seed)
     analyses, answers = [], []
     with asker(spec.model, card=card, store=store, budget=budget) as asked:
@@ -483,7 +483,7 @@ def analyse(spec: AnalyseSpec, *, card: str, store: str, budget: str) -> None:
 
 
 def draft(spec: DraftSpec, *, card: str, store: str, budget: str) -> None:
-    """Ask for a draft until a reply can be used; write it as a piece of the card."""
+    """Ask for a draft until a reply is usable; write it as a part of the card."""
     with writer(spec.drafter, 0, card=card, store=store, budget=budget) as asked:
         text = drafted(spec, *asked)
     write_text(Path(spec.output), text)

@@ -1,9 +1,9 @@
-"""Prompts: templates of config/prompts, filled with what a judge or a writer may see.
+"""Prompts: templates of config/prompts, filled with the texts that a judge or a writer may see.
 
-Texts of data sets and models are values, never templates: markup in them stays text. Templates run
-in Jinja's sandbox and fail on an undefined name. Marks around untrusted texts (`Spotlight`) have a
-tag drawn from all texts of the request: equal requests stay equal and are asked once, and no author
-can write the tag of a request into a text, since it would change with the text.
+Texts of datasets and models are values, never templates: markup in them stays text. Templates run
+in Jinja's sandbox and fail on an undefined name. Marks around untrusted texts (`Spotlight`) contain
+a tag derived from all texts of the request. So equal requests stay equal and are sent once, and no
+author can write the tag into a text, because a changed text changes the tag.
 """
 
 import os
@@ -34,17 +34,18 @@ from judgescope.schema.cards.judges import MOST_ERRORS
 
 SUFFIX = ".jinja"
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*\.jinja")
-"""A name of a template, which cannot lead out of the folder of prompts."""
+"""The pattern of template names, which cannot lead out of the folder of prompts."""
 MOST_CHARACTERS = 20_000_000
 """The maximum length of a prompt."""
 MOST_DIGITS = 10_000
 """The maximum length of a number that a template computes."""
 MOST_SECONDS = 5.0
-"""The maximum computing time of one prompt; most take less than a millisecond."""
+"""The maximum time to render a prompt; most take less than a millisecond."""
 STATED = re.compile(r"\{# usual reply: ([1-9][0-9]*) tokens #\}\n")
-"""The first line of a form may state this, for estimates of cost; it is not part of the prompt.
+"""The optional first line of a prompt form, for cost estimates; it is not part of the prompt.
 
-Round figures of models that do not reason before they answer; those write many times more.
+The shipped numbers are rounded and come from models without reasoning; with it, replies are many
+times longer.
 """
 PARTS = "sub_aspects"
 DRAFTING = {
@@ -52,9 +53,9 @@ DRAFTING = {
     "perturbation": "draft-instructions",
     PARTS: "draft-sub-aspects",
 }
-"""What a card lacks (the steps of a kind of card, an aspect's parts) -> the form that drafts it."""
+"""Missing part of a card (its steps, an aspect's parts) -> the prompt form that drafts it."""
 Templates = Mapping[str, str]
-"""File name -> template, a form's own and all that it includes."""
+"""File name -> template: that of a form and all that it includes."""
 Texts = Mapping[str, str | None]
 """Name in a form -> text."""
 FAULTS = (
@@ -66,14 +67,14 @@ FAULTS = (
     AttributeError,
     RecursionError,
 )
-"""What code in a template can raise: a form is the user's program."""
+"""Exceptions that code in a template can raise: a form is the user's program."""
 
 
 # --- templates ----------------------------------------------------------------------------------
 
 
 def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
-    """Return a form's template and those that it includes; the first folder that has one wins.
+    """Return a form's template and those that it includes, each from the first folder with it.
 
     Raises UserError for a template that is missing or invalid.
     """
@@ -84,7 +85,7 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
         templates[name] = _read(name, folders, where)
         try:
             tree = parsed(templates[name])
-            undeclared(tree)  # compiles it: every filter is known
+            undeclared(tree)  # compiles it, which finds unknown filters
         except TemplateSyntaxError as error:
             raise UserError(
                 f"this prompt is not a valid template: {error.message}",
@@ -100,23 +101,23 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
 
 
 def stated_tokens(forms: Iterable[str], folders: list[Path]) -> dict[str, int]:
-    """Return form -> the tokens of a usual reply, of the forms whose templates state them."""
+    """Return form -> tokens of a usual reply, for the forms whose templates state them."""
     heads = {form: STATED.match(_file(form + SUFFIX, folders, form)) for form in forms}
     return {form: int(head[1]) for form, head in heads.items() if head}
 
 
 def _read(name: str, folders: list[Path], where: str) -> str:
-    """Return a template without the tokens that it states."""
+    """Return a template without its line about a usual reply."""
     return STATED.sub("", _file(name, folders, where), count=1)
 
 
 def _file(name: str, folders: list[Path], where: str) -> str:
     if not PLAIN_NAME.fullmatch(name):
         raise UserError(
-            "a prompt is named by letters, digits, -, _ and dots within, and lies in prompts/",
+            "a prompt's name has only letters, digits, - and _, with dots only between them",
             where=where,
             got=name.removesuffix(SUFFIX),
-            todo="include no file of another folder",
+            todo="name a file in prompts/, not in another folder",
         )
     for folder in folders:
         path = folder / "prompts" / name
@@ -136,7 +137,7 @@ def _file(name: str, folders: list[Path], where: str) -> str:
         where=where,
         got=name.removesuffix(SUFFIX),
         allowed=[other.removesuffix(SUFFIX) for other in known],
-        todo=f"write prompts/{name} or name an existing one",
+        todo=f"create prompts/{name} or name an existing prompt",
     )
 
 
@@ -156,11 +157,11 @@ def undeclared(tree: nodes.Template) -> set[str]:
 
 _CLOCK = Clock()
 _EACH = "for each"
-"""The filter around the items of a loop; no template can name it."""
+"""The filter around the items of a loop; templates cannot use this name."""
 
 
 class _Timed:
-    """An iterator that ends with the time limit; no generator, whose closing takes memory."""
+    """An iterator that stops at the time limit; not a generator, as closing one takes memory."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._items = iter(items)
@@ -174,7 +175,7 @@ class _Timed:
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """The environment of templates: they change nothing, reach nothing, and end in time.
+    """The environment of templates, which have no side effects, no access and a time limit.
 
     Every step of a loop and every call checks the time.
     """
@@ -182,7 +183,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"**"})
 
     def __init__(self, **settings: Any) -> None:
-        """Remove what draws at random: a prompt is part of its request's key."""
+        """Remove random functions: a prompt is part of its request's key."""
         super().__init__(**settings)
         del self.globals["lipsum"], self.filters["random"]
         self.filters[_EACH] = _Timed
@@ -194,22 +195,22 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super()._generate(source, *names, **settings)
 
     def call(self, *args: Any, **named: Any) -> Any:
-        """Call what a template calls, if there is time."""
+        """Call a function for a template, if there is time left."""
         _CLOCK.tick()
         return super().call(*args, **named)
 
     def call_filter(self, *args: Any, **named: Any) -> Any:
-        """Filter an item of a sequence, if there is time."""
+        """Apply a filter to an item of a sequence, if there is time left."""
         _CLOCK.tick()
         return super().call_filter(*args, **named)
 
     def call_test(self, *args: Any, **named: Any) -> Any:
-        """Test an item of a sequence, if there is time."""
+        """Apply a test to an item of a sequence, if there is time left."""
         _CLOCK.tick()
         return super().call_test(*args, **named)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Return a power; raise OverflowError for one of too many digits."""
+        """Return a power; raise OverflowError if it has too many digits."""
         if abs(right) * len(str(left)) > MOST_DIGITS:
             raise OverflowError("a power is too large")
         return super().call_binop(context, operator, left, right)
@@ -219,7 +220,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 def messages(form: str, templates: Templates, **values: object) -> list[dict[str, str]]:
-    """Return the filled template as one user message, without blanks at its ends.
+    """Return the filled template as one user message, without white space at its ends.
 
     Raises UserError if the template uses an undefined name, or fails with these values.
     """
@@ -232,7 +233,7 @@ def as_messages(prompt: str) -> list[dict[str, str]]:
 
 
 def rendered(form: str, templates: Templates, **values: object) -> str:
-    """Return the filled template as it is (see `messages`)."""
+    """Return the filled template unchanged (see `messages`)."""
     try:
         with bounded_memory(), _CLOCK.set(MOST_SECONDS):
             template = _environment(tuple(sorted(templates.items()))).get_template(form + SUFFIX)
@@ -259,7 +260,7 @@ def _environment(templates: tuple[tuple[str, str], ...]) -> Environment:
 class Filled(NamedTuple):
     """A prompt, and its parts: the pieces between the texts, and the texts, in order.
 
-    If a form changes its texts, the parts are the texts that are in it unchanged.
+    If a form changes its texts, the parts are the texts that appear unchanged.
     """
 
     prompt: str
@@ -267,11 +268,11 @@ class Filled(NamedTuple):
 
 
 class Form:
-    """A form that is filled for many texts: everything else is rendered once.
+    """A form that is filled for many texts: everything except the texts is rendered once.
 
-    This makes planning cheap: a form that only prints its texts, or tests whether they are there,
+    This makes planning cheap: a form that only prints its texts, or tests whether there are any,
     is a list of pieces with texts between them. A form that does more with a text (a filter, a
-    loop, a macro) is rendered again for each.
+    loop, a macro) is rendered again for each text.
     """
 
     def __init__(self, form: str, templates: Templates, fixed: Mapping[str, object]) -> None:
@@ -298,7 +299,7 @@ class Form:
     def _split(self, texts: Texts) -> list[str]:
         """Return the pieces, and between them the names of the texts.
 
-        A NUL, which no card can hold, marks the place of each text.
+        A NUL, which no card can contain, marks the place of each text.
         """
         marks = {name: f"\0{name}\0" if text else text for name, text in texts.items()}
         prompt = rendered(self.form, self.templates, **self.fixed, **marks)
@@ -306,7 +307,7 @@ class Form:
 
 
 _PRINTING = (nodes.Template, nodes.Output, nodes.If, nodes.Not, nodes.And, nodes.Or)
-"""Nodes that depend on a text only by printing it, or on whether it is there."""
+"""Nodes that only print a text, or only test whether there is one."""
 
 
 def only_prints(node: nodes.Node, texts: Texts) -> bool:
@@ -333,11 +334,11 @@ def _mentions(node: nodes.Node, texts: Texts) -> bool:
 
 
 def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
-    """Return the names `aspect` and `scale` of a prompt; whole numbers without a decimal point.
+    """Return the names `aspect` and `scale` of a prompt; whole numbers have no decimal point.
 
     `aspect.steps` is a numbered list, `aspect.unlike` a list of qualities, `aspect.worst` and
-    `aspect.best` describe the ends. Names that the card does not set are undefined: a form that
-    shows them fails before anything is asked. A scale of labels alone has no numbers, and
+    `aspect.best` describe the ends of the scale. Names that the card does not set are undefined: a
+    form that uses them fails before any request. A scale that has only labels has no numbers, but
     `scale.choices`, its labels in words: `fail or pass`.
     """
     limits: dict[str, object] = {
@@ -374,7 +375,7 @@ class SubAspect(Struct, frozen=True):
 
 
 class LoweredAspect(Struct, frozen=True):
-    """An aspect whose quality a change lowers, and its parts."""
+    """An aspect that a change makes worse, and its parts."""
 
     name: str
     definition: str
@@ -385,7 +386,7 @@ class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The change that a writer makes, as its card describes it."""
 
     reply: str = "whole"
-    """Whether the whole text is wanted, or (`appended`) a continuation of it."""
+    """Whether the reply is the entire text, or (`appended`) a continuation of it."""
     adjustment: str | None = None
     instructions: list[str] = []
     demonstrations: list[dict[str, str]] = []
@@ -393,22 +394,22 @@ class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NO_CHANGE = Change()
-"""For writers that make a text of its source alone, or a better one."""
+"""The default, for writers that make a text only from its source, or improve one."""
 
 
 def change_of(card: Mapping[str, object]) -> Change:
-    """Return the change that a writer's card describes; other keys of the card are ignored."""
+    """Return the change that a writer's card describes; the card's other keys are ignored."""
     return convert(card, Change)
 
 
 def to_write(
     task: str, degree: Mapping[str, int | str | None], change: Change, **shown: str | None
 ) -> dict[str, object]:
-    """Return the names of a writer's prompt: its task, how many edits, and `source`, `text` and
+    """Return the names of a writer's prompt: its task, the number of edits, `source`, `text` and
     `problem` (why an earlier attempt is unusable).
 
-    Names that the change does not set are undefined: a form that shows them fails before anything
-    is asked. `instructions` are numbered.
+    Names that the change does not set are undefined: a form that uses them fails before any
+    request. `instructions` are numbered.
     """
     names: dict[str, object] = {"source": None, "problem": None, "reply": change.reply}
     names |= {name: value for name, value in to_builtins(change).items() if value}
@@ -420,8 +421,8 @@ def to_write(
 def to_merge_names(text: str, lists: Sequence[Sequence[Mapping[str, object]]]) -> dict[str, object]:
     """Return the names of a supervisor's prompt: the text, and annotators' lists of errors in it.
 
-    An error has location, explanation, severity and category, each None if missing; `categories`
-    says whether any has one, `most` how many are kept.
+    An error has a location, explanation, severity and category, each None if missing; `categories`
+    is true if any error has a category, `most` is the number of errors to keep.
     """
     categories = any(error["category"] for errors in lists for error in errors)
     return {"text": text, "lists": lists, "categories": categories, "most": MOST_ERRORS}
@@ -436,17 +437,17 @@ def plain(value: float | None) -> float | None:
 
 
 DIGITS = 16
-"""Digits of a tag: 64 bits, so that nobody finds a text that contains its own."""
+"""Hex digits of a tag: 64 bits, so that nobody can find a text that contains its own tag."""
 
 
 class Spotlight(NamedTuple):
-    """The marks of one request."""
+    """The marks around untrusted texts in one request."""
 
     tag: str
 
     @classmethod
     def on(cls, texts: Iterable[str | None], *names: str | int) -> "Spotlight":
-        """Return the marks for some texts, in the stream `names`; no text contains their tag."""
+        """Return marks for some texts, with the stream `names`; no text contains their tag."""
         present = [text or "" for text in texts]
         for number in count():
             seed = stream_seed(number, "spotlight", *names, *present)
@@ -456,7 +457,7 @@ class Spotlight(NamedTuple):
         return cls(tag)
 
     def marked(self, text: str | None) -> str | None:
-        """Return a text between its marks; an empty one unchanged, for forms that test for it."""
+        """Return a text between marks; an empty text unchanged, as forms test for it."""
         return f"<data-{self.tag}>\n{text}\n</data-{self.tag}>" if text else text
 
     def shot(self, shot: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The store of replies, and what is asked of a model when one is missing."""
+"""The store of replies, and the requests to models for replies that it lacks."""

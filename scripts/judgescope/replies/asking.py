@@ -1,4 +1,4 @@
-"""Every question to a model goes through here: what the store has is not asked again."""
+"""Every request to a model goes through this module, which skips those that the store answers."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,19 +18,19 @@ from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, Price, PromptedModel
 from judgescope.schema.loading import read_card
 
-LOG_SECONDS = 5.0  # between two lines of progress, in the first minutes
+LOG_SECONDS = 5.0  # between two progress lines, in the first minutes
 LOG_INTERVAL_FRACTION = 0.02
-"""Later lines come after 2 % of the elapsed time: a night leaves hundreds, not thousands."""
+"""Later, lines are 2 % of the elapsed time apart: a night writes hundreds, not thousands."""
 PROGRESS = "replies: "  # the beginning of a line of progress; the logger reads it
 
 Obtain = Callable[[Iterable[Request]], dict[Draw, Reply]]
-"""Requests -> the reply to every draw of them, asked for if the store lacks it."""
+"""Requests -> the reply to each of their draws; missing ones are requested."""
 RequestFor = Callable[[str, Mapping[str, Any]], Request]
-"""(what it is about, variables of its form) -> the request of a writer."""
+"""(name for messages, variables of the prompt form) -> the request to a writer."""
 
 
 class Progress:
-    """Prints lines to the job's log: how far it is, how fast, its price, the time left.
+    """Prints progress lines to the job's log: replies, speed, cost, time left.
 
     The command line shows the last line of every job that is asking.
     """
@@ -42,7 +42,7 @@ class Progress:
         self._began = self._printed = 0.0
 
     def count(self, reply: Reply) -> None:
-        """Count a reply, and print a line if it is time; the clock starts with the first reply."""
+        """Count a reply; print a line when one is due. The clock starts with the first reply."""
         now = monotonic()
         if not self.done:
             self._began = self._printed = now
@@ -59,7 +59,7 @@ class Progress:
             print(self.line(now - self._began), flush=True)
 
     def line(self, seconds: float) -> str:
-        """Return the line after so many seconds; in the first second, without speed."""
+        """Return the line after `seconds`; in the first second it has no speed."""
         parts = [f"{self.done} of {self.total}", f"{self.refused} refused"]
         if self.price is not None:
             parts.append(f"{self.nanodollars / 1e9:.4f} US$")
@@ -77,15 +77,15 @@ class Progress:
 def complete(
     stored: StoredReplies, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
 ) -> None:
-    """Ask for the work, so that every planned reply is stored; `price` is for the progress.
+    """Request all missing replies; `price` is for the progress lines.
 
-    Every reply is in the journal before this returns or raises. Raises UserError for draws that
-    failed for a transient reason.
+    Every reply is in the journal before this returns or raises. Raises UserError if draws failed
+    for a transient reason.
     """
     present, total = stored.count, stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
     if stored.skipped:
-        print(f"skipped invalid lines in the store: {stored.skipped}")
+        print(f"invalid lines in the store, skipped: {stored.skipped}")
     if present == total:
         return
 
@@ -109,7 +109,7 @@ def complete(
 def obtain(
     requests: Iterable[Request], store: Store, ask: Ask, price: Price | None = None
 ) -> dict[Draw, Reply]:
-    """Return the reply to every draw of some requests; ask for what the store lacks.
+    """Return the reply to every draw of some requests; ask for those that the store lacks.
 
     Requests are sent in the order of their prompts, so that an engine can share prefixes.
     """
@@ -129,7 +129,7 @@ def obtain(
 def asker(
     spec: ModelSpec, *, card: str, store: str, budget: str
 ) -> Iterator[tuple[PromptedModel, Obtain]]:
-    """Open a model that is asked for something other than judgments; store and caps apply.
+    """Open a model for requests other than judgments; they use the store, and caps apply.
 
     `card`, `store` and `budget` are the job's options.
     """
@@ -146,7 +146,7 @@ def asker(
 
 @contextmanager
 def writer(spec: WriterSpec, seed: int, **options: str) -> Iterator[tuple[RequestFor, Obtain]]:
-    """Open a writer's model (see `asker`); yield how to make its requests and how to send them."""
+    """Open a writer's model (see `asker`); yield a function that makes requests, and a sender."""
     with asker(spec.model, **options) as (model, obtain):
 
         def request_for(about: str, variables: Mapping[str, Any]) -> Request:
@@ -164,7 +164,7 @@ def prompted(
     seed: int,
     about: str,
 ) -> Request:
-    """Return the request of a form filled with variables; `seed` is the study's."""
+    """Return the request with a prompt form filled with variables; `seed` is the study's."""
     filled = messages(spec.form, templates, **variables)
     decoding = Decoding.model_validate(spec.decoding)
     return request_of(model, decoding, filled, seed=seed, about=about)

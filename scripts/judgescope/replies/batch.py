@@ -1,4 +1,4 @@
-"""Requests as files for a batch endpoint, and its results as replies. No network here.
+"""Writes requests as files for a batch endpoint, reads its results as replies; uses no network.
 
 A line is one draw of one request, in the format that OpenAI's Batch API and `vllm run-batch` both
 read; its `custom_id` is the key and the draw.
@@ -23,13 +23,13 @@ from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
-REQUESTS, BYTES = 50_000, 200_000_000  # of one file, at most
+REQUESTS, BYTES = 50_000, 200_000_000  # the most in one file
 URL: Final = "/v1/chat/completions"
 CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
 
 
 class Requests(Protocol):
-    """What replies are read for: the requested keys, and the request of each."""
+    """The requests whose replies are read: their keys, and the request of each key."""
 
     @property
     def key_table(self) -> KeyTable:
@@ -42,18 +42,18 @@ class Requests(Protocol):
 
 
 class Looked(NamedTuple):
-    """A job, and what the store has of it."""
+    """A job, and its replies in the store."""
 
     job: Job
     stored: StoredReplies
 
 
 Sought = tuple[Requests, StoredReplies]
-"""Requests, and what the store has of their replies."""
+"""Requests, and their replies in the store."""
 
 
 def missing(jobs: Iterable[Looked]) -> Iterator[tuple[Request, int]]:
-    """Yield every missing draw, each key once, in the order in which they are asked."""
+    """Yield every missing draw, each key once, in the order in which they are requested."""
     seen: set[str] = set()
     for job, stored in jobs:
         for request, draws in job.work(stored):
@@ -63,7 +63,7 @@ def missing(jobs: Iterable[Looked]) -> Iterator[tuple[Request, int]]:
 
 
 def line_of(card: OpenAIModel, request: Request, draw: int) -> bytes:
-    """Return the line that asks for a draw."""
+    """Return the line that requests a draw."""
     line = {
         "custom_id": f"{request.key}-{draw}",
         "method": "POST",
@@ -79,10 +79,10 @@ def lines(card: OpenAIModel, jobs: Iterable[Looked]) -> Iterator[bytes]:
 
 
 def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
-    """Write lines into as many files as the limits need; return file -> its lines."""
+    """Write lines into as many files as the limits require; return file -> number of lines."""
     if earlier := sorted(folder.glob(f"{name}-*.jsonl")):
         raise UserError(
-            "the folder contains the requests of an earlier export",
+            "the folder contains requests of an earlier export",
             where=str(earlier[0]),
             todo="import their results first, or choose another folder",
         )
@@ -106,8 +106,8 @@ def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
 class Results:
     """Counts of the lines of result files.
 
-    `failed`: reason -> requests that may yet succeed. `foreign`: lines about other requests.
-    `of_files`: file -> results of any kind.
+    `failed`: reason -> failed requests that may succeed when sent again. `foreign`: lines about
+    other requests. `of_files`: file -> all its results.
     """
 
     new: int = 0
@@ -125,11 +125,11 @@ def read(
     *,
     engine: str | None = None,
 ) -> Results:
-    """Store the replies in result files; `engine` replaces what their provenance says.
+    """Store the replies in result files; `engine`, if given, replaces that of their provenance.
 
-    A refusal is kept as an error only if the model has a reply, in its store or in these files:
-    else not the request is wrong, but something that all share. Raises UserError then, and keeps
-    no refusal.
+    A refusal is stored as an error only if the model has a reply, in its store or in these files.
+    Without any reply, something common to all requests is wrong: then this raises UserError and
+    stores no refusal.
     """
     results = Results()
     readers = [_Reader(*model, results, engine) for model in models]
@@ -147,7 +147,7 @@ def read(
 
 
 def rows(path: Path) -> Iterator[dict[str, Any] | None]:
-    """Yield the results in a file, None for a line without one."""
+    """Yield the results in a file, None for a line without a result."""
     with path.open("rb") as file:
         yield from map(_row, file)
 
@@ -171,7 +171,7 @@ def _text(content: Any) -> str:
 
 
 class _Reader:
-    """Takes the results of one model."""
+    """Reads the results of one model."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class _Reader:
         self.refusals: list[Reply] = []
 
     def take(self, row: dict[str, Any]) -> bool:
-        """Take a result; return whether it is about a request to this model."""
+        """Read a result; return whether it is about a request to this model."""
         ident = CUSTOM_ID.fullmatch(row["custom_id"])
         if ident is None:
             return False
@@ -210,7 +210,7 @@ class _Reader:
         return True
 
     def _reply(self, row: dict[str, Any], request: Request, draw: int) -> Reply | None:
-        """Return the reply in a result; count the reason and return None if it may yet succeed."""
+        """Return the reply in a result; None, with its reason counted, if a retry may succeed."""
         response = row.get("response")
         response = response if isinstance(response, dict) else {}
         status, content = response.get("status_code"), response.get("body")
@@ -239,7 +239,7 @@ class _Reader:
                 stored.add(reply, *written)
 
     def settle(self) -> None:
-        """Keep the refusals, if a reply shows that requests can succeed."""
+        """Store the refusals if a reply shows that requests can succeed."""
         if self.refusals and not self.proven and not any(stored.count for _, stored in self.jobs):
             raise UserError(
                 f"every request was refused: {self.refusals[0].text}",

@@ -1,8 +1,8 @@
-"""Batches under way: files of requests that an endpoint answers within a day, at a lower price.
+"""Batches: files of requests that an endpoint answers within a day, at a lower price.
 
-A record beside each file says how far it came, and is written before the next step: a command that
-was killed goes on where it stopped, and nothing is sent twice. What a batch may cost is reserved in
-the study's ledger until its results are fetched; then what it did cost is booked, once.
+A record next to each file holds its progress and is updated before each step: after a kill, the
+command resumes where it stopped, and nothing is sent twice. The most that a batch can cost is
+reserved in the study's ledger until its results are fetched; then its actual cost is booked, once.
 """
 
 import os
@@ -51,18 +51,18 @@ if TYPE_CHECKING:
     from openai import OpenAI
     from openai.types import Batch as Answer
 
-FOLDER = ".batches"  # beside the shards of the store, like the ledgers
+FOLDER = ".batches"  # next to the shards of the store, like the ledgers
 WINDOW: Final = "24h"
-MARK = "judgescope"  # the key of a batch's metadata that says which record it belongs to
+MARK = "judgescope"  # the key in a batch's metadata whose value identifies its record
 ENDED = ("completed", "expired", "cancelled", "failed")
-RECENT = 500  # batches of an endpoint that are searched for one whose creation was not noted
-FILE_SECONDS = 120.0  # that an endpoint may take to accept a file
+RECENT = 500  # the endpoint's latest batches, searched for one whose id was not recorded
+FILE_SECONDS = 120.0  # the most that an endpoint may take to accept a file
 LOOK_SECONDS = 2.0
 BEGIN = len('{"custom_id":"')
 
 
 class Record(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What is known of a batch: `held` is reserved, `file` and `batch` are the endpoint's ids."""
+    """The record of a batch: `held` is its reserve, `file` and `batch` are the endpoint's ids."""
 
     study: str
     model: str
@@ -87,8 +87,8 @@ class Batch:
             raise UserError(
                 f"the record of a batch cannot be read: {error}",
                 where=str(path.with_suffix(".json")),
-                todo="fetch the results of the endpoint's batches with `judgescope batch import`, "
-                "then delete the file",
+                todo="download the results from the endpoint, store them with `judgescope batch "
+                "import`, then delete the file",
             ) from None
 
     def save(self) -> None:
@@ -98,7 +98,7 @@ class Batch:
 
     @property
     def owner(self) -> str:
-        """Return the name of its account in the ledger, and its mark at the endpoint."""
+        """Return the name of the batch's account in the ledger and its mark at the endpoint."""
         return self.path.stem
 
     def remove(self) -> None:
@@ -117,7 +117,7 @@ class Batch:
 
 
 class Sent:
-    """The requests of a batch, as its file has them: cards may have changed since."""
+    """The requests of a batch, read from its file because cards may have changed since."""
 
     def __init__(self, sent: Batch) -> None:
         counts: Counter[str] = Counter()
@@ -129,23 +129,23 @@ class Sent:
             self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
 
     def request(self, index: int) -> Request:
-        """Return the request of a key, as far as reading its reply needs it."""
+        """Return the request of a key, with only the parts that reading its reply needs."""
         request = Request({"logprobs": True} if self._logprobs else {})
         vars(request)["key"] = self.keys[index]
         return request
 
 
 class FinalError(UserError):
-    """The error of a file that the endpoint never takes, or that a cap does not allow."""
+    """A permanent error: the endpoint refuses a file, or a cap does not allow it."""
 
     @classmethod
     def of(cls, error: UserError) -> "FinalError":
-        """Return the same error as one that no further try can cure."""
+        """Return the same error, marked as one for which a retry is useless."""
         return cls(error.what, where=error.where, got=error.got, todo=error.todo)
 
 
 class Fetched(NamedTuple):
-    """A batch: its state, its results, what was booked; no results while it runs."""
+    """A batch: its state, its results, its booked cost; no results while it runs."""
 
     batch: Batch
     status: str
@@ -156,7 +156,7 @@ class Fetched(NamedTuple):
 
 
 def under_way(store: Path, study: str | None = None) -> list[Batch]:
-    """Return the batches of a study, or of all, whose results were not fetched."""
+    """Return the batches of one or all studies whose results were not fetched yet."""
     paths = sorted((store / FOLDER).glob(f"{study or '*'}/*.json"))
     return [Batch.read(path.with_suffix(".jsonl")) for path in paths]
 
@@ -177,16 +177,16 @@ class Batches:
         return client(self.card, self.engine.key)
 
     def mine(self) -> list[Batch]:
-        """Return the model's batches that are under way."""
+        """Return the model's batches whose results were not fetched yet."""
         batches, model = under_way(self.store, self.study), self.card.model
         return [each for each in batches if each.record.model == model]
 
     # --- out ---
 
     def submit(self, jobs: Iterable[Looked], caps: Sequence[Cap]) -> list[Batch]:
-        """Send what the store lacks and no batch has, after what an earlier call left unsent.
+        """Send missing requests that no batch has; first, those that an earlier call left unsent.
 
-        Raises UserError if a cap does not allow what a file may cost, or the endpoint refuses it.
+        Raises UserError if a cap does not allow a file's possible cost, or the endpoint refuses it.
         """
         before = self.mine()
         for each in before:
@@ -227,7 +227,7 @@ class Batches:
         return new
 
     def _send(self, each: Batch, caps: Sequence[Cap], *, again: bool = False) -> None:
-        """Reserve what a batch may cost, hand its file to the endpoint, and let it begin."""
+        """Reserve the most that a batch can cost, upload its file and start it."""
         record = each.record
         if record.batch is not None:
             return
@@ -242,7 +242,7 @@ class Batches:
             begun = self._begun(each) if again else None
             if begun is None:
                 with self._asking(final=True):
-                    # never sent again by itself: the first may have arrived
+                    # never retried automatically: the first attempt may have arrived
                     begun = self.client.with_options(max_retries=0).batches.create(
                         input_file_id=record.file,
                         endpoint=batch.URL,
@@ -257,7 +257,7 @@ class Batches:
         each.save()
 
     def _begun(self, each: Batch) -> "Answer | None":
-        """Return the endpoint's batch of a record, if it has one."""
+        """Return the endpoint's batch of a record, or None."""
         with self._asking():
             for one in islice(self.client.batches.list(limit=100), RECENT):
                 if (one.metadata or {}).get(MARK) == each.owner:
@@ -265,16 +265,16 @@ class Batches:
         return None
 
     def _wait(self, file: str) -> None:
-        """Wait until the endpoint has accepted a file; some look through it first."""
+        """Wait until the endpoint has accepted a file; some endpoints check it first."""
         until = time.monotonic() + FILE_SECONDS
         while (status := self._file_status(file)) not in ("processed", "uploaded"):
             if status == "error":
-                todo = "look up its state at the endpoint, then submit again"
+                todo = "look up the reason at the endpoint, then submit again"
                 raise FinalError.of(
-                    self.engine.error(f"the endpoint refuses the file {file}", todo)
+                    self.engine.error(f"the endpoint refused the file {file}", todo)
                 )
             if time.monotonic() > until:
-                todo = "submit again later: the file is kept there"
+                todo = "submit again later: the uploaded file is reused"
                 raise self.engine.error("the endpoint has not accepted the file yet", todo)
             time.sleep(LOOK_SECONDS)
 
@@ -309,14 +309,14 @@ class Batches:
     def _no_room(self, unit: str, need: int, room: int, caps: Sequence[Cap]) -> UserError:
         keys = ", ".join(cap.key for cap in caps_on(caps, unit, self.card.model))
         return UserError(
-            f"a batch may cost {shown(need, unit)}, and the study's caps leave {shown(room, unit)}",
+            f"a batch may use {shown(need, unit)}, but the study's caps leave {shown(room, unit)}",
             where=f"the study's card, key {keys}; models/{self.card.model}.yaml",
-            todo="raise the cap, or lower max_tokens: a batch cannot be stopped at a cap, so the "
-            "most that it may cost is reserved. `judgescope run` reserves request by request",
+            todo="raise the cap, or lower max_tokens: a batch cannot be stopped at a cap, so its "
+            "maximum cost is reserved. `judgescope run` reserves request by request",
         )
 
     def _close(self, each: Batch, spent: Amount) -> Amount:
-        """Book what a batch cost, unless that was done before."""
+        """Book the cost of a batch, unless it is booked already."""
 
         def step(state: State) -> None:
             if each.owner in state.open:
@@ -326,7 +326,7 @@ class Batches:
         return spent
 
     def _spent(self, each: Batch, files: Iterable[Path]) -> Amount:
-        """Return what the results cost; all that was reserved if one does not say it."""
+        """Return the cost of the results, or the entire reserve if one has no token counts."""
         account = self.ledger.state().open.get(each.owner)
         price = self.price if account is None else account.price and Price(**account.price)
         spent = Amount()
@@ -346,7 +346,7 @@ class Batches:
     # --- in ---
 
     def look(self, each: Batch) -> Fetched:
-        """Return how far a batch is at the endpoint."""
+        """Return the state of a batch at the endpoint."""
         if each.record.batch is None:
             return Fetched(each, "not sent", 0)
         with self._asking():
@@ -358,7 +358,7 @@ class Batches:
         return Fetched(each, str(answer.status), done, messages=said)
 
     def fetch(self, each: Batch) -> Fetched:
-        """Store the replies of a batch that has ended, and book what they cost."""
+        """Store the replies of a batch that has ended, and book their cost."""
         state = self.look(each)
         if state.status not in ENDED:
             return state
@@ -392,7 +392,7 @@ class Batches:
         return files
 
     def cancel(self, each: Batch) -> None:
-        """Ask the endpoint to end a batch; what is answered by then is fetched as usual."""
+        """Cancel a batch at the endpoint; requests answered by then are fetched as usual."""
         if each.record.batch is None:
             self._close(each, Amount())
             each.remove()
@@ -402,9 +402,9 @@ class Batches:
 
     @contextmanager
     def _asking(self, *, final: bool = False) -> Iterator[None]:
-        """Tell the endpoint's errors as the user's, without the key.
+        """Turn the endpoint's errors into UserErrors without the key.
 
-        `final`: a refusal is a FinalError.
+        `final`: a refusal becomes a FinalError.
         """
         import openai
 
@@ -413,7 +413,7 @@ class Batches:
         except openai.APIStatusError as error:
             said = self.engine.error(
                 f"the endpoint rejected a batch: {self.engine.safe(str(error))}",
-                f"the card's key: {self.card.key_source}; fetched replies are stored",
+                f"check the key ({self.card.key_source}); fetched replies are stored",
             )
             raise (
                 FinalError.of(said) if final and error.status_code in REFUSED else said

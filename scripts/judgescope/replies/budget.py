@@ -1,7 +1,7 @@
 """A job's part of a study's caps: reserved before a request is sent, released at the end.
 
-A job reserves a part of what the study's ledger has left, more when that is used up, and never
-more than the caps leave; so concurrent jobs, on one machine or several, never pass a cap together.
+A job reserves a part of what the study's ledger has left, and more when that part is used up, but
+never more than the caps leave. So concurrent jobs, on one or several machines, never exceed a cap.
 """
 
 import math
@@ -38,16 +38,16 @@ from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, wri
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, Price
 
-PART = 8  # a job reserves an eighth of what is left: many can work at once, with few changes
+PART = 8  # a job reserves 1/8 of what is left: many jobs can work, with few ledger changes
 SIGN_SECONDS = 60.0  # between two signs of life
-TEMPLATE_TOKENS = 16  # that a chat template may put around a message
-LONGEST = 16384  # the most tokens of a reply that has no limit
+TEMPLATE_TOKENS = 16  # the most that a chat template adds around a message
+LONGEST = 16384  # the assumed maximum tokens of a reply without a limit
 MARGIN = 1.25
-"""After ENOUGH replies, a prompt counts as at most this much denser than all of theirs."""
+"""Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH replies."""
 
 
 class _NoRoomError(Exception):
-    """A cap leaves less than is needed; `held` is the reserve of other jobs."""
+    """A cap leaves less than a request needs; `held` is the reserve of other jobs."""
 
     def __init__(self, cap: Cap, spent: int, held: int) -> None:
         super().__init__(cap.key)
@@ -91,8 +91,8 @@ class Spending:
         self.units = [unit for unit in UNITS if caps_on(caps, unit, model)]
         self.spent, self._under_way = Amount(), Amount()
         self._factor = self._next_factor = 1.0
-        """Of the most that a request should cost, because some cost more; the next factor applies
-        once no request is under way."""
+        """Factor on a request's estimated maximum cost, because some cost more; a new factor
+        applies once no request is in flight."""
         self._account: Account | None = None
         self._sign = Sign(self.ledger.folder, self.owner)
         self._full: _NoRoomError | None = None
@@ -102,7 +102,7 @@ class Spending:
         self._begun = time.monotonic()
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
-        """Reserve the most that so many draws can cost; see `engines.requests.Budget`."""
+        """Reserve the most that `draws` draws can cost; see `engines.requests.Budget`."""
         if self._next_factor > self._factor and any(self._under_way.values()):
             return None
         self._factor = self._next_factor
@@ -127,7 +127,7 @@ class Spending:
         self._under_way[NANOS] += times * hold.nanodollars
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
-        """Replace a reserve by what the replies cost; see `engines.requests.Budget`."""
+        """Replace a reserve by the cost of the replies; see `engines.requests.Budget`."""
         self._add(hold, -1)
         self._full = None
         self.spent[REQUESTS] += len(replies)
@@ -145,13 +145,13 @@ class Spending:
             self._overrun(cost, hold.nanodollars)
 
     def _overrun(self, cost: int, held: int) -> None:
-        """Wait until all requests under way have come, and reserve more from then on.
+        """Let all requests in flight finish, and reserve more per request from then on.
 
-        The ledger is updated at once, so that no other job spends what this one has overspent.
+        The ledger is updated at once, so that no other job spends what this job has overspent.
         """
         if self._next_factor == self._factor:
             print(
-                f"warning: a reply cost {shown(cost, NANOS)} by its token counts, but at most "
+                f"warning: a reply cost {shown(cost, NANOS)} by its token counts, but only "
                 f"{shown(held, NANOS)} were reserved for it: does the endpoint of "
                 f"models/{self.model}.yaml respect max_tokens? New requests wait until the "
                 "current ones finish",
@@ -169,13 +169,13 @@ class Spending:
             self._account = self.ledger.change(step).open.get(self.owner, self._account)
 
     def most(self, request: Request, draws: int) -> Hold:
-        """Return the most that a request can cost: a prompt has at most as many tokens as bytes."""
+        """Return a request's maximum cost: a prompt has at most as many tokens as bytes."""
         size = len(request.prompt.encode()) + TEMPLATE_TOKENS * len(
             request.asked.get("messages", ())
         )
         if self.price is None:
             return Hold(draws, 0, size)
-        dense = 1.0  # the most tokens per byte, from this and earlier jobs
+        dense = 1.0  # the most tokens per byte, in this and earlier jobs
         if self._before.replies + self._pace.replies >= ENOUGH:
             dense = min(1.0, MARGIN * max(self._before.densest, self._pace.densest))
         reply = request.asked.get("max_tokens", LONGEST) * draws
@@ -194,8 +194,8 @@ class Spending:
         )
 
     def _enlarge(self) -> bool:
-        """Reserve as much more in the ledger as is needed; return False if a cap leaves less."""
-        if self._full:  # nothing was settled since
+        """Reserve what is missing in the ledger; return False if a cap leaves too little."""
+        if self._full:  # no request was settled since
             return False
         self._give_sign()
         try:
@@ -247,7 +247,7 @@ class Spending:
                 state.close(owner, self._dead[owner])
 
     def _stay_alive(self) -> None:
-        """Give a sign of life now and then; after a long silence check that it is not too late."""
+        """Give a sign of life regularly; after a long silence, check that it is not too late."""
         if self._account is None or self._sign.age() < SIGN_SECONDS:
             return
         late = self._sign.age() > SILENT / 2
@@ -261,7 +261,7 @@ class Spending:
 
     def _disowned(self) -> UserError:
         return UserError(
-            "this job did not update the ledger in time, so other jobs treat it as stopped",
+            "this job was inactive for too long, so other jobs treated it as stopped",
             where=str(self.ledger.folder),
             todo="received replies are stored; run again to request the rest",
         )
@@ -271,7 +271,7 @@ class Spending:
         others = f", {shown(held, cap.unit)} reserved by other jobs" if held else ""
         if (over := spent - cap.limit) > 0:
             others += (
-                f"; {shown(over, cap.unit)} over the cap, for requests in flight when a reply "
+                f"; {shown(over, cap.unit)} over the cap, by requests in flight when a reply "
                 "reported more tokens than were reserved"
             )
         return UserError(
@@ -279,7 +279,7 @@ class Spending:
             where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
             got=f"{shown(spent, cap.unit)} spent by this study so far{others}",
             todo=(
-                "raise the cap and run again: paid replies are stored, only missing ones are "
+                "raise the cap and run again: paid replies are stored, so only missing ones are "
                 "requested"
             ),
         )
@@ -289,7 +289,7 @@ class Spending:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Book what was spent; requests still under way may be billed."""
+        """Book what was spent, including requests in flight, which may be billed."""
         if self._account is None:
             return
         spent = self.spent + self._under_way

@@ -1,9 +1,9 @@
-"""Compaction, export and import of stored replies, and result files to be made again.
+"""Compaction, export and import of stored replies; removal of result files to be made again.
 
-Exported and compacted lines are in one Parquet file, and none is lost. Compaction removes a file
-only when every line of it was read back from the new one, and a journal only when nobody has
-written to it for a day. Two compactions at once leave two files with the same lines, which the next
-one joins; a job that writes meanwhile keeps its journal.
+Lines are exported or compacted into one Parquet file, and none is lost. Compaction removes a file
+only after reading all its lines back from the new file, and a journal only if it was not modified
+for a day. Two compactions at once leave two files with the same lines, which the next compaction
+joins; the journal of a job that is still writing stays.
 """
 
 import json
@@ -48,7 +48,7 @@ from judgescope.schema.tables import read_table
 
 
 class Compacted(NamedTuple):
-    """The lines of the new file, the removed files, and the remaining ones with the reason."""
+    """The lines of the new file, the removed files, and the remaining files with the reason."""
 
     lines: int
     removed: list[Path]
@@ -58,7 +58,7 @@ class Compacted(NamedTuple):
 
 
 def compact(shard: Path, *, keep: Chosen | None = None, now: float | None = None) -> Compacted:
-    """Join a shard's files into one; `keep` chooses the keys that stay (default: all)."""
+    """Join a shard's files into one; `keep` selects the keys to keep (default: all)."""
     try:
         return _compact(shard, keep, time.time() if now is None else now)
     except FileNotFoundError as error:
@@ -89,7 +89,7 @@ def _size(paths: list[Path]) -> int:
 
 
 def unused(shard: Path, keep: Chosen) -> tuple[int, int]:
-    """Return how many lines, and bytes of them, have a key that does not stay."""
+    """Return the number of lines with keys that `keep` does not select, and their bytes."""
     lines = size = 0
     for path in files_of(shard):
         for block in blocks(path):
@@ -100,9 +100,9 @@ def unused(shard: Path, keep: Chosen) -> tuple[int, int]:
 
 
 def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen | None) -> Iterator[CompactedLine]:
-    """Yield each different valid line of some files once, by key, draw and bytes.
+    """Yield each distinct valid line of some files once, sorted by key, draw and bytes.
 
-    Memory holds key, draw and place of each line; the lines themselves are read when they are due.
+    Memory holds key, draw and place of each line; the line itself is read when it is yielded.
     """
     files = Files()
     key_parts: list[Keys] = [np.empty(0, KEY)]
@@ -139,7 +139,7 @@ def _chosen(keys: Keys, chosen: Chosen | None) -> NDArray[np.bool_]:
 def _remove(
     inputs: list[Path], path: Path, keep: Chosen | None, now: float
 ) -> tuple[list[Path], dict[Path, str]]:
-    """Remove the files of which everything that stays is in the new one."""
+    """Remove the files whose lines to keep are all in the new file."""
     copied = np.sort(_digests(path, None)) if path.is_file() else np.empty(0, f"S{DIGEST}")
     removed, left = [], {}
     begun = unbooked(path.parent.parent)
@@ -181,7 +181,7 @@ def _digests(path: Path, keep: Chosen | None) -> NDArray[np.bytes_]:
 
 
 def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) -> int:
-    """Write the lines of a store to a file; `chosen`: shard -> its keys. Return how many."""
+    """Write the lines of a store to a file, return their number; `chosen`: shard -> its keys."""
     return write_compacted(
         path,
         (
@@ -197,10 +197,10 @@ def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) 
 
 @dataclass
 class Imported:
-    """What an import did with the lines of one shard.
+    """Counts of what an import did with the lines of one shard.
 
-    `differs` counts new lines for a draw to which the shard has another reply; `skipped` counts
-    lines that are not replies.
+    `differs` counts new lines for draws that already have another reply in the shard; `skipped`
+    counts lines that are not replies.
     """
 
     new: int = 0
@@ -210,10 +210,10 @@ class Imported:
 
 
 def merge(path: Path, store: Path) -> dict[str, Imported]:
-    """Add those lines of an exported file that the store lacks; shard -> counts.
+    """Add the lines of an exported file that the store lacks; return shard -> counts.
 
-    Of a draw with two replies both are kept. Which one counts does not depend on where they came
-    from, so all who exchange replies come to use the same.
+    If a draw has two replies, both are kept. Which one is used does not depend on their origin, so
+    everyone who exchanges replies uses the same one.
     """
     counts: dict[str, Imported] = {}
     known: dict[str, _Known] = {}
@@ -245,7 +245,7 @@ class _Known:
                     self.is_new(data, Imported())
 
     def is_new(self, data: bytes, counts: Imported) -> bool:
-        """Note a line; return whether it was unknown. Count it."""
+        """Count a line and remember it; return whether it was unknown."""
         line, digest = read_line(data), digest_of(data)
         if line is None or data.find(b"\n") != len(data) - 1:
             counts.skipped += 1
@@ -265,7 +265,7 @@ MAGIC = b"PAR1"  # the end of a Parquet file
 
 
 def forget_errors(store: Store) -> int:
-    """Let every error in a model's shard be requested again; return how many there are."""
+    """Mark every error in a model's shard to be requested again; return their number."""
     errors = store.errors()
     for draw in errors:
         store.forget(draw)
@@ -273,7 +273,7 @@ def forget_errors(store: Store) -> int:
 
 
 def drop_answers(results: Path) -> int:
-    """Delete a study's reply files with an error, so that they are made again; count them."""
+    """Delete a study's reply files with errors, to be made again; return their number."""
     patterns = ("replies/**/*.parquet", "made/**/*.parquet", "construction/*/*.rated.parquet")
     with_error = [
         path
@@ -293,8 +293,8 @@ def drop_answers(results: Path) -> int:
 def cut_files(results: Path) -> dict[Path, list[Path]]:
     """Return file of hashes -> its files of replies and scores that are cut short or missing.
 
-    A job writes a folder of files, and a file of their hashes, which alone Snakemake knows: once it
-    is deleted and made a target, all are made again, replies from the store.
+    A job writes a folder of files and a file of their hashes. Snakemake knows only the file of
+    hashes: if that is deleted and requested, all files are made again, with replies from the store.
     """
     cut: dict[Path, list[Path]] = {}
     for kind in ("replies", "scores"):
@@ -312,7 +312,7 @@ def cut_files(results: Path) -> dict[Path, list[Path]]:
 
 
 def _file(results: Path, kind: str, below: str, name: str) -> Path:
-    """Return the file of a name among the hashes, which may begin with its kind."""
+    """Return the path for a name in the file of hashes; the name may begin with its kind."""
     first, _, rest = name.partition("/")
     of_kind, cell = (first, rest) if first in ("judgments", "scores") else (kind, name)
     return results / of_kind / below / f"{cell}.parquet"

@@ -1,7 +1,7 @@
 """Demonstrations in a prompt: rated texts of other items, spread over the scale.
 
-Nothing is drawn at random: of texts that are equally near to a rating, a hash of their id decides,
-so that every study asks the same about the same data.
+Nothing is drawn at random: among texts equally near to a rating, a hash of the id selects one, so
+that all studies of the same data send the same prompts.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class Rated(NamedTuple):
 
 
 def levels(shots: Shots, low: float, high: float) -> list[float]:
-    """Return the ratings that demonstrations should have: low, …, high; a single one the middle."""
+    """Return the ratings that demonstrations should have: low, …, high; the middle if one."""
     if shots.n == 1:
         return [(low + high) / 2]
     return [low + (high - low) * step / (shots.n - 1) for step in range(shots.n)]
@@ -36,7 +36,7 @@ def levels(shots: Shots, low: float, high: float) -> list[float]:
 class Demonstrations:
     """The demonstrations of one judge and aspect, for any item that is judged.
 
-    `analyses`: target -> why its text deserves its rating, if the judge is shown that.
+    `analyses`: target -> the explanation of its rating, if the judge is shown explanations.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class Demonstrations:
         self.rated = sorted(rated, key=_hash)
 
     def of(self, item: str) -> tuple[Rated, ...]:
-        """Return the demonstrations for an item: none is of the item or has its source.
+        """Return the demonstrations for an item: texts of other items with other sources.
 
-        If none of the usual ones is, it returns those, so that most prompts begin alike.
+        If the usual ones qualify, it returns them, so that most prompts share their beginning.
         """
         sources = self._sources.get(item, set())
 
@@ -64,13 +64,13 @@ class Demonstrations:
         return self._chosen(list(filter(is_other, self.rated)))
 
     def among(self, items: Iterable[str]) -> list[Rated]:
-        """Return every text that is shown for any of these items, once."""
+        """Return every text that demonstrates for any of these items, once."""
         shown = {each.subject.target: each for item in sorted(items) for each in self.of(item)}
         return list(shown.values())
 
     @cached_property
     def usual(self) -> tuple[Rated, ...]:
-        """Return the demonstrations for an item that has none of them."""
+        """Return the demonstrations for items that none of them belongs to."""
         return self._chosen(self.rated)
 
     @cached_property
@@ -82,9 +82,9 @@ class Demonstrations:
         return sources
 
     def _chosen(self, rated: Sequence[Rated]) -> tuple[Rated, ...]:
-        """Return the nearest text for each level, each of another item, ordered by hash.
+        """Return the nearest text for each level, all of different items, ordered by hash.
 
-        An ascending order would be a hint.
+        Ascending ratings would give the judge a hint.
         """
         chosen: list[Rated] = []
         for level in levels(self.shots, self.scale.min, self.scale.max):
@@ -93,7 +93,7 @@ class Demonstrations:
             if not free:
                 raise UserError(
                     f"only {len(items)} items have rated texts: too few for {self.shots.n} "
-                    "examples and one text to judge",
+                    "examples and a text to judge",
                     where="a judge's card, key shots",
                     todo="reduce `n`, or use a dataset with more rated items",
                 )
@@ -117,9 +117,9 @@ def rated_texts(subjects: Subjects, aspect: str) -> list[Rated]:
 
 
 def shown(text: Rated, scale: RatedAspect) -> dict[str, Any]:
-    """Return a rated text as variables of a prompt, its rating on the scale.
+    """Return a rated text as variables of a prompt.
 
-    That is the nearest value of the scale, of two the lower.
+    Its rating is the nearest value of the scale, or the lower of two equally near ones.
     """
     values, rating = scale.values(), text.rating
     if values is None:
@@ -153,7 +153,7 @@ class Question(NamedTuple):
 
 
 def questions(spec: AnalyseSpec, judge: str, subjects: Subjects) -> Iterator[Question]:
-    """Yield the demonstrations of a judge for any item that it judges, by aspect and wording.
+    """Yield a judge's demonstrations for all items that it judges, by aspect and wording.
 
     Raises UserError if too few texts are rated.
     """

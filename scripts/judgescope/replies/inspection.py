@@ -1,4 +1,4 @@
-"""What a store holds, and which of its lines were changed since they were written."""
+"""The contents of a store, and its lines that were changed after they were written."""
 
 import os
 from collections import Counter
@@ -31,23 +31,23 @@ from judgescope.replies.shard import (
 )
 
 DROPPED = ".dropped"
-"""In a shard: the digests of damaged lines whose replies may be requested again, one a line."""
+"""In a shard: digests of damaged lines whose replies may be requested again, one per line."""
 SHOWN = 5
 DAMAGED = "this line was changed after it was written: its checksum is wrong"
 REDUNDANT = (
-    "unreadable, but the journals contain all of its lines: `judgescope replies compact` "
-    "rebuilds it"
+    "unreadable, but the journals contain all of its lines: rebuild it with `judgescope replies "
+    "compact`"
 )
 TORN = "incomplete line, skipped: the job that wrote it was stopped"
-DIFFERS = "another reply to the same draw is at {}; the one whose bytes sort first counts"
+DIFFERS = "another reply to the same draw is at {}; the one whose bytes sort first is used"
 
 
 @dataclass
 class Stats:
     """The figures of one shard.
 
-    `replies` and `errors` count lines: a draw that two jobs asked for at once has two. `tokens`:
-    of prompts and completions, of all lines; `unknown`: replies without usage.
+    `replies` and `errors` count lines: a draw that two jobs requested at once has two. `tokens`:
+    tokens of prompts and completions in all lines; `unknown`: replies without usage.
     """
 
     journals: int = 0
@@ -63,7 +63,7 @@ class Stats:
 
 
 def stats(shard: Path) -> Stats:
-    """Count what a shard holds; a line that is in a journal and compacted counts once."""
+    """Count a shard's contents; a line that is in a journal and a compacted file counts once."""
     stats = Stats()
     keys = [np.empty(0, KEY)]
     seen: set[bytes] = set()
@@ -97,7 +97,7 @@ def _count(stats: Stats, line: ReplyLine | ForgetLine) -> None:
 
 
 class Finding(NamedTuple):
-    """A remark on a line; not `wrong` if it happens in normal operation."""
+    """A remark on a line; `wrong` is false if the remark is about normal operation."""
 
     where: str
     message: str
@@ -140,28 +140,29 @@ def _fault(where: str, line: bytes) -> Finding:
     if is_damaged(line):
         return Finding(where, f"{DAMAGED}: {shown}", True)
     if fields := unknown_in(line):
-        return Finding(where, f"a newer version of Judgescope wrote it: {', '.join(fields)}", True)
+        problem = f"written by a newer version of Judgescope, with the fields {', '.join(fields)}"
+        return Finding(where, problem, True)
     return Finding(where, f"not a reply: {shown}", True)
 
 
 def check(shard: Path) -> None:
-    """Raise UserError if a shard has damaged lines: each may be a reply that was paid for."""
+    """Raise UserError if a shard has damaged lines: each may be a reply that cost money."""
     if damaged := list(_damaged(shard)):
         raise UserError(
             "stored replies were changed after they were written; no request was sent",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
             got=f"{len(damaged)} lines with a wrong checksum",
             todo=(
-                "restore these files from a backup, or drop these replies and pay for new "
-                "ones: judgescope replies verify --drop"
+                "restore these files from a backup, or drop these replies with `judgescope "
+                "replies verify --drop` and pay for new ones"
             ),
         )
 
 
 def drop(shard: Path) -> int:
-    """Let the replies in damaged lines be requested again; return how many there are.
+    """Mark the replies in damaged lines to be requested again; return their number.
 
-    The lines stay where they are.
+    The lines stay in their files.
     """
     digests = [digest for _, digest in _damaged(shard)]
     if digests:
@@ -176,7 +177,7 @@ def drop(shard: Path) -> int:
 
 
 def _damaged(shard: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield (file:line, digest) of the damaged lines in journals that were not dropped."""
+    """Yield (file:line, digest) of the damaged journal lines that were not dropped."""
     path = shard / DROPPED
     text = path.read_text(encoding="ascii") if path.is_file() else ""
     dropped = {bytes.fromhex(line) for line in text.split()}
@@ -188,5 +189,5 @@ def _damaged(shard: Path) -> Iterator[tuple[str, bytes]]:
                 for number, line in enumerate(file, 1):
                     if is_damaged(line) and (digest := digest_of(line)) not in dropped:
                         yield f"{path}:{number}", digest
-        except FileNotFoundError:  # compacted meanwhile
+        except FileNotFoundError:  # another process compacted it
             continue

@@ -1,8 +1,8 @@
-"""The lines of journals: their format, and how millions of them are scanned.
+"""The lines of journals: their format, and a scan that is fast for millions of them.
 
-A line is `{"key":"…","draw":…,…,"crc":"…"}`, the key first, so that other lines are skipped
-unread. `crc` is a checksum of all before it, in eight hex digits. A line whose writing was
-interrupted ends with CUT.
+A line is `{"key":"…","draw":…,…,"crc":"…"}`, with the key first, so that lines with other keys need
+not be parsed. `crc` is a checksum of everything before it, in eight hex digits. A line whose
+writing was interrupted ends with CUT.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, TokenKind
 
 Keys = NDArray[np.bytes_]
-"""Keys, 32 bytes each; NumPy hides the NULs at their ends, but compares whole keys."""
+"""Keys of 32 bytes; NumPy hides NULs at their ends, but compares all bytes."""
 KEY = np.dtype("S32")
 Counts = NDArray[np.int64]
 Chosen = Callable[[Keys], NDArray[np.bool_]]  # which keys are requested
@@ -29,13 +29,13 @@ HEAD = b'{"key":"'
 DIGEST = 16
 HEX, DIGITS = 64, "0123456789abcdef"
 CRC = b',"crc":"'
-SEAL = len(CRC) + len('01234567"}\n')  # bytes at the end of a line that its checksum does not cover
+SEAL = len(CRC) + len('01234567"}\n')  # bytes at a line's end that its checksum does not cover
 CUT = b"\x18\n"
-BLOCK = 1 << 20  # bytes that are scanned at once
+BLOCK = 1 << 20  # bytes scanned at once
 MOST_DRAWS = 1 << 20
 KEY_PLACE = slice(len(HEAD), len(HEAD) + HEX)
 SHORTEST = len(HEAD) + HEX + len('"}\n')
-FORMAT = "format"  # the field in which a later format of lines is to name itself
+FORMAT = "format"  # the field that future line formats must use for their name
 _HEAD = np.frombuffer(HEAD, np.uint8)
 _DIGITS = np.isin(np.arange(256), np.frombuffer(DIGITS.encode(), np.uint8))
 
@@ -47,7 +47,7 @@ class _Line(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class ReplyLine(_Line, kw_only=True):
-    """A stored reply; `attempt` - 1 errors of the same draw were forgotten before it."""
+    """A stored reply; `attempt` is 1 plus the errors of this draw that were forgotten before."""
 
     text: str
     finish: str
@@ -61,7 +61,7 @@ class ReplyLine(_Line, kw_only=True):
         """Return the reply."""
         logprobs: Logprobs | None = None
         tokens = self.logprobs
-        # older lines store None for log probabilities that were not finite: a chosen token has none
+        # older lines have None for non-finite log probabilities, which no chosen token has
         if tokens is not None and not any(ranked and ranked[0][1] is None for ranked in tokens):
             logprobs = [[(name, p) for name, p in ranked if p is not None] for ranked in tokens]
         return Reply(
@@ -77,7 +77,7 @@ class ReplyLine(_Line, kw_only=True):
 
 
 class ForgetLine(_Line, kw_only=True):
-    """Lets the errors of a draw, up to this attempt, be requested again."""
+    """Marks the errors of a draw, up to this attempt, to be requested again."""
 
     forget: int
 
@@ -87,9 +87,9 @@ _KNOWN = {*ReplyLine.__struct_fields__, *ForgetLine.__struct_fields__}
 
 
 class Block(NamedTuple):
-    """Lines of one file: where each starts and ends in `data`, and its key.
+    """Lines of one file: the start and end of each in `data`, and its key.
 
-    `offset` is where `data` starts in the file; `skipped` counts other lines.
+    `offset` is the start of `data` in the file; `skipped` counts invalid lines.
     """
 
     offset: int
@@ -100,7 +100,7 @@ class Block(NamedTuple):
     skipped: int
 
     def line(self, number: int) -> bytes:
-        """Return a line, with its end."""
+        """Return a line, including its line end."""
         return self.data[self.starts[number] : self.ends[number]]
 
     def lines(self) -> Iterator[bytes]:
@@ -127,7 +127,7 @@ def _block(offset: int, data: bytes) -> Block:
     array = np.frombuffer(data, np.uint8)
 
     def columns(starts: Counts, first: int, length: int) -> NDArray[np.uint8]:
-        """Return (lines, length): the bytes from `first` on after each start."""
+        """Return an array (lines, length): the bytes from offset `first` after each start."""
         taken: NDArray[np.uint8] = array[starts[:, None] + np.arange(first, first + length)]
         return taken
 
@@ -150,12 +150,12 @@ def sealed(row: Mapping[str, Any]) -> bytes:
 
 
 def is_sealed(line: bytes) -> bool:
-    """Return whether a line is as it was written."""
+    """Return whether a line's checksum is right."""
     return line[-SEAL:] == b',"crc":"%08x"}\n' % zlib.crc32(line[:-SEAL])
 
 
 def is_damaged(line: bytes) -> bool:
-    """Return whether a line was changed: not as written, not empty, and not cut short."""
+    """Return whether a line was changed: wrong checksum, but neither empty nor cut short."""
     cut = not line.endswith(b"\n") or line.endswith(CUT)
     return not cut and line != b"\n" and not is_sealed(line)
 
@@ -182,7 +182,7 @@ def _is_key(key: object, line: bytes) -> bool:
 def unknown_in(line: bytes) -> list[str]:
     """Return the unknown fields of a line that is valid without them: a newer version wrote it.
 
-    A newer line that lacks a field of ours has a field `format`.
+    A line of a newer version that lacks a field of this version must have a field `format`.
     """
     try:
         row = orjson.loads(line) if is_sealed(line) else None
@@ -214,5 +214,5 @@ def line_of(reply: Reply, attempt: int = 1) -> bytes:
 
 
 def forgetting(key: str, draw: int, attempt: int) -> bytes:
-    """Return the line that lets a draw's errors up to this attempt be requested again."""
+    """Return the line that marks a draw's errors, up to this attempt, to be requested again."""
     return sealed({"key": key, "draw": draw, "forget": attempt})

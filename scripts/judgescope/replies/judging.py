@@ -1,4 +1,4 @@
-"""The questions of a cell, as requests, and the rows of its reply file."""
+"""The questions of a cell as requests, and the rows of the cell's reply file."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,14 +36,14 @@ from judgescope.schema.cards import (
 
 Shown = tuple[Subject, ...]  # the texts of one question: one, or the two that are compared
 MARK = "\0prompt\0"
-HINT = "hint"  # the variable with the rating in a hint: a number of ours, which needs no spotlight
+HINT = "hint"  # the variable with a hint's rating: a trusted number, so it needs no spotlight
 CHOICES = ["Choice: A", "Choice: B", "Choice: tie"]
-"""The answers for which the form compare asks."""
-ALWAYS_SEEN = {"form", "text", "text_b"}  # what every program is shown
+"""The possible answers to the prompt form `compare`."""
+ALWAYS_SEEN = {"form", "text", "text_b"}  # the fields that every program gets
 
 
 class Outline(NamedTuple):
-    """What a plan keeps of a question: key, length of its prompt, parts of the prompt."""
+    """The part of a question that a plan stores: key, prompt length, parts of the prompt."""
 
     key: bytes
     characters: int
@@ -52,7 +52,7 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of one cell; each prompt is made when it is needed."""
+    """The questions of one cell; prompts are made only when they are needed."""
 
     model: AskedModel
     judge: Judge
@@ -64,9 +64,9 @@ class Questions:
     criterion: str | None = None
     demonstrations: Demonstrations | None = None
     not_asked: Sequence[tuple[Subject, str]] = ()
-    """The texts without a needed reference or rating, and the reason."""
+    """The texts that lack a needed reference or rating, with the reason."""
     hints: Mapping[str, str] | None = None
-    """Target -> the rating that the prompt attributes to somebody."""
+    """Target -> the rating that the prompt shows as a hint."""
     task: str = ""
     """The dataset's task, shown to judges that annotate errors."""
 
@@ -88,7 +88,7 @@ class Questions:
         return map(self.__getitem__, range(len(self)))
 
     def outline(self, number: int) -> Outline:
-        """Return a question's outline; it takes a third of the time of making the request."""
+        """Return a question's outline, in a third of the time that its request takes."""
         prompt, parts = self._filled(number)
         before, after = self._around
         key = hashlib.sha256(before + orjson.dumps(prompt) + after).digest()
@@ -96,19 +96,19 @@ class Questions:
 
     @cached_property
     def _alike(self) -> Mapping[str, Any]:
-        """Return what all requests of the cell ask, with a mark instead of the prompt."""
+        """Return the content of the cell's requests, with a placeholder for the prompt."""
         assert not isinstance(self.model, CommandModel)  # see ProgramQuestions
         mark = as_messages(MARK)
         return request_of(self.model, self.judge, mark, seed=self.seed, wants=self.wants).asked
 
     @cached_property
     def _around(self) -> tuple[bytes, bytes]:
-        """Return the canonical JSON of a request before the prompt, and after it."""
+        """Return the canonical JSON of a request: the parts before and after the prompt."""
         before, after = canonical(self._alike).split(canonical(MARK))
         return before.encode(), after.encode()
 
     def _filled(self, number: int) -> Filled:
-        """Return the filled form of a question, its texts marked if the judge has a spotlight."""
+        """Return a question's filled form; if the judge has a spotlight, its texts are marked."""
         texts = self._texts(number)
         if not self.judge.spotlight:
             return self._form_of(number).fill(texts)
@@ -134,7 +134,7 @@ class Questions:
         return self.demonstrations.variables(self.shown[number][0].item)
 
     def _form_of(self, number: int) -> Form:
-        """Return the judge's form, filled with aspect, scale and demonstrations; made once."""
+        """Return the judge's form, filled with aspect, scale and demonstrations; cached."""
         shots: tuple[Rated, ...] = ()
         if self.demonstrations is not None:
             shots = self.demonstrations.of(self.shown[number][0].item)
@@ -159,7 +159,7 @@ class Questions:
 
     @cached_property
     def wants(self) -> dict[str, Any]:
-        """Return the fields of the judge's requests that ask for more than a text."""
+        """Return the fields by which the judge's requests ask for more than plain text."""
         judge, scale = self.judge, self.own_scale
         wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
@@ -179,12 +179,12 @@ class Questions:
         return wants
 
     def about(self, number: int) -> str:
-        """Return what names a question to people."""
+        """Return a name of the question for messages."""
         names = [subject.target for subject in self.shown[number]]
         return " ".join([self.judge.judge, self.aspect.aspect, *names])
 
     def text_columns(self, number: int) -> dict[str, str]:
-        """Return what a question is about: the first columns of its rows."""
+        """Return the texts that a question is about, as the first columns of its rows."""
         names = [subject.target for subject in self.shown[number]]
         place = dict(zip(("target", "target_b"), names, strict=False))
         return place if self.hints is None else {**place, "hint": self.hints[names[0]]}
@@ -204,14 +204,14 @@ class Questions:
 
 @dataclass(frozen=True)
 class ProgramQuestions(Questions):
-    """The questions of one cell to a program: objects, not prompts."""
+    """The questions of one cell to a program, which gets objects instead of prompts."""
 
     model: CommandModel
 
     def __getitem__(self, number: int) -> Request:
-        """Return a question with what the program's card says it sees."""
+        """Return a question with the fields that the program's card lists under `sees`."""
         values = rated(self.aspect, self.own_scale)
-        # other texts about an aspect are instructions to readers of prompts
+        # the aspect's other texts are instructions for models that read prompts
         about = {name: values["aspect"][name] for name in ("name", "definition")}
         target = {
             **values,
@@ -239,7 +239,7 @@ class ProgramQuestions(Questions):
 
 
 def needs_reference(judge: Judge, model: AskedModel) -> bool:
-    """Return whether a judge's prompt shows a reference; programs have `sees` on their card."""
+    """Return whether a judge's prompt shows a reference; for a program, whether it `sees` one."""
     return judge.against is not None and not isinstance(model, CommandModel)
 
 
@@ -248,8 +248,8 @@ def shown(
 ) -> list[Shown]:
     """Return the texts of each question: one per target, or two (both orders) per compared pair.
 
-    preferred: the targets of the pairs that people compared, which are asked in their place of
-    adjacent ones.
+    preferred: the pairs of targets that people compared, which are asked instead of adjacent
+    targets.
     """
     if judge.form != COMPARE:
         return [(subject,) for subject in subjects]
@@ -262,7 +262,7 @@ def shown(
 
 
 def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Subject]]:
-    """Yield the pairs of an item's texts that are compared, in the order of step and id."""
+    """Yield the pairs of an item's texts to compare, ordered by step and id."""
     ordered = sorted(subjects, key=lambda subject: (subject.item, subject.step, subject.target))
     for _, group in groupby(ordered, key=lambda subject: subject.item):
         texts = list(group)
@@ -272,7 +272,7 @@ def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Su
 def rows(
     questions: Questions, reply_to: Callable[[int, int], Reply | None]
 ) -> list[dict[str, Any]]:
-    """Return the rows of a cell's reply file; `reply_to(number, draw)` is None without a reply."""
+    """Return the rows of a cell's reply file; `reply_to(number, draw)` may return None."""
     judge, aspect = questions.judge, questions.aspect.aspect
     kind = "compare" if judge.form == COMPARE else "rate"
     cell = {"judge": judge.judge, "kind": kind, "aspect": aspect, "criterion": questions.criterion}

@@ -1,10 +1,10 @@
-"""The ledger of a study: what it has spent and what its jobs have reserved, shared without a lock.
+"""The ledger of a study: its spending and the reserves of its jobs, shared without a lock.
 
-A ledger is a chain of numbered folders, each with the state after one change. A change is written
-beside the chain and then moved to the next number. A folder cannot be moved onto one that is not
-empty: of two jobs that change the same state one wins, and the other starts from the new state.
-This holds on network file systems too. Numbers are never removed, so that a slow job cannot fork
-the chain. What a dead job has spent, its journals tell.
+A ledger is a chain of numbered folders, each with the state after one change. A change is first
+written outside the chain and then moved to the next number. A folder cannot be moved onto one that
+is not empty: if two jobs change the same state, one succeeds and the other starts again from the
+new state. This works on network file systems too. Numbers are never removed, so that a slow job
+cannot fork the chain. The spending of a dead job is read from its journals.
 """
 
 import json
@@ -24,20 +24,20 @@ from judgescope.replies.pricing import nanodollars
 from judgescope.schema.cards import Price
 
 STATE = "state.json"
-FOLDER = ".budget"  # beside the shards of the store; no model's slug begins with a dot
+FOLDER = ".budget"  # next to the shards of the store; no model's slug begins with a dot
 REQUESTS, NANOS = "requests", "nanodollars"
 UNITS = (REQUESTS, NANOS)
-Amount = Counter[str]  # unit -> an integer. A request is one reply asked for.
-SILENT = 3600.0  # a job on another machine without a sign of life for so many seconds is dead
-JOURNALS_STAY = 86400.0  # compaction leaves a journal alone for so long
+Amount = Counter[str]  # unit -> an integer; one request means one requested reply
+SILENT = 3600.0  # seconds without a sign of life after which a job on another machine is dead
+JOURNALS_STAY = 86400.0  # seconds before compaction may remove a journal
 
 
 NO_PROCESS = 0
-"""The process of an account that lives until it is closed: a batch under way at an endpoint."""
+"""The process number of an account that lives until it is closed: a batch at an endpoint."""
 
 
 class Cap(NamedTuple):
-    """The most that a study may spend, on one model or on all; `key` is the card's."""
+    """A limit on a study's spending, for one model or for all; `key` is its key in the card."""
 
     key: str
     unit: str
@@ -47,11 +47,11 @@ class Cap(NamedTuple):
 
 @dataclass
 class Account:
-    """What an open job has reserved of a model's caps.
+    """The amount that an open job has reserved of a model's caps.
 
-    under_way: the most that was ever sent without an answer; if the job dies, it counts as spent.
-    journals: the start of its journals' paths, from the store's folder. host: host and container
-    of `process`.
+    under_way: the most that was ever in flight at once; if the job dies, it counts as spent.
+    journals: the prefix of its journals' paths, relative to the store's folder. host: host and
+    container of `process`.
     """
 
     model: str
@@ -71,7 +71,7 @@ class State:
     open: dict[str, Account] = field(default_factory=dict)
 
     def used(self, unit: str, model: str | None = None) -> tuple[int, int]:
-        """Return what was spent of a unit and what is reserved, for one model or all."""
+        """Return the spent and the reserved amount of a unit, for one model or all."""
         spent = [amount for name, amount in self.spent.items() if model in (None, name)]
         held = [each.held for each in self.open.values() if model in (None, each.model)]
         return sum(amount[unit] for amount in spent), sum(amount[unit] for amount in held)
@@ -82,18 +82,18 @@ class State:
         return max(0, min(rooms)) if rooms else None
 
     def close(self, owner: str, spent: Amount) -> None:
-        """Book what an owner spent, and release the rest of its reserve."""
+        """Book an owner's spending, and release the rest of its reserve."""
         model = self.open.pop(owner).model
         self.spent[model] = self.spent.get(model, Amount()) + spent
 
 
 def caps_on(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
-    """Return the caps on a unit that bind a model."""
+    """Return the caps on a unit that apply to a model."""
     return [cap for cap in caps if cap.unit == unit and cap.model in (None, model)]
 
 
 def unbooked(store: Path) -> list[Path]:
-    """Return the journals' path prefixes of jobs whose spending is not booked yet."""
+    """Return the path prefixes of the journals of jobs whose spending is not booked yet."""
     return [
         store / account.journals
         for folder in sorted((store / FOLDER).glob("*/"))
@@ -102,7 +102,7 @@ def unbooked(store: Path) -> list[Path]:
 
 
 def shown(amount: int, unit: str) -> str:
-    """Return an amount for people."""
+    """Return an amount as text for messages."""
     return f"{amount} requests" if unit == REQUESTS else f"{amount / 1e9:.6g} US dollars"
 
 
@@ -113,11 +113,11 @@ class Ledger:
         self.folder = folder
 
     def state(self) -> State:
-        """Return the state after the last change; an empty one before the first."""
+        """Return the state after the last change, or an empty state before the first change."""
         return self._last()[1]
 
     def change(self, step: Callable[[State], None]) -> State:
-        """Apply `step` to the state, again if another job was faster; return the new state.
+        """Apply `step` to the state (again if another job was faster); return the new state.
 
         If `step` raises, the chain stays as it is.
         """
@@ -147,13 +147,13 @@ class Ledger:
             return State(spent, {name: _account(each) for name, each in state["open"].items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
-                f"the study's spending cannot be read: {error}",
+                f"the record of the study's spending cannot be read: {error}",
                 where=str(path),
-                todo="if the ledger is lost, delete its folder; spending then restarts at 0",
+                todo="restore it from a backup, or delete its folder; spending then restarts at 0",
             ) from error
 
     def _add(self, number: int, state: State) -> bool:
-        """Make a state the chain's next; False if the number is taken."""
+        """Append a state to the chain as `number`; return False if the number is taken."""
         mark = os.urandom(8).hex()
         beside = self.folder / f".{mark}"
         beside.mkdir(parents=True)
@@ -171,7 +171,7 @@ class Ledger:
         except OSError:
             if not (self._path(number) / STATE).exists():
                 raise
-            # a file server may have moved it and lost the answer: then the mark is ours
+            # a file server may have moved it and lost its response: then the mark is this job's
             won = mark in (self._path(number) / STATE).read_text(encoding="utf-8")
             if not won:
                 (beside / STATE).unlink()
@@ -186,7 +186,7 @@ def _account(written: dict[str, Any]) -> Account:
 
 
 def here() -> str:
-    """Return the name space of process numbers: the host, and the container in it."""
+    """Return the namespace of this process's number: the host, and the container on it."""
     try:
         container = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -195,7 +195,7 @@ def here() -> str:
 
 
 def is_running(process: int) -> bool:
-    """Return whether a process of this number runs on this machine."""
+    """Return whether a process with this number runs on this machine."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -206,23 +206,23 @@ def is_running(process: int) -> bool:
 
 
 class Sign:
-    """A file that a job touches while it lives, dated by the file server's clock."""
+    """A file that a job touches while it runs; its time is that of the file server's clock."""
 
     def __init__(self, folder: Path, owner: str) -> None:
         self.path = folder / f"{owner}.alive"
         self._given = 0.0
 
     def give(self) -> None:
-        """Give a sign of life."""
+        """Touch the file."""
         self.path.touch()
         self._given = time.monotonic()
 
     def age(self) -> float:
-        """Return the seconds since this process gave the sign."""
+        """Return the seconds since this process touched the file."""
         return time.monotonic() - self._given
 
     def behind(self, now: "Sign") -> float:
-        """Return how many seconds older the sign is than one given now; infinity without one."""
+        """Return the sign's age in seconds compared with `now`; infinity if there is none."""
         try:
             return now.path.stat().st_mtime - self.path.stat().st_mtime
         except FileNotFoundError:
@@ -230,7 +230,7 @@ class Sign:
 
 
 def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
-    """Return whether an account's owner will never close it; `now` is a sign just given."""
+    """Return whether an account's owner is dead; `now` is a sign given just now."""
     if account.process == NO_PROCESS:
         return False
     if sign.behind(now) > SILENT:
@@ -239,9 +239,9 @@ def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
 
 
 def spent_by(account: Account, store: Path, silent: float) -> Amount:
-    """Return what a dead owner spent: its stored replies, and the most it may have had under way.
+    """Return a dead owner's spending: its stored replies and the most it may have had in flight.
 
-    All of its reserve if that is unknown: a reply has no usage, or its journals were removed.
+    If a reply has no usage or the journals were removed, return its entire reserve.
     """
     begin = store / account.journals
     journals = sorted(begin.parent.glob(f"{begin.name}.*.jsonl"))

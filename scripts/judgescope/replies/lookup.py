@@ -1,4 +1,4 @@
-"""The requested keys and where their replies lie: a few bytes a reply, however long it is."""
+"""The requested keys and the places of their replies: a few bytes per reply, whatever its size."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,11 +26,11 @@ Draw = tuple[str, int]  # (key, draw)
 
 
 class KeyTable:
-    """Keys, each once and ascending, and the number of draws requested of each.
+    """Distinct keys in ascending order, and the number of draws requested for each.
 
-    Of equal keys the most draws count; `representative` is the number of the first one with these
-    draws, counted from 0 or given by `numbers`. All draws form one row of `slots`: draw d of key k
-    is slot `first[k] + d`.
+    Equal keys are joined, with the highest number of draws; `representative` is the number of the
+    first key with so many draws, counted from 0 or given by `numbers`. All draws form one sequence
+    of slots: draw d of key k has slot `first[k] + d`.
     """
 
     def __init__(self, keys: Keys, draws: Counts, numbers: Counts | None = None) -> None:
@@ -44,16 +44,16 @@ class KeyTable:
 
     @classmethod
     def from_counts(cls, draws: Mapping[str, int]) -> Self:
-        """Return the table of a mapping: key in hex -> how many."""
+        """Return the table for a mapping: key in hex -> number of draws."""
         keys = np.array([bytes.fromhex(key) for key in draws], KEY)
         return cls(keys, np.fromiter(draws.values(), np.int64, len(draws)))
 
     def indices(self, keys: Keys) -> Counts:
-        """Return the index of each key in the table, -1 for a key that it lacks."""
+        """Return the index of each key in the table, or -1 if the table lacks it."""
         return indices_in(self.keys, keys)
 
     def has(self, keys: Keys) -> NDArray[np.bool_]:
-        """Return which of the keys are in the table."""
+        """Return for each key whether it is in the table."""
         return self.indices(keys) >= 0
 
     def index(self, key: str) -> int:
@@ -62,7 +62,7 @@ class KeyTable:
 
 
 def indices_in(ascending: Keys, keys: Keys) -> Counts:
-    """Return the index of each of `keys` among ascending ones, -1 for one that is not there."""
+    """Return the index of each of `keys` in the sorted `ascending`, or -1 if it is missing."""
     if not len(ascending):
         return np.full(len(keys), -1)
     places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
@@ -70,7 +70,7 @@ def indices_in(ascending: Keys, keys: Keys) -> Counts:
 
 
 def having(keys: Keys | None) -> Chosen:
-    """Return the test whether keys are among these; None has no keys."""
+    """Return a function that tests which keys are among `keys`; None means no keys."""
     members = np.empty(0, KEY) if keys is None else keys
     return KeyTable(members, np.ones(len(members), np.int64)).has
 
@@ -92,10 +92,10 @@ class _Error(NamedTuple):
 
 
 class StoredReplies:
-    """The replies of a shard to the keys of a table: where each lies; it is read when it is needed.
+    """The places of a shard's replies to the keys of a table; a reply is read when it is needed.
 
-    Of several replies to one draw (two processes asked at once) a reply precedes an error, then
-    the first by its bytes counts, in whatever order they were written.
+    If a draw has several lines (two processes asked at once), replies precede errors, and the line
+    whose bytes sort first is used, whatever the order of writing.
 
     `skipped` counts lines that are not a valid reply. `forgotten`: draw -> the last attempt whose
     error is to be requested again.
@@ -106,7 +106,7 @@ class StoredReplies:
         self.scan()
 
     def scan(self) -> None:
-        """Scan the shard's files; start again if one was removed meanwhile."""
+        """Scan the shard's files; start again if a file was removed during the scan."""
         while True:
             try:
                 self._scan()
@@ -131,7 +131,7 @@ class StoredReplies:
                 self._put(error.slot, error.position, refused=True)
 
     def _take(self, block: Block, file: int, errors: list[_Error]) -> None:
-        """Note the replies of a block; errors wait until every line that forgets one is read."""
+        """Record a block's replies; errors wait until all lines that forget errors are read."""
         self.skipped += block.skipped
         places = self.key_table.indices(block.keys)
         listed = places >= 0
@@ -157,7 +157,7 @@ class StoredReplies:
         self._put_all(replies, file)
 
     def _check_known(self, line: bytes) -> None:
-        """Raise UserError for a reply of a newer version: it would be misread or paid for again."""
+        """Raise UserError for a newer version's reply: it would be misread or paid for again."""
         if fields := unknown_in(line):
             raise UserError(
                 "a newer version of Judgescope wrote a reply in the store",
@@ -171,7 +171,7 @@ class StoredReplies:
             )
 
     def _put_all(self, replies: list[tuple[int, int, int]], file: int) -> None:
-        """Note many replies at once, or one by one if a draw has several."""
+        """Record many replies at once, or one by one if a draw has several."""
         slots, offsets, lengths = np.array(replies, np.int64).reshape(-1, 3).T
         if len(np.unique(slots)) < len(slots) or (self._file[slots] >= 0).any():
             for slot, offset, length in replies:
@@ -190,7 +190,7 @@ class StoredReplies:
         self._file[slot], self._offset[slot], self._length[slot] = position
 
     def add(self, reply: Reply, path: Path, offset: int, length: int) -> None:
-        """Note where a new reply was written; a draw that the table lacks is ignored."""
+        """Record the place of a new reply; a draw that the table lacks is ignored."""
         key = self.key_table.index(reply.key)
         if reply.draw < self.key_table.draws[key]:
             slot = int(self.key_table.first[key]) + reply.draw
@@ -198,7 +198,7 @@ class StoredReplies:
 
     @property
     def count(self) -> int:
-        """Return how many replies of the table exist."""
+        """Return how many of the table's draws have a reply."""
         return int(np.count_nonzero(self._file >= 0))
 
     def lacking(self) -> Counts:
@@ -213,7 +213,7 @@ class StoredReplies:
         return bool(self._file[slot] >= 0)
 
     def missing(self, index: int) -> tuple[int, ...]:
-        """Return the missing draws of the key at a place."""
+        """Return the missing draws of the key at an index."""
         first = self.key_table.first[index]
         files = self._file[first : first + self.key_table.draws[index]].tolist()
         return tuple(draw for draw, file in enumerate(files) if file < 0)
@@ -228,13 +228,13 @@ class StoredReplies:
     def _line(self, slot: int) -> bytes:
         try:
             return self.files.read(self._place(slot))
-        except FileNotFoundError:  # compacted since: the reply is in another file
+        except FileNotFoundError:  # compacted meanwhile: the reply is in another file
             self.scan()
         if self._file[slot] < 0:
             raise UserError(
                 "a reply was removed from the store during the run",
                 where=str(self.shard),
-                todo="run again: missing replies are requested",
+                todo="run again; missing replies are then requested",
             )
         return self.files.read(self._place(slot))
 
@@ -249,13 +249,14 @@ class StoredReplies:
                 "a reply in the store was changed during the run",
                 where=str(self.shard),
                 todo=(
-                    "find the line with `judgescope replies verify`; restore its file from a backup"
+                    "find the line with `judgescope replies verify` and restore its file from a "
+                    "backup"
                 ),
             )
         return line.reply()
 
     def replies(self) -> Iterator[tuple[Draw, Reply]]:
-        """Yield every reply that exists, by key and draw."""
+        """Yield every existing reply, in the order of key and draw."""
         for slot in np.flatnonzero(self._file >= 0).tolist():
             reply = self.reply(slot)
             yield (reply.key, reply.draw), reply

@@ -1,7 +1,7 @@
 """The plan of a job: the questions of a study to one model about one dataset, and their keys.
 
-It holds 32 bytes a question and the texts once, never the prompts: these are made for the keys,
-and again when they are sent.
+It holds 32 bytes per question and each text once, but no prompts: these are made to compute the
+keys, and again when they are sent.
 """
 
 import hashlib
@@ -56,14 +56,14 @@ from judgescope.statistics.bias import hint
 
 Hints = Mapping[str, str]  # target -> the rating in the hint about it
 Cell = tuple[str, str, str]  # (perturbation, judge, aspect)
-PARTS = 7  # at most three texts in a prompt, with something before, between and after them
+PARTS = 7  # at most three texts in a prompt, and the pieces before, between and after them
 NOTE, KEYS, CELLS = ".note", ".keys.npy", ".cells.npy"
 
 
 class Count(NamedTuple):
-    """Draws of a judge, and characters of its prompts.
+    """Numbers of a judge's draws, and of its prompts' characters.
 
-    A draw that several judges want counts for the first of them.
+    A draw that several judges need counts for the first of them.
     """
 
     judge: str
@@ -72,9 +72,9 @@ class Count(NamedTuple):
     prompts: int
     """Distinct prompts with a missing draw."""
     characters: int
-    """Of these prompts."""
+    """Characters of these prompts."""
     repeated: int
-    """Draws beyond the wanted ones: their prompts repeat others, which are asked once."""
+    """Draws that need no request because their prompts equal others, which are asked once."""
 
 
 class Job:
@@ -106,12 +106,12 @@ class Job:
 
     @cached_property
     def key_table(self) -> KeyTable:
-        """Return every key once, with the most draws that a cell wants of it."""
+        """Return every key once, with the most draws that any cell needs of it."""
         draws = [np.full(len(cell), cell.judge.draws) for cell in self._questions]
         return KeyTable(self.keys, np.concatenate([np.empty(0, np.int64), *draws]))
 
     def places(self, judge: str) -> Counts:
-        """Return the places of a judge's keys among those of the key table, each once."""
+        """Return the distinct indices of a judge's keys in the key table."""
         keys = [
             self.keys[self._first[number] : self._first[number + 1]]
             for number, (_, name, _) in enumerate(self.cells)
@@ -120,23 +120,23 @@ class Job:
         return np.unique(self.key_table.indices(np.concatenate(keys)))
 
     def work(self, stored: StoredReplies) -> Iterator[Work]:
-        """Yield the requests that lack a draw, each made when it is due.
+        """Yield the requests that lack a draw; each is made when it is needed.
 
-        They are ordered by the parts of their prompts (before the first text, that text, between it
-        and the next, and so on), then by key. So requests with a common prefix lie together, in an
-        order that depends on nothing else.
+        They are ordered by the parts of their prompts (the piece before the first text, that text,
+        the piece before the next, and so on), then by key. So requests with a common prefix are
+        adjacent, and the order depends only on the prompts.
         """
         key_table = stored.key_table
         for place in self._ordered(key_table, np.flatnonzero(stored.lacking())).tolist():
             request = self._request(int(key_table.representative[place]))
             key = bytes(key_table.keys[place]).ljust(KEY.itemsize, b"\0")
-            vars(request)["key"] = key.hex()  # as planned: to make it again takes a third
+            vars(request)["key"] = key.hex()  # known from the plan; computing it is slow
             yield Work(request, stored.missing(place))
 
     def part(self, number: int, count: int) -> KeyTable:
-        """Return the `number`-th, from 1, of `count` parts of the key table.
+        """Return part `number` (from 1) of `count` parts of the key table.
 
-        Prompts that begin alike stay together, and no part depends on the contents of the store.
+        Prompts with a common beginning stay together; parts do not depend on the store's contents.
         """
         key_table = self.key_table
         parts = np.array_split(self._ordered(key_table, np.arange(len(key_table.keys))), count)
@@ -158,7 +158,7 @@ class Job:
     def rows(
         self, cell: Cell, stored: StoredReplies, *, so_far: bool = False
     ) -> list[dict[str, Any]]:
-        """Return the rows of a cell's reply file; `so_far`: without the missing replies."""
+        """Return the rows of a cell's reply file; with `so_far`, missing replies are left out."""
         place = self._places[cell]
         keys = self.keys[self._first[place] : self._first[place + 1]]
         slots: list[int] = stored.key_table.first[stored.key_table.indices(keys)].tolist()
@@ -170,7 +170,7 @@ class Job:
         return rows(self.cells[cell], reply_to)
 
     def cell_numbers(self) -> Counts:
-        """Return for each key of the key table the number of the first cell that wants it."""
+        """Return for each key of the key table the number of the first cell that needs it."""
         numbers = self.key_table.representative
         return np.searchsorted(self._first, numbers, side="right") - 1
 
@@ -199,10 +199,10 @@ def planned(
     findings: Findings | None = None,
     subjects: Subjects | None = None,
 ) -> Job:
-    """Return the plan of an asking spec and its model; the dataset's targets must exist.
+    """Return the plan for an asking spec and its model; the dataset's targets must exist.
 
-    `findings` about the endpoint decide how its judges are asked. `subjects` replace the targets
-    on disk. Raises UserError for a judge that the endpoint cannot answer.
+    `findings` about the endpoint determine how its judges are asked. `subjects` replace the targets
+    on disk. Raises UserError for a judge that the endpoint does not support.
     """
     judges = {name: able(Judge(**card), findings or {}) for name, card in spec.judges.items()}
     aspects = {name: Aspect(**card) for name, card in spec.aspects.items()}
@@ -233,7 +233,7 @@ def planned(
 
 
 class _Texts:
-    """The texts of questions to a model, which cells share."""
+    """The texts of questions to a model, shared by its cells."""
 
     def __init__(self, subjects: Subjects, model: AskedModel) -> None:
         self.subjects, self.model = subjects, model
@@ -244,7 +244,7 @@ class _Texts:
     def asked(
         self, perturbation: str, judge: Judge, aspect: str, hints: Hints | None
     ) -> tuple[list[Shown], list[tuple[Subject, str]]]:
-        """Return the texts of each question, and the texts that cannot be asked with the reason.
+        """Return the texts of each question, and the texts that cannot be judged with the reason.
 
         The reason is a missing reference, or a missing rating for the hint.
         """
@@ -255,7 +255,7 @@ class _Texts:
             return shown(judge, [each for each in subjects if each.target in hints]), unrated
         needed = judge.against if needs_reference(judge, self.model) else None
         preferred = () if perturbation != SYSTEMS else self.preferred(judge, aspect)
-        # all aspects share the texts, if nothing tells them apart
+        # all aspects share the texts if they need the same ones
         own = aspect if self.subjects.sample or preferred else ""
         which = judge.pairs, judge.orders
         key = (perturbation, judge.form == COMPARE, *which, judge.share, needed, own)
@@ -281,7 +281,7 @@ class _Texts:
             return None
         kind, name = judge.hint.rating, split(aspect)[0]
         if (name, kind) not in self._hints:
-            grid = set(scale.values() or [])  # means have no mode, and nobody would give one
+            grid = set(scale.values() or [])  # only values that a person could give
             self._hints[name, kind] = {
                 target: str(plain(hint(values, scale.min, scale.max, kind)))
                 for target, values in self.subjects.ratings_of(name).items()
@@ -294,7 +294,7 @@ class _Texts:
     ) -> Demonstrations | None:
         """Return a judge's demonstrations; `analyst`: the model that wrote their analyses.
 
-        Without analyses all judges with as many share them, in every wording.
+        Without analyses, judges with the same number of demonstrations share them in all wordings.
         """
         if judge.shots is None:
             return None
@@ -311,10 +311,10 @@ class _Texts:
 
 @dataclass(frozen=True)
 class Note:
-    """An asking job's keys and cells, beside its log: with it, others read replies as they come.
+    """An asking job's keys and cells, stored next to its log, so that live replies can be read.
 
-    `keys` ascend; `numbers` are those of the first cell that wants each key; `start` is the start
-    of its journals' paths.
+    `keys` are ascending; `numbers` are those of the first cell that needs each key; `start` is the
+    prefix of the job's journal paths.
     """
 
     dataset: str
@@ -324,17 +324,17 @@ class Note:
     numbers: Counts
 
     def cells_of(self, keys: Sequence[str]) -> list[Cell | None]:
-        """Return the cell of each key in hex, None for one that the job does not ask for."""
+        """Return the cell of each key (in hex), or None if the job does not request the key."""
         places = indices_in(self.keys, np.array([bytes.fromhex(key) for key in keys], KEY))
         return [self.cells[self.numbers[place]] if place >= 0 else None for place in places]
 
     def journals(self) -> list[Path]:
-        """Return the journals that the job has begun."""
+        """Return the journals that the job has started."""
         return sorted(self.start.parent.glob(f"{self.start.name}.*.jsonl"))
 
 
 def write_note(log: Path, dataset: str, job: Job, store: Store) -> None:
-    """Write a job's note beside its log, before it asks; the file NOTE appears last."""
+    """Write a job's note next to its log, before it asks; the file NOTE is written last."""
     log.parent.mkdir(parents=True, exist_ok=True)
     np.save(log.with_suffix(KEYS), job.key_table.keys)
     np.save(log.with_suffix(CELLS), job.cell_numbers())
@@ -345,7 +345,7 @@ def write_note(log: Path, dataset: str, job: Job, store: Store) -> None:
 
 
 def read_note(path: Path) -> Note:
-    """Return a job's note; its keys stay on the disk until they are looked up."""
+    """Return a job's note; its keys are read from disk when they are looked up."""
     note = json.loads(path.read_text(encoding="utf-8"))
     cells: list[Cell] = [(cell[0], cell[1], cell[2]) for cell in note["cells"]]
     arrays = (np.load(path.with_suffix(suffix), mmap_mode="r") for suffix in (KEYS, CELLS))
@@ -353,13 +353,13 @@ def read_note(path: Path) -> Note:
 
 
 def clear_note(path: Path) -> None:
-    """Delete the keys of a note that nobody needs any more."""
+    """Delete the keys of a note that is no longer needed."""
     for suffix in (KEYS, CELLS):
         path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -> None:
-    """Plan the requests of all cells, ask for what the store lacks, write every cell's replies."""
+    """Plan the requests of all cells, ask for missing replies, write every cell's reply file."""
     model = read_card("model", Path(card)).model_copy(update=spec.model)
     model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
     endpoint = model if isinstance(model, ProbedModel) else None
@@ -381,7 +381,7 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
             complete(replies, job.work(replies), shard, engine, model.price)
-        if part:  # the same bytes for the same requests
+        if part:  # its output must be the same bytes for the same requests
             keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()
             note = canonical({"replies": replies.count, "keys": keys}) + "\n"
             write_text(Path(paths.part(spec.dataset, model.model, part)), note)
@@ -390,7 +390,7 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
 
 
 def _key_table(job: Job, part: str) -> KeyTable:
-    """Return all that a job wants, or a part of it such as 2-of-8."""
+    """Return all keys of a job, or those of a part of it such as 2-of-8."""
     return job.part(*map(int, part.split("-of-"))) if part else job.key_table
 
 

@@ -1,4 +1,4 @@
-"""What tokens cost, how many a text has, and how fast a model answered before."""
+"""Prices of tokens, numbers of tokens in texts, and the speed of a model's earlier replies."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from judgescope.schema.cards import Price
 
 PER_MILLION = 1000  # dollars per million tokens -> billionths of a dollar per token
-CHARACTERS = 4  # per token, as a guess
-ENOUGH = 20  # an estimate rests on at least so many replies
+CHARACTERS = 4  # the assumed characters per token
+ENOUGH = 20  # the minimum number of replies for an estimate
 PACE_FOLDER = "pace"
 
 
@@ -41,7 +41,7 @@ GUESSED = Density(1 / CHARACTERS, f"assumption: {CHARACTERS} characters per toke
 
 
 def density(tokens: int, characters: int, replies: int, where: str) -> Density:
-    """Return the density of known replies, or a guess if they are too few."""
+    """Return the density of known replies, or an assumption if there are too few."""
     if replies < ENOUGH or not characters:
         return GUESSED
     return Density(tokens / characters, f"as in {replies} replies {where}")
@@ -58,11 +58,12 @@ def tokenizer(path: Path, where: str) -> Callable[[str], int]:
         raise UserError(
             "the package `tokenizers` is not installed",
             where=f"{where}, key tokenizer",
-            todo="pip install tokenizers, or omit the key: the estimate then uses stored replies",
+            todo="run `pip install tokenizers`, or omit the key: the estimate then uses stored "
+            "replies",
         ) from None
     try:
         read = Tokenizer.from_file(str(path))
-    except Exception as error:  # its own kinds are not exported
+    except Exception as error:  # the package exports no exception classes
         raise UserError(
             f"this tokenizer cannot be read: {error}",
             where=f"{where}, key tokenizer",
@@ -72,10 +73,10 @@ def tokenizer(path: Path, where: str) -> Callable[[str], int]:
 
 
 class Pace(NamedTuple):
-    """Sums over replies with usage, and over the jobs' seconds.
+    """Sums over replies with usage, and over the seconds of jobs.
 
     `size`: bytes of the prompts; `densest`: the most prompt tokens per byte in one request. Each
-    job that asks leaves a note of it beside its journals. It serves estimates only: no table
+    job that asks writes its pace to a file next to its journals. Only estimates use it; no table
     depends on it.
     """
 
@@ -100,12 +101,12 @@ def joined(paces: Iterable[Pace]) -> Pace:
 
 
 def read_pace(shard: Path) -> Pace:
-    """Return the pace of all earlier jobs of a model; torn notes are skipped."""
+    """Return the pace of all earlier jobs of a model; incomplete files are skipped."""
     paces = []
     for path in sorted((shard / PACE_FOLDER).glob("*.json")):
         try:
             pace = Pace(**orjson.loads(path.read_bytes()))
-            sum(pace)  # all of them are numbers
+            sum(pace)  # fails unless all values are numbers
         except (orjson.JSONDecodeError, TypeError):
             continue
         paces.append(pace)
@@ -113,7 +114,7 @@ def read_pace(shard: Path) -> Pace:
 
 
 def write_pace(journals: Path, pace: Pace) -> None:
-    """Write the note of the job whose journals' paths start with `journals`."""
+    """Write the pace of the job whose journal paths start with `journals`."""
     path = journals.parent / PACE_FOLDER / f"{journals.name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(orjson.dumps(pace._asdict()))

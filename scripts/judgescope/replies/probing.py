@@ -1,7 +1,7 @@
-"""What an endpoint can do, found out by a few small requests before judges are asked.
+"""Probes an endpoint's capabilities with a few small requests before judges are asked.
 
-Many endpoints ignore fields silently. The findings are kept beside the replies, for each model and
-address, and printed to the job's log.
+Many endpoints silently ignore fields. The findings are stored next to the replies, for each model
+and address, and printed to the job's log.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from judgescope.schema.cards import Decoding, Judge, OpenAIModel, ProbedModel
 
 Finding = Literal["honoured", "ignored", "refused", "unknown"]
 Findings = dict[str, Finding]
-"""Field -> what the endpoint does with it; `unknown` if the replies do not tell."""
+"""Field -> what the endpoint does with it; `unknown` if the replies do not show it."""
 FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice")
 VERSION = 1  # raise it if the probe changes: findings of other versions are not read
 NEEDS = {"choice": "choice", "json": "json_schema"}
 """A judge's `structured` -> the field that it needs."""
-SHORT_TOKENS = 8  # too few for the answer that the prompt asks for
+SHORT_TOKENS = 8  # fewer than the requested answer needs
 LONG_TOKENS = 48
 ENDLESS = "Write the names of the numbers from one to one hundred, separated by commas."
 PLAIN = "Say hello."
@@ -39,17 +39,18 @@ SCHEMA = {
 
 
 class Sampling(NamedTuple):
-    """How a request samples."""
+    """The sampling settings of a request."""
 
     temperature: float
     top_p: float
 
 
 def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probed]:
-    """Return what the endpoint does with each field, and an engine that it accepts.
+    """Return what the endpoint does with each field, and an engine whose requests it accepts.
 
-    That is another engine if it refuses a field of every request by name, also with the temperature
-    and top_p of the `judges`. Raises UserError if a plain request is refused, or not answered.
+    The engine is a new one if the endpoint refuses a field of every request by name, also with the
+    temperature and top_p of the `judges`. Raises UserError if a plain request is refused or gets no
+    answer.
     """
     sampled = Sampling(1.0, 1.0)
 
@@ -73,8 +74,8 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
                 if wants or len(draws) > 1:
                     return None
                 raise engine.error(
-                    f"the endpoint refuses a plain request: {error}",
-                    "check name, base_url, field_names and extra_body of the card",
+                    f"the endpoint refused a simple test request: {error}",
+                    "check name, base_url, field_names and extra_body in the card",
                 ) from None
             engine = trial
             return replies
@@ -85,7 +86,7 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
         return "honoured" if honoured(replies) else "ignored"
 
     first, again, other = (ask(ENDLESS, SHORT_TOKENS, draw) or [] for draw in (0, 0, 1))
-    if isinstance(engine.card, OpenAIModel):  # other servers are ours: they know all fields
+    if isinstance(engine.card, OpenAIModel):  # servers that Judgescope starts know all fields
         for sampling in sorted({Sampling(one.temperature, one.top_p) for one in judges}):
             if sampling != sampled:
                 ask(PLAIN, SHORT_TOKENS, sampling=sampling)
@@ -93,7 +94,7 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
     scored = ask(PLAIN, SHORT_TOKENS, logprobs=5)
     chosen = ask(PLAIN, LONG_TOKENS, choices=CHOICES)
     filled = ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA)
-    # one seed twice must give one text, which says something only if another seed gives another
+    # equal seeds must give equal texts, which is evidence only if other seeds give other texts
     seed: Finding = "honoured" if first[0].text != other[0].text else "unknown"
     findings: Findings = {
         "max_tokens": finding(first, _is_short),
@@ -120,14 +121,14 @@ def _fits_schema(replies: list[Reply]) -> bool:
 
 
 def findings_path(store: Store, card: ProbedModel) -> Path:
-    """Return the file for the findings about a model at its address."""
+    """Return the path of the findings about a model at its address."""
     probed = canonical({"version": VERSION, **card.probed()})
     digest = hashlib.sha256(probed.encode()).hexdigest()[:16]
     return store.shard / f"probe-{digest}.json"
 
 
 def read_findings(store: Store, card: ProbedModel) -> Findings | None:
-    """Return the findings about an endpoint, None if it was not probed."""
+    """Return the findings about an endpoint, or None if it was not probed."""
     try:
         findings = json.loads(findings_path(store, card).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -136,10 +137,10 @@ def read_findings(store: Store, card: ProbedModel) -> Findings | None:
 
 
 def try_out(store: Store, engine: Probed, judges: Iterable[Judge] = ()) -> Findings:
-    """Probe an endpoint, keep all findings or none, and print them.
+    """Probe an endpoint, store all findings or none, and print them.
 
-    Raises UserError with a line for the card if the endpoint refuses a field that the card sends:
-    what is not on the card is sent for no judgment, as a reply's key holds what was sent.
+    If the endpoint refuses a field that the card sends, raises UserError with a line to add to the
+    card. Judgments never use settings that are not on the card, as a reply's key includes them.
     """
     store.ready()
     findings, accepted = probe(engine, judges)
@@ -157,16 +158,16 @@ def try_out(store: Store, engine: Probed, judges: Iterable[Judge] = ()) -> Findi
         ]
         raise engine.error(
             f"the endpoint refuses fields that the card sends: {', '.join(refused)}",
-            f"write `{field_line(names)}` into the card, with which the endpoint answers, and run "
+            f"write `{field_line(names)}` into the card, since the endpoint accepts this, and run "
             "again; no judgment was requested",
         )
     return findings
 
 
 def able(judge: Judge, findings: Findings) -> Judge:
-    """Return the judge as the endpoint can answer it: unchanged, or its fallback.
+    """Return the judge in a version that the endpoint supports: unchanged, or its fallback.
 
-    Raises UserError if it cannot answer and the judge's card has no fallback.
+    Raises UserError if the endpoint supports neither, or the judge's card has no fallback.
     """
 
     def works(field: str) -> bool:
@@ -187,5 +188,5 @@ def _unable(judge: Judge, key: str, findings: Findings, field: str) -> UserError
         where=f"judges/{judge.judge}.yaml, key {key}",
         got=f"the field {field} is {findings[field]}",
         todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
-        + "; if the endpoint has changed, delete the probe-*.json beside the model's replies",
+        + "; if the endpoint has changed, delete probe-*.json in the folder of the model's replies",
     )

@@ -1,8 +1,8 @@
 """The files of a shard, the folder of one model's replies: journals and compacted files.
 
-A compacted file has the lines of many journals in one Parquet file, sorted by key. A line stays as
-it was written, so that no field is ever lost, beside its key and draw. An export is the same table
-with the models of several shards.
+A compacted file is a Parquet file with the lines of many journals, sorted by key. Each row has a
+key, a draw and the line exactly as it was written, so that no field is ever lost. An export is the
+same table for the models of several shards.
 """
 
 import os
@@ -24,7 +24,7 @@ from judgescope.replies.journal import KEY, Block, Chosen, Keys
 
 JOURNAL, COMPACTED = ".jsonl", ".parquet"
 ROWS = 4096  # lines of a row group; a group without a requested key is not read
-MOST_UNFOLDED = 2 << 30  # bytes of memory that a row group may take
+MOST_UNFOLDED = 2 << 30  # the most bytes of memory for a row group
 SCHEMA = pa.schema(
     [("model", pa.string()), ("key", pa.binary(32)), ("draw", pa.int32()), ("line", pa.binary())]
 )
@@ -33,7 +33,7 @@ SPOOL = 1 << 30  # the number of the temporary file
 
 
 class CompactedLine(NamedTuple):
-    """A line of a journal, its shard, and the key and draw that it begins with."""
+    """A line of a journal with its shard, its key and its draw."""
 
     model: str
     key: bytes
@@ -61,7 +61,8 @@ def files_of(shard: Path) -> list[Path]:
 def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[Block]:
     """Yield the lines of a file; of a compacted one, those with a chosen key.
 
-    Skips a damaged compacted file if its sources still exist: the next compaction makes it again.
+    Skips a damaged compacted file if its source journals still exist: the next compaction remakes
+    it.
     """
     if path.suffix == JOURNAL:
         yield from journal.blocks(path)
@@ -77,8 +78,8 @@ def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[Block]:
 def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, Block]]:
     """Yield (model, lines) of a compacted file: all of them, or those with a chosen key.
 
-    A block's `data` are its lines; they have no place in the file. Raises UserError for a file of
-    something else, and DamagedFileError for one that cannot be read.
+    A block's `data` are its lines; they have no offset in the file. Raises UserError for a file
+    with other contents, and DamagedFileError for a file that cannot be read.
     """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
@@ -99,8 +100,7 @@ def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple
             f"these replies cannot be read: {' '.join(str(error).split())}",
             where=str(path),
             todo=(
-                "restore the file from a backup; without one, delete it: its replies are "
-                "requested again"
+                "restore the file from a backup, or delete it: its replies are then requested again"
             ),
         ) from error
 
@@ -141,12 +141,12 @@ def _foreign(path: Path, content: list[str]) -> UserError:
 
 
 def sources_of(path: Path) -> Path:
-    """Return the file that names the files that a compacted file was made from."""
+    """Return the path of the list of files from which a compacted file was made."""
     return path.with_name(f".{path.name}.sources")
 
 
 def is_spare(path: Path) -> bool:
-    """Return whether the files that a compacted file was made from all exist."""
+    """Return whether all files from which a compacted file was made still exist."""
     try:
         names = sources_of(path).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -155,9 +155,9 @@ def is_spare(path: Path) -> bool:
 
 
 def write_compacted(path: Path, lines: Iterable[CompactedLine]) -> int:
-    """Write the lines, which are in order, and return how many; without lines there is no file.
+    """Write sorted lines and return their number; without lines no file is written.
 
-    The file appears when it is complete.
+    The file appears only once it is complete.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -192,7 +192,7 @@ def _sync(path: Path) -> None:
 
 
 class Place(NamedTuple):
-    """Where a line lies: the number of its file in `Files`, and the bytes."""
+    """The place of a line: the number of its file in `Files`, and its byte range."""
 
     file: int
     offset: int
@@ -200,7 +200,7 @@ class Place(NamedTuple):
 
 
 class Files:
-    """Files by number, opened when something is read from them; a few are open at a time."""
+    """Numbered files, which are opened to read from them; only a few are open at a time."""
 
     def __init__(self) -> None:
         self.paths: list[Path] = []

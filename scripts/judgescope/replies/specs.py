@@ -1,4 +1,4 @@
-"""The specs of the jobs that ask a model for judgments or analyses, and parts of others."""
+"""Specs of jobs that ask a model for judgments or analyses, and spec parts for other jobs."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from judgescope.core.cells import Block
 
 
 class AskSpec(JobSpec, frozen=True, kw_only=True):
-    """Everything that a study asks one model about one dataset."""
+    """All requests of a study to one model about one dataset."""
 
     dataset: str
     model: dict[str, Any]
@@ -20,7 +20,7 @@ class AskSpec(JobSpec, frozen=True, kw_only=True):
     """The folder that `{data}` stands for in paths."""
     seed: int
     templates: dict[str, dict[str, str]]
-    """Form -> file name -> template; empty if the model reads no prompts."""
+    """Prompt form -> file name -> template; empty if the model reads no prompts."""
     aspects: dict[str, dict[str, Any]]
     """Aspect -> the keys of its card that prompts can show."""
     judges: dict[str, dict[str, Any]]
@@ -35,17 +35,17 @@ class AskSpec(JobSpec, frozen=True, kw_only=True):
     analysts: dict[str, str] = field(default_factory=dict)
     """Judge -> the model that wrote the analyses in its prompts."""
     task: str = ""
-    """The dataset's task, for judges that annotate errors; empty without them."""
+    """The dataset's task, for judges that annotate errors; empty without such judges."""
     sample: str | None = None
     """The file that lists the texts to judge, if not all of them are judged."""
     trained: str | None = None
-    """The folder of the model's adapter, if the study trains one."""
+    """The folder of the adapter that the study trains for the model, if it trains one."""
     hashes: str | None = None
     """The file for the hashes of the written replies."""
 
 
 class ModelSpec(SpecPart, frozen=True, kw_only=True):
-    """A model that a job asks."""
+    """A model to which a job sends requests."""
 
     card: dict[str, Any]
     """The keys of the model's card that its replies depend on."""
@@ -64,7 +64,7 @@ class PromptSpec(SpecPart, frozen=True, kw_only=True):
 
 
 class WriterSpec(PromptSpec, frozen=True, kw_only=True):
-    """A model that a job asks to write texts, all with one prompt form."""
+    """A model that writes texts for a job, all with the same prompt form."""
 
     model: ModelSpec
     templates: dict[str, str]
@@ -72,7 +72,7 @@ class WriterSpec(PromptSpec, frozen=True, kw_only=True):
 
 
 class AnalysedJudge(PromptSpec, frozen=True, kw_only=True):
-    """A judge that is shown analyses, and how they are asked for."""
+    """A judge whose prompts show analyses, and how these are requested."""
 
     n: int
     """The number of demonstrations that it is shown."""

@@ -1,7 +1,7 @@
-"""The store of replies: nothing is asked or paid for twice, in any study, after any crash.
+"""The store of replies: no request is paid for twice, in any study, after any crash.
 
-A shard is the folder of one model. Every process that asks writes a journal of its own there, one
-JSON object a line, and never reopens it: there is no lock, and two writers at once lose nothing.
+A shard is the folder of one model. Every process that asks writes its own journal there, one JSON
+object per line, and never reopens it. So no lock is needed, and concurrent writers lose nothing.
 """
 
 import errno
@@ -21,13 +21,13 @@ from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.shard import blocks, files_of
 
 SYNC_SECONDS = 1.0
-"""A crash of the machine loses at most the replies of this time; one of the process loses none."""
+"""A crash of the machine loses at most the replies of this interval; of the process, none."""
 IDLE_SECONDS = 3600.0
-"""After this time a new journal is begun: the old one may be compacted one day. Either clock
-counts: the monotonic one of a sleeping machine stands still, the other one may be set."""
+"""After this time a new journal is started, so that the old one can be compacted. Either clock can
+trigger this: the monotonic clock stops while a machine sleeps, the other can be set."""
 DAY = 86400.0
 RESERVE, RESERVED = ".reserve", 1 << 22
-"""Four megabytes beside each journal: room for the replies under way when the disk is full."""
+"""Four megabytes next to each journal: space for replies in flight when the disk is full."""
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -40,13 +40,13 @@ def _disk_full(shard: Path, kept: str) -> UserError:
 
 
 def _named(error: OSError, path: Path) -> OSError:
-    """Return an error of a file descriptor with the path of its file."""
+    """Return an error of a file descriptor with its file's path added."""
     error.filename = str(path)
     return error
 
 
 class Written(NamedTuple):
-    """Where a line was written."""
+    """The place where a line was written."""
 
     path: Path
     offset: int
@@ -54,10 +54,10 @@ class Written(NamedTuple):
 
 
 class Store:
-    """The shard of one model in a folder that all studies may share, and this process's journals.
+    """The shard of one model in a folder that studies can share, and this process's journals.
 
-    `skipped` and `forgotten` are those of the last `find`. `proven`: the model answers, because
-    this process found or kept a reply. The names of its journals begin with `start`.
+    `skipped` and `forgotten` come from the last `find`. `proven`: the model is known to answer,
+    because this process found or stored a reply. The names of its journals begin with `start`.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
@@ -83,7 +83,7 @@ class Store:
         return stored
 
     def read(self, draws: Mapping[str, int]) -> dict[Draw, Reply]:
-        """Return the replies to keys, draws 0 to draws[key] - 1."""
+        """Return the replies to draws 0 to draws[key] - 1 of each key."""
         return dict(self.find(KeyTable.from_counts(draws)).replies())
 
     def errors(self) -> dict[Draw, Reply]:
@@ -99,9 +99,9 @@ class Store:
         return {draw: reply for draw, reply in replies if reply.status == "error"}
 
     def ready(self) -> None:
-        """Begin a journal before anything is asked: a reply that cannot be kept must not be bought.
+        """Start a journal before any request: a reply that cannot be stored must not be paid for.
 
-        Raises UserError if a line was changed since it was written: it may have held a reply that
+        Raises UserError if a line was changed after it was written: it may have been a reply that
         would now be paid for again.
         """
         check(self.shard)
@@ -110,7 +110,7 @@ class Store:
             self._written = time.monotonic(), time.time()
 
     def append(self, reply: Reply) -> Written:
-        """Write a reply to the journal; it is final from now on. Return where it lies."""
+        """Write a reply to the journal, where it stays; return its place."""
         self.proven = True
         attempt = self.forgotten.get((reply.key, reply.draw), 0) + 1
         return self._write(line_of(reply, attempt))
@@ -120,7 +120,7 @@ class Store:
         self._write(line)
 
     def forget(self, draw: Draw) -> None:
-        """Let a draw's errors so far be requested again."""
+        """Mark a draw's errors so far to be requested again."""
         self._write(forgetting(*draw, self.forgotten.get(draw, 0) + 1))
 
     def _write(self, line: bytes) -> Written:
@@ -132,7 +132,7 @@ class Store:
         assert self._file is not None
         rest = CUT + line if self._torn else line
         self._torn = True
-        while rest:  # a full disk takes part of a line, then raises
+        while rest:  # a full disk accepts part of a line, then raises
             try:
                 written = os.write(self._file, rest)
             except OSError as error:
@@ -159,9 +159,9 @@ class Store:
         self._file = os.open(self._path, flags, 0o644)
 
     def _set_aside(self) -> None:
-        """Reserve room for the replies that are under way when the disk becomes full."""
+        """Reserve space for the replies that are in flight when the disk becomes full."""
         for path in self.shard.glob(f".*{RESERVE}"):
-            if time.time() - path.stat().st_mtime > DAY:  # the line of a killed process
+            if time.time() - path.stat().st_mtime > DAY:  # left by a killed process
                 path.unlink(missing_ok=True)
         self._reserve = self.shard / f".{self._path.name}{RESERVE}"
         with self._reserve.open("wb") as file:
@@ -171,11 +171,11 @@ class Store:
                 self._reserve.unlink()
                 if error.errno in FULL:
                     raise _disk_full(self.shard, "no request was sent") from None
-                if error.errno == errno.EFBIG:  # the journal would not have room either
+                if error.errno == errno.EFBIG:  # the journal would hit the size limit too
                     raise _named(error, self._reserve) from None
 
     def _make_room(self, error: OSError) -> None:
-        """Give up the reserve, once; the job then ends."""
+        """Free the reserved space, once; the job then ends."""
         if error.errno not in FULL:
             raise _named(error, self._path)
         if self._full:
@@ -196,7 +196,7 @@ class Store:
                 self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
-        """Return the store; a journal appears with the first line."""
+        """Return the store; its journal is created with the first line."""
         return self
 
     def __exit__(self, *_: object) -> None:

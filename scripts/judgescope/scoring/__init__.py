@@ -1,1 +1,1 @@
-"""From replies, or from values that are computed, to judgments and scores."""
+"""Turns replies or computed values into judgments and scores."""

@@ -1,4 +1,4 @@
-"""From judgments to tables: one row per draw, and one score per target of all its draws."""
+"""From judgments to tables: one row per draw, and one score per target from all its draws."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -17,17 +17,17 @@ Floats = NDArray[np.float64]
 
 
 def mean(values: Floats) -> Floats:
-    """Return sum(v) / n of each row, NaN without any value: (targets, draws) -> (targets,)."""
+    """Return each row's mean, NaN for a row without values: (targets, draws) -> (targets,)."""
     given = np.count_nonzero(~np.isnan(values), axis=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.nansum(values, axis=1) / given)
 
 
 def mode(values: Floats) -> Floats:
-    """Return each row's most frequent value; of several the nearest to the mean, then the lower.
+    """Return each row's most frequent value; ties go to the nearest to the mean, then the lower.
 
-    (targets, draws) -> (targets,), NaN without any value. Source: methods.md 3;
-    (Hu et al. 2025) drew among them by an unseeded random number.
+    (targets, draws) -> (targets,), NaN for a row without values. Source: methods.md 3; (Hu et al.
+    2025) broke ties at random, without a seed.
     """
     if not values.size:
         return np.full(len(values), np.nan)
@@ -42,14 +42,14 @@ def mode(values: Floats) -> Floats:
 
 
 def first(values: Floats) -> Floats:
-    """Return each row's first draw, NaN where that has no value: (targets, draws) -> (targets,)."""
+    """Return each row's first draw, NaN if that has no value: (targets, draws) -> (targets,)."""
     return values[:, 0] if values.shape[1] else np.full(len(values), np.nan)
 
 
 def majority(values: Floats) -> Floats:
-    """Return each row's most frequent value, NaN where two are as frequent, or without any.
+    """Return each row's most frequent value, NaN for a tie or a row without values.
 
-    (targets, draws) -> (targets,). For labels, between which there is no mean. methods.md 16.
+    (targets, draws) -> (targets,). For labels, which have no mean. methods.md 16.
     """
     result = np.full(len(values), np.nan)
     counts = np.zeros(len(values), dtype=np.int64)
@@ -72,17 +72,18 @@ ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {
 
 
 def scores(values: Floats, draws: NDArray[np.int64], estimator: str) -> tuple[Floats, Floats]:
-    """Return the score of each row and how many of its draws it rests on: (targets,) both.
+    """Return the score of each row and the number of draws used for it, both (targets,).
 
-    values (targets, most draws), NaN where nothing was parsed or no such draw was planned; draws
-    (targets,): how many were planned. A score needs half of them (methods.md 1), else it is NaN.
+    values: (targets, maximum draws), NaN for a draw that was not parsed or not planned; draws:
+    (targets,), the number of planned draws. A score is NaN unless at least half of the planned
+    draws have a value (methods.md 1).
     """
     given = np.count_nonzero(~np.isnan(values), axis=1)
     return np.where(2 * given >= draws, ESTIMATORS[estimator](values), np.nan), given
 
 
 UNIT = ("target", "target_b", "criterion")
-"""What a score is about."""
+"""The columns that identify the text or texts of a score."""
 Unit = tuple[str | None, ...]
 Spans = Sequence[list[dict[str, Any]]]
 
@@ -100,10 +101,10 @@ def aggregated(
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a part of a cell.
 
-    `verdicts` and `values` are those of the draws, a row of `answers` each. A score needs at least
-    half of its draws (methods.md 1), else it is null; what was not parsed becomes a number only
-    where `missing` says so. Draws of labels have a majority instead of their mean. `spans` are
-    the errors that each draw lists, located in its text.
+    `verdicts` and `values` belong to the draws, one per row of `answers`. A score is null unless at
+    least half of its draws have a value (methods.md 1); an unparsed draw gets a number only if
+    `missing` says so. Labels are aggregated by majority instead of the mean. `spans` are the errors
+    that each draw lists, located in its text.
     """
     if scale is not None and scale.words and estimator in {"mean", "mode"}:
         estimator = MAJORITY
@@ -113,7 +114,7 @@ def aggregated(
         filled = list(values)
         for row, draw in enumerate(answers["draw"].to_pylist()):
             if verdicts[row].status in NO_VALUE:
-                # a stream for each filling, so that no other row changes it
+                # one stream per filled value, so that other rows do not matter
                 names = ("missing", *part, *(name or "" for name in units[row]), draw)
                 rng = stream(missing.seed, *names)
                 filled[row] = stand_in(missing.policy, scale, rng)
@@ -124,7 +125,7 @@ def aggregated(
 
 
 def _judgments(answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | None) -> pa.Table:
-    """Return the table of judgments: the columns of the requests as they are, and the verdicts."""
+    """Return the table of judgments: the columns of the requests, and the verdicts."""
     schema = SCHEMAS["judgments"]
     parsed = dict(zip(Judgment._fields, zip(*verdicts, strict=True), strict=False))
     columns = []
@@ -143,7 +144,7 @@ def _judgments(answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | N
 def _scores(
     units: Sequence[Unit], values: Sequence[float | None], part: CellPart, estimator: str
 ) -> list[dict[str, Any]]:
-    """Return a row per unit, sorted; `values` are those of the draws, one per entry of `units`."""
+    """Return one row per unit, sorted; `values` are the draws' values, one per entry of `units`."""
     drawn: dict[Unit, list[float | None]] = defaultdict(list)
     for unit, value in zip(units, values, strict=True):
         drawn[unit].append(value)
@@ -167,5 +168,5 @@ def _scores(
 
 
 def in_order(unit: Unit) -> tuple[str, ...]:
-    """Return the key by which the scores of a part are sorted."""
+    """Return the sort key for the scores of a part."""
     return tuple(name or "" for name in unit)

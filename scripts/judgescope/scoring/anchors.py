@@ -1,4 +1,4 @@
-"""Anchors: the rated texts of an aspect that are typical of each rating, by people and a judge."""
+"""Anchors: rated texts that, according to people and a judge, are typical of each rating."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ Rated = tuple[str, str, float | None]
 
 
 class JudgedTexts(SpecPart, frozen=True, kw_only=True):
-    """A judge's replies about the rated texts, and how they are read."""
+    """A judge's replies about the rated texts, and the settings of their parser."""
 
     judge: str
     reading: Reading
@@ -42,7 +42,7 @@ class ChooseAnchorsSpec(JobSpec, frozen=True, kw_only=True):
     targets: str
     ratings: str
     judged: JudgedTexts | None
-    """None: only people say which texts are typical of a rating."""
+    """None: only people's ratings determine which texts are typical of a rating."""
     output: str
 
 
@@ -54,7 +54,8 @@ def chosen_anchors(
 ) -> list[Row]:
     """Return rows of table `anchors`: `per_rating` texts of each rating.
 
-    `targets` and `ratings` are rows of these tables; `answers` are the judge's, None without one.
+    `targets` and `ratings` are rows of these tables; `answers` are the judge's, or None without a
+    judge.
     """
     rows = sorted((row for row in targets if row["text"].strip()), key=lambda row: row["target"])
     columns = {row["target"]: number for number, row in enumerate(rows)}
@@ -81,7 +82,7 @@ def chosen_anchors(
 
 
 def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
-    """Return (draw, target, value) of a judge; the value is None where a reply was not parsed."""
+    """Return (draw, target, value) of a judge; the value is None if a reply was not parsed."""
     assert spec.judged is not None
     part = CellPart(spec.dataset, SYSTEMS, spec.judged.judge, spec.aspect)
     judgments, _ = score_part(answers, spec.judged.reading, part=part)
@@ -89,7 +90,7 @@ def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
 
 
 def _matrix(rated: Sequence[Rated], columns: Mapping[str, int]) -> NDArray[np.float64]:
-    """Return the values as an array (raters or draws, targets), NaN where there is none."""
+    """Return the values as an array (raters or draws, targets), NaN for missing ones."""
     raters = {name: row for row, name in enumerate(sorted({rater for rater, _, _ in rated}))}
     values = np.full((len(raters), len(columns)), np.nan)
     for rater, target, value in rated:
@@ -104,16 +105,16 @@ def _check(spec: ChooseAnchorsSpec, counts: Sequence[int], rated: int) -> None:
     needed = spec.per_rating * len(counts)
     beside = " and judged" if spec.judged else ""
     raise UserError(
-        "there are too few rated texts for the anchors",
+        "too few rated texts to choose anchors from",
         where=f"perturbations/{spec.perturbation}.yaml, key anchors.per_rating",
-        got=f"{rated} texts that are rated{beside} on {spec.aspect}, of {spec.dataset}",
-        allowed=f"{needed} texts or more for {spec.per_rating} of each of {len(counts)} ratings",
-        todo="ask for fewer anchors, or for more items",
+        got=f"{rated} texts of {spec.dataset} are rated{beside} on {spec.aspect}",
+        allowed=f"{needed} texts or more, for {spec.per_rating} of each of {len(counts)} ratings",
+        todo="request fewer anchors, or use more items",
     )
 
 
 def anchors(spec: ChooseAnchorsSpec) -> None:
-    """Read ratings and a judge's draws; write so many anchors of each rating."""
+    """Read ratings and a judge's draws; write the anchors of each rating."""
     targets = read_table("targets", spec.targets).to_pylist()
     ratings = read_table("ratings", spec.ratings).to_pylist()
     answers = read_table("answers", spec.judged.replies) if spec.judged else None

@@ -1,4 +1,4 @@
-"""Scoring one cell: every reply is parsed, every target's draws become one score."""
+"""Scores a cell: parses every reply and combines every target's draws into one score."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -18,15 +18,14 @@ from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated
 from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading, ScoreSpec
 
 UNREAD: Final = {"usage", "provenance", "logprobs"}
-"""The columns of replies that no score depends on, unless probabilities are the score."""
+"""Columns of replies that affect scores only if these are computed from probabilities."""
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def score_cell(spec: CellSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Yield the judgments and the scores of a cell, aspect by aspect.
 
-    Each aspect is read by itself: nothing of one is known when another one is read. An error names
-    its aspect.
+    Aspects are read independently of each other. An error names its aspect.
     """
     texts = texts_of(spec.targets) if spec.targets else NO_TEXTS
     for (aspect, criterion), reading in spec.ordered:
@@ -51,7 +50,7 @@ def score_part(
 ) -> tuple[pa.Table, pa.Table]:
     """Return the judgments and the scores of a cell's answers on one aspect.
 
-    `texts`: target -> its text, where errors are located in them. Scores as in `aggregated`.
+    `texts`: target -> its text, if errors are to be located. Scores are those of `aggregated`.
     """
     read, scale = cache(reader(reading)), reading.scale
     columns = (answers[name].to_pylist() for name in ("text", "finish", "status"))
@@ -91,8 +90,8 @@ def reader(reading: Reading) -> Read:
 def _expectations(
     answers: pa.Table, verdicts: list[Judgment], scale: Scale | None
 ) -> list[float | None]:
-    """Return what the probabilities of each reply say of its score, None where they say nothing."""
-    assert scale is not None, "the plan allows it on a scale with steps only"
+    """Return each reply's expected score by its probabilities, or None if these are missing."""
+    assert scale is not None, "the plan allows this only on a scale with steps"
     grid = scale.grid() or []
     words = zip(scale.labels, grid, strict=False)
     values = {f"{value:g}": value for value in grid} | {word.lower(): at for word, at in words}
@@ -105,22 +104,22 @@ def _expectations(
 
 
 ENOUGH = 0.5
-"""The probability of all values together under which there is no expectation."""
+"""The minimum total probability of all values for an expectation."""
 
 Logprobs = Sequence[Sequence[tuple[str, float]]]
-"""Per token of a reply: the one that came, then the likeliest others, with log probabilities."""
+"""For each position of a reply: its token, then the likeliest others, with log probabilities."""
 
 
 def expectation(logprobs: Logprobs, tail: str, values: Mapping[str, float]) -> float | None:
-    """Return sum v P(v) / sum P(v) over the scale's values v, at the place of the verdict.
+    """Return sum v P(v) / sum P(v) over the scale's values v, at the position of the verdict.
 
-    tail: the reply's text from the verdict on; values: what the model writes, in lower case -> its
-    value. A value of several tokens has the product of their probabilities, which is known along
-    the tokens that came: where `1` came, the next place tells 1 from 10 (if there is none, it is
-    1); where it did not come, its share is unknown and left out, like all that is not among the
-    likeliest tokens told. None where the values known have less than `ENOUGH` probability together,
-    or no token begins the verdict. Source: the weighting of G-Eval (Hu et al. 2025;
-    Kartáč et al. 2025), normalised because the list of tokens is cut.
+    tail: the reply's text from the verdict on; values: text of a value, in lower case -> the value.
+    The probability of a value with several tokens is their product, which is known only along the
+    reply's own tokens. If the reply has `1`, the next position separates 1 from 10 (without a next
+    position it is 1); if the reply has another token, the share of `1` cannot be split and is left
+    out, like all tokens that are not among the reported ones. None if the known values together
+    have less than `ENOUGH` probability, or no token begins the verdict. Source: the weighting of
+    G-Eval (Hu et al. 2025; Kartáč et al. 2025), normalised because the list of tokens is truncated.
     """
     result = _place("".join(likeliest[0][0] for likeliest in logprobs), tail, logprobs)
     if result is None:
@@ -137,7 +136,7 @@ def expectation(logprobs: Logprobs, tail: str, values: Mapping[str, float]) -> f
 
 
 def _place(text: str, tail: str, logprobs: Logprobs) -> tuple[int, str] | None:
-    """Return the number of the token in which the verdict begins, and what it has before that."""
+    """Return the index of the token in which the verdict begins, and the token's text before it."""
     start, offset = text.rfind(tail), 0
     for number, likeliest in enumerate(logprobs):
         token = likeliest[0][0]
@@ -148,14 +147,14 @@ def _place(text: str, tail: str, logprobs: Logprobs) -> tuple[int, str] | None:
 
 
 def _without(before: str, token: str) -> str:
-    """Return a token without what stands before the verdict in the one that came."""
+    """Return a token without `before`, the text before the verdict in the reply's own token."""
     return token.removeprefix(before).lstrip()
 
 
 def _shares(
     written: str, places: Logprobs, mass: float, values: Mapping[str, float]
 ) -> Iterator[tuple[float, float]]:
-    """Yield (value, probability) of what the first place and those after it make of `written`."""
+    """Yield (value, probability) for continuations of `written` from the first position on."""
     likeliest, rest = places[0], places[1:]
     for number, (token, logprob) in enumerate(likeliest):
         text, probability = written + token.lower(), mass * exp(logprob)
@@ -171,7 +170,7 @@ def _shares(
 
 
 def _said(text: str, values: Mapping[str, float]) -> float | None:
-    """Return the value with which a text begins, if what follows does not make it another."""
+    """Return the value with which a text begins, if the rest does not turn it into another."""
     for one in sorted(values, key=len, reverse=True):
         if text.startswith(one):
             rest = text[len(one) :]
@@ -181,7 +180,7 @@ def _said(text: str, values: Mapping[str, float]) -> float | None:
 
 
 def score(spec: ScoreSpec) -> None:
-    """Read the reply file of each cell, write its judgments and scores, and a hash of all."""
+    """Read the reply file of each cell, write judgments and scores, and a hash of all files."""
     paths: dict[str, str] = {}
     for cell_spec in spec.each():
         cell = cell_spec.cell

@@ -1,4 +1,4 @@
-"""Put a dataset's cells together: scores, draws, how judgments ended, and the replies bought."""
+"""Joins a dataset's cells: scores, draws, status counts of judgments, and paid replies."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
@@ -74,7 +74,7 @@ def _cells(spec: CollectSpec) -> list[Cell]:
 
 
 def _hash_of(cells: Iterable[Cell]) -> str:
-    """Return a hash of all files of all cells: what reads these depends on it alone."""
+    """Return a hash of all files of all cells, on which later jobs depend instead of the files."""
     digest = hashlib.sha256()
     for cell in cells:
         for path in filter(None, (cell.scores, cell.judgments, cell.replies)):
@@ -83,7 +83,7 @@ def _hash_of(cells: Iterable[Cell]) -> str:
 
 
 def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
-    """Return columns of a cell's judgments, `aspect` with its criterion in it."""
+    """Return columns of a cell's judgments; `aspect` includes the criterion."""
     wanted = {*names, "aspect", "criterion", "status", "value"} & {*SCHEMAS["judgments"].names}
     table = read_table("judgments", cell.judgments, sorted(wanted))
     worded = pc.binary_join_element_wise(table["aspect"], table["criterion"], ".")
@@ -118,7 +118,7 @@ def _with_keys(name: str, judgments: pa.Table, keys: dict[str, str]) -> pa.Table
 
 
 def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, object]]:
-    """Yield how many judgments of a cell ended how, aspect by aspect, and once what served them."""
+    """Yield a cell's status counts by aspect, and once the model and fingerprint that answered."""
     names = ["aspect", "status", "rule"]
     counts = _judgments(cell, ["rule"]).group_by(names).aggregate([([], "count_all")])
     served = _served(cell.replies) if cell.replies and cell.judge in asked else {}
@@ -131,7 +131,7 @@ def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict
 
 
 def _served(path: str) -> dict[str, set[str]]:
-    """Return aspect -> what answered, as the endpoints name it: model and fingerprint."""
+    """Return aspect -> the model and fingerprint that answered, as the endpoints report them."""
     names = ["aspect", "criterion", "engine", "model", "fingerprint"]
     answers = read_table("answers", path, ["aspect", "criterion", "provenance"])
     columns = [answers["aspect"], answers["criterion"]]
@@ -159,7 +159,7 @@ def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
 
 
 def _once(paths: list[str], judge: str | None, writer: str | None) -> Iterator[pa.Table]:
-    """Yield every reply in some files once, by key: one reply may serve several cells."""
+    """Yield every reply in some files once, by key: several cells can share a reply."""
     for low, high in key_ranges(sum(count_rows("answers", path) for path in paths)):
         replies = pa.concat_tables(_usage(path, low, high) for path in paths)
         names = [*TOKENS, "batch"]
@@ -171,7 +171,7 @@ def _once(paths: list[str], judge: str | None, writer: str | None) -> Iterator[p
 
 
 def _usage(path: str, low: str, high: str) -> pa.Table:
-    """Return what the replies with low <= key < high cost; a reply without a key was not bought."""
+    """Return the usage of replies with low <= key < high; replies without a key cost nothing."""
     names = ["key", "draw", "usage", "provenance"]
     answers = read_key_range("answers", path, names, low, high)
     columns = {name: answers[name] for name in ("key", "draw")}

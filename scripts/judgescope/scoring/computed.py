@@ -1,4 +1,4 @@
-"""Scores that are computed or were recorded as numbers: judgments without a parser."""
+"""Scores that are computed or recorded as numbers: judgments without a parser."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,22 +17,22 @@ from judgescope.scoring.aggregate import aggregated
 from judgescope.scoring.specs import CellPart, Missing
 
 NUMBER, LABEL = "number", "label"
-"""The rules by which a computed value counts."""
+"""The rules that accept a computed value."""
 
 
 class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """On which scale a judge's values on an aspect of some sets of texts are read; None: any."""
+    """The scale for a judge's values on an aspect in some sets of texts; None: any value."""
 
     cells: list[Block]
     scale: Scale | None
 
 
 class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
-    """The job that writes the answers of an engine as judgments and scores of cells."""
+    """The job that writes an engine's answers as judgments and scores of cells."""
 
     read: list[Read]
     judgments: str
-    """Where a cell's file lies; `{}` stands for its set of texts and judge."""
+    """The path of a cell's file; `{}` stands for its set of texts and judge."""
     scores: str
     missing: Missing | None = None
 
@@ -46,9 +46,9 @@ def computed_part(
     estimator: str,
     missing: Missing | None = None,
 ) -> tuple[pa.Table, pa.Table]:
-    """Return the judgments and the scores of a part of a cell, of draws that are numbers or labels.
+    """Return judgments and scores of a part of a cell whose draws are numbers or labels.
 
-    `rows` are the columns that say of what each draw is. Without a scale any value counts.
+    `rows` are the columns that identify each draw. Without a scale, any value is accepted.
     """
     verdicts = [_verdict(answer, scale) for answer in answers]
     return aggregated(
@@ -107,7 +107,7 @@ def compute(spec: ComputeSpec) -> None:
 
 
 def replay(spec: ReplaySpec) -> None:
-    """Write the recorded replies of every cell of a model, as those that are asked for."""
+    """Write the recorded replies of all cells of a model in the format of requested replies."""
     paths = {}
     for parts in cells_of(spec):
         name = f"{parts[0].perturbation}/{parts[0].judge.judge}"

@@ -1,4 +1,4 @@
-"""Judges made from others: their mean score or majority, and one list of the errors they found."""
+"""Judges made from other judges: their mean score or majority, and one list of their errors."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from judgescope.scoring.specs import CellPart, DeriveSpec, Pair
 Lists = Sequence[Sequence[LocatedSpan]]
 Row = dict[str, Any]
 DECIMALS: Final = 9
-"""Of a mean: equal ones are equal, whatever the members' own means were rounded to."""
+"""Digits of a mean: rounding makes equal means equal, however the members' means were rounded."""
 MERGED: Final = "merged"
 """The parser of a supervisor's replies."""
 BY_RULE: Final = "errors merged by rule"
@@ -35,7 +35,7 @@ LEAST_OVERLAP: Final = 0.5
 
 
 class Listed(NamedTuple):
-    """The errors of an ensemble, None where there is no list, and the rule that made them."""
+    """The errors of an ensemble (None without a list), and the rule that produced them."""
 
     errors: Sequence[LocatedSpan] | None
     rule: str
@@ -49,13 +49,14 @@ def derive_part(
     labels: Sequence[str] = (),
     errors: Mapping[str, Listed] | None = None,
 ) -> tuple[pa.Table, pa.Table]:
-    """Return judgments and scores of a part of a cell: means of the members' scores of a target.
+    """Return judgments and scores of a part of a cell: the mean of the members' scores per target.
 
-    Of labels, whose places the scores are, it is the label that most members give: none in a tie.
+    For labels (a score is then the position of a label), it is the label that most members give,
+    or none for a tie.
 
-    `members` are tables of scores; targets that a member was not given (it judges a share of them)
-    are left out. A target of which fewer than `min_annotators` members have a score has none.
-    `errors`: target -> the errors of the members as one list, for members that list errors.
+    `members` are tables of scores; targets that a member does not judge (it may judge only a share)
+    are left out. A target has no score if fewer than `min_annotators` members scored it. `errors`:
+    target -> the members' errors as one list, if the members list errors.
     """
     values: dict[Unit, list[float | None]] = defaultdict(list)
     for table in members:
@@ -91,7 +92,7 @@ def derive_part(
 
 
 def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
-    """Return the members' mean; of labels the most frequent one, None if two are as frequent."""
+    """Return the members' mean; for labels the most frequent one, or None for a tie."""
     if not labels:
         return round(fsum(values) / len(values), DECIMALS)
     [most] = majority(np.array([values]))
@@ -101,12 +102,12 @@ def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
 def heard(
     judgments: Sequence[pa.Table], scores: Sequence[pa.Table], *, min_annotators: int
 ) -> dict[str, Lists]:
-    """Return target -> the lists of errors that are merged, in the order of the members.
+    """Return target -> the lists of errors to merge, in the order of the members.
 
-    Tables of judgments and of scores, one per member. A member is heard with the first of its draws
-    that was parsed, if it has a score and that is not an outlier among the members' (methods.md 5).
-    Targets that a member was not given are left out, and those of which fewer than `min_annotators`
-    members have a score.
+    There is one table of judgments and one of scores per member. A member contributes the errors of
+    its first parsed draw, if it has a score that is not an outlier among the members' scores
+    (methods.md 5). Targets are left out if a member does not judge them, or if fewer than
+    `min_annotators` members scored them.
     """
     means = [_exact_means(table) for table in scores]
     errors = [first_lists(table) for table in judgments]
@@ -123,7 +124,7 @@ def heard(
 
 
 def _exact_means(scores: pa.Table) -> dict[str, Fraction | None]:
-    """Return target -> the score, a mean of whole numbers: exact, which a float is not."""
+    """Return target -> the score as an exact fraction, a mean of whole numbers."""
     names = ["target", "value", "n_draws", "n_missing"]
     return {
         row["target"]: None
@@ -135,7 +136,7 @@ def _exact_means(scores: pa.Table) -> dict[str, Fraction | None]:
 
 
 def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
-    """Return target -> the errors of its first parsed draw; of an ensemble some have no list."""
+    """Return target -> the errors of its first parsed draw, if that has a list."""
     rows = judgments.select(["target", "draw", "status", "spans"]).to_pylist()
     parsed = [row for row in rows if row["status"] == "ok" and row["spans"] is not None]
     ordered = sorted(parsed, key=lambda row: -row["draw"])
@@ -148,13 +149,13 @@ def _span(span: Row) -> LocatedSpan:
 
 
 def outliers(scores: Sequence[Fraction | int | None]) -> list[bool]:
-    """Return |x - mean| >= 2 sd and |x - mean| >= 1 of each score x, sd with n below.
+    """Return for each score x whether |x - mean| >= 2 sd and |x - mean| >= 1, sd dividing by n.
 
-    Without a square root or a rounding: (n x - S)² >= 4 (n Q - S²) and |n x - S| >= n, with the sum
-    S and the sum of squares Q of the n scores. scores (members,), exact, None = missing: never an
-    outlier and not counted. All false where all scores are equal, and of fewer than 5 members
-    always: none can be more than sqrt(n - 1) deviations away. (Kartáč et al. 2025, section 4,
-    footnote on outliers)
+    Computed without square roots or rounding: (n x - S)² >= 4 (n Q - S²) and |n x - S| >= n, with
+    the sum S and the sum of squares Q of the n scores. scores: (members,), exact; a missing score
+    (None) is not an outlier and not in n. All are false if all scores are equal, or if there are
+    fewer than 5: no score can be more than sqrt(n - 1) standard deviations away. (Kartáč et al.
+    2025, section 4, footnote on outliers)
     """
     known = [Fraction(score) for score in scores if score is not None]
     n, total = len(known), sum(known, Fraction())
@@ -166,7 +167,7 @@ def outliers(scores: Sequence[Fraction | int | None]) -> list[bool]:
 
 
 def by_rule(lists: Mapping[str, Lists], texts: Mapping[str, str]) -> dict[str, Listed]:
-    """Return target -> the errors of several lists as one, merged by rule."""
+    """Return target -> one list of errors, merged by rule from several lists."""
     merged = {target: merge_spans(members, texts[target]) for target, members in lists.items()}
     return {
         target: Listed(errors, BY_RULE + DROPPED * bool(dropped))
@@ -175,17 +176,17 @@ def by_rule(lists: Mapping[str, Lists], texts: Mapping[str, str]) -> dict[str, L
 
 
 def with_errors(lists: Mapping[str, Lists]) -> Iterator[tuple[str, Lists]]:
-    """Yield (target, lists) of what a supervisor is asked about: where there is an error at all."""
+    """Yield (target, lists) for which a supervisor is asked: those with at least one error."""
     return ((target, members) for target, members in lists.items() if any(members))
 
 
 def by_supervisor(
     lists: Mapping[str, Lists], texts: Mapping[str, str], answers: Sequence[Row]
 ) -> dict[str, Listed]:
-    """Return target -> the errors that a supervisor names, located again in the text.
+    """Return target -> the errors that a supervisor lists, located again in the text.
 
-    `answers`: its replies, one a target. It was not asked where no list has an error. A reply that
-    cannot be read leaves the target without a list: nothing else takes its place.
+    `answers`: its replies, one per target. It was not asked if no list has an error. If a reply
+    cannot be read, the target has no list, without a fallback.
     """
     replies = {row["target"]: row for row in answers}
     return {
@@ -205,23 +206,24 @@ def _read_list(answer: Row, text: str) -> Listed:
 
 
 class Merged(NamedTuple):
-    """The errors that are kept, and how many less severe ones are not."""
+    """The errors that are kept, and the number of less severe errors that are dropped."""
 
     errors: list[LocatedSpan]
     dropped: int
 
 
 def merge_spans(annotators: Lists, text: str, *, least: float = LEAST_OVERLAP) -> Merged:
-    """Return the errors of all annotators, those that overlap as one, the most severe first.
+    """Return the errors of all annotators, the most severe first; overlapping errors are merged.
 
-    Two places overlap with |A ∩ B| / |A ∪ B| >= least, in characters; so do their unions, until
-    none is left to merge. A merged error covers all of its places, as the supervisor is asked to do
-    (Kartáč et al. 2025, listing 2). It has the most severe severity (none is the least), the
-    longest explanation among the errors of it, the most common category, and the surest match; ties
-    go to the first in the alphabet. Errors that are not located are one where they quote the same
-    words, or name no place and say the same. The occurrence is that of the place's own errors, else
-    it is counted in the text. At most MOST are kept: the most severe, then the first in the text,
-    those without a place last. The order of annotators and of their errors does not matter.
+    Two places overlap if |A ∩ B| / |A ∪ B| >= least, in characters; unions are merged by the same
+    rule until none overlap. A merged error covers all of its places, as the supervisor is asked to
+    do (Kartáč et al. 2025, listing 2). It has the highest severity (a missing one is the lowest)
+    and, among the errors with it, the longest explanation; the most common category; and the most
+    certain match. Ties go to the first in alphabetical order. Errors without a place are merged if
+    they quote the same words, or quote nothing and have the same explanation. The occurrence is
+    that of an error with exactly this place, or else counted in the text. At most MOST are kept:
+    the most severe, then the first in the text, those without a place last. The order of annotators
+    and of their errors does not matter.
     """
     spans = [span for each in annotators for span in each]
     located = [[span] for span in spans if span.start is not None]
@@ -236,7 +238,7 @@ def _rank(span: LocatedSpan) -> tuple[int, bool, int, int, str, str]:
 
 
 def _merged_places(groups: list[list[LocatedSpan]], least: float) -> list[list[LocatedSpan]]:
-    """Return the groups joined as long as the unions of two overlap enough."""
+    """Return the groups, joined until no two unions overlap enough."""
     while True:
         places = [_union(group) for group in groups]
         near = [{b for b, other in enumerate(places) if _near(a, other, least)} for a in places]
@@ -259,7 +261,7 @@ def _near(a: tuple[int, int], b: tuple[int, int], least: float) -> bool:
 
 
 def _connected(near: Sequence[set[int]]) -> list[list[int]]:
-    """Return the connected parts of a graph, near[a] being what a is joined to."""
+    """Return the connected components of a graph; near[a] are the nodes joined to a."""
     left, parts = set(range(len(near))), list[list[int]]()
     while left:
         part, border = set[int](), {min(left)}
@@ -272,7 +274,7 @@ def _connected(near: Sequence[set[int]]) -> list[list[int]]:
 
 
 def _merged_words(spans: Iterable[LocatedSpan]) -> list[list[LocatedSpan]]:
-    """Return the errors without a place, by the words they quote, else by what they say."""
+    """Return the errors without a place, grouped by quoted words, else by explanation."""
     groups = dict[tuple[bool, str], list[LocatedSpan]]()
     for span in spans:
         if span.start is None:
@@ -309,7 +311,7 @@ def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
 
 
 def derive(spec: DeriveSpec) -> None:
-    """Read the members' scores and errors of the cell, write its judgments and scores."""
+    """Read the members' scores and errors for the cell, write its judgments and scores."""
     judgments, scores = zip(*_parts(spec), strict=True)
     write_parts("judgments", judgments, spec.cell.judgments)
     write_parts("scores", scores, spec.cell.scores)
@@ -332,7 +334,7 @@ def _parts(spec: DeriveSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
 def _errors(
     spec: DeriveSpec, pair: Pair, scores: Sequence[pa.Table], texts: Mapping[str, str]
 ) -> dict[str, Listed]:
-    """Return target -> the errors of the members that are heard, as one list."""
+    """Return target -> the errors of the contributing members, as one list."""
     assert spec.errors is not None
     lists = heard(
         [read_part("judgments", path, *pair) for path in spec.errors.lists],

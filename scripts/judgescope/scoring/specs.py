@@ -1,4 +1,4 @@
-"""Specs of the jobs that turn replies, or other judges' scores, into judgments and scores."""
+"""Specs of the jobs that turn replies or other judges' scores into judgments and scores."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from judgescope.core.cells import Block
 from judgescope.parsing.judgment import Policy, Scale
 
 Pair = tuple[str, str | None]
-"""An aspect, and the criterion in which it is worded, if any."""
+"""An aspect, and the criterion with its wording, if any."""
 
 
 class CellPart(NamedTuple):
-    """A judge's part of a cell: its judgments of a set of texts on one aspect."""
+    """The part of a cell on one aspect: a judge's judgments of a set of texts."""
 
     dataset: str
     perturbation: str
@@ -25,8 +25,8 @@ class CellPart(NamedTuple):
 class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a judge's replies on some aspects are parsed, and its draws aggregated.
 
-    `samples`: where the estimator is logprob_mean and a reply has no probabilities, what it says
-    counts. `cut`: a reply that was cut counts where its first line is the verdict.
+    `samples`: with the estimator logprob_mean, a reply without probabilities has the value in its
+    text. `cut`: a truncated reply is accepted if its first line is the verdict.
     """
 
     pairs: list[Pair]
@@ -39,14 +39,14 @@ class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
 
 
 class Missing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What counts in scores for a draw that was asked for and has no value."""
+    """The substitute in scores for a requested draw without a value."""
 
     policy: Policy
     seed: int
 
 
 class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A cell, and where its judgments and scores are written."""
+    """A cell, and the paths of its judgments and scores."""
 
     dataset: str
     perturbation: str
@@ -66,18 +66,18 @@ class CellSpec(SpecPart, frozen=True, kw_only=True):
     replies: str
     readings: list[Reading]
     targets: str | None = None
-    """The texts in which the errors that replies list are located, where they list any."""
+    """The texts in which listed errors are located, if replies list errors."""
     missing: Missing | None = None
 
     @property
     def ordered(self) -> list[tuple[Pair, Reading]]:
-        """Return every aspect with how its replies are read, in the order of the cell's files."""
+        """Return every aspect with its reading, in the order of the cell's files."""
         pairs = [(pair, reading) for reading in self.readings for pair in reading.pairs]
         return sorted(pairs, key=lambda pair: (pair[0][0], pair[0][1] or ""))
 
 
 class ScoredCells(SpecPart, frozen=True, kw_only=True):
-    """Cells of one judge whose replies are read alike."""
+    """Cells of one judge whose replies are read in the same way."""
 
     judge: str
     perturbations: list[str]
@@ -135,7 +135,7 @@ class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class DeriveSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that makes one cell of a judge from its members' cells, aspect by aspect."""
+    """The job that makes one cell of an ensemble from its members' cells, aspect by aspect."""
 
     cell: Place
     pairs: list[Pair]
@@ -143,23 +143,23 @@ class DeriveSpec(JobSpec, frozen=True, kw_only=True):
     members: list[str]
     """The members' scores."""
     labels: dict[str, list[str]] = field(default_factory=dict)
-    """Aspect -> the labels among which the members vote; of other aspects scores have a mean."""
+    """Aspect -> the labels among which the members vote; on other aspects scores are averaged."""
     errors: Errors | None = None
 
 
 class CollectSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that puts a dataset's cells together."""
+    """The job that joins a dataset's cells."""
 
     dataset: str
     cells: list[Block]
     models: dict[str, str]
     """Judge -> the model in the paths of its cells."""
     asked: list[str]
-    """The judges whose replies were asked for, and paid."""
+    """The judges whose replies were requested, and paid for."""
     replied: list[str]
-    """The judges that have reply files: these, and those whose replies are recorded."""
+    """The judges that have reply files: those of `asked`, and those with recorded replies."""
     made: dict[str, str]
-    """File of replies behind what a model wrote -> what counts as its buyer."""
+    """File of replies from which a model's texts were made -> the name that their cost goes to."""
     explained: list[str]
     annotators: list[str]
     repeated: list[str]

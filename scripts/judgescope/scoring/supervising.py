@@ -1,4 +1,4 @@
-"""Requests to a supervisor: one list of the errors that the members of an ensemble found."""
+"""Requests to a supervisor to merge the errors that an ensemble's members found into one list."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ Cell = tuple[str, str, str]
 
 
 class MergedJudge(PromptSpec, frozen=True, kw_only=True):
-    """An ensemble, and how its supervisor is asked to merge its members' errors."""
+    """An ensemble, and the prompt by which its supervisor merges its members' errors."""
 
     members: list[str]
     min_annotators: int
@@ -39,12 +39,12 @@ class MergeSpec(JobSpec, frozen=True, kw_only=True):
     """Member -> its model."""
     cells: list[Block]
     templates: dict[str, dict[str, str]]
-    """Form -> file name -> template."""
+    """Prompt form -> file name -> template."""
     results: str
     output: str
 
     def texts_file(self, cell: Cell) -> str:
-        """Return the file of the texts of a cell."""
+        """Return the file with the texts of a cell."""
         return f"{self.results}/targets/{self.dataset}/{cell[0]}.parquet"
 
     def members_files(self, cell: Cell) -> dict[str, list[str]]:
@@ -81,14 +81,14 @@ def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tup
 
 
 def _shown(error: LocatedSpan) -> Row:
-    """Return an error as a prompt shows it: each text in one line, because labels begin lines."""
+    """Return an error for a prompt: each text on one line, because labels begin lines."""
     fields = {name: getattr(error, name) for name in ("location", "explanation", "category")}
     lines = {name: " ".join(text.split()) if text else text for name, text in fields.items()}
     return {**lines, "severity": error.severity}
 
 
 def merge(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:
-    """Ask about every text in which a member that is heard found an error; write the replies."""
+    """Ask about every text in which a contributing member found an error; write the replies."""
     with asker(spec.model, card=card, store=store, budget=budget) as (model, obtain):
         asked = [one for cell in unpack(spec.cells) for one in questions(spec, model, cell)]
         replies = obtain(request for _, request in asked)

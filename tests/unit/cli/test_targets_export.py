@@ -297,7 +297,7 @@ def test_rows_are_joined_by_target_and_those_of_other_datasets_left_out(tmp_path
     engine = recorded(tmp_path)
     assert said(engine) == ["1", "2"]
     path = tmp_path / "rows.jsonl"
-    assert engine.notices == [f"it: recorded rows without a target: 1, first {path}:4"]
+    assert engine.notices == [f"it: recorded rows that match no text: 1, first {path}:4"]
 
 
 def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ def test_a_server_that_dies_is_named_and_nothing_is_kept_twice(
         server_of(served)._child.wait()
         with pytest.raises(UserError, match=r"server has ended \(signal 9\): \S") as died:
             ask(served, wanted, tmp_path)
-        assert "memory was short" in died.value.todo and "127.0.0.1:" not in str(died.value.got)
+        assert "memory ran out" in died.value.todo and "127.0.0.1:" not in str(died.value.got)
     lines = [line for path in tmp_path.rglob("*.jsonl") for line in path.read_text().splitlines()]
     assert len(lines) == 3
     with closing(engine(folder)) as served:

@@ -118,7 +118,7 @@ def test_a_file_name_gives_columns_and_aspects_are_kept_apart(tmp_path: Path) ->
     assert overall[0] == ["a x Overall Quality"]
     assert unmatched(made) == 2  # b of y, on both aspects
     assert (
-        f"recorded rows without a target: 2, first {tmp_path / 'y_fluency.jsonl'}:2"
+        f"recorded rows that match no text: 2, first {tmp_path / 'y_fluency.jsonl'}:2"
         in (made.notices[0])
     )
 
@@ -132,8 +132,8 @@ def test_rows_and_targets_that_do_not_meet_are_counted_and_named(tmp_path: Path)
     made.answer(judge(), "coherence", FIVE, SUBJECTS)
     assert unmatched(made) == 2  # on both aspects
     assert made.notices == [
-        f"it: recorded rows without a target: 1, first {tmp_path / 'rows.jsonl'}:1",
-        "it: targets without a recorded row: 2, first a:x, b:x",
+        f"it: recorded rows that match no text: 1, first {tmp_path / 'rows.jsonl'}:1",
+        "it: texts without a recorded row: 2, first a:x, b:x",
     ]
 
 

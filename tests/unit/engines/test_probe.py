@@ -103,7 +103,9 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
     )
     assert probe(OpenAIEngine(card(endpoint)))[0] == ABLE
     endpoint.script = lambda _: refusal(400, "use max_completion_tokens")
-    with pytest.raises(UserError, match="plain request: HTTP 400: use max_completion") as error:
+    with pytest.raises(
+        UserError, match="simple test request: HTTP 400: use max_completion"
+    ) as error:
         probe(OpenAIEngine(card(endpoint)))
     assert "field_names" in error.value.todo
     endpoint.script = lambda _: refusal(500, "down")
@@ -213,7 +215,7 @@ def test_what_the_card_says_already_stays_in_the_line(endpoint: Endpoint, tmp_pa
 def test_a_refusal_that_no_change_cures_changes_nothing(endpoint: Endpoint, tmp_path: Path) -> None:
     """Every message names a field, and the last of them for no reason."""
     endpoint.script = lambda body: refusal(400, f"bad max_tokens, temperature, top_p: {[*body]}")
-    with pytest.raises(UserError, match="plain request"):
+    with pytest.raises(UserError, match="simple test request"):
         try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)))
     assert 2 <= len(endpoint.asked) <= 8
     endpoint.script = lambda body: (

@@ -432,7 +432,7 @@ def test_the_random_policy_is_seeded_and_uniform_on_the_scale(scale: Scale) -> N
 def test_policies_refuse_what_they_cannot_do() -> None:
     for policy in ("drop", "worst", "mid", "random"):
         assert convert({"policy": policy, "seed": 1}, Missing).policy == policy
-    with pytest.raises(ValueError, match="needs a generator"):
+    with pytest.raises(ValueError, match="needs a random generator"):
         stand_in("random", FIVE)
     with pytest.raises(ValidationError, match="Invalid enum value 'best'"):
         convert({"policy": "best", "seed": 1}, Missing)

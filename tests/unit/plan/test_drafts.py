@@ -220,7 +220,7 @@ def test_replies_that_are_never_a_list_end_with_the_reason_and_are_kept(
     for _ in range(2):
         done = draft(lacking)
         assert done.returncode == 1 and "Traceback" not in done.stdout
-        assert "3 replies of the drafter" in (done.stdout)
+        assert "usable (3 tried)" in (done.stdout)
         assert "steps of aspects/naturalness.yaml for the task dialogue" in done.stdout
         assert "\x1b[31m" not in done.stdout and "name another `drafter`" in done.stdout
         assert len(lacking.endpoint.asked) == lacking.journalled() == 6

@@ -264,9 +264,7 @@ def test_nothing_is_sent_if_a_cap_does_not_allow_the_most(
     tmp_path: Path, endpoint: BatchEndpoint, unit: str, key: str
 ) -> None:
     night = Night(tmp_path, endpoint, Cap(key, unit, 7 if unit == REQUESTS else 1_000_000))
-    with pytest.raises(
-        UserError, match=r"a batch may cost .* and the study's caps leave"
-    ) as caught:
+    with pytest.raises(UserError, match=r"a batch may use .* but the study's caps leave") as caught:
         night.submit()
     assert key in str(caught.value) and endpoint.files == {}
     assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []

@@ -328,7 +328,7 @@ def test_a_job_elsewhere_is_dead_after_a_long_silence_only(tmp_path: Path) -> No
     elsewhere(tmp_path, SILENT + 60)
     Job(tmp_path, requests(80)).all([2])
     assert used(tmp_path) == (2 + 1 + 2, 0)  # its reply, and two that it may have had under way
-    with pytest.raises(UserError, match="treat it as stopped"):
+    with pytest.raises(UserError, match="treated it as stopped"):
         for number in range(5, 100):
             job.ask(number)
 

@@ -1,5 +1,5 @@
-# Drafts of steps and sub-aspects that the study's cards lack: `judgescope draft <study>`. A workflow
-# of its own, for a study whose forms show them cannot run, nor be planned, before its cards do.
+# Drafts of steps and sub-aspects that the study's cards lack: `judgescope draft <study>`. This is a
+# separate workflow because a study that needs them cannot be run or planned without them.
 
 from snakemake.utils import min_version
 
@@ -24,7 +24,7 @@ DRAFTER = PLAN.study.drafter
 EXECUTOR = JOBS.executor(DRAFTER) if DRAFTS else None
 
 
-# In place of the guard of a run: of all models only the drafter is asked.
+# Replaces the guard of a run: the drafter is the only model that is asked.
 onstart:
     with refusing():
         if DRAFTS:

@@ -1,6 +1,6 @@
 "use strict";
-// What the page knows, and how it comes to know more. A shard calls `judgescope` with plain data;
-// nothing of it is ever anything but the text of an element.
+// The page's data, and how more of it is loaded. A shard calls `judgescope` with plain data, which is
+// only ever used as the text of elements.
 const study = { datasets: [] };
 const scripts = new Map();
 const policy = globalThis.trustedTypes?.createPolicy("shards", { createScriptURL: (url) => url }) ?? { createScriptURL: (url) => url };
@@ -44,14 +44,14 @@ function shardOf(parts, row) {
   return parts[low][1];
 }
 
-// A dataset's names, and the lists of the judges that are looked at.
+// A dataset's names, and the lists of the judges that are shown.
 async function loadLists(d, judges) {
   const data = study.datasets[d];
   await load(`names.${data.id}.js`);
   await Promise.all(judges.map((j) => load(`list.${data.id}.${study.judges[j][0]}.js`)));
 }
 
-// All that one row shows: its replies, its text or texts, and the source.
+// The content of one row: its replies, its text or texts, and the source.
 async function loadRow(data, one) {
   const { s, cell, row, t, b } = one;
   const names = data.sets[s][3];

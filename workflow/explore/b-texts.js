@@ -1,7 +1,7 @@
-// How texts are written: as text, never as markup.
-const LONGEST = 5000; // characters up to which a text is shown whole
-const CONTEXT = 150, CHANGED = 1000, MOST = 20000; // of a longer one: around changes, of a change, in all
-const BLOCK = 20000; // a very long text is laid out in blocks of so many
+// Displays texts: always as text, never as markup.
+const LONGEST = 5000; // a text of up to this many characters is shown in full
+const CONTEXT = 150, CHANGED = 1000, MOST = 20000; // characters of longer texts: around changes, of a change, in total
+const BLOCK = 20000; // a very long text is laid out in blocks of this many characters
 const SAME = 0, DELETED = 1, INSERTED = 2, MOVED = 3, ERROR = 4, GAP = 5;
 const TAGS = ["span", "del", "ins", "mark", "mark"];
 const CODES = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff]|[\u{e0000}-\u{e0fff}]/gu;
@@ -22,10 +22,10 @@ function make(tag, told = {}, ...inside) {
   return element;
 }
 
-// Half a character at a cut is taken along.
+// Never cut within a surrogate pair.
 const cutAt = (text, at) => (/[\udc00-\udfff]/.test(text[at] ?? "") ? at - 1 : at);
 
-// The pieces of a long text without what is far from every change, and how much that is.
+// The pieces of a long text near a change, and the number of characters left out.
 function shortened(pieces) {
   const length = pieces.reduce((sum, [, text]) => sum + text.length, 0);
   if (length <= LONGEST) return pieces;
@@ -56,7 +56,7 @@ function signOf(text) {
   return Array.from(text).slice(0, 8).map((one) => SIGNS[one] ?? `U+${hex(one)} `).join("").trim();
 }
 
-// A text that is one line of a megabyte is laid out in blocks: what is not in sight costs nothing.
+// A text with a line of a megabyte is laid out in blocks: those that are not visible cost nothing.
 function inBlocks(text) {
   const found = [];
   for (let at = 0; at < text.length;) {
@@ -84,7 +84,7 @@ function drawn([kind, text, number], all) {
   return [element];
 }
 
-// A paragraph with the pieces of a text; a long one is short at first.
+// A paragraph with the pieces of a text; a long text is first shown shortened.
 function paragraph(pieces, style = "") {
   const element = make("p", { class: `text ${style}`.trim(), dir: "auto" });
   const show = (shown) => element.replaceChildren(...shown.flatMap((one) => drawn(one, all)));
@@ -99,10 +99,10 @@ function paragraph(pieces, style = "") {
 }
 
 const unpacked = (packed) => packed.map((one) => (typeof one === "string" ? [SAME, one] : one));
-// The text that was judged: of one with marks, what is left once its changes are made.
+// The text that was judged: a text with marks, after its changes are made.
 const textOf = (view) => (typeof view === "string" ? view : unpacked(view[view.length - 1]).filter(([kind]) => kind !== DELETED).map(([, text]) => text).join(""));
 
-// A text cut wherever an error begins or ends; `errors` are [start, end, severity, ...].
+// A text, cut at every start and end of an error; `errors` are [start, end, severity, ...].
 function markedBy(text, errors) {
   const placed = errors.map(([start, end, severity], at) => ({ start, end, severity, at })).filter(({ start, end }) => start !== null && end !== null && start < end);
   const cuts = [...new Set([0, text.length, ...placed.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b);

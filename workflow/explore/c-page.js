@@ -1,4 +1,4 @@
-// What is shown follows from the address alone: whatever is chosen is written there first.
+// The address alone determines the view: every choice is first written to the address.
 const PAGE = 50;
 const FIELDS = ["dataset", "judge", "aspect", "perturbation", "system", "status", "find", "order", "page", "target", "other", "people", "score"];
 const ORDERS = [["", "farthest from the ratings first"], ["study", "as in the study"], ["item", "by item"], ["low", "lowest score first"], ["high", "highest score first"]];
@@ -20,7 +20,7 @@ const shownNumber = (value) => (value === null ? "–" : String(value).replace("
 const rounded = (value) => shownNumber(value === null ? null : Number(value.toFixed(Math.abs(value) < 100 ? 3 : 0)));
 const mean = (values) => Number((values.reduce((sum, one) => sum + one, 0) / values.length).toPrecision(5));
 
-// --- what is chosen --------------------------------------------------------------------------
+// --- the choices -----------------------------------------------------------------------------
 
 function fill(name, options, value) {
   const select = form.elements[name];
@@ -31,7 +31,7 @@ function fill(name, options, value) {
   return known;
 }
 
-// Fill the form; return what the address asks for and this study does not have.
+// Fill the form; return the parts of the address that this study does not have.
 function choose(state, d) {
   const data = study.datasets[d];
   const used = new Set(data.cells.map(([, j]) => j));
@@ -51,13 +51,13 @@ function choose(state, d) {
   return unknown.map(([name]) => `${name} “${state[name]}”`);
 }
 
-// --- which judgments these are -----------------------------------------------------------------
+// --- the chosen judgments ----------------------------------------------------------------------
 
 const targetOf = (columns, row) => (columns.t === null ? row : columns.t[row]);
 const otherOf = (columns, row) => (Array.isArray(columns.b) ? columns.b[row] : columns.b);
 const statusOf = (columns, row) => (Array.isArray(columns.u) ? columns.u[row] : columns.u);
 
-// Which texts of a set are wanted, or null if all are.
+// The chosen texts of a set, or null for all.
 function wanted(data, names, state) {
   const find = state.find.toLowerCase();
   if (!find && !state.target && !state.system) return null;
@@ -72,7 +72,7 @@ function chosenCells(data, state) {
   return data.cells.flatMap(([s, j, a], cell) => ((!state.judge || j === judge) && (!state.aspect || a === aspect) && (!state.perturbation || s === set) ? [cell] : []));
 }
 
-// [cell, row] of all judgments that are wanted.
+// [cell, row] of all chosen judgments.
 function matches(data, cells, state) {
   const status = 1 << study.statuses.findIndex(([id]) => id === state.status);
   const sets = new Map();
@@ -99,14 +99,14 @@ function matches(data, cells, state) {
   return found;
 }
 
-// The place of the label that people give a text: the lower median of ordered ones, else that of more than half of them.
+// The position of people's label for a text: the lower median if labels are ordered, else that of more than half of them.
 function labelOf(values, ordered) {
   const sorted = [...values].sort((a, b) => a - b);
   if (ordered) return sorted[(sorted.length - 1) >> 1];
   return sorted.find((one) => 2 * sorted.filter((other) => other === one).length > sorted.length);
 }
 
-// The mid-rank of each value, as a share of their number.
+// The mid-rank of each value, divided by the number of values.
 function midRanks(values) {
   const first = new Map(), last = new Map();
   [...values].sort((a, b) => a - b).forEach((value, at) => {
@@ -116,7 +116,7 @@ function midRanks(values) {
   return values.map((value) => (first.get(value) + last.get(value) + 1) / 2 / values.length);
 }
 
-// Row -> how far the rank of its score in the cell is from that of its mean rating.
+// Row -> the difference between the rank of its score in the cell and that of its mean rating.
 function distances(data, cell) {
   const [s, , a] = data.cells[cell];
   const columns = data.columns[cell];
@@ -131,12 +131,12 @@ function ordered(data, found, order) {
   if (!order) {
     const cells = new Map([...new Set(found.map(([cell]) => cell))].map((cell) => [cell, distances(data, cell)]));
     const far = ([cell, row]) => cells.get(cell).get(row) ?? -1;
-    return found.sort((a, b) => far(b) - far(a)); // what has no rating comes last, in order
+    return found.sort((a, b) => far(b) - far(a)); // rows without a rating come last, in order
   }
   if (order === "item") {
     const key = ([cell, row]) => data.sets[data.cells[cell][0]][3].items[targetOf(data.columns[cell], row)];
     const keys = new Map(found.map((one) => [one, key(one)]));
-    return found.sort((a, b) => keys.get(a) - keys.get(b)); // the rest stays in order
+    return found.sort((a, b) => keys.get(a) - keys.get(b)); // other rows stay in order
   }
   if (order === "low" || order === "high") {
     const sign = order === "low" ? 1 : -1;
@@ -147,7 +147,7 @@ function ordered(data, found, order) {
   return found;
 }
 
-// --- how they are shown ------------------------------------------------------------------------
+// --- the display of judgments ------------------------------------------------------------------
 
 function rowOf(data, [cell, row]) {
   const [s, j, a] = data.cells[cell];
@@ -289,7 +289,7 @@ function errorsOf(errors, text) {
   return [marked, make("ol", { class: "found" }, ...list)];
 }
 
-// What is told of an error stands in its line; a very long one is short at first, too.
+// The details of an error are on its line; very long ones are first shown shortened, too.
 function paragraphless(text) {
   const told = paragraph([[SAME, text]]);
   told.className = "";
@@ -313,7 +313,7 @@ function show(data, found, state) {
   pages.querySelector(".of").textContent = `of ${counted(last)}`;
   for (const button of pages.querySelectorAll("button")) {
     const to = page + Number(button.value);
-    // not disabled: the key that pressed it would have nowhere to stay
+    // not disabled, or the keyboard focus on it would be lost
     button.setAttribute("aria-disabled", String(to < 1 || to > last));
   }
   const total = data.cells.reduce((sum, [, , , n]) => sum + n, 0);
@@ -362,7 +362,7 @@ async function render() {
   }
 }
 
-// --- what the reader does ----------------------------------------------------------------------
+// --- the reader's actions ----------------------------------------------------------------------
 
 form.addEventListener("change", ({ target }) => {
   if (target.name === "find") return;
@@ -381,7 +381,7 @@ only.addEventListener("click", () => go({ target: "", other: "", people: "", sco
 pages.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
   if (!button || button.getAttribute("aria-disabled") === "true") return;
-  const page = Number.parseInt(read().page, 10) || 1; // of the address: what is shown may lag behind
+  const page = Number.parseInt(read().page, 10) || 1; // from the address: the view may not be updated yet
   go({ page: String(Math.min(Math.max(page + Number(button.value), 1), Number(number.max))) });
 });
 number.addEventListener("change", () => go({ page: number.value }));

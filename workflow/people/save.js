@@ -2,13 +2,13 @@
 const form = document.querySelector("form");
 const line = form.querySelector("[role=status]");
 const { survey, task } = form.dataset;
-// The file that is saved names nobody: a random number tells two voters apart.
+// The saved file contains no name: a random number distinguishes voters.
 const anyone = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-// A page keeps its answers in this browser; every file has its own.
+// A page keeps its answers in this browser, separately for each file.
 const place = `judgescope:${survey}:${location.pathname}`;
 let voter = anyone();
 
-// A question without an answer is there, too.
+// Questions without an answer are included, too.
 function given() {
   const names = [...form.elements].map((input) => input.name).filter(Boolean);
   return Object.fromEntries([...names.map((name) => [name, ""]), ...new FormData(form)]);
@@ -42,7 +42,7 @@ form.addEventListener("change", put);
 form.addEventListener("reset", (event) => {
   if (!confirm("Clear all answers on this page?")) return event.preventDefault();
   voter = anyone();
-  setTimeout(put); // once the answers are gone
+  setTimeout(put); // after the answers are cleared
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -1,7 +1,7 @@
 "use strict";
-// Every table as a CSV file, unrounded, and a switch that shows what stands in the cells' titles.
+// Every table as a CSV file, unrounded, and a switch that shows the contents of the cells' titles.
 {
-  // The text of a node; small print is parted by spaces, an index below as in the tables' files.
+  // The text of a node; small print is separated by spaces, a subscript as in the tables' files.
   const said = (node) => [...node.childNodes].map((one) => {
     if (one.nodeType !== Node.ELEMENT_NODE) return one.data;
     return one.tagName === "SUB" ? "_" + said(one).replaceAll(" ", "_") : one.tagName === "SMALL" ? ` ${said(one)}` : said(one);
@@ -18,7 +18,7 @@
   const number = (told) => told !== "" && Number.isFinite(Number(told));
   const rounded = (told) => number(told.replace("\u2212", "-").replace(/[\s%<>]/g, ""));
 
-  // What one cell tells, by the names of the columns that it fills.
+  // The contents of a cell, by the names of the columns that it fills.
   const parts = (cell) => {
     const { v, lo, hi, n, missing, tied } = cell.dataset;
     const title = cell.title;
@@ -26,13 +26,13 @@
     const marks = [...cell.querySelectorAll("sup")].map(text);
     const shown = cell.classList.contains("undefined") ? "" : plain(cell).replace(/^–$/, "");
     const value = v !== undefined && (n !== undefined || rounded(shown)) ? v : shown;
-    // the counts have columns of their own
+    // counts have separate columns
     const about = n === undefined ? title : title.replace(/^n = [^;]*(; )?/, "");
     const note = [...marks, ...notes.filter((one) => !tidy(title).includes(one)), about].filter(Boolean).join("; ");
     return { "": value, low: lo, high: hi, n, missing, tied, note };
   };
 
-  // The columns' names, with the heading that some share; with their small print if two are alike.
+  // The columns' names, with a shared heading; with their small print if two names are equal.
   const names = (table) => {
     const rows = [...table.tHead.rows];
     const groups = rows.length < 2 ? [] : [...rows[0].cells].flatMap((cell) => Array(cell.colSpan).fill(text(cell)));
@@ -41,14 +41,14 @@
     return new Set(short).size === short.length ? short : called(text);
   };
 
-  // The heading of a row in parts, and that of the rows that it stands among.
+  // The parts of a row's heading, and the heading of the group that contains the row.
   const heading = (row, title) => {
     const cell = row.cells[0];
     const [about, kind] = ["small", ".badge"].map((one) => cell.querySelector(one)).map((one) => (one ? text(one) : undefined));
     return { "": plain(cell), kind, about, group: title || undefined };
   };
 
-  // Controls stand among the rows above them.
+  // Controls belong to the group of the rows above them.
   const records = (table) => {
     let title = "";
     return [...table.tBodies].flatMap((body) => {
@@ -65,7 +65,7 @@
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
 
-  // A column of the table fills a column for each thing that any of its cells tells.
+  // A column of the table becomes one column for each kind of content in its cells.
   const csv = (table) => {
     const rows = records(table);
     const columns = names(table).flatMap((name, at) => {
@@ -77,7 +77,7 @@
     return lines.map((line) => line.map(field).join(",") + "\r\n").join("");
   };
 
-  // Files are named by study and caption, in letters and digits alone; two of a name are numbered.
+  // File names consist of study and caption, only letters and digits; equal names are numbered.
   const slug = (told, most) => told.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, most).replace(/^-+|-+$/g, "");
   const taken = new Map();
   const file = (caption) => {

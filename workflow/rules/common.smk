@@ -1,10 +1,10 @@
-# The plan of the study, and what every rule needs of it.
+# The plan of the study, and the values from it that every rule needs.
 
 import gc
 import sys
 from pathlib import Path
 
-# A workflow on disk brings its package; one of a repository needs the package that is installed.
+# A workflow on disk includes its package; a workflow from a repository uses the installed package.
 _scripts = Path(str(workflow.current_basedir)).parents[1] / "scripts"
 if _scripts.is_dir():
     sys.path.insert(0, str(_scripts))
@@ -38,8 +38,8 @@ from judgescope.plan.workflow import (
 )
 from snakemake.exceptions import WorkflowError
 
-# The jobs of a study are objects that stay to the end. Looking for garbage among them, again after
-# every 700 new ones, took a tenth of the time of planning 10,000 cells.
+# The jobs of a study are objects that live to the end. Garbage collection among them, after every
+# 700 new objects, took a tenth of the time to plan 10,000 cells.
 gc.set_threshold(100_000)
 
 _files = workflow.overwrite_configfiles or workflow.configfiles
@@ -50,14 +50,14 @@ with refusing():
 PLAN, PATHS = JOBS.plan, JOBS.paths
 DATASETS, TABLES = list(PLAN.datasets), tables_of(PLAN)
 
-# Specs say where results lie, and a module's prefix does not reach specs.
+# Specs contain the paths of results, which a module's prefix does not change.
 if (
     workflow.modifier.path_modifier.replace_prefix(PATHS.results, "output")
     != PATHS.results
 ):
     raise WorkflowError(
-        "a module's `prefix` and `replace_prefix` cannot move the results of this workflow: leave "
-        f"them out, and its files lie in {PATHS.results}, below the working directory"
+        "a module's `prefix` and `replace_prefix` cannot move the results of this workflow: remove "
+        f"them; the results are then in {PATHS.results}, below the working directory"
     )
 
 CONDA = "conda" in map(str, workflow.deployment_settings.deployment_method)

@@ -1,7 +1,7 @@
-# A judge that learns from another: the examples, the training.
+# A judge that learns from another judge: its examples and its training.
 
 
-# Of a study that trains nothing these have no way to be asked for.
+# A study that trains nothing has no targets that request these rules.
 rule sample_distill:
     input:
         expand(PATHS.items(), dataset=DATASETS),
@@ -19,7 +19,7 @@ rule sample_distill:
         command("sample_distill")
 
 
-# Where it will train, and before the teacher is asked about anything.
+# Checks the training environment on its machine, before the teacher is asked anything.
 rule check_student:
     input:
         PATHS.sample(),

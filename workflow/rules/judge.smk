@@ -1,6 +1,6 @@
-# What judges say: one job for each dataset and model. What is asked is kept in the store; the job
-# writes a file for each cell, and one with the hashes of all. Jobs wait for that one: a folder has no
-# content for Snakemake, only a time, which a copy changes.
+# Judging: one job per dataset and model. Replies are kept in the store; the job writes one file per
+# cell, and a file with the hashes of all of them. Later jobs depend on the file of hashes: to
+# Snakemake, a folder has no content, only a time, which copying changes.
 
 
 rule ask_api:
@@ -35,7 +35,7 @@ use rule ask_api as ask_gpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-# First: a model on this machine takes longer than all that does not wait for it.
+# Starts first: a model on this machine takes longer than all jobs that do not depend on it.
 use rule ask_api as ask_cpu with:
     wildcard_constraints:
         model=JOBS.asked("cpu"),
@@ -45,8 +45,8 @@ use rule ask_api as ask_cpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-# What is too much for one job (`parts` in the model's card): the parts ask, each with a journal of
-# its own, and the job that writes the reply files finds everything in the store.
+# For requests that are too many for one job (`parts` in the model's card): the parts ask, each with its
+# own journal, and the job that writes the reply files then finds all replies in the store.
 rule part_api:
     input:
         lambda wildcards: JOBS.judged_from(wildcards.dataset, wildcards.model),
@@ -115,7 +115,7 @@ use rule gather as gather_gpu with:
 let_card_decide(rules, ["ask_gpu", "part_gpu"], JOBS.of_machine, JOBS.machine)
 
 
-# Measures and controls: no reply, and no parser.
+# Measures and controls, which have no replies and no parser.
 rule compute:
     input:
         lambda wildcards: JOBS.judged_from(**wildcards),
@@ -145,7 +145,7 @@ use rule compute as compute_recorded with:
         model=JOBS.unasked(computes=True, recorded=True),
 
 
-# Replies that are recorded: they are parsed as those that were asked for.
+# Recorded replies, which are parsed like requested ones.
 rule replay:
     input:
         lambda wildcards: JOBS.judged_from(**wildcards),

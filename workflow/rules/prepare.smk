@@ -18,12 +18,12 @@ rule preflight:
         command("preflight")
 
 
-# What a check cannot read: which texts a judge learns from is known once all are there.
+# Not part of a check: the texts from which a judge learns are known only once all exist.
 UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
 
 
-# Reads every dataset and perturbs it by rule, so that what is asked can be counted; asks nothing, and
-# fetches nothing: a dataset on a hub is read once a run has fetched it.
+# Reads every dataset and perturbs it by rule, so that requests can be counted. It sends and downloads
+# nothing: a dataset on a hub is read only after a run has downloaded it.
 rule check:
     input:
         rules.preflight.output,
@@ -71,7 +71,7 @@ rule ingest:
         command("ingest")
 
 
-# Where a model improves the references, they are not the originals.
+# If a model improves the references, they are not the originals.
 use rule ingest as ingest_references with:
     output:
         PATHS.items(),
@@ -103,7 +103,7 @@ rule perturb:
         command("perturb")
 
 
-# What a dataset brings is there as soon as it is read.
+# Texts that come with a dataset exist as soon as it is read.
 rule take:
     input:
         lambda wildcards: JOBS.files_of(wildcards.dataset),

@@ -17,7 +17,7 @@ rule statistics:
         command("statistics")
 
 
-# All tables by one job: it takes longer to start than to join them.
+# One job writes all tables, because a job takes longer to start than to join them.
 rule tables:
     input:
         [
@@ -86,7 +86,7 @@ rule report:
         command("report")
 
 
-# A page for each judge, all by one job: what they share is read once.
+# One job writes a page for each judge, so that shared data is read only once.
 rule judge_cards:
     input:
         expand(PATHS.table(), table=TABLES),
@@ -109,7 +109,7 @@ rule judge_cards:
         command("judge_card")
 
 
-# A sample of the perturbed texts, to see by eye whether the perturbation is what it claims to be.
+# A page with a sample of the perturbed texts, to check the perturbations by eye.
 rule spotcheck:
     input:
         [JOBS.targets(dataset) for dataset in JOBS.perturbed],
@@ -132,8 +132,8 @@ rule spotcheck:
         command("spotcheck")
 
 
-# Every judgment beside its text, to be looked at: a page, and the data that it loads from a folder.
-# There can be thousands of cell files: one file per dataset stands for all of them.
+# The page of all judgments next to their texts, and the folder of data that it loads.
+# There can be thousands of cell files, so the input is one file per dataset that represents them.
 rule explore:
     input:
         expand(PATHS.items(), dataset=DATASETS),

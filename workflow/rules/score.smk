@@ -1,5 +1,5 @@
-# From replies to scores: cheap, and no request. One job for each dataset and model, which writes a
-# file for each cell: a job takes longer to start than to score a cell.
+# From replies to scores: cheap, without requests. One job per dataset and model writes one file per
+# cell, because a job takes longer to start than to score a cell.
 
 
 rule score:
@@ -22,7 +22,7 @@ rule score:
         command("score")
 
 
-# A judge made from others: its cell is made from their cells.
+# A judge made from other judges: its cell is made from their cells.
 rule derive:
     input:
         lambda wildcards: JOBS.derived_from(**wildcards),

@@ -1,5 +1,5 @@
-# What models write: sets of texts, what these are built from, and what judges are shown. A job is
-# known by the file of its replies, made/<dataset>/<made>.parquet; plan/dag.py knows the rest.
+# Texts that models write: sets of texts, their building blocks, and texts for judges' prompts. A job is
+# identified by the file of its replies, made/<dataset>/<made>.parquet; plan/dag.py has the rest.
 
 
 # Sets of texts.
@@ -37,7 +37,7 @@ use rule write_api as write_gpu with:
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
 
 
-# References that a model writes: those that differ most of many are kept, for more texts.
+# References that a model writes: of many, the most diverse are kept, to make more texts.
 use rule write_api as write_references_api with:
     output:
         PATHS.targets(name="{made}"),
@@ -56,8 +56,8 @@ use rule write_gpu as write_references_gpu with:
         made=JOBS.made("gpu", "references"),
 
 
-# What sets of every rating are built from, candidates and their comparisons with anchors, and why
-# demonstrations have their ratings, for judges that are shown it.
+# The building blocks of graded sets (candidates and their comparisons with anchors), and the
+# explanations of demonstrations' ratings, for judges whose prompts show them.
 use rule write_api as construct_api with:
     output:
         PATHS.construction(name="{made}"),
@@ -74,7 +74,7 @@ use rule write_gpu as construct_gpu with:
         made=JOBS.made("gpu", "candidates", "comparisons", "analyses"),
 
 
-# What several judges found wrong in a text, as one list: all that an ensemble asks.
+# The errors that several judges found in a text, merged into one list: an ensemble's only requests.
 use rule write_api as merge_api with:
     output:
         PATHS.made(name="{made}"),
@@ -89,8 +89,8 @@ use rule write_gpu as merge_gpu with:
         made=JOBS.made("gpu", "merges"),
 
 
-# What a judge says of rated texts is asked before the texts are there that its own job waits for;
-# that job finds these replies in the store.
+# A judge's scores of rated texts are requested before the texts exist that its own job waits for;
+# that job later finds these replies in the store.
 use rule write_api as rate_api with:
     output:
         PATHS.construction(name="{made}"),
@@ -119,7 +119,7 @@ let_card_decide(
 )
 
 
-# Models that this machine serves without a GPU; programs, which only rate.
+# Models that this machine serves without a GPU, and programs, which can only rate.
 use rule write_api as write_cpu with:
     wildcard_constraints:
         made=JOBS.made("cpu", "texts", "originals", "new"),
@@ -160,8 +160,8 @@ use rule write_cpu as rate_cpu with:
         made=JOBS.made("cpu", "rated"),
 
 
-# Texts of every rating: candidates with more or fewer errors, rated by their number or by
-# comparisons with anchors, and as many of every rating chosen as can be.
+# Graded sets: candidates with more or fewer errors are rated by the number of errors or by comparisons
+# with anchors; then equally many of every rating are chosen, as far as possible.
 rule candidates:
     input:
         lambda wildcards: JOBS.candidates(**wildcards),

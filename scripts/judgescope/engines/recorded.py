@@ -276,7 +276,7 @@ class RecordedEngine:
             "texts without a recorded row": (
                 target for matches in self._matches.values() for target in matches.missing
             ),
-            "recorded rows with another text than the dataset": self._changed,
+            "recorded rows whose text differs from the dataset's": self._changed,
             "recorded rows that repeat a text": (
                 row.where
                 for table in self._tables.values()

@@ -1,4 +1,4 @@
-"""The status of every planned judgment: no number hides missing judgments behind it."""
+"""The status of every planned judgment, so that no number hides missing judgments."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a method sees of one dataset: its tables as arrays that share one order of targets."""
+"""The data of one dataset for a method: its tables as arrays that share one order of targets."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Which judges notice the faults that the authors of a dataset planned (demo data).
+"""Which judges notice the faults that a dataset's authors planned (demo data).
 
 A fault is noticed if the faulty text scores strictly below the clean text of the same item.
 """

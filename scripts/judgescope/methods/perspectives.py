@@ -1,4 +1,4 @@
-"""Perspectives (Hu et al. 2025): does a judge give the right rating, and does it order texts?
+"""Perspectives (Hu et al. 2025): does a judge give the right rating, and order texts correctly?
 
 `traditional` (Table 1): correlation with people's mean rating, over all texts. `direct`: over the
 texts whose raters all agree, whether the judge gives their rating (global), and whether it orders

@@ -1,4 +1,4 @@
-"""The outcome of every planned perturbation: done, short, impossible, and how large it was."""
+"""The outcome of every planned perturbation (done, short, impossible) and its size."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Which systems people, and which judges, tell apart: two one-sided tests of every pair."""
+"""Which systems people and judges distinguish: two one-sided tests of every pair."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A sample of perturbed texts, to see by eye whether the perturbation is what its card says.
+"""A sample of perturbed texts, to check by eye whether each perturbation does what its card says.
 
 Texts are drawn by the study's seed. They come from data and models: all of it is escaped.
 """

@@ -1,4 +1,4 @@
-"""Drops that should and should not happen, and people's votes on which should.
+"""Drops that should and should not happen, and people's votes on which should happen.
 
 A cell is a perturbation seen through one aspect; its drop is the mean over items of original minus
 perturbed. A row of votes counts, for one pair under one criterion, how many people chose each of

@@ -1,4 +1,4 @@
-"""Preferences between two texts, ties among them: agreement of voters, and strengths of systems.
+"""Preferences between two texts, including ties: agreement of voters, and strengths of systems.
 
 A vote is 1 for the first text of a pair, -1 for the second, 0 for neither, NaN = missing, whichever
 was shown first.

@@ -1,4 +1,4 @@
-"""A judge among raters: as one more rater, in a rater's place (Alt-test), and what raters reach.
+"""A judge among raters: as one more rater, in a rater's place (Alt-test), and raters' agreement.
 
 Each rater in turn is compared with the others, and the judge with the same others on the same
 texts. A difference of 0: the judge does as well as one more person would.
@@ -59,7 +59,7 @@ Name = TypeVar("Name", bound=Hashable)
 Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
 """(x, y) -> the statistics of x with y, (targets,) both, NaN = missing."""
 Against = Literal["mean", "each"] | Callable[[Floats], Floats]
-"""What a rater is compared with: the mean of the others, every other in turn, or a value of them.
+"""What a rater is compared with: the others' mean, each other in turn, or a function of theirs.
 
 A function takes the others' ratings, (raters, targets), and returns a value each, (targets,).
 """
@@ -68,7 +68,7 @@ Unit = Literal["source", "text"]
 """The units that the alternative annotator test treats as independent."""
 SHUFFLES: Final = 20
 FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
-"""A rater of fewer texts or sources is not compared as a person."""
+"""A rater with fewer texts or sources is not compared as a person."""
 ALT_TEST_LEVEL: Final = 0.05
 MONOTONE: Final = 0.95
 """If the ratings of a larger share of texts are in order, columns are slots, not persons."""
@@ -104,11 +104,11 @@ def as_rater(
     For correlations (`mean`): g is the mean of the others on the texts that have the judge's x, r's
     H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`): means over r' ≠ r of s(x, H_r')
     and of s(H_r, H_r'), on the texts that have all three; a function of the others' ratings stands
-    instead of their mean. Raters weigh by their texts. judge
-    (targets,), tables: ratings, (raters, targets) each, NaN = missing; of several (shuffles
-    of the same ratings) the mean is taken, deletion by deletion. A rater of whom one side is
-    undefined is left out, and the note counts those left. The judge as used, the mean of its draws,
-    stands against one rater. Undefined with one rater. Methods.md 10.
+    instead of their mean. Raters weigh by their texts. judge (targets,), tables: ratings, (raters,
+    targets) each, NaN = missing; of several (shuffles of the same ratings) the mean is taken,
+    deletion by deletion. A rater of whom one side is undefined is left out, and the note counts
+    those left. The judge as used, the mean of its draws, is compared with one rater. Undefined with
+    one rater. Methods.md 10.
     """
     by_table: dict[Name, list[_Sides | Estimate]] = {}
     for ratings in tables:

@@ -44,12 +44,12 @@ def clauses(*parts: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A statistic with its interval and everything a reader needs to trust or doubt it.
+    """A statistic with its interval and everything needed to judge how far to trust it.
 
-    `value`, `ci_low` and `ci_high` are None where undefined, never 0 nor NaN; `note` says why.
-    `n` counts the observations used, `n_missing` those that were planned and are missing,
-    `n_tied` those that were tied (what a tie is depends on the statistic and its docstring).
-    `method` names how value and interval were computed.
+    `value`, `ci_low` and `ci_high` are None where undefined, never 0 nor NaN; `note` says why. `n`
+    counts the observations used, `n_missing` those that were planned and are missing, `n_tied`
+    those that were tied (what a tie is depends on the statistic and its docstring). `method` names
+    how value and interval were computed.
     """
 
     value: float | None

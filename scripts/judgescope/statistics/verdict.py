@@ -114,7 +114,7 @@ FEW_LOST, MOST_LOST = 0.05, 0.2
 """Above the first share of lost judgments, a claim must also hold with the worst value for each;
 above the second, no claim is made."""
 HOLM: Final = "holm"
-"""The reason of a claim that only the correction undoes."""
+"""The reason of a claim that is significant only before the correction."""
 NO_INTERVAL: Final = "no_interval"
 """The reason where no p can be computed: too few sources, or the value depends on one source."""
 CHANCE, LENGTH, RARELY, LOST = "chance", "length", "rarely", "lost"
@@ -126,7 +126,7 @@ FEWEST_MISSED: Final = 12
 MOVED: Final = 0.05
 """A hint that moves a smaller share of scores counts as withstood."""
 MOST: Final = 10_000
-"""Larger numbers are "more than 10,000": the bar is too near to the estimate to plan for."""
+"""Larger numbers are given as "more than 10,000": the bar is too near the estimate to plan for."""
 Z_INTERVAL, Z_POWER = 1.959964, 0.841621
 """Normal quantiles of .975 and .8."""
 HALVINGS: Final = 60

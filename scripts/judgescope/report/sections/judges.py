@@ -71,7 +71,7 @@ BAR_VERBS = {
     Outcome.NO_CLAIM: "no claim for",
 }
 MOST_DRAWN = 20
-"""Judges in the forest plot; its table has all."""
+"""Maximum number of judges in the forest plot; its table has all."""
 
 
 @in_group("Verdict", 10)

@@ -18,7 +18,7 @@ from judgescope.report.words import count, percent
 from judgescope.schema.tables import read_table
 
 MOST_DRAWN = 12
-"""Judges in either figure; the tables have all."""
+"""Maximum number of judges in either figure; the tables have all."""
 STYLES = ("ratings", "scores")
 HISTOGRAM = (
     "Upwards: mean ratings of the texts; downwards: their scores, over all aspects, each from "

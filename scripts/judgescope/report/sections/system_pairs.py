@@ -1,4 +1,4 @@
-"""Which systems people, and which judges, tell apart."""
+"""Which systems people and judges distinguish."""
 
 from collections.abc import Iterator
 

@@ -424,7 +424,7 @@ def answered(report: Report, claims: Sequence[Claim]) -> dict[Question, list[Cla
 
 
 def _against_rater(claim: Claim) -> Row | None:
-    """Return the difference from one more rater, None where it is not known."""
+    """Return the difference from one more rater, None if it is not known."""
     row = claim.others.get(f"{AS_RATER}_{claim.row.statistic}")
     return row if row and row.value is not None else None
 

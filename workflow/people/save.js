@@ -18,7 +18,7 @@ function put() {
   try {
     localStorage.setItem(place, JSON.stringify({ voter, answers: given() }));
   } catch {
-    line.textContent = "This browser cannot store answers: save them before you close the page.";
+    line.textContent = "This browser cannot store your answers: save them before you close the page.";
   }
 }
 

@@ -1,8 +1,8 @@
 """Are the errors that judges annotate errors, and are they explained correctly?
 
-Two questions on each error, as in OpeNLGauge (Kartáč et al. 2025): about the passage, and about the
-explanation. All voters of a task judge the same errors, each in an order of their own; nobody sees
-which judge annotated an error. Errors that look the same are asked about once.
+There are two questions on each error, as in OpeNLGauge (Kartáč et al. 2025): on its passage and on
+its explanation. All voters of a task judge the same errors, each in a different order. Pages do not
+show which judge annotated an error. Errors that look the same are shown once.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from judgescope.statistics.result import Estimate
 from judgescope.statistics.spans import EXPLANATIONS, SPANS, verdict_shares
 
 SYSTEMS: Final = "systems"
-"""The set of texts by systems: nobody put an error into them."""
+"""The set of texts by systems, into which no errors were injected."""
 SPAN, WHY = "span", "why"
 """The questions on an error: about its passage, and about its explanation."""
 LABELS: Final = {
@@ -58,17 +58,17 @@ VERDICTS = [*PLACE, "target", "draw", "number", "match", "severity", "voter", SP
 Count = tuple[object, ...]
 """A row of counts.csv."""
 QUESTION: Final = {"span_ok": SPAN, "explanation_ok": WHY, "explanation_ok_at_error": WHY}
-"""Share of verdicts -> the question that it is about."""
+"""Statistic (a share of verdicts) -> its question."""
 
 
 # --- errors ------------------------------------------------------------------------------------
 
 
 class Error(NamedTuple):
-    """An error of a judge's list: its number there, what is said of it, and where it is.
+    """An error in a judge's list: its number there, its description, and its position.
 
-    `aspect` is that of a cell. The offsets are None where the quoted words were not found, and
-    `location` where none were quoted.
+    `aspect` is that of a cell. The offsets are None if the quoted words were not found, and
+    `location` is None if no words were quoted.
     """
 
     judge: str
@@ -95,14 +95,14 @@ class Error(NamedTuple):
 
     @property
     def source_item(self) -> tuple[str, str]:
-        """Return the dataset and item that it belongs to."""
+        """Return the dataset and item that the error belongs to."""
         return self.dataset, self.item
 
     @property
     def shown(self) -> tuple[str | int | float | None, ...]:
-        """Return what people see of it, but for the kind of error, which not all pages show.
+        """Return what people see of the error, except its type, which not all pages show.
 
-        Errors may look the same: an ensemble may list one in the words of a member.
+        Errors can look the same: an ensemble may repeat an error in the words of a member.
         """
         place = self.dataset, self.target, self.aspect, self.location, self.start, self.end
         return (*place, self.explanation, self.severity)
@@ -117,7 +117,7 @@ class Error(NamedTuple):
 
     @property
     def questions(self) -> list[str]:
-        """Return the questions about it; a missing passage needs no judgment."""
+        """Return the questions on the error; a missing passage needs no judgment."""
         return [SPAN, WHY] if self.location else [WHY]
 
 
@@ -126,9 +126,9 @@ def errors_of(
 ) -> list[Error]:
     """Return all errors that judges annotate in texts by systems, as in spans.csv.
 
-    `judges` are names, all that annotate by default. `complete`: judgments of all their cells must
-    be there, else of one. Raises UserError otherwise, for an unknown judge, and if nothing can be
-    annotated.
+    `judges`: their names, by default all that annotate errors. `complete`: judgments of all their
+    cells must exist, otherwise of one. Raises UserError if they do not, for an unknown judge, and
+    if no judge annotates such texts.
     """
     known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
     if not known:
@@ -136,7 +136,7 @@ def errors_of(
         raise form.nothing_to_ask(plan, "no judge annotates errors", todo)
     if unknown := [name for name in judges if name not in known]:
         raise UserError(
-            "this is not a judge of the study that annotates errors",
+            "the study has no such judge that annotates errors",
             where="--judges",
             got=unknown[0],
             allowed=known,
@@ -147,11 +147,11 @@ def errors_of(
         if cell.perturbation == SYSTEMS and cell.judge in (judges or known)
     }
     if not files:
-        todo = "use a dataset with texts by systems, and a method for them, for example agreement"
+        todo = "use a dataset with texts by systems, and a method for them, such as agreement"
         raise form.nothing_to_ask(plan, "no texts by systems are judged", todo)
     made = {cell: path for cell, path in files.items() if path.is_file()}
     if complete or not made:
-        todo = "run the study first: judgescope run, with the study's file"
+        todo = "run the study first: judgescope run STUDY.yaml"
         if not complete:
             todo = "use the folder `results` from which the pages were made"
         form.check_made(list(dict.fromkeys(files.values())), "judgments", todo)
@@ -181,8 +181,8 @@ def make(
 ) -> form.Made[Error]:
     """Write the pages of a study whose tables are in `out`.
 
-    Up to so many `errors` are drawn of each judge, or of the `judges` that are named; its datasets
-    and aspects take turns, and items. Raises UserError for a number below 1, for an unknown judge,
+    Up to `errors` errors are drawn from each judge, or each of `judges`, in turn from its datasets,
+    aspects and items. Raises UserError for a number below 1, for an unknown judge,
     if tables are missing, and if there is nothing to ask.
     """
     form.check_numbers(errors=errors, voters=voters)
@@ -209,7 +209,7 @@ def make(
 
 
 def _items(plan: Plan, errors: Iterable[Error], rng: Generator) -> list[form.Item]:
-    """Return a task's errors as a voter sees them, those that look the same once."""
+    """Return the items of a voter's page; errors that look the same are one item."""
     ordered = sorted(errors, key=lambda error: error.key)
     kinds = all(error.category for error in ordered)
     alike: dict[tuple[object, ...], list[Error]] = {}
@@ -242,7 +242,7 @@ def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
 
 
 def _name(plan: Plan, error: Error) -> str:
-    """Return the part of question ids that stands for an error; it tells people nothing."""
+    """Return the part of question ids that stands for an error; it reveals nothing to people."""
     shown = canonical([*error, form.wording_of(plan, error.dataset, error.aspect)])
     return f"e{stream_seed(plan.study.seed, 'annotations', 'error', shown):032x}"
 
@@ -251,9 +251,9 @@ def _name(plan: Plan, error: Error) -> str:
 
 
 class Verdict(NamedTuple):
-    """The answers of a voter, by number, on an error's passage and explanation, or UNANSWERED.
+    """A voter's answers on the passage and the explanation of an error, or UNANSWERED.
 
-    `alike` are the errors that look the same, about which the question was asked once.
+    `voter` is a number. `alike` are the errors that look the same, which were shown as one.
     """
 
     error: Error
@@ -273,7 +273,7 @@ Shown = tuple[tuple[Error, ...], str]
 
 
 def finder(plan: Plan, errors: Iterable[Error]) -> form.Find[Shown]:
-    """Return what finds questions about errors by their ids."""
+    """Return a function that finds questions about errors by their ids."""
     named = {_name(plan, error): error for error in errors}
 
     def find(question: str) -> Asked[Shown] | None:
@@ -288,7 +288,7 @@ def finder(plan: Plan, errors: Iterable[Error]) -> form.Find[Shown]:
 
 
 def _complete(questions: Collection[Asked[Shown]]) -> bool:
-    """Return whether a page may have these questions: all on each error, each error once."""
+    """Return whether these questions can be a page: all questions on each error, once."""
     times = Counter(alike for (alike, _), _ in questions)
     each = Counter(error for alike in times for error in alike)
     asked = all(number == len(alike[0].questions) for alike, number in times.items())
@@ -298,7 +298,7 @@ def _complete(questions: Collection[Asked[Shown]]) -> bool:
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for answers that do not fit its questions, and UserError if answers or all
+    Raises UserErrors for answers that do not match the questions, and UserError if answers or all
     judgments are missing.
     """
     find = finder(plan, errors_of(plan, out, complete=False))
@@ -350,8 +350,8 @@ def _verdicts(responses: Iterable[Response[Shown]]) -> Iterator[Verdict]:
 def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Shown]]) -> dict[Error, int]:
     """Return how many verdicts on each error are missing or incomplete.
 
-    A page says how many voters there are: of those who sent nothing, verdicts are missing. Who was
-    asked about more errors later has pages with other questions.
+    Pages contain the number of voters: verdicts of voters who sent no file are missing. Pages of a
+    later round, with more errors, have other questions.
     """
     pages = [(form.page_id(each.answers), each.voter[1]) for each in responses]
     complete: Counter[Error] = Counter()
@@ -366,10 +366,10 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Shown]]) 
 def _tables(
     verdicts: Sequence[Verdict], missing: Mapping[Error, int]
 ) -> tuple[list[Measured], list[Count]]:
-    """Return the statistics of every judge, of all together how far people agree, and counts.
+    """Return the statistics and counts of every judge, and people's agreement on all judges.
 
-    Each judge has rows over all datasets and aspects (none named), over all aspects of a dataset,
-    and for each aspect of it. Each source is deleted from all of them.
+    Each judge has rows over all datasets and aspects (""), over all aspects of a dataset, and for
+    each of its aspects. The jackknife deletes each source from all of them.
     """
     items = sorted({error.source_item for error in missing})
     weights = deletions(len(items))
@@ -413,7 +413,7 @@ def _votes(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.i
 def _agreement(
     verdicts: Sequence[Verdict], code: Mapping[tuple[str, str], int], weights: NDArray[np.int64]
 ) -> dict[tuple[str, str], Estimate]:
-    """Return for each question how far voters agree; on passages only where there is one.
+    """Return, for each question, voters' agreement; on passages only if there is one.
 
     code: (dataset, item) -> column of `weights`. Errors that look the same are one unit.
     """

@@ -1,8 +1,8 @@
-"""One form for all questions to people: what is drawn, how pages show it, how answers are read.
+"""The HTML form for all questions to people: drawing samples, writing pages, reading answers.
 
-A kind of questions is a module with `make`, which draws subjects and writes their pages, and with
-`read`, which turns answers into tables. Pages show texts of data and models: the template escapes
-all of them. Anybody may have written a file of answers: reading checks everything.
+Each kind of question is a module with `make`, which draws subjects and writes their pages, and
+`read`, which turns answers into tables. Pages show texts from data and models: the template escapes
+them all. A file of answers may come from anybody, so all its content is checked.
 """
 
 import csv
@@ -39,21 +39,20 @@ COMPARED: Options = (
 )
 UNDECIDED: Options = (("D", "I cannot decide"),)
 MAKE_TEXTS = (
-    "make the texts first: judgescope run, with the study's file, or snakemake texts --configfile, "
-    "with the same file"
+    "make the texts first: judgescope run STUDY.yaml, or snakemake texts --configfile STUDY.yaml"
 )
 MAX_VOTERS = 9999
-"""Page ids hold the number of voters, in at most four digits."""
+"""Page ids contain the number of voters, with at most four digits."""
 VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})-")
 MAX_BYTES = 1 << 20
-"""A file of answers has a few thousand."""
+"""The largest size of a file of answers; a usual one has a few thousand bytes."""
 KEYS = {"survey", "task", "voter", "answers"}
 UNCHANGED = "use the file as the page saved it"
 NUMBERS = [field.name for field in fields(Estimate)]
 
 
 class About(Protocol):
-    """What a question is about: something of a dataset, in an aspect."""
+    """The subject of a question: something in a dataset, and an aspect."""
 
     @property
     def dataset(self) -> str: ...  # noqa: D102
@@ -65,7 +64,7 @@ Subject = TypeVar("Subject", bound=About)
 
 
 class Question(NamedTuple):
-    """One question: its id, the answers to choose from, and its wording (none: the page's)."""
+    """One question: its id, the possible answers, and its wording ("": that of the page)."""
 
     id: str
     options: Options
@@ -75,8 +74,8 @@ class Question(NamedTuple):
 class Item(NamedTuple):
     """One block of a form: the texts shown, and the questions about them.
 
-    `sources` are empty, or the source of all texts, or one for each text, in their order. `passage`
-    is a text in three parts, of which the second is marked.
+    `sources` is empty, or has the source of all texts, or one source for each text. `passage` is a
+    text in three parts; the second one is marked.
     """
 
     questions: tuple[Question, ...]
@@ -85,7 +84,7 @@ class Item(NamedTuple):
     sources: tuple[str | None, ...] = ()
     passage: tuple[str, str, str] | None = None
     details: tuple[tuple[str, str, str], ...] = ()
-    """(label, text, remark), …; the remark is ours, the text may come from anywhere."""
+    """(label, text, remark), …; remarks are ours, texts may come from anywhere."""
 
     @property
     def id(self) -> str:
@@ -94,14 +93,14 @@ class Item(NamedTuple):
 
     @property
     def compares(self) -> bool:
-        """Return whether the question is which of several texts is better."""
+        """Return whether the question asks which of several texts is better."""
         return len(self.texts) > 1
 
 
 class Page(NamedTuple):
     """The form that one person fills in; `kind` chooses its introduction.
 
-    `id` is saved with the answers: it shows that they are all the answers to this page.
+    `id` is saved with the answers, to check that they are complete and belong to this page.
     """
 
     kind: str
@@ -114,11 +113,11 @@ class Page(NamedTuple):
 
 
 Drawn = dict[tuple[str, ...], list[Record]]
-"""Labels of a group -> what was drawn of it."""
+"""Labels of a group -> the records drawn from it."""
 
 
 class Made(NamedTuple, Generic[Record]):
-    """The pages that were written, what was drawn for them by labels, and lines to print."""
+    """The pages that were written, the records drawn for them by group, and lines to print."""
 
     pages: Sequence[Page]
     drawn: Drawn[Record]
@@ -129,7 +128,7 @@ class Made(NamedTuple, Generic[Record]):
 
 
 def check_numbers(**numbers: int) -> None:
-    """Raise UserError for an option of the command line that is below 1, or for too many voters."""
+    """Raise UserError for a command-line option below 1, or for too many voters."""
     for name, number in numbers.items():
         if number < 1:
             raise UserError("the number must be 1 or greater", where=f"--{name}", got=number)
@@ -151,7 +150,7 @@ def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEX
 
 
 def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
-    """Return the error of a study without anything to ask people about."""
+    """Return the error for a study that has no questions for people."""
     what = ": ".join(filter(None, ["there is nothing to ask", reason]))
     return UserError(what, where=plan.study.study, todo=todo)
 
@@ -169,8 +168,8 @@ def balanced(
 ) -> list[Record]:
     """Draw up to `limit` of some ordered records without replacement.
 
-    Kinds take turns while they have records; of its kind a record comes first whose item was drawn
-    least often. A smaller draw is the beginning of a larger one.
+    Kinds take turns while they have records; within a kind, the item drawn least often so far comes
+    first. A smaller draw is the beginning of a larger one.
     """
     of_kind: dict[Hashable, list[Record]] = {}
     for record in shuffled(records, rng):
@@ -215,7 +214,7 @@ def subjects_of(plan: Plan, out: Path, dataset: str) -> Subjects:
 
 
 def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
-    """Return a text that changes with everything that a form says of an aspect."""
+    """Return a text that changes with everything that a form shows about an aspect."""
     card = plan.aspect_of(dataset, aspect)
     visible = plan.scale_of(dataset, aspect).source_visible
     return canonical((aspect, card.name, card.definition, visible))
@@ -224,7 +223,7 @@ def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
 def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
     """Return the values of an aspect's scale, worst first, with their labels; () without steps.
 
-    Labels alone stand without numbers, and without ends where they have no order.
+    A scale of labels has no numbers, and no best and worst end if its labels have no order.
     """
     scale = plan.scale_of(dataset, aspect)
     values = [f"{value:.12g}" for value in scale.values() or []]
@@ -249,7 +248,7 @@ def item_about(
 ) -> Item:
     """Return the block of questions about texts, with their common source or the source of each.
 
-    Sources that raters of the aspect do not see are left out.
+    Sources are omitted if raters of the aspect do not see them.
     """
     visible = plan.scale_of(about.dataset, about.aspect).source_visible and any(sources)
     aspect = plan.aspect_of(about.dataset, about.aspect)
@@ -257,7 +256,7 @@ def item_about(
 
 
 def page_id(questions: Iterable[str], prefix: str = "") -> str:
-    """Return the id of a page with these questions; `prefix` says for whom the page is."""
+    """Return the id of a page with these questions; `prefix` names its voter."""
     parts = sorted([*questions, *([prefix] if prefix else [])])
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return "-".join(filter(None, [prefix, digest]))
@@ -273,10 +272,10 @@ def ask(
     voters: int,
     kind: str = "texts",
 ) -> Made[Subject]:
-    """Write a page for each voter and task with drawn subjects, and return what was made.
+    """Write a page for each voter and task with drawn subjects; return pages and subjects.
 
-    `items` arranges the subjects of a task by a random stream of the voter: each page has an order
-    of its own. Raises UserError if nothing was drawn.
+    `items` arranges the subjects of a task by a random stream of the voter, so that each page has
+    its own order. Raises UserError if nothing was drawn.
     """
     pages, subjects = [], [subject for some in drawn.values() for subject in some]
     for task in tasks_of(plan):
@@ -297,7 +296,7 @@ def tasks_of(plan: Plan) -> list[str]:
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> str:
-    """Write pages into a folder; return how many pages and questions, or errors, there are."""
+    """Write pages into a folder; return a line with the numbers of pages and questions."""
     script = (WORKFLOW / "people" / "save.js").read_text(encoding="utf-8")
     template = environment_of(WORKFLOW / "people").get_template("page.html.jinja")
     folder.mkdir(parents=True, exist_ok=True)
@@ -312,14 +311,14 @@ def write_pages(pages: Sequence[Page], folder: Path) -> str:
 
 
 class Asked(NamedTuple, Generic[Record]):
-    """The subject of a question of the study, and the answers that are allowed."""
+    """The subject of one of the study's questions, and the allowed answers."""
 
     subject: Record
     options: Sequence[str]
 
 
 class Response(NamedTuple, Generic[Record]):
-    """One person's answers to the questions of one page: question -> answer, -> subject."""
+    """One person's answers to a page: question -> answer, question -> its subject."""
 
     survey: str
     task: str
@@ -329,19 +328,19 @@ class Response(NamedTuple, Generic[Record]):
 
     @property
     def given(self) -> Iterator[tuple[Asked[Record], str]]:
-        """Yield every question's subject and options, and the answer to it."""
+        """Yield every question's subject and options, with its answer."""
         return ((self.asked[question], answer) for question, answer in self.answers.items())
 
     @property
     def voter(self) -> tuple[int, int]:
-        """Return whose page it is, voter k of n; (0, 0): the page's id does not say so."""
+        """Return the page's voter, number k of n; (0, 0) if the page's id does not name one."""
         match = VOTER.match(self.survey)
         number = (int(match[1]), int(match[2])) if match else (0, 0)
         return number if number[0] <= number[1] else (0, 0)
 
 
 class Rule(NamedTuple):
-    """Files with the same `key` have the same `value`; if not, the error and what to do."""
+    """Files with the same `key` must have the same `value`; otherwise `error` and `todo`."""
 
     key: Hashable
     value: object
@@ -350,7 +349,7 @@ class Rule(NamedTuple):
 
 
 Find = Callable[[str], Asked[Record] | None]
-"""A question's id -> the question; None if the study does not ask it."""
+"""A question's id -> the question; None if it is not one of the study's."""
 
 
 def read_responses(
@@ -359,10 +358,10 @@ def read_responses(
     page: Callable[[Response[Record]], str | None] = lambda response: page_id(response.answers),
     rules: Callable[[Response[Record]], list[Rule]] = lambda response: [],
 ) -> list[Response[Record]]:
-    """Return the contents of all files of a folder; a duplicate file counts once.
+    """Return the responses in all files of a folder; duplicate files are read once.
 
-    `page` returns the id of the page with exactly a response's questions, None if there is none.
-    Raises UserErrors with all faults of all files, and UserError if there is no file.
+    `page` returns the id of the page with exactly the questions of a response, or None. Raises
+    UserErrors with the faults of all files, and UserError if there are no files.
     """
     responses: dict[Hashable, Response[Record]] = {}
     first: dict[Hashable, tuple[Path, object]] = {}
@@ -372,13 +371,13 @@ def read_responses(
             content: Response[Record] = _read(path)
             response = _checked(content, find(content), page, str(path))
             same: Hashable = (response.survey, response.person)
-            todo = "keep the file that counts, and remove the other"
+            todo = "keep the valid file, and remove the other"
             voter = Rule(same, response, "conflicting responses from the same voter", todo)
             for key, value, what, todo in [voter, *rules(response)]:
                 before, other = first.setdefault(key, (path, value))
                 if other != value:
                     got = f"{other} and {value}" if isinstance(value, int) else None
-                    raise UserError(what, where=f"{path}, beside {before}", got=got, todo=todo)
+                    raise UserError(what, where=f"{path} and {before}", got=got, todo=todo)
                 same = key
             responses.setdefault(same, response)
         except UserError as error:
@@ -386,7 +385,8 @@ def read_responses(
     if faults:
         raise UserErrors(faults)
     if not responses:
-        raise UserError("no answers found", where=str(folder), todo="put the files here")
+        todo = "put the files that people sent into this folder"
+        raise UserError("no answers found", where=str(folder), todo=todo)
     return list(responses.values())
 
 
@@ -395,15 +395,15 @@ def read_pages(
     find: Find[Record],
     complete: Callable[[Collection[Asked[Record]]], bool] = bool,
 ) -> list[Response[Record]]:
-    """Return the responses to pages that are for one voter each, every page's once.
+    """Return the responses to pages for one voter each; each page is read once.
 
-    `complete` says whether a page may have just these questions. Raises UserErrors as
-    `read_responses`, for conflicting responses to a page, and if the same questions are on pages
-    for different numbers of voters: then it is unknown who gave which answers.
+    `complete` returns whether a page can consist of these questions. Raises UserErrors as
+    `read_responses` does, for conflicting responses to a page, and if pages with the same questions
+    are for different numbers of voters: then it is unknown who gave which answers.
     """
     todo = (
-        "a page is for one person, and belongs with the pages made in the same run: keep the files "
-        "that count, and remove the others"
+        "each page is for one person, and pages of different runs cannot be mixed: keep the valid "
+        "files, and remove the others"
     )
 
     def page(response: Response[Record]) -> str | None:
@@ -411,7 +411,7 @@ def read_pages(
         return page_id(response.answers, response.survey.partition("-")[0]) if made else None
 
     def rules(response: Response[Record]) -> list[Rule]:
-        numbers, answers = "pages for different numbers of voters", response.answers
+        numbers, answers = "these are pages for different numbers of voters", response.answers
         return [
             Rule(page_id(answers), response.voter[1], numbers, todo),
             Rule(response.survey, answers, "conflicting responses to the same page", todo),
@@ -421,7 +421,7 @@ def read_pages(
 
 
 def _read(path: Path) -> Response[Record]:
-    """Return the contents of a file of answers; anybody may have written it."""
+    """Return the contents of a file of answers, which may come from anybody."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("it is too large")
@@ -450,7 +450,7 @@ def _checked(
     page: Callable[[Response[Record]], str | None],
     where: str,
 ) -> Response[Record]:
-    """Return a response with its questions; UserError unless it answers all of its page."""
+    """Return a response with its questions; UserError unless it answers its entire page."""
     asked = {question: find(question) for question in content.answers}
     if unknown := [question for question, each in asked.items() if each is None]:
         raise UserError(
@@ -487,7 +487,7 @@ class Table(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A statistic; `labels` say which, and of what part of the answers."""
+    """A statistic; `labels` name it and the answers that it was computed from."""
 
     labels: tuple[str, ...]
     estimate: Estimate
@@ -500,10 +500,10 @@ def measured_table(labels: Sequence[str], rows: Iterable[Measured]) -> Table:
 
 
 class Results(NamedTuple):
-    """The tables by file name, the lines to print, and the cards that answers make.
+    """The tables by file name, the lines to print, and the cards made from the answers.
 
-    `folder` is the one in the study's results they are written to; `responses` files were read;
-    `about` says what they are about.
+    All are written to `folder` in the study's results. `responses` is the number of files that were
+    read, `about` their subject.
     """
 
     folder: str

@@ -1,7 +1,7 @@
 """Is a perturbed text worse than its original, and in which aspect? (Hu et al. 2024, C.3)
 
 A question's id is a hash of the study's seed, of everything that the question shows, and of which
-text comes first: it tells people nothing, and only the same study can resolve it.
+text comes first: it reveals nothing to people, and only the same study can resolve it.
 """
 
 import csv
@@ -30,7 +30,7 @@ from judgescope.statistics.intervals import deletions
 from judgescope.statistics.result import Estimate
 
 SWAPPED = {"A": "B", "B": "A"}
-"""An answer of form.COMPARED -> the same if the texts were the other way round."""
+"""An answer of form.COMPARED -> the same answer if the texts were swapped."""
 
 
 # --- questions ---------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
 
 
 class Question(NamedTuple):
-    """Which text of a pair is better in an aspect, as a cell names it, and which comes first."""
+    """Which text of a pair is better in an aspect (as in cells), and which comes first."""
 
     pair: Pair
     aspect: str
@@ -82,7 +82,7 @@ def _pair_id(seed: int, pair: Pair) -> str:
 
 
 def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
-    """Return (dataset, perturbation, degree) -> its pairs, without texts that could not be made.
+    """Return (dataset, perturbation, degree) -> its pairs, for all texts that could be made.
 
     Raises UserError if texts are not made yet, or the study perturbs nothing.
     """
@@ -93,7 +93,7 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
         if f"{name}.{degree}" in plan.target_sets(dataset)
     ]
     if not cells:
-        reason, todo = "no text is perturbed", "name `perturbations`, and a method that uses them"
+        reason, todo = "no text is perturbed", "add `perturbations`, and a method that uses them"
         raise form.nothing_to_ask(plan, reason, todo)
     datasets = list(dict.fromkeys(dataset for dataset, *_ in cells))
     files = [f"items/{dataset}" for dataset in datasets]
@@ -126,9 +126,9 @@ def make(
 ) -> form.Made[Pair]:
     """Write the pages of a study whose texts are in `out` into a folder.
 
-    `pairs` of each perturbation, degree and dataset are shown to as many `voters`; a page has at
-    most so many `questions`, or one pair. Raises UserError for a number below 1, if texts are
-    missing, and if there is nothing to ask.
+    `pairs` of each perturbation, degree and dataset are shown to `voters` people each. A page
+    has at most `questions` questions, but at least one pair. Raises UserError for a number below 1,
+    if texts are missing, and if there is nothing to ask.
     """
     form.check_numbers(pairs=pairs, voters=voters, questions=questions)
     drawn: form.Drawn[Pair] = {}
@@ -142,14 +142,14 @@ def make(
     lines = [form.write_pages(pages, folder)]
     if any(page.set > 1 for page in pages):
         lines.append(
-            "Give each person one page, or pages of one task and set: other sets word aspects "
+            "Give each person one page, or pages of the same task and set: other sets word aspects "
             "differently."
         )
     return form.Made(pages, drawn, lines)
 
 
 def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[form.Page]:
-    """Yield the pages of a study: nobody sees an aspect in two wordings."""
+    """Yield the pages of a study: no page has an aspect in two wordings."""
     for task in form.tasks_of(plan):
         datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
         pairs = [pair for pair in chosen if pair.dataset in datasets]
@@ -174,7 +174,7 @@ def sets_of(wordings: Mapping[str, Sequence[str]], rng: Generator) -> list[list[
     """Return as few sets of wordings as possible, each with at most one wording of an aspect.
 
     wordings: aspect -> `<aspect>.<criterion>`, …. The sets differ by at most one in size, since
-    every aspect goes to the smallest; of these a criterion goes where it is rarest.
+    every aspect goes to the smallest sets, and a criterion to that in which it is rarest.
     """
     sets: list[list[str]] = [[] for _ in range(max(map(len, wordings.values())))]
     for aspect in rng.permutation(sorted(wordings)).tolist():
@@ -189,7 +189,7 @@ def sets_of(wordings: Mapping[str, Sequence[str]], rng: Generator) -> list[list[
 def _items(
     plan: Plan, page: tuple[str, int, int, int], aspects: Sequence[str], pairs: list[Pair]
 ) -> Iterator[form.Item]:
-    """Yield a voter's questions: aspect by aspect, in an order of its own, half of each swapped."""
+    """Yield a voter's questions by aspect, in random order, with half of the pairs swapped."""
     rng = stream(plan.study.seed, "votes", "page", *page)
     for aspect in form.shuffled(aspects, rng):
         rated = [pair for pair in pairs if aspect in plan.aspects_of(pair.dataset)]
@@ -202,11 +202,11 @@ def _items(
 # --- answers -----------------------------------------------------------------------------------
 
 Tally = Mapping[tuple[Pair, str], Counts]
-"""(pair, aspect of a cell) -> its votes for each of OPTIONS."""
+"""(pair, aspect of a cell) -> the number of votes for each of OPTIONS."""
 
 
 class Effect(NamedTuple):
-    """The outcome of all votes on a perturbation and an aspect together: a row of effects.csv."""
+    """The outcome of all votes on a perturbation and an aspect: a row of effects.csv."""
 
     perturbation: str
     aspect: str
@@ -223,14 +223,14 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     """Return the results of a folder of answers, of a study whose texts are in `out`.
 
     `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the perturbation
-    should lower the aspect, 0 if not. Raises UserErrors for answers that do not fit its questions,
-    UserError for another table, and if answers or texts are missing.
+    should lower the aspect, 0 if not. Raises UserErrors for answers that do not match the
+    questions, UserError for a table in another format, and if answers or texts are missing.
     """
     hopes = _expected(expected) if expected else {}
     pairs = chain.from_iterable(pairs_of(plan, out).values())
     pair_of = {_pair_id(plan.study.seed, pair): pair for pair in pairs}
 
-    @cache  # in a large study, people are asked about few of the pairs
+    @cache  # people judge only few pairs of a large study
     def questions(pair_id: str) -> dict[str, Question]:
         return questions_on(plan, pair_of[pair_id]) if pair_id in pair_of else {}
 
@@ -255,7 +255,7 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
         )
         cards += _card(f"votes-{plan.study.study}", criterion, rows)
     lines = [
-        f"{criterion or 'own definition'}: {name} {form.formatted(estimate)}"
+        f"{criterion or 'default wording'}: {name} {form.formatted(estimate)}"
         for (criterion, aspect, name), estimate in votes
         if not aspect
     ]
@@ -265,7 +265,7 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
 
 
 def _tallied(responses: Iterable[Response[Question]]) -> Tally:
-    """Return the votes, as if the original were always shown first; sorted by pair and aspect."""
+    """Return the votes as if the original always came first, sorted by pair and aspect."""
     tally: dict[tuple[Pair, str], Counts] = {}
     for response in responses:
         for ((pair, aspect, swapped), _), option in response.given:
@@ -291,7 +291,7 @@ def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Effect]:
 
 
 def _card(name: str, criterion: str, rows: Iterable[Effect]) -> list[dict[str, object]]:
-    """Return the card of expectations that a table of effects makes; none if it decides nothing."""
+    """Return the card of expectations from a table of effects; [] if no effect is decided."""
     effects = confusion.expectations(
         {key: "" if value is None else str(value) for key, value in row._asdict().items()}
         for row in rows
@@ -327,7 +327,7 @@ def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[st
 
 
 def _expected(path: Path) -> dict[Cell, int]:
-    """Read which perturbation should lower which aspect."""
+    """Return which perturbation should lower which aspect, from a CSV file."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))

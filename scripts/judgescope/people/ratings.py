@@ -24,18 +24,18 @@ from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 
 COLUMNS = ["item", "source", "references", "system", "text"]
 RATINGS = "rating_{}"
-"""The column of an aspect's ratings: a list, with null for who gave none."""
+"""The column of an aspect's ratings: a list, with null for a rater who gave no rating."""
 
 
 class Rating(NamedTuple):
-    """The question how good a text is in an aspect."""
+    """The question of how good a text is in an aspect."""
 
     dataset: str
     aspect: str
     subject: Subject
 
     def id(self, plan: Plan) -> str:
-        """Return the question's id; it tells people nothing."""
+        """Return the question's id, which reveals nothing to people."""
         place, text = (self.dataset, self.aspect), self.subject
         shown = form.wording_of(plan, *place), form.rating_options(plan, *place)
         content = canonical([self.dataset, text.target, text.source, text.text, *shown])
@@ -43,7 +43,7 @@ class Rating(NamedTuple):
 
 
 Ratings = Mapping[Rating, Sequence[float | None]]
-"""Question -> the rating of each rater, None of who gave none."""
+"""Question -> the rating of each rater, None if a rater gave none."""
 
 
 def questions_of(plan: Plan, out: Path) -> list[Rating]:
@@ -79,9 +79,9 @@ def questions_of(plan: Plan, out: Path) -> list[Rating]:
 def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> form.Made[Rating]:
     """Write the pages of a study whose texts are in `out` into a folder.
 
-    So many `texts` of each dataset are drawn, whose systems take turns, and items; all voters rate
-    each on every aspect. Raises UserError for a number below 1, if texts are missing, and if there
-    is nothing to ask.
+    `texts` is the number drawn from each dataset, in turn from its systems and items; all voters
+    rate each text on every aspect. Raises UserError for a number below 1, if texts are missing, and
+    if there is nothing to ask.
     """
     form.check_numbers(texts=texts, voters=voters)
     questions = questions_of(plan, out)
@@ -114,9 +114,9 @@ def _items(plan: Plan, ratings: list[Rating], rng: Generator) -> list[form.Item]
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
-    """Return the rated datasets that a folder of answers makes: a table and a card of each.
+    """Return the rated datasets made from a folder of answers: a table and a card for each.
 
-    The raters are the pages' voters. Raises UserErrors for answers that do not fit its questions,
+    The raters are the pages' voters. Raises UserErrors for answers that do not match the questions,
     and UserError if answers or texts are missing.
     """
     known = {question.id(plan): question for question in questions_of(plan, out)}
@@ -142,16 +142,14 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         cards.append(_card(plan, dataset, aspects, texts))
         lines += [f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects]
     count = sum(value is not None for values in ratings.values() for value in values)
-    lines.append(
-        "copy each table and its card to config/datasets, and name the card in a study's `datasets`"
-    )
+    lines.append("copy each table and its card to config/datasets, then name the card in a study")
     return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
 
 
 def _written(
     plan: Plan, question: Rating, ratings: Ratings
 ) -> Sequence[str | int | float | None] | None:
-    """Return the ratings of a question as its table has them, labels in words; None: not asked."""
+    """Return the ratings of a question for its table, labels as words; None: not asked."""
     scale, values = plan.scale_of(question.dataset, question.aspect), ratings.get(question)
     if values is None or not scale.categorical:
         return values
@@ -161,7 +159,7 @@ def _written(
 def _row(
     text: Subject, ratings: Iterable[Sequence[str | int | float | None] | None]
 ) -> tuple[str | None, ...]:
-    """Return a text with its ratings of each aspect; None where no page asked about it."""
+    """Return a text with its ratings of each aspect; None if no page asked about it."""
     references = json.dumps(text.references, ensure_ascii=False)
     lists = (None if values is None else json.dumps(values) for values in ratings)
     return text.item, text.source, references, text.system, text.text, *lists
@@ -170,7 +168,7 @@ def _row(
 def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[Rating]]) -> Ratings:
     """Return the ratings of each question by the raters of its task.
 
-    Pages with other questions, as of a second round with more texts, have other raters.
+    Pages with other questions, such as those of a second round, have other raters.
     """
     raters: Counter[str] = Counter()
     first: dict[str, int] = {}
@@ -224,7 +222,7 @@ def _card(
 
 
 def _agreement(plan: Plan, aspect: str, rated: Ratings) -> str:
-    """Return how far the raters of an aspect agree, as text."""
+    """Return the agreement of the raters of an aspect, as text."""
     questions = [question for question in rated if question.aspect == aspect]
     items = sorted({question.subject.item for question in questions})
     ratings = np.array([rated[question] for question in questions], dtype=np.float64).T

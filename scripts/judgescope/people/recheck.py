@@ -1,8 +1,8 @@
-"""Do people confirm the known quality of texts: which of two is better, how good one is?
+"""Do people confirm the known quality of texts: which of two is better, or how good one is?
 
-Of a text that people rated, all their ratings of an aspect are known; of a text of an
-error-injection chain (a row), the number of its errors; of a text of a graded set, the rating for
-which it was made.
+The known quality is: for a rated text, all people's ratings of an aspect; for a text of an
+error-injection chain (a row), its number of errors; for a text of a graded set, the rating that it
+was made for.
 """
 
 from bisect import bisect_right
@@ -35,24 +35,24 @@ RATED, ROW, GRADED = "rated", "row", "graded"
 CONSTRUCTED: Final = (ROW, GRADED)
 """The kinds of texts whose quality is known by construction."""
 NEEDS: Final = {
-    RATED: "a dataset whose texts several people rated each, on scales that have a `step`",
-    ROW: "perturbations with several `steps`, which make texts in rows",
+    RATED: "a dataset with several people's ratings of each text, on scales that have a `step`",
+    ROW: "perturbations with several `steps`, which make error-injection chains",
     GRADED: "perturbations of method `graded`, which make texts of every rating",
 }
-"""What a study must have for questions about texts of a kind."""
+"""What a study needs for questions about each kind of texts."""
 NEW, ORIGINAL = "new-level", "original-level"
-"""The groups of pairs of rated texts; the group of other texts has the name of their kind.
+"""The groups of pairs of rated texts; for other texts, the group has the name of their kind.
 
-All raters gave one of the texts the same rating. NEW: all but one gave it to the other, too, and
-the one a neighbouring rating. ORIGINAL: all gave the other a neighbouring rating.
+All raters gave the first text the same rating. NEW: all but one gave the second text this rating,
+and that one a neighbouring rating. ORIGINAL: all gave the second text a neighbouring rating.
 """
 BOTH: Final = "constructed"
-"""The group of all constructed texts, where there are texts in rows and of graded sets."""
+"""The group of all constructed texts, if there are both chains and graded sets."""
 GROUPS: Final = {name: {name} for name in (NEW, ORIGINAL, ROW, GRADED)} | {BOTH: {ROW, GRADED}}
 RATED_PAIRS, CONSTRUCTED_PAIRS = 50, 100
-"""How many pairs are drawn by default."""
+"""The default numbers of drawn pairs."""
 POOL: Final = 10_000
-"""Candidate pairs that are drawn; pairs of unused sources come first."""
+"""The number of drawn candidate pairs; pairs with unused sources come first."""
 AGREEMENT, NO_DIFFERENCE = "reevaluation_agreement", "reevaluation_no_difference"
 DISTANCE = "reevaluation_distance"
 STATISTICS = ["dataset", "aspect", "group", "statistic"]
@@ -70,7 +70,7 @@ class Text(NamedTuple):
     """A text, one aspect of it, and its known quality.
 
     `level` is the mean rating, the number of errors, or the rating of a graded set. `positions` are
-    those of its ratings on the aspect's scale, from 0, in order; empty if one is off it.
+    the places of its ratings on the aspect's scale, from 0; empty if a rating is not on the scale.
     """
 
     kind: str
@@ -86,7 +86,7 @@ class Text(NamedTuple):
 
 
 def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
-    """Return all texts of a kind; raises UserError if they are not made yet."""
+    """Return all texts of a kind; raise UserError if they are not made yet."""
     files = {name: files_of(plan, out, kind, name) for name in plan.evaluated}
     form.check_made([path for paths in files.values() for path in paths])
     read = {RATED: _rated, ROW: _in_rows, GRADED: _graded}[kind]
@@ -116,7 +116,7 @@ def _sets(plan: Plan, dataset: str, kind: Literal["chain", "graded"]) -> list[st
 
 
 def _originals(plan: Plan, dataset: str) -> list[str]:
-    """Return the set of the texts without errors; a row that a dataset brings has its own."""
+    """Return the set of texts without errors; rows that a dataset contains have their own."""
     return [] if plan.datasets[dataset].gives_texts else ["original"]
 
 
@@ -143,7 +143,7 @@ def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> t
 
 
 def _in_rows(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
-    """Yield the texts in rows, once for each aspect that the row's card names, or else all."""
+    """Yield the texts in rows, once for each aspect that the row's card names (default: all)."""
     dataset = subjects.dataset
     for row in _sets(plan, dataset, "chain"):
         aspects = plan.perturbations[row.partition(".")[0]].aspects
@@ -172,8 +172,8 @@ def _graded(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
 def name_of(plan: Plan, text: Text) -> str:
     """Return the part of question ids that stands for a text.
 
-    It tells people nothing, and changes with the study's seed, with all that is shown of the text
-    and its aspect, and with its known quality.
+    It reveals nothing to people, and changes with the study's seed, with everything shown about the
+    text and its aspect, and with its known quality.
     """
     options = [form.rating_options(plan, text.dataset, text.aspect)] if text.kind == GRADED else []
     shown = canonical([*text, form.wording_of(plan, text.dataset, text.aspect), *options])
@@ -186,7 +186,7 @@ def name_of(plan: Plan, text: Text) -> str:
 class Case(NamedTuple):
     """The subject of a question: which of two texts is better, or how good a single text is.
 
-    Of two texts the one that is known to be better comes first.
+    The text of a pair that is known to be better comes first.
     """
 
     group: str
@@ -209,7 +209,7 @@ class Case(NamedTuple):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the item of all texts, or their two items."""
+        """Return the texts' items without duplicates."""
         return tuple(sorted({text.item for text in self.texts}))
 
 
@@ -218,9 +218,9 @@ Block = tuple[Sequence[Text], Sequence[Text]]
 
 
 def pair_of(first: Text, second: Text) -> Case | None:
-    """Return the pair that two texts make, in whatever order they come, or None."""
+    """Return the pair that two texts form, in either order, or None."""
     kind, group = first.kind, None
-    if first[:4] != second[:4]:  # pairs of another kind, dataset, set or aspect
+    if first[:4] != second[:4]:  # texts of another kind, dataset, set or aspect
         return None
     if kind == RATED:
         ratings = agreed(first), agreed(second)
@@ -235,14 +235,14 @@ def pair_of(first: Text, second: Text) -> Case | None:
 
 
 def agreed(text: Text) -> int | None:
-    """Return the position on the scale of the rating that all raters gave, two of them at least."""
+    """Return the position of the rating that all raters (at least two) gave, or None."""
     return text.positions[0] if len(text.positions) > 1 and len({*text.positions}) == 1 else None
 
 
 def nearly(text: Text) -> list[int]:
-    """Return the positions of a rating that all but one rater gave, and this one a neighbour of it.
+    """Return the positions of ratings that all raters but one gave, who gave a neighbouring one.
 
-    If two raters gave neighbouring ratings, either may be the one.
+    With two raters who gave neighbouring ratings, there are two such positions.
     """
     low, *_, high = text.positions if len(text.positions) > 1 else (0, 0)
     if high - low != 1:
@@ -251,7 +251,7 @@ def nearly(text: Text) -> list[int]:
 
 
 def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
-    """Return group -> the pairs that rated texts of one aspect make; a pair is in one block."""
+    """Return group -> the pairs of rated texts of one aspect; each pair is in one block."""
     alike: dict[int, list[Text]] = {}
     close: dict[int, list[Text]] = {}
     for text in sorted(texts, key=lambda text: text.target):
@@ -268,8 +268,8 @@ def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
 def drawn(blocks: Sequence[Block], rng: Generator, limit: int) -> list[Case]:
     """Draw up to `limit` pairs of the blocks without replacement.
 
-    First come those whose sources no pair before them has: so many texts are judged, and each pair
-    adds information. A smaller draw is the beginning of a larger one, up to POOL.
+    Pairs whose sources no earlier pair has come first: more texts are judged, and each pair adds
+    information. A smaller draw is the beginning of a larger one, up to POOL.
     """
     ends = list(accumulate(len(one) * len(other) for one, other in blocks))
     if not ends or not ends[-1]:
@@ -282,7 +282,7 @@ def drawn(blocks: Sequence[Block], rng: Generator, limit: int) -> list[Case]:
         firsts, seconds = blocks[block]
         one, other = divmod(ends[block] - 1 - at, len(seconds))
         pair = pair_of(firsts[one], seconds[other])
-        assert pair, "a block holds pairs"
+        assert pair, "every combination in a block is a pair"
         if used.isdisjoint(pair.sources):
             used.update(pair.sources)
             first.append(pair)
@@ -292,7 +292,7 @@ def drawn(blocks: Sequence[Block], rng: Generator, limit: int) -> list[Case]:
 
 
 def sampled(texts: Iterable[Text], rng: Generator, limit: int) -> list[Text]:
-    """Draw up to `limit` texts of graded sets; the ratings of all sets take turns."""
+    """Draw up to `limit` texts of graded sets, in turn from each rating of each set."""
     return form.balanced(
         sorted(texts, key=lambda text: (text.set, text.aspect, text.target)),
         rng,
@@ -316,9 +316,9 @@ def make(
 ) -> form.Made[Case]:
     """Write the pages of a study whose tables are in `out`, about texts of some `kinds`.
 
-    `pairs` are drawn of each kind: of rated texts for each dataset, aspect and group, of texts in
-    rows for each dataset; so many single texts of graded sets. Raises UserError for a number below
-    1, if tables are missing, and if there is nothing to ask.
+    `pairs` is the number of drawn pairs: of rated texts for each dataset, aspect and group, of
+    texts in rows for each dataset; also of single texts of graded sets. Raises UserError for a
+    number below 1, if tables are missing, and if there is nothing to ask.
     """
     if pairs is None:
         pairs = RATED_PAIRS if RATED in kinds else CONSTRUCTED_PAIRS
@@ -361,7 +361,7 @@ def _drawn(seed: int, texts: Iterable[Text], limit: int) -> form.Drawn[Case]:
 
 
 def _items(plan: Plan, cases: list[Case], rng: Generator) -> list[form.Item]:
-    """Return a voter's questions, aspect by aspect, of each first the pairs, then single texts."""
+    """Return a voter's questions by aspect: for each, first pairs, then single texts."""
     items = []
     for group in form.by_aspect(cases, rng):
         for is_pair in (True, False):
@@ -389,8 +389,8 @@ def _options(plan: Plan, case: Case) -> form.Options:
 class Judged(NamedTuple):
     """People's judgments of a case, and how many are missing.
 
-    Of a pair 1: the better text is better, -1: the worse one, 0: neither. Of a single text by how
-    many steps of the scale the rating is above the text's own.
+    For a pair, 1: the better text was chosen, -1: the worse text, 0: neither. For a single text: by
+    how many steps of the scale people's rating is above the known one.
     """
 
     judgments: Sequence[int]
@@ -403,7 +403,7 @@ Shown = tuple[Case, bool]
 
 
 def finder(plan: Plan, texts: Iterable[Text]) -> form.Find[Shown]:
-    """Return what finds questions about texts by their ids."""
+    """Return a function that finds questions about texts by their ids."""
     named = {name_of(plan, text): text for text in texts}
 
     def find(question: str) -> Asked[Shown] | None:
@@ -424,8 +424,8 @@ def finder(plan: Plan, texts: Iterable[Text]) -> form.Find[Shown]:
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the results of a folder of answers, of a study whose tables are in `out`.
 
-    Raises UserErrors for answers that do not fit its questions, and UserError if answers or tables
-    are missing.
+    Raises UserErrors for answers that do not match the questions, and UserError if answers or
+    tables are missing.
     """
     files = {
         kind: [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]
@@ -469,7 +469,7 @@ def _lines(rows: Iterable[Measured]) -> Iterator[str]:
 def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
     """Return people's judgments of each case, by dataset, aspect, group and texts.
 
-    A page says how many voters there are: of those who did not answer, judgments are missing.
+    Pages contain the number of voters: judgments of voters who did not answer are missing.
     """
     judgments: dict[Case, list[int]] = {}
     planned: Counter[Case] = Counter()
@@ -494,7 +494,7 @@ def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
 
 
 def _statistics(dataset: str, tally: Tally) -> Iterator[Measured]:
-    """Yield a dataset's statistics, over all aspects (none named) and of each, group by group."""
+    """Yield a dataset's statistics by group, over all aspects ("") and for each aspect."""
     cases = {case: judged for case, judged in tally.items() if case.dataset == dataset}
     if not cases:
         return
@@ -517,7 +517,7 @@ def _estimates(
 ) -> dict[str, Estimate]:
     """Return the shares of judgments that confirm the known quality, and that see no difference.
 
-    Ratings have no such share; they have the mean number of steps between them and the known one.
+    Ratings of single texts have, instead of the second, their mean distance from the known rating.
     """
     judged = [each.judgments for each in tally.values()]
     confirming = [1 if case.is_pair else 0 for case in tally]
@@ -542,9 +542,9 @@ def _estimates(
 
 
 def sources_of(cases: Sequence[Case]) -> list[str]:
-    """Return the source to which each case counts: of two the one that more cases have.
+    """Return the source that each case counts for: of two, the one with more cases.
 
-    Where few texts have a rating, many pairs share a text and carry less information.
+    If few texts have a rating, many pairs share a text and carry less information.
     """
     times = Counter(source for case in cases for source in case.sources)
     return [max(case.sources, key=lambda source: (times[source], source)) for case in cases]

@@ -30,14 +30,14 @@ class Survey(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the id of the page: answers belong to these questions and no others."""
+        """Return the id of the page: answers are valid only for exactly these questions."""
         return hashlib.sha256(canonical(self._asdict()).encode()).hexdigest()[:16]
 
 
 def surveys(plan: Plan) -> Iterator[Survey]:
     """Yield a study's surveys, one for each task with more than one aspect.
 
-    Raises UserError for a perturbation whose card says no `issue`.
+    Raises UserError for a perturbation whose card has no `issue`.
     """
     for task in dict.fromkeys(plan.datasets[name].task for name in plan.evaluated):
         datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
@@ -56,9 +56,9 @@ def _issue(plan: Plan, perturbation: str) -> str:
     issue = plan.perturbations[perturbation].issue
     if issue is None:
         raise UserError(
-            "this perturbation has no question for people",
+            "this perturbation has no description for people",
             where=f"perturbations/{perturbation}.yaml",
-            todo="add the key `issue`: what is wrong with such a text, in a sentence",
+            todo="add the key `issue`: a sentence that says what is wrong with such a text",
         )
     return issue
 
@@ -78,7 +78,7 @@ def make(plan: Plan, folder: Path) -> form.Made[Survey]:
         page = form.Page("weights", survey.task, f"{survey.task}.html", survey.id, items)
         pages.append(page._replace(definitions=[*survey.aspects.values()]))
     if not pages:
-        raise form.nothing_to_ask(plan, "no task has several aspects and a perturbation")
+        raise form.nothing_to_ask(plan, "no task has both several aspects and a perturbation")
     form.write_pages(pages, folder)
     return form.Made(pages, {}, [str(folder / page.file) for page in pages])
 
@@ -87,7 +87,7 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     """Return a card of weights from a folder of answers, and a line about each task.
 
     A weight is the share of the voters who chose the aspect. Raises UserErrors for answers that do
-    not fit the study's surveys.
+    not match the study's surveys.
     """
     known = {(survey.id, survey.task): survey for survey in surveys(plan)}
 

@@ -533,4 +533,4 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     assert "  span_ok: 0.500, n = 8" in done.stdout
     assert "  correct                4        0             0              0      4" in done.stdout
     assert (study.out / "annotations" / "annotations.csv").is_file()
-    assert "report does not include these" in done.stdout
+    assert "not part of the study's report" in done.stdout

@@ -59,7 +59,7 @@ def test_a_perturbation_without_an_issue_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Study(tmp_path).change("perturbations", "wrong-ending", issue=None)
-    with pytest.raises(UserError, match="has no question for people") as error:
+    with pytest.raises(UserError, match="has no description for people") as error:
         make(plan_of(), tmp_path / "pages")
     assert "perturbations/wrong-ending.yaml" in str(error.value)
     with pytest.raises(UserError, match="there is nothing to ask"):

@@ -249,7 +249,7 @@ def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
     assert "several `steps`" in str(error.value) and "method `graded`" in str(error.value)
     with pytest.raises(UserError, match="nothing to ask") as error:
         study.ask(study.plan(datasets=["demo-news"]))  # its ratings were planned
-    assert "several people rated each" in str(error.value)
+    assert "several people's ratings of each text" in str(error.value)
     study.write_texts({"fluency": [(1,)] * 8, "adequacy": [(1,)] * 8})
     with pytest.raises(UserError, match="nothing to ask"):
         study.ask(study.plan())

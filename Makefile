@@ -23,42 +23,42 @@ SLOWER := slow or heavy or simulation
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
 demo test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
 
-help: ## this list
+help: ## print this list
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' Makefile | expand -t 14
 
 # With a real language model where its packages can be installed, unless LLM=0.
-demo: .venv/core $(if $(filter 0,$(LLM)),,.venv/try-llama) ## the shipped study, whole, with a report; LLM=0 asks no language model
+demo: .venv/core $(if $(filter 0,$(LLM)),,.venv/try-llama) ## run the demo study and write its report; LLM=0 uses no language model
 	$(BIN)/python -m judgescope run $$(test "$(LLM)" = 0 || test ! -e .venv/llama || echo config/studies/demo-llm.yaml)
 
-test-fast: .venv/test ## the unit tests: no study, simulation or browser (90 seconds)
+test-fast: .venv/test ## run the unit tests: no studies, simulations or browser (90 seconds)
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --hypothesis-profile quick -m "not ($(APART) or $(SLOWER))" $(PYTEST)
 
-test: .venv/test ## all tests but long ones, vLLM and SLURM (15 minutes)
+test: .venv/test ## run all tests except long ones, vLLM and SLURM (15 minutes)
 	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # Whole studies that take minutes, small benchmarks, a full disk in each stage. CI runs a third.
-test-long: .venv/test .venv-lowest/ready $(patsubst %,.venv-%/ready,$(filter-out $(PYTHON),$(PYTHONS))) ## the long tests: whole studies on public data, faults in every stage
+test-long: .venv/test .venv-lowest/ready $(patsubst %,.venv-%/ready,$(filter-out $(PYTHON),$(PYTHONS))) ## run the long tests: studies on public data, faults in every stage
 	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
 
-test-vllm: .venv/test .venv-vllm-cpu/ready ## vLLM and training, on this machine's processor
+test-vllm: .venv/test .venv-vllm-cpu/ready ## test vLLM and training on the CPU
 	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)
 
-test-slurm: .venv/test .venv/slurm ## a SLURM of one node, unprivileged, in a temporary folder
+test-slurm: .venv/test .venv/slurm ## test with a one-node SLURM, unprivileged, in a temporary folder
 	tests/install_slurm.sh
 	$(BIN)/python -m pytest -m slurm tests/cluster/test_slurm.py $(PYTEST)
 
 # Twenty runs, each killed once in every stage, and 100,000 requests to an endpoint that fails one
 # time in ten; about half an hour. What it says is kept in soak.log.
 soak: SHELL := bash
-soak: .venv/test ## twenty runs that are killed, 100,000 requests (half an hour)
+soak: .venv/test ## test endurance: twenty killed runs, 100,000 requests (half an hour)
 	set -o pipefail; JUDGESCOPE_KILLS=20 JUDGESCOPE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/faults/test_storm.py tests/faults/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
 
 # Do the tests notice faults? docs/mutants.md; MUTANTS="--sample 300" draws so many.
-mutants: .venv/measure ## do the tests notice faults? (hours)
+mutants: .venv/measure ## mutation testing: do the tests notice faults? (hours)
 	$(BIN)/python tests/support/mutating.py $(MUTANTS)
 
 # With the processes that the tests start.
-coverage: .venv/measure ## how much of the library the tests run
+coverage: .venv/measure ## measure the tests' coverage of the library
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/python -m coverage run -m pytest $(PYTEST) || echo "some tests failed: what follows is less than all"
 	$(BIN)/python -m coverage combine --quiet
@@ -66,10 +66,10 @@ coverage: .venv/measure ## how much of the library the tests run
 
 # Are the result tables of a revision, BASE, and of this checkout the same to the bit? MAP is a CSV
 # file of names that changed (kind, old, new); STUDIES="demo usr" compares these alone.
-tables-equal: .venv/test ## are the tables of revision BASE those of this checkout?
+tables-equal: .venv/test ## check that this checkout computes the same tables as revision BASE
 	$(BIN)/python tests/support/tables_equal.py $(BASE) $(if $(MAP),--map $(MAP)) $(if $(STUDIES),--studies "$(STUDIES)")
 
-lint: .venv/test ## style, types and workflow
+lint: .venv/test ## check style, types, wording and the workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -78,20 +78,20 @@ lint: .venv/test ## style, types and workflow
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 
-docs: .venv-docs/ready ## the documentation as a site, in build/site
+docs: .venv-docs/ready ## build the documentation as a website, in build/site
 	.venv-docs/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/site
 
-env: .venv/core ## what a study needs, in .venv
+env: .venv/core ## install what a study needs, in .venv
 
-env-batch: .venv/batch ## what `judgescope batch submit` needs, in .venv
+env-batch: .venv/batch ## install what `judgescope batch submit` needs, in .venv
 
-env-llama: .venv/llama ## what serves a GGUF file, and a small model, in .venv
+env-llama: .venv/llama ## install a server for GGUF files and a small model, in .venv
 
-env-vllm: .venv-vllm/ready ## what loads models with vLLM, in .venv-vllm
+env-vllm: .venv-vllm/ready ## install vLLM, in .venv-vllm
 
-env-train: .venv-train/ready ## what trains a judge, in .venv-train
+env-train: .venv-train/ready ## install what training a judge needs, in .venv-train
 
-env-slurm: .venv/slurm ## what sends jobs to SLURM, in .venv
+env-slurm: .venv/slurm ## install what sends jobs to SLURM, in .venv
 
 # An environment notes where it was made: a moved checkout makes it anew.
 HERE := $(shell cat .venv/here 2>/dev/null)
@@ -157,16 +157,16 @@ LLAMA := $(BIN)/python -m pip install --quiet --disable-pip-version-check --requ
 	touch $@
 
 # A test holds them equal to their sources.
-generated: .venv/core ## JSON schemas, tables of keys, conda files: written anew
+generated: .venv/core ## regenerate JSON schemas, reference pages and conda files
 	$(BIN)/python scripts/generate.py
 
 # DATA is a folder with your own copies of the data; what is not there is fetched.
 DATA ?= data
-reproduced: .venv/core ## docs/reproduced.md: published figures, computed anew (minutes)
+reproduced: .venv/core ## regenerate docs/reproduced.md: recompute published figures (minutes)
 	$(BIN)/python -m judgescope reproduce --all --data $(DATA) --markdown docs/reproduced.md
 
 # Versions and hashes, no addresses, of the environments from envs/*.in; keeps what still fits.
-lock: .venv/test ## versions and hashes of all packages but vLLM's
+lock: .venv/test ## lock the versions and hashes of all packages except vLLM's
 	for name in core test slurm measure docs; do \
 		$(BIN)/pip-compile --quiet envs/$$name.in && sed -i '/^--/d; /^$$/d' envs/$$name.txt || exit 1; \
 	done
@@ -175,7 +175,7 @@ lock: .venv/test ## versions and hashes of all packages but vLLM's
 # only breaks on a machine without a GPU (envs/vllm-cpu.out) is left out. The torch of vllm-cpu.txt is
 # on no public index: UV_FIND_LINKS tells uv where it lies.
 ASKING := $(shell grep -v '^\#' envs/asking.in)
-lock-vllm: ## the same for what loads and trains models, with uv
+lock-vllm: ## lock the packages that load and train models, with uv
 	grep -oE '^($(shell echo $(ASKING) | tr ' ' '|'))==[^ ]+' envs/core.txt > .venv/asking.txt
 	uv pip compile $(UV) envs/vllm.in -o envs/vllm.txt
 	uv pip compile $(UV) envs/train.in -o envs/train.txt -c envs/vllm.txt
@@ -183,7 +183,7 @@ lock-vllm: ## the same for what loads and trains models, with uv
 UV = --quiet --python-version 3.11 --generate-hashes --no-annotate --no-header -c .venv/asking.txt
 
 # What the installed packages state; a test holds it to the locks.
-licences: .venv/measure .venv/slurm .venv/llama .venv/batch .venv-docs/ready .venv-vllm/ready .venv-train/ready ## of installed packages
+licences: .venv/measure .venv/slurm .venv/llama .venv/batch .venv-docs/ready .venv-vllm/ready .venv-train/ready ## list the licences of installed packages
 	$(BIN)/python scripts/licences.py core test measure slurm llama batch
 	.venv-docs/bin/python scripts/licences.py docs
 	.venv-vllm/bin/python scripts/licences.py vllm

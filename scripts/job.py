@@ -4,10 +4,10 @@ import sys
 
 from judgescope.plan.jobs import JOBS, job, run
 
-if __name__ == "__main__":  # a model's engine starts processes that import this file
+if __name__ == "__main__":  # an engine may start processes that import this file
     name = sys.argv.pop(1) if sys.argv[1:] else ""
     if name not in JOBS:
-        problem = f"there is no job {name!r}" if name else "no job is named"
+        problem = f"unknown job {name!r}" if name else "no job is named"
         known = ", ".join(sorted(JOBS))
         sys.exit(f"{problem}: the first argument of job.py must be one of {known}")
     run(job(name))

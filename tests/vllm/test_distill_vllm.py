@@ -107,7 +107,7 @@ def test_a_second_run_trains_and_asks_nothing(study: AskedStudy) -> None:
     assert again.returncode == 0, again.stdout[-5000:]
     assert len(study.endpoint.asked) == asked
     logs = study.folder / "results/asked/logs"
-    assert "was trained before" in (logs / "distill/train.log").read_text("utf-8")
+    assert "already trained" in (logs / "distill/train.log").read_text("utf-8")
     assert f"{TEXTS} in the store, 0 to request" in "".join(
         path.read_text("utf-8") for path in logs.glob("ask/exam/student.log")
     )

@@ -183,7 +183,7 @@ def test_an_adapter_tells_nothing_of_the_machine_or_the_run(jobs: Jobs, printed:
 def test_the_same_is_not_trained_twice(jobs: Jobs, printed: str) -> None:
     """Not for another study either; and checkpoints go when they are of no use any more."""
     again = jobs.train("again")
-    assert "was trained before" in again and "step" not in again
+    assert "already trained" in again and "step" not in again
     assert jobs.bytes("again") == jobs.bytes("whole")
     [kept] = (jobs.folder / "kept").iterdir()
     assert sorted(path.name for path in kept.iterdir()) == ["lock", "result"]

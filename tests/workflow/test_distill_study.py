@@ -182,10 +182,10 @@ def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
         stand_ins(study, monkeypatch)
         done = study.judgescope("distill", "train")
     log = (tmp_path / "results/asked/logs/distill/export.log").read_text("utf-8")
-    assert "left out, the teacher has no score: " in log
+    assert "no example: no score by the teacher: " in log
     if most == 1:
         assert done.returncode != 0 and "no example to train on" in done.stdout
-        assert "the teacher has no score (288)" in done.stdout
+        assert "no score by the teacher (288)" in done.stdout
         assert set(notes(study)) == {"checked"}
         return
     assert done.returncode == 0, done.stdout[-3000:]
@@ -194,7 +194,7 @@ def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
     told = json.loads((place(study) / "export.json").read_text("utf-8"))["examples"]
     assert 20 < lost == sum(row["n_missing"] for row in told)
     assert sum(row["n"] for row in told) == len(sample) - lost
-    assert f"; {lost - _lost(told)} more have none" in done.stdout
+    assert f"; {lost - _lost(told)} more judgments gave none" in done.stdout
 
 
 def _lost(told: list[Row]) -> int:

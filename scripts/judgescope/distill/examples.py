@@ -1,4 +1,4 @@
-"""Examples that a judge learns from: a prompt, and its teacher's answer as the reply."""
+"""Training examples of a judge: a prompt, and its teacher's judgment as the reply."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ Error = ErrorSpan | LocatedSpan
 NO_ERROR: Final = "No Error"
 NOWHERE: Final = "None"
 LARGEST: Final = 10_000
-"""The largest denominator of a mean: no two such fractions are the same to nine decimals."""
+"""The largest denominator of a mean: all such fractions differ within nine decimals."""
 _ENDS: Final = " *_>|"
 _AROUND: Final = (("", ""), ('"', '"'), ("“", "”"), ("«", "»"), ("`", "`"))
 _LABEL = re.compile(
@@ -45,8 +45,8 @@ _ROUND: Final = str.maketrans("[{<>}]", "((()))")
 def taught_score(mean: float) -> int:
     """Return (mean - 1) / 4 * 100 to the nearest of 0, 5, ..., 100, halves up.
 
-    mean: an ensemble's score from 1 to 5, rounded to nine decimals; it is taken as the fraction
-    that was rounded, so that a half is one. ValueError for a mean that is no such score. Source:
+    mean: an ensemble's score from 1 to 5, rounded to nine decimals; the fraction before rounding is
+    restored, so that halves are exact. ValueError for a mean outside this range. Source:
     (Kartáč et al. 2025, section 5).
     """
     if not OVERALL.min <= mean <= OVERALL.max:
@@ -57,14 +57,14 @@ def taught_score(mean: float) -> int:
 
 
 def taught_reply(errors: Sequence[Error], score: int) -> str:
-    """Return errors and a score in the lines in which annotators answer, without categories.
+    """Return errors and a score in the reply format of annotators, without categories.
 
-    `read_annotation` finds the same in it, but for what its lines cannot hold: every stretch of
-    white space is a space; marks at the ends of an explanation go; where a text has labels
-    (`Severity:`), JSON or reasoning tags in it, its labels are in small letters and its brackets
-    round. A place that is a word for nothing (None, N/A) reads as none, and an error whose words
-    say that there is none as no error. An error without a severity has no such line. ValueError for
-    more errors than annotators list, or a score that is none of 0, 5, ..., 100.
+    `read_annotation` reads the same from it, except what the format cannot represent: white space
+    becomes single spaces, and marks at the ends of an explanation are removed. In texts that
+    contain labels (`Severity:`), JSON or reasoning tags, labels are in lower case and brackets
+    round. A place that is a word for nothing (None, N/A) is read as no place; an error described as
+    no error is not read as one. An error without a severity has no such line. ValueError for more
+    errors than annotators list, or a score that is not one of 0, 5, ..., 100.
     """
     if len(errors) > MOST_ERRORS:
         raise ValueError(f"{len(errors)} errors are more than {MOST_ERRORS}")
@@ -85,7 +85,7 @@ def _entry(number: int, error: Error) -> str:
 
 
 def _location(text: str) -> str:
-    """Return a place so that it is read as it is: in quotation marks only where it has to be."""
+    """Return a place so that it is read unchanged: in quotation marks only if necessary."""
     plain = " ".join(text.split())
     softened = _softened(plain)
     for words in (plain, softened):
@@ -101,13 +101,13 @@ def _explanation(text: str) -> str:
 
 
 def _read(location: str, explanation: str) -> list[tuple[str | None, str]]:
-    """Return the errors that the parser finds in the lines of one."""
+    """Return the errors that the parser reads from the lines of one error."""
     judgment = read_annotation(f"Error 1:\nLocation: {location}\nExplanation: {explanation}")
     return [(error.location, error.explanation) for error in judgment.errors]
 
 
 def _softened(text: str) -> str:
-    """Return a text in which nothing is taken for a label, for JSON or for a reasoning tag."""
+    """Return a text without anything that is read as a label, JSON or a reasoning tag."""
     return _LABEL.sub(lambda label: label[0].lower(), text).translate(_ROUND)
 
 
@@ -118,7 +118,7 @@ TRAIN, HELD_OUT = "train", "held_out"
 
 
 class Sampled(NamedTuple):
-    """A text and an aspect of the sample, and the example it makes, or why it makes none."""
+    """A text and an aspect of the sample, with their example, or the reason for having none."""
 
     row: Row
     example: Row | None
@@ -145,7 +145,7 @@ def sampled(
     scores: pa.Table,
     judgments: pa.Table,
 ) -> list[Sampled]:
-    """Return what the sampled rows of one dataset, set of texts and aspect make.
+    """Return the outcome of the sampled rows of one dataset, set of texts and aspect.
 
     `texts` are those of the set; `scores` and `judgments` are the teacher's.
     """
@@ -162,9 +162,9 @@ def sampled(
         if target not in prompt_of:
             reason = "no text could be written"
         elif (value := values.get(target)) is None:
-            reason = "the teacher has no score"
+            reason = "no score by the teacher"
         elif target not in errors:
-            reason = "the teacher has no list of errors"
+            reason = "no error list by the teacher"
         else:
             score = taught_score(value)
             example = {name: row[name] for name in ("dataset", "item", "target", "aspect")} | {
@@ -177,18 +177,18 @@ def sampled(
 
 
 def reasons_of(results: Iterable[Sampled]) -> dict[str, int]:
-    """Return why no example was made -> how often, by reason."""
+    """Return reason -> the number of rows that have no example for this reason."""
     reasons = Counter(result.reason for result in results if result.example is None)
     return dict(sorted(reasons.items()))
 
 
 def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
-    """Return the examples of a split; UserError where it has none."""
+    """Return the examples of a split; raise UserError if there are none."""
     examples = [result.example for result in results if result.example and result.split == split]
     if not examples:
         counts = reasons_of(results).items()
         raise UserError(
-            f"no example to {'train on' if split == TRAIN else 'hold out'}",
+            f"there is no example to {'train on' if split == TRAIN else 'hold out'}",
             where="the study, key distill",
             got=", ".join(f"{reason} ({count})" for reason, count in counts),
             todo="see coverage.csv for the status of the teacher's judgments",
@@ -197,7 +197,7 @@ def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
 
 
 def counts_of(results: Iterable[Sampled]) -> list[Row]:
-    """Return how many examples each dataset, split and aspect has, and how many are missing."""
+    """Return the numbers of examples and of missing ones by dataset, split and aspect."""
     made: dict[tuple[str, str, str], list[bool]] = {}
     for result in results:
         group = (result.row["dataset"], result.split, result.row["aspect"])
@@ -213,7 +213,7 @@ COLUMNS = ["dataset", "item", "target", "perturbation", "aspect", "held_out"]
 
 
 def export_distill(spec: ExportSpec) -> None:
-    """Join the sample with the teacher's judgments; write an example a line, and their counts."""
+    """Join the sample with the teacher's judgments; write one example per line, and counts."""
     cells = cells_of(read_table("samples", spec.sample, COLUMNS).to_pylist())
     texts = {name: Subjects(spec.results, name, spec.seed) for (name, *_), _ in cells}
     every = []
@@ -228,7 +228,7 @@ def export_distill(spec: ExportSpec) -> None:
         )
         every += sampled(spec.student, rows, texts[dataset].in_set(name), scores, judgments)
     for reason, count in reasons_of(every).items():
-        print(f"left out, {reason}: {count:,}")
+        print(f"no example: {reason}: {count:,}")
     for part, path in asdict(spec.examples).items():
         rows = examples_in(every, part)
         print(f"{part}: {len(rows):,} examples")

@@ -1,4 +1,4 @@
-"""Texts that a model writes for a judge to learn from, where they are drawn."""
+"""Texts that a model writes for the training of a judge, for the items of the sample."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,7 +22,7 @@ def new_texts(
     request_for: RequestFor,
     obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
-    """Return the targets that a model writes about the items that are drawn, and the answers."""
+    """Return the targets that a model writes about the sampled items, and its replies."""
     text_set = (spec.dataset, spec.name)
     drawn = {row["item"] for row in samples if (row["dataset"], row["perturbation"]) == text_set}
     asked = {}
@@ -50,7 +50,7 @@ def _target(spec: WriteNewSpec, item: str, reply: Reply) -> Row:
 
 
 def write_new(spec: WriteNewSpec, *, card: str, store: str, budget: str) -> None:
-    """Write texts for a judge to learn from, where they are drawn."""
+    """Write texts for the training of a judge, for the items of the sample."""
     items = read_table("items", spec.items).to_pylist()
     columns = ["dataset", "item", "perturbation"]
     samples = read_table("samples", spec.sample, columns).to_pylist()

@@ -1,6 +1,6 @@
-"""Which texts a judge learns from, on which aspects, and which are held out (Kartáč et al. 2025).
+"""The texts and aspects that a judge learns from or that are held out (Kartáč et al. 2025).
 
-Nothing is learnt from sources that judges are evaluated on.
+No training item has a source on which judges are evaluated.
 """
 
 import math
@@ -21,14 +21,14 @@ from judgescope.schema.cards import Aspect, Judge, RatedAspect, VllmModel
 from judgescope.schema.tables import read_table, table_of, write_table
 
 BEGINNING: Final = 200
-"""If two sources share so many letters at their beginning, one may be the other cut short."""
+"""With this many letters in common at the beginning, one source may be the other cut short."""
 ItemId = tuple[str, str]
 """(dataset, item)."""
 Row = dict[str, Any]
 
 
 class Text(NamedTuple):
-    """A text that can be drawn, existing or yet to be written, with its set of targets."""
+    """A text that can be drawn, which may not be written yet, with its set of targets."""
 
     perturbation: str
     target: str
@@ -44,16 +44,16 @@ class Drawn(NamedTuple):
 
 
 def key_of(source: str) -> str:
-    """Return the letters and digits of a source: layout, case and punctuation differ by edition."""
+    """Return a source's letters and digits: layout, case, punctuation differ between editions."""
     folded = unicodedata.normalize("NFKC", source).casefold()
     return "".join(filter(str.isalnum, folded))
 
 
 def groups_of(sources: Mapping[ItemId, str | None]) -> dict[ItemId, str]:
-    """Return a name for each source, the same for those that are the same.
+    """Return item -> the name of its group; items with the same source form a group.
 
-    Two sources are the same where their keys are, or where one key begins with the other and that
-    has at least BEGINNING letters. What has no source, or one without a letter, is like no other.
+    Two sources are the same if their keys are, or if one key begins with the other, which has at
+    least BEGINNING letters. An item without a source, or without letters in it, is its own group.
     """
     keys = {item: key_of(source or "") for item, source in sources.items()}
     names, root = dict[str, str](), ""
@@ -67,9 +67,9 @@ def groups_of(sources: Mapping[ItemId, str | None]) -> dict[ItemId, str]:
 def usable_sources(
     spec: SampleSpec, taught: Mapping[ItemId, str | None], evaluated: Mapping[ItemId, str | None]
 ) -> dict[ItemId, str | None]:
-    """Return the items to learn from whose source is not evaluated on.
+    """Return the training items whose source is not in the evaluation.
 
-    Raises UserError where one is, unless the study says to leave such items out.
+    Raises UserError if a source is in both, unless the study drops such items.
     """
     groups = groups_of({**taught, **evaluated})
     theirs = {groups[item]: item for item in sorted(evaluated, reverse=True)}
@@ -91,7 +91,7 @@ def usable_sources(
 def held_out(sources: Iterable[str], share: float, *, seed: int, dataset: str) -> set[str]:
     """Return ceil(share · n) of a dataset's n sources, drawn by the study's seed: at least one.
 
-    Of a single source none can be held out, and nothing is.
+    A single source is not held out.
     """
     names = set(sources)
     if len(names) < 2:
@@ -111,10 +111,10 @@ def draw(
     n_texts: int,
     n_aspects: int,
 ) -> list[Drawn]:
-    """Return N texts of each item and M aspects of each text, all where there are fewer.
+    """Return up to N texts of each item and up to M aspects of each text.
 
-    `texts`: item -> its texts. What is drawn of an item depends on nothing but the study's seed and
-    that item's texts. Source: (Kartáč et al. 2025, section 5.1), N = 4, M = 3 for most tasks.
+    `texts`: item -> its texts. The draw for an item depends only on the study's seed and the item's
+    texts. Source: (Kartáč et al. 2025, section 5.1), N = 4, M = 3 for most tasks.
     """
     drawn = []
     for item in sorted(texts):
@@ -128,7 +128,7 @@ def draw(
 
 
 def _drawn_numbers(n: int, count: int, seed: int, *names: str) -> list[int]:
-    """Return `count` of the numbers below n, drawn without replacement, in their order."""
+    """Return `count` of the numbers below n, drawn without replacement, in ascending order."""
     if n <= count:
         return list(range(n))
     rng = stream(seed, "distill", *names)
@@ -138,7 +138,7 @@ def _drawn_numbers(n: int, count: int, seed: int, *names: str) -> list[int]:
 def sample(
     spec: SampleSpec, sources: Mapping[ItemId, str | None], texts: Mapping[str, Subjects]
 ) -> list[Row]:
-    """Return rows of table `samples`: what is drawn of all datasets, with its prompts.
+    """Return rows of table `samples`: the draws from all datasets, with their prompts.
 
     `texts`: dataset -> its items and texts.
     """
@@ -153,7 +153,7 @@ def sample(
 def _rows(
     spec: SampleSpec, dataset: str, groups: Mapping[ItemId, str], held: set[str], known: Subjects
 ) -> Iterator[Row]:
-    """Yield what is drawn of a dataset, with the prompts about it as far as they are known."""
+    """Yield the draws from a dataset, with their prompts as far as these are known."""
     taught = spec.student.datasets[dataset]
     texts: dict[str, list[Text]] = {}
     subjects: dict[str, Subject] = {}
@@ -183,7 +183,7 @@ def _rows(
 
 
 def _unwritten(known: Subjects, name: str) -> Iterator[Subject]:
-    """Yield the texts that a model still has to write: about every item with a source."""
+    """Yield the texts that a model must write first: one for every item with a source."""
     for item, row in known.items.items():
         if row["source"]:
             yield Subject(new_target(item, name), item, name, name, "", row["source"])
@@ -207,14 +207,14 @@ def prompts(student: Student, dataset: str, aspect: str, subjects: Sequence[Subj
 
 
 def check_splits(rows: Iterable[Row]) -> None:
-    """Raise UserError if a sample has nothing to learn from, or nothing that is held out."""
+    """Raise UserError if a sample has no training items, or no held-out items."""
     for absent in sorted({False, True} - {row["held_out"] for row in rows}):
         raise UserError(
             "no item is left to hold out" if absent else "no item is left to train on",
             where="the study, key distill.datasets",
             todo=(
-                "name datasets with more items: at least one is held out and one is needed "
-                "for training"
+                "name datasets with more items: at least one is held out, and training needs at "
+                "least one"
             ),
         )
 
@@ -229,9 +229,9 @@ def sample_distill(spec: SampleSpec) -> None:
     sources = usable_sources(spec, taught, evaluated)
     texts = {name: Subjects(spec.results, name, spec.seed) for name in spec.taught}
     rows = sample(spec, sources, texts)
-    print(f"items left out, whose source is evaluated on: {len(taught) - len(sources)}")
+    print(f"items dropped, because evaluation uses their source: {len(taught) - len(sources)}")
     bare = sum(not key_of(source or "") for source in sources.values())
-    print(f"items without a source, which nothing can be compared with: {bare}")
+    print(f"items without a source, whose overlap cannot be checked: {bare}")
     for dataset in spec.taught:
         held_out = [row["held_out"] for row in rows if row["dataset"] == dataset]
         print(f"{dataset}: {len(held_out):,} texts and aspects, {sum(held_out):,} of them held out")
@@ -240,7 +240,7 @@ def sample_distill(spec: SampleSpec) -> None:
 
 
 def _sources(spec: SampleSpec, dataset: str, share: float) -> dict[ItemId, str | None]:
-    """Return the sources of a share of a dataset's items: of those that judges are given."""
+    """Return the sources of the share of a dataset's items that judges receive."""
     path = Paths(spec.results).items(dataset)
     rows = read_table("items", path, ["item", "source"]).to_pylist()
     given = share_of((row["item"] for row in rows), share, seed=spec.seed, dataset=dataset)

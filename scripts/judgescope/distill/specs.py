@@ -7,21 +7,21 @@ from judgescope.replies.specs import ModelSpec, WriterSpec
 
 
 class TaughtDataset(SpecPart, frozen=True, kw_only=True):
-    """What prompts tell of a dataset that is learnt from, and its sets of texts."""
+    """What training prompts contain about a dataset, and its sets of texts."""
 
     task: str
     aspects: dict[str, dict[str, Any]]
-    """Aspect -> the keys of its card that prompts can show; of aspects that both judges judge."""
+    """Aspect that both judges judge -> the keys of its card that prompts can show."""
     scales: dict[str, dict[str, Any]]
     """Aspect -> the scale on which people rated it."""
     sets: list[str]
     """Sets of texts of the dataset."""
     new: list[str]
-    """Sets of texts that models still have to write."""
+    """Sets of texts that models must write first."""
 
 
 class Student(SpecPart, frozen=True, kw_only=True):
-    """All that makes the prompts from which a judge learns."""
+    """Everything that determines the prompts from which a judge learns."""
 
     model: dict[str, Any]
     """The keys of the model's card that its replies depend on."""
@@ -37,17 +37,17 @@ class SampleSpec(JobSpec, frozen=True, kw_only=True):
 
     seed: int
     n_texts: int
-    """How many texts of an item."""
+    """The number of texts drawn for each item."""
     n_aspects: int
-    """How many aspects of a text."""
+    """The number of aspects drawn for each text."""
     held_out: float
-    """The share of the sources that are not trained on."""
+    """The share of the sources that are held out of the training."""
     overlap: Literal["stop", "drop"]
-    """What happens to items whose source is evaluated on."""
+    """What happens to training items whose source is also in the evaluation."""
     room: int
-    """How many tokens a new text may have."""
+    """The most tokens that a new text may have."""
     taught: dict[str, float]
-    """Dataset that is learnt from -> the share of its items that the teacher judges."""
+    """Training dataset -> the share of its items that the teacher judges."""
     evaluated: list[str]
     """The datasets that judges are evaluated on."""
     student: Student
@@ -56,7 +56,7 @@ class SampleSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class WriteNewSpec(JobSpec, frozen=True, kw_only=True):
-    """The job in which a model writes texts to learn from."""
+    """The job in which a model writes texts for the training."""
 
     dataset: str
     name: str
@@ -78,11 +78,11 @@ class ExampleFiles(SpecPart, frozen=True, kw_only=True):
 
 
 class ExportSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that writes examples of what the teacher answered."""
+    """The job that writes training examples from the teacher's replies."""
 
     teacher: str
     model: str
-    """The teacher's model, as it is in the paths of cells."""
+    """The teacher's model, as in the paths of cells."""
     seed: int
     student: Student
     sample: str
@@ -92,7 +92,7 @@ class ExportSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class TraineeSpec(JobSpec, frozen=True, kw_only=True):
-    """The model that is trained, and how."""
+    """The model to train, and the recipe."""
 
     model: ModelSpec
     recipe: dict[str, Any]
@@ -102,7 +102,7 @@ class TraineeSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class CheckStudentSpec(TraineeSpec, frozen=True, kw_only=True):
-    """The job that checks whether the model can be trained, before anything is asked."""
+    """The job that checks whether the model can be trained, before requests are sent."""
 
     sample: str
     output: str
@@ -113,7 +113,7 @@ class TrainSpec(TraineeSpec, frozen=True, kw_only=True):
 
     seed: int
     student: str
-    """What the check of the student found."""
+    """The file with the results of CheckStudentSpec's job."""
     train: str
     held_out: str
     adapter: str

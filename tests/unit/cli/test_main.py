@@ -115,7 +115,7 @@ def test_a_renamed_option_names_its_new_form(
 
 
 @pytest.mark.parametrize(
-    ("words", "problem"), [([], "no job is named"), (["scor"], "there is no job 'scor'")]
+    ("words", "problem"), [([], "no job is named"), (["scor"], "unknown job 'scor'")]
 )
 def test_a_job_without_a_known_name_says_which_there_are(words: list[str], problem: str) -> None:
     script = str(running.HOME / "scripts" / "job.py")

@@ -1,4 +1,4 @@
 """A judge is trained: an adapter over a base model's weights learns its teacher's replies.
 
-What needs torch is imported where it is used: the other environments do not have it.
+torch is imported only in functions that use it: other environments do not have it.
 """

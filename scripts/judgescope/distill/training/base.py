@@ -1,4 +1,4 @@
-"""The base of a judge that is trained, and prompts and replies as its tokens."""
+"""The base model of a trained judge, and prompts and replies as its tokens."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,15 +16,15 @@ from judgescope.schema.cards import VllmModel
 from judgescope.schema.loading import read_card
 
 DTYPES = {"half": "float16", "float": "float32"}
-"""vLLM's other names of them."""
+"""vLLM's alternative names -> those of torch."""
 TRUST = "trust_remote_code"
-"""The one argument of vLLM's engine that a training can heed."""
+"""The only argument of vLLM's engine that training supports."""
 GB = 1e9
 WEIGHTS = ("*.safetensors", "*.bin", "*.pt")
 
 
 class Size(NamedTuple):
-    """What of a base and its adapter takes memory; `width` is the bytes of one of its numbers."""
+    """Sizes of a base model and its adapter that need memory; `width`: bytes per number."""
 
     parameters: int
     trainable: int
@@ -36,7 +36,7 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Base:
-    """A model that an adapter is trained over."""
+    """The base model of an adapter."""
 
     card: VllmModel
     config: Any
@@ -44,29 +44,29 @@ class Base:
 
     @property
     def where(self) -> str:
-        """Return how errors name its card."""
+        """Return the name of its card for errors."""
         return f"models/{self.card.model}.yaml"
 
     @property
     def template(self) -> str:
-        """Return the chat template that vLLM asks it with."""
+        """Return the chat template that vLLM uses for it."""
         return str(self.tokenizer.get_chat_template())
 
     @property
     def commit(self) -> str | None:
-        """Return the commit of what came from the hub."""
+        """Return the model's commit on the hub, if it came from there."""
         return getattr(self.config, "_commit_hash", None)
 
     @property
     def context(self) -> int:
-        """Return how many tokens a prompt and its reply may have together."""
+        """Return the most tokens that a prompt and its reply may have together."""
         positions = getattr(self.config.get_text_config(), "max_position_embeddings", None)
         limits = [length for length in (positions, self.card.max_model_len) if length]
         if not limits:
             raise UserError(
                 "the base model's context length is unknown",
                 where=f"{self.where}, key max_model_len",
-                todo="set it there",
+                todo="set this key to the context length in tokens",
             )
         return int(min(limits))
 
@@ -84,13 +84,13 @@ class Base:
         name, options = _source(self.card)
         try:
             ends = generation.from_pretrained(name, revision=options["revision"]).eos_token_id
-        except OSError:  # many bases have no such file, and vLLM then looks into this one
+        except OSError:  # many base models have no such file; vLLM then uses the config
             ends = generation.from_model_config(self.config).eos_token_id
         tokens = ends if isinstance(ends, list) else [ends]
         return {token for token in (*tokens, self.tokenizer.eos_token_id) if token is not None}
 
     def empty(self) -> Any:
-        """Return the model without weights: its shapes alone."""
+        """Return the model with the shapes of its weights only."""
         torch, transformers = import_module("torch"), import_module("transformers")
         trust = bool(self.card.model_args.get(TRUST))
         make = transformers.AutoModelForCausalLM.from_config
@@ -98,7 +98,7 @@ class Base:
             return _tried(self.card, lambda: make(self.config, trust_remote_code=trust))
 
     def size(self, adapted: Callable[[Any], Any]) -> Size:
-        """Return the sizes that determine memory: of the base, and of what `adapted` adds."""
+        """Return the sizes that determine memory, of the base model and of the adapter."""
         torch, config = import_module("torch"), self.config.get_text_config()
         model = self.empty()
         parameters = sum(weights.numel() for weights in model.parameters())
@@ -116,8 +116,9 @@ class Base:
         )
 
     def weights(self, device: str) -> Any:
-        """Return the model with its weights, on the device alone: a machine may have less memory
-        than its GPU.
+        """Return the model with its weights, loaded directly to the device.
+
+        A machine may have less memory than its GPU.
         """
         dtype = getattr(import_module("torch"), self.dtype)
         name, options = _source(self.card)
@@ -128,17 +129,17 @@ class Base:
 
 
 def card_of(card: str, spec: ModelSpec) -> VllmModel:
-    """Return the card of a base, with full paths and without an adapter."""
+    """Return the card of a base model, with full paths and without an adapter."""
     model: VllmModel = read_card("model", Path(card))
     model = model.model_copy(update=spec.card | {"adapter": None})
     return located(model, Path(spec.folder), Path(spec.data))
 
 
 def opened(card: VllmModel) -> Base:
-    """Return the base of a card; no weights are loaded.
+    """Return the base model of a card; no weights are loaded.
 
-    Raises UserError for one that cannot be read, and for one that could not be trained as vLLM
-    would then be asked.
+    Raises UserError for a model that cannot be read, or cannot be trained in the way in which vLLM
+    would use it.
     """
     where = f"models/{card.model}.yaml"
     if card.quantization:
@@ -175,7 +176,7 @@ def opened(card: VllmModel) -> Base:
 
 
 def _source(card: VllmModel) -> tuple[str, dict[str, Any]]:
-    """Return where the files of a base lie, and with which options they are read."""
+    """Return the path or name of a base model, and the options for reading it."""
     trust = bool(card.model_args.get(TRUST))
     return card.path or card.name, {"revision": card.revision, TRUST: trust}
 
@@ -195,25 +196,25 @@ def _quantized(where: str, got: object) -> UserError:
 def _tried(card: VllmModel, load: Callable[[], Any]) -> Any:
     try:
         return load()
-    except Exception as error:  # transformers, torch and the hub raise any kind; logged in full
+    except Exception as error:  # transformers, torch and the hub raise many kinds
         print_exception()
         raise UserError(
             f"the base model cannot be loaded: {str(error).strip().partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml, key {'path' if card.path else 'name'}",
             got=card.path or card.name,
-            todo="see the log",
+            todo="see the job's log for the full error",
         ) from None
 
 
 UNHEARD = -100
-"""The label of a token that is not learnt."""
+"""The label of a token without a training loss."""
 REPLY = "No errors."
-"""Stands for a reply where a chat template is asked how one ends."""
+"""A sample reply, used to see how a chat template ends replies."""
 Row = dict[str, Any]
 
 
 class Example(NamedTuple):
-    """A prompt and the reply to it, in tokens; `row` is the line that it comes from."""
+    """A prompt and its reply, as tokens; `row` is the line that they come from."""
 
     row: Row
     prompt: list[int]
@@ -221,12 +222,12 @@ class Example(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Return the tokens of both."""
+        """Return the number of tokens of both."""
         return len(self.prompt) + len(self.reply)
 
 
 class Chat:
-    """A base's chat template and tokenizer, used as vLLM uses them."""
+    """A base model's chat template and tokenizer, used in the same way as vLLM does."""
 
     def __init__(self, base: Base) -> None:
         self.base = base
@@ -237,12 +238,12 @@ class Chat:
         return self._encoded(self._rendered(messages, add_generation_prompt=True))
 
     def reply(self, text: str) -> list[int]:
-        """Return the tokens of a reply, the one that ends it included."""
+        """Return the tokens of a reply, including its end token."""
         return [*self._encoded(text), *self.ending]
 
     @cached_property
     def ending(self) -> list[int]:
-        """Return what the template has after a reply, as far as the token at which vLLM ends it."""
+        """Return the template's tokens after a reply, up to the one at which vLLM stops."""
         chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": REPLY}]
         self._check(chat)
         after = self._encoded(self._rendered(chat).rpartition(REPLY)[2])
@@ -259,7 +260,7 @@ class Chat:
         )
 
     def _check(self, chat: list[Row]) -> None:
-        """Raise UserError for a template that shows no plain text, or another one every day."""
+        """Raise UserError for a template that does not show plain text, or that shows the date."""
         shown, dateless = self._rendered(chat), self._rendered(chat, strftime_now=str)
         if REPLY not in shown:
             raise UserError(
@@ -291,8 +292,8 @@ class Chat:
 def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
     """Return the examples of a file, tokenised.
 
-    Raises UserError for one that is longer than the base can read, and for a reply that the judge
-    could not write: nothing is cut.
+    Raises UserError for an example that exceeds the base model's context, and for a reply that the
+    judge could not write: nothing is truncated.
     """
     tokenised, long = list[Example](), dict[str, int]()
     lines = path.read_text(encoding="utf-8").split("\n")  # splitlines would cut texts at U+2028
@@ -317,13 +318,13 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
             where=max(long, key=lambda where: long[where]),
             got=f"{max(long.values())} tokens",
             allowed=f"{longest_reply} tokens",
-            todo="raise the judge's max_tokens accordingly",
+            todo="raise the judge's max_tokens to this number at least",
         )
     return tokenised
 
 
 class Padded(NamedTuple):
-    """Examples side by side, padded on the right; `kept`: positions to predict from, at the end."""
+    """Examples padded on the right; `kept`: the number of final positions to predict from."""
 
     tokens: list[list[int]]
     attention: list[list[int]]
@@ -332,7 +333,7 @@ class Padded(NamedTuple):
 
 
 def padded(batch: Sequence[Example]) -> Padded:
-    """Return examples as rows of the same length; the tokens of replies alone have a label.
+    """Return examples as rows of the same length; only the tokens of replies have a label.
 
     The first of `kept` positions predicts the first token of the reply after the shortest prompt.
     """
@@ -347,7 +348,7 @@ def padded(batch: Sequence[Example]) -> Padded:
 
 
 def tensors(batch: Sequence[Example]) -> dict[str, Any]:
-    """Return examples as a model takes them; it predicts no more than what is learnt."""
+    """Return examples as a model's input; it predicts only the positions that are needed."""
     rows, tensor = padded(batch), import_module("torch").tensor
     return {
         "input_ids": tensor(rows.tokens),
@@ -358,7 +359,7 @@ def tensors(batch: Sequence[Example]) -> dict[str, Any]:
 
 
 def surprise(logits: Any, labels: Any) -> Any:
-    """−Σ ln p(token | all before it) over the tokens with a label, for each row, in nats.
+    """−Σ ln p(token | all tokens before it), over the labelled tokens of each row, in nats.
 
     `logits` (rows × positions × vocabulary) are those of the last positions of `labels`.
     """

@@ -1,7 +1,7 @@
-"""The folder of a training: its checkpoints while it runs, then its result, for all studies.
+"""The folder of a training, shared by all studies: checkpoints while it runs, then the result.
 
-Its name is a hash of all that the result depends on. Only the holder of its lock writes there; the
-kernel releases the lock of a process that has ended, also by kill -9.
+Its name is a hash of everything that the result depends on. Only the holder of its lock writes
+there; the kernel releases the lock when a process ends, even by kill -9.
 """
 
 import fcntl
@@ -20,19 +20,19 @@ from judgescope.distill.specs import TrainSpec
 from judgescope.schema.cards.models import ADAPTER_FILES
 
 METHOD = 1
-"""Counted up whenever the same input gives another result: all is then trained again."""
+"""Increased whenever the same input gives a different result: all judges are then retrained."""
 PACKAGES = ("accelerate", "peft", "torch", "transformers")
 WHOLE = "whole"
-"""The file in a checkpoint that is written when all others are on the disk."""
+"""The file that marks a complete checkpoint: it is written after all others are on disk."""
 LOG, LOSSES = "training.parquet", "losses.parquet"
 
 
 def key_of(spec: TrainSpec) -> str:
-    """Return a hash of all that the result of a training depends on.
+    """Return a hash of everything that the result of a training depends on.
 
-    Of the recipe that is everything: the sizes of batches change how sums are rounded, the device
-    does, and the steps between checkpoints are those at which the log has what is held out. The
-    file `student` has what was found of the base: its chat template, and its commit on the hub.
+    All of the recipe belongs to it: batch sizes and the device change the rounding of sums, and the
+    checkpoints are the steps with held-out losses in the log. The file `student` has the chat
+    template of the base model, and its commit on the hub.
     """
     known = json.loads(Path(spec.student).read_text(encoding="utf-8"))
     inputs = {
@@ -59,7 +59,7 @@ class TrainingFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep all others out; UserError if another job is in."""
+        """Lock the folder; raise UserError if another job has locked it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as file:
             try:
@@ -68,7 +68,7 @@ class TrainingFolder:
                 raise UserError(
                     "another job is training the same judge on the same examples",
                     where=str(self.folder),
-                    todo="run again when it has finished: this study uses the same adapter",
+                    todo="run again once it has finished: this study will use the same adapter",
                 ) from None
             yield
 
@@ -78,7 +78,7 @@ class TrainingFolder:
         return self.result.is_dir()
 
     def last_checkpoint(self) -> Path | None:
-        """Return the last whole checkpoint; those that are not whole are removed."""
+        """Return the last complete checkpoint; incomplete ones are removed."""
         checkpoints = {}
         for path in self.steps.glob("checkpoint-*"):
             if (path / WHOLE).is_file():
@@ -88,7 +88,7 @@ class TrainingFolder:
         return checkpoints[max(checkpoints)] if checkpoints else None
 
     def mark_whole(self, step: int) -> None:
-        """Mark a step's checkpoint as whole, once it is on the disk."""
+        """Mark a step's checkpoint as complete, once it is on disk."""
         folder = self.steps / f"checkpoint-{step}"
         _sync(*(path for path in folder.iterdir() if path.is_file()))
         (folder / WHOLE).touch()
@@ -96,7 +96,7 @@ class TrainingFolder:
 
     @contextmanager
     def finishing(self) -> Iterator[Path]:
-        """Give a folder for the result, which gets its name when it is whole."""
+        """Yield a folder for the result, which gets its final name once it is complete."""
         part = self.folder / "result.part"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()

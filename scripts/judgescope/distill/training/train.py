@@ -1,6 +1,6 @@
-"""The training itself: transformers' Trainer over peft's LoRA, with a log of our own.
+"""The training itself: transformers' Trainer with peft's LoRA, and our own log.
 
-The same input on the same device gives the same bytes, also after a kill and a new start.
+The same input on the same device gives the same bytes, even if the training was killed and resumed.
 """
 
 import hashlib
@@ -43,15 +43,15 @@ Row = dict[str, Any]
 
 
 CLIPPED = 1.0
-"""The most that the norm of a step's gradient may be."""
+"""The largest norm of a step's gradient."""
 HELD_OUT = "held_out_loss"
-"""What the trainer notes at a checkpoint beside what it notes of every step."""
+"""The key that the trainer's log has at checkpoints, in addition to those of every step."""
 
 
 def prepare(device: str) -> None:
     """Make torch use one device, deterministically; called before torch is loaded."""
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # no two examples are of one length: else what is freed does not fit what comes
+    # examples differ in length: otherwise, freed memory would not fit new examples
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
     if device == "cuda":
         first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
@@ -76,7 +76,7 @@ def adapted(model: Any, recipe: Recipe) -> Any:
 
 
 class Training:
-    """A base that learns some examples, while others are held out."""
+    """The training of a base model on some examples, while others are held out."""
 
     def __init__(
         self,
@@ -88,12 +88,12 @@ class Training:
     ) -> None:
         self.base, self.recipe, self.held_out = base, recipe, held_out
         self.seed = stream_seed(seed, "training") % 2**32
-        """As many bits as numpy takes."""
+        """numpy accepts 32 bits."""
         self.seen = [train[number] for number in order(seed, len(train), recipe.epochs)]
         self.last = math.ceil(len(self.seen) / recipe.batch)
 
     def run(self, folder: TrainingFolder) -> None:
-        """Go on from the last whole checkpoint to the end, and leave the result in its folder."""
+        """Train from the last complete checkpoint to the end; write the result to its folder."""
         began = folder.last_checkpoint()
         start = int(began.name.rpartition("-")[2]) if began else 0
         print(f"{'resumes' if began else 'starts'} after step {start} of {self.last}", flush=True)
@@ -144,7 +144,7 @@ class Training:
         return trainer
 
     def _arguments(self, folder: TrainingFolder) -> Any:
-        """Return the trainer's arguments; the examples come in the order that they are seen in."""
+        """Return the trainer's arguments; the examples are already in their order."""
         recipe = self.recipe
         return import_module("transformers").TrainingArguments(
             output_dir=str(folder.steps),
@@ -171,13 +171,13 @@ class Training:
         )
 
     def _watcher(self, folder: TrainingFolder) -> Any:
-        """Return what the trainer calls after each step, note and checkpoint."""
+        """Return the callback for the end of each step, each log entry and each checkpoint."""
 
         def on_step_end(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
             step = state.global_step
             if step % self.recipe.checkpoint_steps == 0 and step < self.last and self.held_out:
                 loss = fsum(self._losses(event["model"]))
-                self._check(loss, step)  # before a checkpoint of it is written
+                self._check(loss, step)  # before the checkpoint is written
                 state.log_history.append({"step": step, HELD_OUT: loss})
                 mean = loss / sum(len(example.reply) for example in self.held_out)
                 print(f"step {step} of {self.last}: held-out loss {mean:.4f}", flush=True)
@@ -202,7 +202,7 @@ class Training:
             )
 
     def _losses(self, model: Any) -> list[float]:
-        """Return the loss of every reply that is held out, one at a time: nothing is padded."""
+        """Return the loss of every held-out reply, computed one at a time without padding."""
         torch = import_module("torch")
         training = model.training
         model.eval()
@@ -219,7 +219,7 @@ class Training:
         return losses
 
     def _finish(self, trainer: Any, folder: TrainingFolder) -> None:
-        """Write the adapter, and the tables of what was noted and of what is held out."""
+        """Write the adapter, and the tables of the log and of the held-out losses."""
         model = trainer.model
         after = self._losses(model)
         self._check(fsum(after), self.last)
@@ -239,7 +239,7 @@ class Training:
             save_adapter(model, result, self.base.card.name)
 
     def _print_speed(self, start: int, seconds: float) -> None:
-        """Print time and memory: they differ between machines, and no file holds them."""
+        """Print time and memory, which no file contains: they differ between machines."""
         tokens = sum(example.length for example in self.seen[start * self.recipe.batch :])
         if self.recipe.device == "cuda":
             peak = import_module("torch").cuda.max_memory_allocated()
@@ -253,7 +253,7 @@ class Training:
 
 
 def save_adapter(model: Any, folder: Path, name: str) -> None:
-    """Write the two files of an adapter, without a word of this machine or this run."""
+    """Write the two files of an adapter, without details of this machine or this run."""
     saved = folder / "peft"
     model.save_pretrained(saved, save_embedding_layers=False)
     config, weights = ADAPTER_FILES
@@ -267,12 +267,12 @@ def save_adapter(model: Any, folder: Path, name: str) -> None:
 
 
 def _mean(outputs: Any, labels: Any, num_items_in_batch: Any) -> Any:
-    """Return the loss of some of a step's examples, as their part of the mean over its tokens."""
+    """Return the share of a step's mean loss per token that comes from these examples."""
     return surprise(outputs.logits, labels).sum() / num_items_in_batch
 
 
 def order(seed: int, count: int, epochs: int) -> list[int]:
-    """Return which example is seen when: in each epoch all of them once, in an order of its own."""
+    """Return the numbers of the examples in training order: each epoch has its own order."""
     return [
         int(number)
         for epoch in range(epochs)
@@ -284,14 +284,14 @@ def rate(step: int, last: int, warmup: float) -> float:
     """min((s + 1)/(w + 1), (S − s)/(S − w)) of the learning rate at step s = 0..S−1.
 
     It rises over the first w = warmup·S steps (rounded, at most S − 1), is 1 at step w, and falls
-    in a line that ends at 0 after the last step. No step has the rate 0.
+    linearly to 0 after the last step. No step has the rate 0.
     """
     risen = min(round(warmup * last), last - 1)
     return min((step + 1) / (risen + 1), (last - step) / (last - risen))
 
 
 def step_rows(seen: Sequence[Example], batch: int, notes: Iterable[Row]) -> list[Row]:
-    """Return a row of table `training` for each step, from what the trainer noted of them."""
+    """Return a row of table `training` for each step, from the trainer's log."""
     tokens = [0, *accumulate(len(example.reply) for example in seen)]
     rows = []
     for note in notes:
@@ -302,7 +302,7 @@ def step_rows(seen: Sequence[Example], batch: int, notes: Iterable[Row]) -> list
 
 
 def held_out_row(step: int, loss: float, examples: Sequence[Example]) -> Row:
-    """Return a row of table `training`; `loss`: the sum over all tokens that are held out."""
+    """Return a row of table `training`; `loss`: the sum over all held-out tokens."""
     tokens = sum(len(example.reply) for example in examples)
     counts = {"examples": len(examples), "tokens": tokens}
     return {"step": step, "split": "held_out", "loss": loss / tokens, **counts}
@@ -311,7 +311,7 @@ def held_out_row(step: int, loss: float, examples: Sequence[Example]) -> Row:
 def loss_rows(
     examples: Sequence[Example], before: Sequence[float], after: Sequence[float]
 ) -> list[Row]:
-    """Return rows of table `losses`, from the sums of replies before and after the training."""
+    """Return rows of table `losses`, from each reply's total loss before and after training."""
     return [
         {
             **{name: example.row[name] for name in ("dataset", "item", "target", "aspect")},
@@ -329,7 +329,7 @@ FLOAT32 = 4
 
 
 class Longest(NamedTuple):
-    """The longest prompt that there may be, with what still has to be written into it."""
+    """The longest prompt, including room for a text that is not written yet."""
 
     tokens: int
     about: str
@@ -347,7 +347,7 @@ def check_device(device: str) -> None:
 
 
 def check_dtype(base: Base, device: str) -> None:
-    """Raise UserError if the device cannot train with the numbers of the base's weights."""
+    """Raise UserError if the device does not support the number format of the weights."""
     able = ["float32"]
     # a GPU without bfloat16 would emulate it, and vLLM refuses
     if device == "cpu" or import_module("torch").cuda.is_bf16_supported(False):
@@ -368,7 +368,7 @@ def check_dtype(base: Base, device: str) -> None:
 def longest(rows: Iterable[Row], base: Base) -> Longest:
     """Return the longest prompt of a sample."""
     chat = Chat(base)
-    chat.ending  # noqa: B018  raises where the template does not say how a reply ends
+    chat.ending  # noqa: B018  raises if the template does not define the end of a reply
     return max(
         Longest(
             len(chat.prompt([{"role": "user", "content": row["prompt"]}])) + row["room"],
@@ -396,9 +396,9 @@ def check_context(base: Base, prompt: Longest, replies: int) -> None:
 
 
 def checked(base: Base, recipe: Recipe, rows: Iterable[Row], replies: int) -> Row:
-    """Return what there is to know of a training beforehand, the same on every machine.
+    """Return the known facts about a training, the same on every machine.
 
-    `replies`: the most tokens that a reply may have. Raises UserError for what would fail.
+    `replies`: the most tokens that a reply may have. Raises UserError if it would fail.
     """
     check_dtype(base, recipe.device)
     prompt = longest(rows, base)
@@ -424,7 +424,7 @@ def checked(base: Base, recipe: Recipe, rows: Iterable[Row], replies: int) -> Ro
 
 
 def check_memory(base: Base, recipe: Recipe, estimate: int, room: int) -> None:
-    """Raise UserError if a training takes more memory than its device has free."""
+    """Raise UserError if a training needs more memory than its device has free."""
     if estimate > room:
         raise UserError(
             f"the training needs about {estimate / GB:.1f} GB, and the device has "
@@ -477,7 +477,7 @@ def available(meminfo: str) -> int:
 
 
 def check_student(spec: CheckStudentSpec, *, card: str) -> None:
-    """Read the base's configuration, not its weights; write what the training will take."""
+    """Read the base model's configuration, not its weights; write the training's needs."""
     recipe = Recipe.model_construct(**spec.recipe)
     prepare(recipe.device)
     check_device(recipe.device)  # before any download from the hub
@@ -489,13 +489,13 @@ def check_student(spec: CheckStudentSpec, *, card: str) -> None:
 
 
 def train_judge(spec: TrainSpec, *, card: str, checkpoints: str) -> None:
-    """Train, or go on from the last checkpoint, unless it is done; write adapter and tables."""
+    """Train a judge, or resume from the last checkpoint; write adapter and tables."""
     # Training can be killed at any time, and resumes here.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     folder = TrainingFolder(Path(checkpoints), key_of(spec))
     with folder.held():
         if folder.finished:
-            print(f"was trained before: {folder.result}", flush=True)
+            print(f"already trained: {folder.result}", flush=True)
         else:
             _trained(spec, card, folder)
         folder.copy_result(Path(spec.adapter), Path(spec.log), Path(spec.losses))
@@ -513,7 +513,7 @@ def _trained(spec: TrainSpec, card: str, folder: TrainingFolder) -> None:
         raise UserError(
             "there are no training examples",
             where=spec.train,
-            todo="look at how many of the teacher's replies could be read",
+            todo="check how many of the teacher's replies could be read",
         )
     held_out = examples(Path(spec.held_out), chat, longest)
     Training(base, recipe, spec.seed, train, held_out).run(folder)

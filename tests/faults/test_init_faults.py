@@ -74,7 +74,9 @@ def test_a_judges_choices_by_name_of_system_need_a_copy(here: Path) -> None:
         for at in range(4)
     ]
     file = table(header, [[*line[:5], "A is a little better", "?"] for line in lines], "u.csv")
-    assert "which of these texts is better" in refused(file, "--texts", "answer_a", "answer_b")
+    assert "only choices between these two texts" in refused(
+        file, "--texts", "answer_a", "answer_b"
+    )
     assert init(table(header, lines), "--yes") == 0
     rows = [json.loads(line) for line in Path("data/t.jsonl").read_text().splitlines()]
     assert [row["gpt_winner"] for row in rows] == [1, 2, 1, 2] == [row["winner"] for row in rows]
@@ -118,10 +120,10 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
 def test_choices_between_systems_without_texts_are_for_an_audit(here: Path) -> None:
     lines = [["x", "y", "AB"[at % 2]] for at in range(4)]
     said = refused(table("model_a,model_b,winner", lines))
-    assert "--texts FIRST SECOND" in said and "`judgescope audit` needs none" in said
+    assert "--texts FIRST SECOND" in said and "`judgescope audit` works without" in said
     lines = [["q", f"a {at}", f"b {at}", "AB"[at % 2]] for at in range(4)]
     file = table("question,answer_a,answer_b,winner", lines)
-    assert "rated one by one" in refused(file, "--recorded", file)
+    assert "a file of replies cannot be used" in refused(file, "--recorded", file)
 
 
 def test_one_column_has_one_role(here: Path) -> None:
@@ -161,7 +163,7 @@ def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(here: Path) -
     lines = [[*row, at + 20] for at, row in zip((3, 9, 4, 4), LINES, strict=True)]
     told = refused(table("article,model,summary,fluency,my sum", lines))
     assert "--rating ASPECT=my" not in told and "--rating 'ASPECT=my sum'" in told
-    assert "name what does: --rating fluency=fluency" in told
+    assert "name the ones that do: --rating fluency=fluency" in told
 
 
 def test_a_study_does_not_take_over_anothers_results(here: Path) -> None:
@@ -260,7 +262,7 @@ def test_a_rating_counts_once(here: Path) -> None:
 
 
 def test_a_definition_does_not_shadow_a_card(here: Path) -> None:
-    assert "this aspect has a card" in refused("mine.csv", "--define", "fluency=foo")
+    assert "this aspect already has a card" in refused("mine.csv", "--define", "fluency=foo")
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> 
                 continue
             said = shell.run(line)
             if code := re.search(r"^! .*# (\d): (.*)$", line):
-                assert f"Stated bars: {code[2]} (exit code {code[1]})" in said
+                assert f"Required minimums (bars): {code[2]} (exit code {code[1]})" in said
             for study in re.findall(r"^judgescope run config/studies/(\S+)\.yaml", line):
                 assert (shell.home / "results" / study / "report" / "index.html").is_file()
     assert submitted.exists() == (before or title == CLUSTER)

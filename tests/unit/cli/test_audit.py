@@ -53,7 +53,7 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(page: Page)
     assert "judge       gpt-4: quality_gpt4" in columns and "not used    seconds" in columns
     assert "60 rows, 7 columns" in columns
     assert verdict.startswith("gpt-4: Better than chance at agreeing with people on Quality (")
-    assert "people: one rater agrees with the others on Quality by Spearman" in verdict
+    assert "people: one rater's agreement with the others on Quality: Spearman" in verdict
     assert "60 texts of 12 sources" in supports and "5 systems" in supports
     assert "second draw" in adds and "second rater" not in adds and "the system" not in adds
 
@@ -133,7 +133,10 @@ def test_the_exit_code_says_whether_the_bar_is_met(
     page: Page, bar: str, status: int, word: str
 ) -> None:
     code, said = page(two(), "--require", bar)
-    assert (code, f"Stated bars: {word} (exit code {status})." in said) == (status, True)
+    assert (code, f"Required minimums (bars): {word} (exit code {status})." in said) == (
+        status,
+        True,
+    )
     assert len(said.split("\n\n")[1].splitlines()) <= 10
 
 
@@ -145,7 +148,7 @@ BROKEN: dict[str, tuple[Rows, str]] = {
             {"human": 1 + at % 5 if at % 2 else "", "judge": "" if at % 2 else at % 3}
             for at in range(40)
         ],
-        "no row has a score of a judge and a rating",
+        "no row has both a judge's score",
     ),
     "constant judge": ([{**row, "judge": 3} for row in two()], "all values are the same"),
     "constant people": ([{**row, "human": 3} for row in two()], "all values are the same"),
@@ -156,9 +159,9 @@ BROKEN: dict[str, tuple[Rows, str]] = {
     ),
     "braces": (
         [{"human": row["human"], "judge {form}": row["judge"]} for row in two()],
-        "braces in its name",
+        "contains a brace",
     ),
-    "one row": (two()[:1], "agreement needs two rows or more"),
+    "one row": (two()[:1], "agreement needs at least two rows"),
     "texts twice": ([{**row, "model": "s0"} for row in made()], "two texts of the same system"),
 }
 
@@ -175,7 +178,7 @@ def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) 
     ("words", "said"),
     [
         (["--judge", "jugde"], "nearest: judge"),
-        (["--require", "spearman"], "a bar must be a statistic and a number"),
+        (["--require", "spearman"], "(bar) must be a statistic and a number"),
         (["--require", "spearmann=.5"], "nearest: spearman"),
         (["--scale", "1:2"], "outside the scale"),
         (["--human", "human", "--judge", "human"], "only one role"),
@@ -296,13 +299,13 @@ def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(page: 
 def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None:
     status, said = page(chosen(), "--require", "accuracy_comparison_half=.6")
     columns, verdict, supports, adds = said.strip().split("\n\n")
-    assert status == 0 and "Stated bars: meets (exit code 0)." in verdict
+    assert status == 0 and "Required minimums (bars): meets (exit code 0)." in verdict
     assert "texts       answer_a, answer_b" in columns and "model_a, model_b" in columns
     assert "choice      overall: winner (Anna), winner (Ben)" in columns
     assert "judge       gpt4_winner: gpt4_winner" in columns
     assert "Better than chance at choosing the better of two texts" in verdict.replace("\n  ", " ")
-    assert "60 pairs, 30 sources" in supports and "these 4 systems alone" in supports
-    assert "in the other order" in adds and "second rater" not in adds and "the system" not in adds
+    assert "60 pairs, 30 sources" in supports and "only these 4 systems" in supports
+    assert "in reverse order" in adds and "second rater" not in adds and "the system" not in adds
     names = ["q", "1st", "2nd", "who"]
     keys = ["question", "answer_a", "answer_b", "winner (Anna)"]
     rows = [
@@ -379,13 +382,17 @@ def test_systems_that_wrote_for_few_sources_are_not_tested(page: Page) -> None:
     ]
     said = page(rows)[1]
     assert "for these 6 systems only" in " ".join(said.split())
-    assert "these 6 systems alone: a test needs texts by most of them for each source" in said
+    assert "these 6 systems: a test needs texts by most of them for each source" in said
 
 
 def test_choices_between_nothing_are_refused_with_what_to_add(page: Page) -> None:
     rows = [{"human": row["winner (Anna)"], "judge": row["gpt4_winner"]} for row in chosen()]
     status, said = page(rows)
-    assert status == 3 and "do not say between which" in said and "human, judge" in said
+    assert (
+        status == 3
+        and "not the two texts or systems of each choice" in said
+        and "human, judge" in said
+    )
     assert "answer_a, answer_b" in said and "model_a, model_b" in said
 
 

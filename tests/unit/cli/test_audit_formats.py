@@ -209,23 +209,27 @@ def test_every_assertion_of_one_name_is_a_judge(tmp_path: Path) -> None:
 def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
     made = wanted(judge_bench(7), tmp_path / "d.json")
     assert made.scales == {"fluency": {"min": 1, "max": 7, "step": 1}}
-    with pytest.raises(UserError, match="the best value of a scale is its lowest"):
+    with pytest.raises(UserError, match="the best value of a scale must be its highest"):
         wanted(judge_bench(0), tmp_path / "e.json")
 
 
 @pytest.mark.parametrize(
     ("content", "name", "said"),
     [
-        (inspect(3), "a.json", "this version of results of Inspect is not known"),
-        (promptfoo(4), "a.json", "this version of results of promptfoo is not known"),
-        (deepeval("metrics"), "a.json", "this version of results of DeepEval is not known"),
-        (lm_eval("hash"), "a.jsonl", "this version of results of lm-evaluation-harness"),
-        (judge_bench(5, "ranked"), "a.json", "this version of results of JUDGE-BENCH is not known"),
-        (alpaca(2.5), "a.json", "this version of results of AlpacaEval is not known"),
+        (inspect(3), "a.json", "this version of Inspect results is not supported"),
+        (promptfoo(4), "a.json", "this version of promptfoo results is not supported"),
+        (deepeval("metrics"), "a.json", "this version of DeepEval results is not supported"),
+        (lm_eval("hash"), "a.jsonl", "this version of lm-evaluation-harness results"),
+        (
+            judge_bench(5, "ranked"),
+            "a.json",
+            "this version of JUDGE-BENCH results is not supported",
+        ),
+        (alpaca(2.5), "a.json", "this version of AlpacaEval results is not supported"),
         ([1, 2, 3], "a.json", "row"),
-        ({"some": "object"}, "a.json", "neither a list of rows nor of a known tool"),
+        ({"some": "object"}, "a.json", "neither a list of rows nor results of a supported tool"),
         ({**inspect(), "samples": []}, "a.json", "0 rows"),
-        ({**inspect(), "samples": [{}]}, "a.json", "these results lack a part of their format"),
+        ({**inspect(), "samples": [{}]}, "a.json", "these results lack a required part"),
     ],
 )
 def test_other_versions_and_formats_are_refused(
@@ -281,11 +285,11 @@ def test_people_and_judges_of_a_folder_of_annotations_are_put_together(tmp_path:
 @pytest.mark.parametrize(
     ("contents", "said", "where"),
     [
-        ([], "no log of Inspect, and no annotations of AlpacaEval", "logs"),
-        ([inspect(), {"some": "object"}], "this is not a log of Inspect", "log-1.json"),
-        ([inspect(), inspect(3)], "this version of results of Inspect is not known", "log-1.json"),
-        ([{**inspect(), "samples": [{}]}], "these results lack a part of their format", "logs"),
-        ([alpaca(), inspect()], "this file has no annotations of AlpacaEval", "log-1.json"),
+        ([], "no Inspect logs or AlpacaEval annotations", "logs"),
+        ([inspect(), {"some": "object"}], "this file is not an Inspect log", "log-1.json"),
+        ([inspect(), inspect(3)], "this version of Inspect results is not supported", "log-1.json"),
+        ([{**inspect(), "samples": [{}]}], "these results lack a required part", "logs"),
+        ([alpaca(), inspect()], "this file has no AlpacaEval annotations", "log-1.json"),
     ],
 )
 def test_a_folder_of_other_files_is_refused(

@@ -104,7 +104,7 @@ def test_the_cards_say_what_was_guessed_and_never_a_key(
     end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "Org/Big-1", "--key-env", "MY_KEY"]
     assert init("mine.csv", "--yes", *end, "--price", ".1", ".4") == 0
     said = capsys.readouterr().out
-    assert "fluency: fluency_rater1, fluency_rater2 (2 columns, 1 to 5 seen)" in said.replace(
+    assert "fluency: fluency_rater1, fluency_rater2 (2 columns, values 1 to 5)" in said.replace(
         "scale 1:5:1; ", ""
     )
     assert "not used    remark" in said and "4 texts of 2 items, 8 ratings" in said
@@ -139,7 +139,7 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
     "words": (["--rating", "fluency=remark"], "a rating is not a number", None),
     "aspect": (["--rating", "fluncy=fluency_rater1"], "this aspect has no card", "fluency"),
     "scale": (["--scale", "five"], "worst and a best", None),
-    "other": (["--scale", "coherence=1:5"], "no ratings of this aspect", None),
+    "other": (["--scale", "coherence=1:5"], "no column rates this aspect", None),
     "range": (["--scale", "1:4:1"], "a rating is outside the scale", None),
     "half": (["--endpoint", "http://h/v1"], "must be given together", None),
     "url": (["--endpoint", "h/v1", "--model", "m"], "this is not the URL", None),
@@ -193,7 +193,7 @@ def test_a_missing_file_names_what_is_there(here: Path) -> None:
 def test_nothing_is_overwritten(here: Path) -> None:
     assert init("mine.csv", "--yes") == 0
     before = {path: Path(path).read_bytes() for path in written()}
-    with pytest.raises(UserError, match="a card with this name exists"):
+    with pytest.raises(UserError, match="a card with this name already exists"):
         init("mine.csv", "--yes")
     end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]
     Path("config/models").mkdir()
@@ -285,7 +285,7 @@ def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     answers = ["mine.csv", "1", "sumary", *ratings, *scales, *end, "", "y"]
     assert init(answers=answers) == 0
     said = capsys.readouterr().out
-    assert "nearest: summary" in said and "no line of this number: 99" in said
+    assert "nearest: summary" in said and "no line has this number: 99" in said
     assert "sk-secret" not in said and "a rating is not a number" in said
     assert card("datasets", "other")["columns"]["ratings"]["pace"] == ["fluency_rater2"]
     assert card("datasets", "other")["aspects"]["pace"]["max"] == 7
@@ -370,7 +370,7 @@ def test_a_metric_is_a_judge_and_no_rating(here: Path) -> None:
     assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": ["fluency_rater1"]}
     assert card("studies", "mine")["judges"][0] == "rater-2"
     assert card("studies", "mine")["max_usd"] == 3
-    with pytest.raises(UserError, match="no ratings of this aspect"):
+    with pytest.raises(UserError, match="no column rates this aspect"):
         init("mine.csv", "--yes", "--study", "o", "--metric", "pace=fluency_rater2")
 
 
@@ -387,13 +387,13 @@ def test_recorded_replies_are_a_judge(here: Path) -> None:
     assert card("judges", "asked") == {"judge": "asked", "model": "asked", "parser": "score"}
     for words, said in (
         (["--recorded", "asked.jsonl", "--reply", "repli"], "does not have this column"),
-        (["--reply", "reply"], "about a file of replies"),
+        (["--reply", "reply"], "needs a file of replies"),
         (
             [
                 *("--recorded", "asked.jsonl", "--rating", "fluency=fluency_rater1"),
                 *("--rating", "coherence=fluency_rater2"),
             ],
-            "no column says which aspect",
+            "no column identifies the aspect",
         ),
     ):
         with pytest.raises(UserError, match=said):
@@ -403,7 +403,7 @@ def test_recorded_replies_are_a_judge(here: Path) -> None:
 @pytest.mark.heavy
 def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
     done = running.run("-m", "judgescope", "init", "mine.csv", cwd=here)
-    assert done.returncode == 1 and "questions need a terminal" in done.stdout
+    assert done.returncode == 1 and "which need a terminal" in done.stdout
     assert "--yes" in done.stdout and written() == []
     assert "rating      fluency: fluency_rater1, fluency_rater2" in done.stdout
 

@@ -1,4 +1,4 @@
-"""The command `judgescope audit`: is a judge any good, by one table of scores and ratings?"""
+"""The command `judgescope audit`: is a judge any good? From one table of scores and ratings."""
 
 import argparse
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from typing import Final
 from judgescope.cli.init.options import add_columns
 
 BROKEN: Final = 3
-"""The exit code of input that cannot be used; the others are those of `page.Findings.status`."""
+"""The exit code for input that cannot be used; `page.Findings.status` has the others."""
 MOST_NAMED: Final = 2
-"""Surplus files that a message names."""
+"""The number of surplus files that a message names."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -20,22 +20,22 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "audit",
         help="is a judge any good? One table in, one page out",
         description="Compare a judge's scores with people's ratings in one table, without cards. "
-        "Exit code: 0 every bar is met (or none is stated), 1 one is missed, 2 cannot tell, 3 the "
-        "input cannot be used.",
+        "Exit code: 0 every required minimum (bar) is met, or none is set; 1 a bar is missed; "
+        "2 cannot tell; 3 the input cannot be used.",
     )
     parser.add_argument(
         "file",
         type=Path,
-        help="CSV, TSV, JSONL or Parquet, results of another tool, or a folder of Inspect's logs "
-        "or AlpacaEval's annotations",
+        help="a CSV, TSV, JSONL or Parquet table, results of another tool, or a folder of Inspect "
+        "logs or AlpacaEval annotations",
     )
-    table = parser.add_argument_group("the table's columns; those not named are guessed")
+    table = parser.add_argument_group("the table's columns (guessed if you do not name them)")
     table.add_argument(
         "--judge",
         metavar="[ASPECT=]COLUMN",
         action="append",
         default=[],
-        help="a judge's scores, of one aspect or of all; repeat it for more",
+        help="a judge's scores, for one aspect or for all; repeat it for more columns",
     )
     table.add_argument(
         "--human",
@@ -50,23 +50,26 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="STATISTIC[.LEVEL]=VALUE",
         action="append",
         default=[],
-        help="a bar that every judge must meet, such as spearman=.5; repeat it for more",
+        help="a minimum (bar) that every judge must reach, such as spearman=.5; repeat it for more",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of the page")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write the page as HTML, too")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write the page as HTML")
     parser.add_argument(
-        "--write", type=Path, metavar="DIR", help="keep the cards and the data of a study in DIR"
+        "--write",
+        type=Path,
+        metavar="DIR",
+        help="write a study of these data, with its cards, to DIR",
     )
     parser.set_defaults(act=audit, failed=BROKEN, more_files=_several)
 
 
 def _several(file: Path, more: Sequence[str]) -> str:
-    """Return what to do about several files, as a shell makes of `logs/*.json`."""
+    """Return the error for several files, to which a shell expands `logs/*.json`."""
     folder = file if file.is_dir() else file.parent
     return (
-        f"an audit reads one file, or a folder of Inspect's logs or AlpacaEval's annotations; got "
+        f"an audit reads one file, or a folder of Inspect logs or AlpacaEval annotations; got "
         f"{1 + len(more)}: {file}, {', '.join(more[:MOST_NAMED])}{', …' * (len(more) > MOST_NAMED)}"
-        f"; for such files name the folder: judgescope audit {folder}"
+        f"; to read such files together, name their folder: judgescope audit {folder}"
     )
 
 
@@ -88,5 +91,5 @@ def audit(args: argparse.Namespace) -> int:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
     print(page.as_json(findings) if args.json else page.as_text(findings))
     if args.write is not None and not args.json:
-        print(f"\nwritten to {args.write}; in this folder `judgescope run {card}` says more")
+        print(f"\nwritten to {args.write}; for a full report, run `judgescope run {card}` there")
     return findings.status

@@ -1,4 +1,4 @@
-"""Results of other tools as tables: each reader knows one version of a format, and no other.
+"""Results of other tools as tables: each reader supports one version of a format.
 
 Where a format is published: Inspect, inspect.aisi.org.uk/eval-logs.html (JSON logs); promptfoo,
 promptfoo.dev/docs/configuration/outputs (JSON); DeepEval, repository confident-ai/deepeval,
@@ -6,7 +6,7 @@ deepeval/test_run/api.py; lm-evaluation-harness, repository EleutherAI/lm-evalua
 docs/interface.md (--log_samples); AlpacaEval, repository tatsu-lab/alpaca_eval,
 src/alpaca_eval/analyze.py and metrics/helpers.py; JUDGE-BENCH, repository dmg-illc/JUDGE-BENCH,
 data/README.md.
-Content is data: nothing of it is run.
+Content is data: none of it is executed.
 """
 
 import json
@@ -35,7 +35,7 @@ GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
 HUMAN: Final = "human"
 """The type of promptfoo's assertion that a person made in its viewer."""
 ALPACA: Final = ("instruction", "output_1", "output_2")
-"""Keys that tell the pairs of AlpacaEval's annotations apart, as its own analysis does."""
+"""Keys that identify a pair in AlpacaEval's annotations, as in its own analysis."""
 GENERATORS: Final = ("generator_1", "generator_2")
 ALPACA_VERSION: Final = "0.6: preferences from 1 to 2, and 0 for a tie"
 JUDGE_BENCH_VERSION: Final = "of 2024: annotations that are categorical, graded or continuous"
@@ -46,7 +46,7 @@ GIVEN: Final = {"id", "instance", "annotations"}
 def _table(
     rows: Sequence[Row], columns: Guess, scales: Mapping[str, Mapping[str, float]] | None = None
 ) -> Table:
-    """Return a tool's results: rows, what their columns hold, and the scales that the tool states.
+    """Return a tool's results: rows, the roles of their columns, and the scales that it gives.
 
     `audit.table.read` adds the file and the aspects that have cards.
     """
@@ -55,7 +55,7 @@ def _table(
 
 
 def results_of(content: object, file: Path) -> Table | None:
-    """Return the results in a JSON file's content, or in the rows of JSONL; None of no known tool.
+    """Return the results in a JSON file's content, or in JSONL rows; None if no tool matches.
 
     Raises UserError for another version of a known format.
     """
@@ -70,27 +70,26 @@ def results_of(content: object, file: Path) -> Table | None:
 
 def _lacking(where: str, error: Exception) -> UserError:
     return UserError(
-        "these results lack a part of their format",
+        "these results lack a required part of their format",
         where=where,
         got=f"{type(error).__name__}: {error}"[:80],
-        todo="write them again with the tool, or bring scores and ratings into a CSV or JSONL "
-        "table",
+        todo="export them again with the tool, or put scores and ratings into a CSV or JSONL table",
     )
 
 
 def _known(version: object, known: object, tool: str, where: str) -> None:
     if version != known:
         raise UserError(
-            f"this version of results of {tool} is not known",
+            f"this version of {tool} results is not supported",
             where=where,
             got=version,
             allowed=str(known),
-            todo="bring scores and ratings into a CSV or JSONL table",
+            todo="put scores and ratings into a CSV or JSONL table",
         )
 
 
 def _guess(rows: Sequence[Row], scores: Mapping[str, None], **roles: Any) -> Guess:
-    """Return columns of `scores` as judges, and numbers whose names are of people as ratings."""
+    """Return columns of `scores` as judges, and numbers with names of people as ratings."""
     people = [
         name
         for name in columns_of(rows)
@@ -112,7 +111,7 @@ def _scalars(content: object, prefix: str) -> dict[str, float]:
 
 
 def _text(content: object) -> str | None:
-    """Return a text as it is, and messages or other values as JSON; None of nothing."""
+    """Return a text unchanged, messages or other values as JSON, and None for nothing."""
     if content is None or content == "":
         return None
     return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
@@ -131,16 +130,16 @@ def _inspect(log: Content, where: str) -> Table:
 
 
 def of_folder(folder: Path) -> Table:
-    """Return the results of all JSON files in a folder: logs of Inspect, with the task in samples'
-    ids, or annotations of AlpacaEval.
+    """Return the results of all JSON files in a folder: Inspect logs or AlpacaEval annotations.
 
-    Raises UserError for a folder without any, and for a JSON file that is neither.
+    Ids of samples contain the log's task. Raises UserError for a folder without such files, and for
+    any other JSON file in it.
     """
     files = sorted(folder.glob("*.json"))
     if not files:
         packed = any(folder.glob("*.eval"))
         raise UserError(
-            "this folder has no log of Inspect, and no annotations of AlpacaEval, in JSON",
+            "this folder contains no Inspect logs or AlpacaEval annotations in JSON",
             where=str(folder),
             got=", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "an empty folder",
             todo="inspect log convert FOLDER --to json --output-dir NEW"
@@ -151,7 +150,7 @@ def of_folder(folder: Path) -> Table:
     alpaca = _is_alpaca(next(iter(contents.values())))
     for where, content in contents.items():
         if not (_is_alpaca if alpaca else _is_inspect)(content):
-            what = "file has no annotations of AlpacaEval" if alpaca else "is not a log of Inspect"
+            what = "file has no AlpacaEval annotations" if alpaca else "file is not an Inspect log"
             todo = "move it elsewhere, or audit it separately"
             raise UserError(f"this {what}", where=where, todo=todo)
     try:
@@ -163,7 +162,7 @@ def of_folder(folder: Path) -> Table:
 
 
 def _of_logs(logs: Mapping[str, Content]) -> Table:
-    """Return the samples of logs, by their files; a sample of several tasks has its task's name."""
+    """Return the samples of logs; if there are several tasks, ids begin with the task."""
     rows: list[Row] = []
     scorers: dict[str, None] = {}
     tasks = {str(log["eval"].get("task")) for log in logs.values()}
@@ -211,7 +210,7 @@ def _grade(value: object) -> float | None:
 
 
 def _of_texts(rows: Sequence[Row], item: str = "id") -> dict[str, Any]:
-    """Return the roles of `input` and `output`, each where all rows have it, and of `system`."""
+    """Return the roles of `input` and `output` (if all rows have them) and of `system`."""
     given = {name: all(row.get(name) for row in rows) for name in ("input", "output")}
     several = len({row.get("system") for row in rows}) > 1
     return {
@@ -308,7 +307,7 @@ def _first_has(content: object, keys: set[str]) -> bool:
 
 
 def _lm_eval(samples: Sequence[Content], where: str) -> Table:
-    """Return a row per document: metrics are judges, or the reply itself where it is a number."""
+    """Return a row per document: metrics are judges, or the reply itself if it is a number."""
     lacking = sorted(LM_EVAL - samples[0].keys())
     version = f"samples without {', '.join(lacking)}" if lacking else LM_EVAL_VERSION
     _known(version, LM_EVAL_VERSION, "lm-evaluation-harness", where)
@@ -370,7 +369,7 @@ def _judge_bench(content: Content, where: str) -> Table:
     }
     if not metrics:
         raise UserError(
-            "all annotations of these results are categories, which have no order",
+            "all annotations in these results are categories, which have no order",
             where=where,
             got=", ".join(str(one["metric"]) for one in content["annotations"]),
             allowed="annotations of category graded or continuous",
@@ -379,10 +378,10 @@ def _judge_bench(content: Content, where: str) -> Table:
     for name, one in metrics.items():
         if not one["worst"] < one["best"]:
             raise UserError(
-                "the best value of a scale is its lowest",
+                "the best value of a scale must be its highest",
                 where=f"{where}, metric {name}",
                 got=f"worst {one['worst']}, best {one['best']}",
-                todo="turn the scores: worst + best - value",
+                todo="reverse the scores: replace each by worst + best - score",
             )
         step = {"step": 1} if one["category"] == "graded" else {}
         scales[slug(name)] = {"min": one["worst"], "max": one["best"], **step}
@@ -421,7 +420,7 @@ def _alpaca(annotations: Sequence[Content], where: str) -> Table:
     """Return a row per instruction and pair of outputs, and a column of choices per annotator.
 
     Annotations without `annotator` are people's. A preference above 1.5 is for the second output;
-    of several annotations of a pair by one annotator the first counts.
+    if an annotator has annotated a pair several times, the first annotation counts.
     """
     rows: dict[str, Row] = {}
     raters: dict[str, bool] = {}

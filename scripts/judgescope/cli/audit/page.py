@@ -1,4 +1,4 @@
-"""The page of an audit: columns, verdict, what the file supports, what one more column adds."""
+"""The page of an audit: columns, verdict, supported claims, what more columns would add."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,22 +32,22 @@ from judgescope.statistics.verdict import Outcome
 
 WIDTH: Final = 100
 MOST_LINES: Final = 10
-"""The verdict has no more lines."""
+"""The most lines that the verdict has."""
 MEETS, MISSES, CANNOT_TELL = range(3)
-"""The exit codes: every judge meets every bar (or none is stated), one misses, cannot tell."""
+"""Exit codes: every judge meets every bar (or none is set), one misses, cannot tell."""
 FEW_NUMBERS: Final = 2
-"""A short line on a judge has no more of them."""
+"""The most numbers in a short line on a judge."""
 JSON_ROLES: Final = ("text", "source", "item", "system", *PAIRED)
 SHORT: Final = (AGREEMENT, LABELS, PAIRS)
-"""The kinds of claims that a short line on a judge has."""
+"""The kinds of claims in a short line on a judge."""
 STATUS: Final = {Outcome.MEETS: MEETS, Outcome.MISSES: MISSES}
-"""Outcome of a bar -> exit code; of any other outcome, that of what cannot be told."""
+"""Outcome of a bar -> exit code; any other outcome means CANNOT_TELL."""
 VERDICTS: Final = {MEETS: "meets", MISSES: "misses", CANNOT_TELL: "cannot tell"}
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What an audit found: the study that the file makes, its rows, and the results."""
+    """The findings of an audit: the study made from the file, its rows, and the results."""
 
     draft: StudyDraft
     table: Table
@@ -65,7 +65,7 @@ class Findings:
 
     @cached_property
     def claims(self) -> dict[str, list[Claim]]:
-        """Return judge -> the claims about it; whether it is above others needs a comparison."""
+        """Return judge -> the claims about it, except comparisons with other judges."""
         return {
             judge.id: [claim for claim in claims(self.report, judge) if claim.kind != FIRST]
             for judge in self.judges
@@ -73,13 +73,13 @@ class Findings:
 
     @property
     def people(self) -> list[Row]:
-        """Return the agreement of one rater with the others, by aspect; none with one rater."""
+        """Return the agreement of one rater with the others, by aspect; empty for one rater."""
         rows = self.report.rows("verdicts").where(judge="human", form=AGREEMENT)
         return [row for row in rows if row.statistic == "spearman"]
 
     @property
     def status(self) -> int:
-        """Return the exit code: that of the worst bar, 0 where none is stated."""
+        """Return the exit code: that of the worst bar, 0 if no bar is set."""
         bars = [one for of in self.claims.values() for one in of if one.kind.startswith(BAR)]
         codes = {STATUS.get(claim.outcome, CANNOT_TELL) for claim in bars}
         return next((code for code in (MISSES, CANNOT_TELL) if code in codes), MEETS)
@@ -94,7 +94,7 @@ def as_text(findings: Findings) -> str:
     if len(verdict) > MOST_LINES:
         verdict = _wrapped(_verdict(findings, _short))
     if len(verdict) > MOST_LINES:
-        verdict = [*verdict[: MOST_LINES - 1], "… --json and --html have the rest"]
+        verdict = [*verdict[: MOST_LINES - 1], "… the rest is in the output of --json or --html"]
     parts = [
         list(_columns(findings)),
         verdict,
@@ -117,7 +117,7 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
 
 
 def _columns(findings: Findings) -> Iterator[str]:
-    """Yield what each column was taken for, as `init` says it, without roles that none has."""
+    """Yield how each column was interpreted, as `init` prints it, without unused roles."""
     item = findings.draft.columns.item
     unused = {"-", item if item not in findings.table.columns else "-"}
     for line in described(findings.draft, findings.table):
@@ -129,18 +129,19 @@ def _columns(findings: Findings) -> Iterator[str]:
 def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
     """Yield whether bars are met, then a line for each judge, in `words`, then for people."""
     if findings.draft.require:
-        yield f"Stated bars: {VERDICTS[findings.status]} (exit code {findings.status})."
+        status = findings.status
+        yield f"Required minimums (bars): {VERDICTS[status]} (exit code {status})."
     for judge in findings.judges:
         yield plain(f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}")
     for row in findings.people:
         yield plain(
-            f"people: one rater agrees with the others on {findings.report.aspect(row.aspect)} by "
-            f"{label(row.statistic)} {figures(row)}."
+            f"people: one rater's agreement with the others on "
+            f"{findings.report.aspect(row.aspect)}: {label(row.statistic)} {figures(row)}."
         )
 
 
 def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
-    """Return the judge's answer with the numbers that decide: of its bars, else of agreement."""
+    """Return the answer on a judge and its numbers: those of its bars, or else of agreement."""
     bars = [claim for claim in of_judge if claim.kind.startswith(BAR)]
     shown = bars or [claim for claim in of_judge if claim.kind in SHORT]
     numbers = [f"{claim.subject}: {number(claim)}" for claim in shown if number(claim)]
@@ -171,13 +172,13 @@ def _supports(findings: Findings) -> Iterator[str]:
     systems = _systems(findings)
     few = systems < FEWEST_SYSTEMS
     if few or any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
-        needs = f"{FEWEST_SYSTEMS}" if few else "texts by most of them for each source"
+        needs = f"at least {FEWEST_SYSTEMS}" if few else "texts by most of them for each source"
         if systems > 1:
-            yield f"a claim about these {systems} systems alone: a test needs {needs}"
+            yield f"a claim about only these {systems} systems: a test needs {needs}"
     else:
         yield f"whether a preference for systems would do as well: {systems} systems"
     if columns.text or columns.texts:
-        yield "whether the length of the texts would do as well"
+        yield "whether scoring texts by their length would do as well"
 
 
 def _systems(findings: Findings) -> int:
@@ -204,21 +205,21 @@ def _adds(findings: Findings) -> Iterator[str]:
     if not columns.source and alone:
         yield (
             "the source of each text, or an id that its texts share: agreement within a source; "
-            "where rows share one, intervals without it are too narrow"
+            "if rows share a source, intervals without it are too narrow"
         )
     if not columns.text and not columns.texts:
-        yield "the texts: whether their length would do as well, and perturbed texts to judge"
+        yield "the texts: whether scoring by length would do as well, and tests on perturbed texts"
     if columns.compared:
-        yield "the judge's choices with the texts in the other order: how often it contradicts them"
+        yield "the judge's choices with the texts in reverse order: how often it contradicts itself"
     else:
-        yield "a second draw of the judge: how often it gives another score to the same text"
+        yield "a second draw (score) by the judge: how often it scores the same text differently"
 
 
 # --- for programs ----------------------------------------------------------------------------
 
 
 def as_json(findings: Findings) -> str:
-    """Return all that the page says, and the numbers, as JSON."""
+    """Return the contents of the page, with all numbers, as JSON."""
     columns = findings.draft.columns
     content = {
         "file": str(findings.table.file),

@@ -37,11 +37,11 @@ from judgescope.scoring.computed import compute, replay
 
 VERDICTS: Final = "verdicts"
 DECIDING: Final = ("agreement", "labels", "pairwise")
-"""The tables that bars are compared with, beside coverage."""
+"""The tables with statistics for which bars can be set, besides coverage."""
 
 
 def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
-    """Return the study's key `require` of `spearman=.5`; the plan checks the names."""
+    """Return the study's key `require` from texts such as `spearman=.5`; the plan checks names."""
     required: dict[str, float] = {}
     for text in texts_of_bars:
         name, _, bar = text.partition("=")
@@ -51,7 +51,7 @@ def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
             value = math.nan
         if not name or not math.isfinite(value) or name in required:
             raise UserError(
-                "a bar must be a statistic and a number, stated once",
+                "a required minimum (bar) must be a statistic and a number, given once",
                 where="--require",
                 got=text,
                 allowed="like spearman=.5 or kappa_linear.pooled=.4",
@@ -63,7 +63,7 @@ def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
 def written(draft: StudyDraft, folder: Path) -> Path:
     """Write data and cards into a folder; return the study's card, below the folder.
 
-    Raises UserErrors if one of these files is there already.
+    Raises UserErrors if one of these files already exists.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with chdir(folder):
@@ -71,9 +71,9 @@ def written(draft: StudyDraft, folder: Path) -> Path:
 
 
 def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
-    """Return the report's data of a study in a folder, computed here; `out` is for tables.
+    """Return the report's data of a study in a folder, computed here; tables go to `out`.
 
-    Raises UserError or UserErrors as a run would, with the rows of the user's file.
+    Raises UserError or UserErrors as a run does, with row numbers of the user's file.
     """
     return copy_context().run(_computed, draft, card, folder, out.absolute())
 
@@ -91,7 +91,7 @@ def _computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
 
 
 def _judge(plan: Plan, dataset: str) -> None:
-    """Read the data and compute all scores, those of the controls only where a bar needs them."""
+    """Read the data and compute all scores; the controls' scores only if there is a bar."""
     ingest(texts.ingest(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
@@ -128,12 +128,12 @@ def _as_run(spec: StatisticsSpec) -> StatisticsSpec:
 
 
 def _deciding(plan: Plan) -> list[str]:
-    """Return the tables that bars are compared with, beside coverage."""
+    """Return the tables with statistics for which bars can be set, besides coverage."""
     return [name for name in results.tables_of(plan) if name in DECIDING]
 
 
 def _of_recorded(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:
-    """Return the spec for the judges of the file alone: claims do not depend on other judges."""
+    """Return the spec for only the judges of the file: claims do not depend on other judges."""
     cards = plan.judges
     mine = {name: one for name, one in spec.judges.items() if _recorded(plan, cards[name].model)}
     if spec.required:

@@ -1,4 +1,4 @@
-"""What `judgescope audit` takes the columns of a table for, and why it refuses a table."""
+"""How `judgescope audit` interprets the columns of a table, and why it rejects a table."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -32,11 +32,11 @@ from judgescope.schema.loading import Cards
 MOST_BYTES: Final = 200_000_000
 MOST_ROWS: Final = 50_000
 ROW: Final = "row"
-"""The column of ids in a table without items."""
+"""The column of ids that is added to a table without items."""
 
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[StudyDraft, Table]:
-    """Return the study that a table makes, and its rows; UserError for one that makes none."""
+    """Return the study made from a table, and the table; UserError if none can be made."""
     table, named = flags.understood(args, read(args.file))
     table = replace(table, copied=True)
     ratings = flags.read_ratings(args.human, table, "--human", ALL) if args.human else {}
@@ -70,7 +70,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
 def _judge_scale(
     table: Table, columns: Guess, judge: str, scales: Mapping[str, Scale]
 ) -> dict[str, dict[str, Scale]]:
-    """Return the key `scale` of a judge's card: people's, where its scores are values of that."""
+    """Return the key `scale` of a judge's card: people's scale, if all its scores are on it."""
     scores = columns.judges[judge]
     fitting = {
         aspect: scale
@@ -91,7 +91,7 @@ def _fits(value: float | None, scale: Scale) -> bool:
 
 
 def read(file: Path) -> Table:
-    """Return a file's rows, and what its columns hold where another tool has written it.
+    """Return a file's rows, and its columns' roles if another tool has written it.
 
     Raises UserError for a file that is too large, or has fewer than two rows.
     """
@@ -104,12 +104,12 @@ def read(file: Path) -> Table:
         table = results_of(content, file)
         if table is None and not isinstance(content, list):
             raise UserError(
-                "this JSON file is neither a list of rows nor of a known tool",
+                "this JSON file is neither a list of rows nor results of a supported tool",
                 where=str(file),
                 got=", ".join(map(str, content))[:80] if isinstance(content, dict) else content,
                 allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, AlpacaEval, "
                 "JUDGE-BENCH",
-                todo="bring scores and ratings into a CSV or JSONL table",
+                todo="put scores and ratings into a CSV or JSONL table",
             )
     cards = Cards([HOME / "config"])
     if table is None:
@@ -119,9 +119,9 @@ def read(file: Path) -> Table:
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
-        todo = "an audit needs at least two rated texts, and an interval ten"
+        todo = "provide at least two rated texts; intervals need ten"
         raise UserError(
-            "agreement needs two rows or more",
+            "agreement needs at least two rows",
             where=str(file),
             got=plural(len(table.rows), "row"),
             todo=todo,
@@ -130,13 +130,13 @@ def read(file: Path) -> Table:
 
 
 def _too_much(file: Path, got: str, allowed: str) -> UserError:
-    todo = "take a sample of its rows, or make a study of it: judgescope init"
+    todo = "take a sample of its rows, or create a study from it: judgescope init"
     what = "this file is too large for an audit"
     return UserError(what, where=str(file), got=got, allowed=allowed, todo=todo)
 
 
 def _by_people(columns: Guess) -> Guess:
-    """Return people's columns and the others, as a judge's, where some names are of people."""
+    """Return columns named after people as ratings, and the other columns as a judge's scores."""
     people = {
         aspect: kept
         for aspect, group in columns.ratings.items()
@@ -157,16 +157,16 @@ def _by_people(columns: Guess) -> Guess:
 
 
 def _checked(table: Table, columns: Guess) -> Guess:
-    """Return the columns without judges that people's ratings never meet.
+    """Return the columns without judges that score no text that people rated.
 
-    Raises UserErrors for a table that nothing can be said of.
+    Raises UserErrors for a table that cannot be audited.
     """
     errors, where = [], str(table.file)
     if not (columns.judges and columns.ratings) and (
         choices := choices_of_nothing(table.rows, table.columns)
     ):
         raise UserError(
-            "choices between two texts, in rows that do not say between which",
+            "this table has choices, but not the two texts or systems of each choice",
             where=where,
             got=", ".join(choices),
             todo="add the columns of the two texts (answer_a, answer_b), or of the systems that "
@@ -188,7 +188,7 @@ def _checked(table: Table, columns: Guess) -> Guess:
     rated = [column for group in columns.ratings.values() for column in group]
     for name in judged:
         if "{" in name:
-            what = "a judge's column has braces in its name, which a card would replace"
+            what = "the name of a judge's column contains a brace, which has a meaning in cards"
             todo = "give the column another name"
             errors.append(UserError(what, where=where, got=name, todo=todo))
     for whose, names in (("judges' scores", judged), ("people's ratings", rated)):
@@ -198,12 +198,12 @@ def _checked(table: Table, columns: Guess) -> Guess:
     if not met and not errors:
         errors.append(
             UserError(
-                "no row has a score of a judge and a rating by people",
+                "no row has both a judge's score and people's rating",
                 where=where,
                 got=", ".join(judged),
                 allowed=rated,
-                todo="a row needs the judge's score and people's rating of the same text: add the "
-                "missing one, or name other columns with --judge and --human",
+                todo="put the judge's score and people's rating of a text into one row, or name "
+                "other columns with --judge and --human",
             )
         )
     if errors:
@@ -214,7 +214,7 @@ def _checked(table: Table, columns: Guess) -> Guess:
 def _constant(table: Table, whose: str, names: Sequence[str]) -> UserError:
     values = {value for name in names for value in numbers(table.rows, name) or ()}
     return UserError(
-        f"{whose}: all values are the same, so nothing can agree with them",
+        f"{whose}: all values are the same, so agreement cannot be measured",
         where=f"{table.file}, column {', '.join(names)}",
         got=f"{', '.join(f'{value:g}' for value in sorted(values))} in every row",
         todo="name other columns, or rate texts of different quality",
@@ -222,7 +222,7 @@ def _constant(table: Table, whose: str, names: Sequence[str]) -> UserError:
 
 
 def _met(table: Table, columns: Guess) -> list[str]:
-    """Return the judges with a score in a row in which people rated the aspect, too."""
+    """Return the judges with a score in a row that also has people's rating of the aspect."""
     rated = {
         aspect: [any(cell is not None for cell in row) for row in zip(*cells, strict=True)]
         for aspect, group in columns.ratings.items()
@@ -242,15 +242,15 @@ def _met(table: Table, columns: Guess) -> list[str]:
 
 
 def _values(table: Table, column: str) -> list[float | None]:
-    """Return a column's numbers, the first of a list; None where there is none."""
+    """Return a column's numbers, the first one of each list; None for a missing number."""
     lists = (entries(row.get(column)) for row in table.rows)
     return [number(cells[0]) if cells else None for cells in lists]
 
 
 def _with_items(table: Table, columns: Guess) -> tuple[Table, Guess]:
-    """Return the table with ids, where neither items nor sources tell texts apart.
+    """Return the table with a column of item ids, if neither items nor sources identify texts.
 
-    Each row is an item of its own, or each source where there are systems without texts.
+    Each row is an item; in a table of systems without texts, each source is.
     """
     if columns.item or (columns.source and (columns.texts or not columns.systems)):
         return table, columns

@@ -35,11 +35,11 @@ TABLE_OPTIONS = {
         "ASPECT=COLUMN,…",
         "the ratings of an aspect, one column per rater; repeat it for each aspect",
     ),
-    "--define": ("ASPECT=TEXT", "a definition for judges, of an aspect without a card"),
-    "--task": (None, "such as summarization, dialogue, translation"),
+    "--define": ("ASPECT=TEXT", "a definition for judges, if the aspect has no card"),
+    "--task": (None, "what systems had to write: summarization, dialogue, translation, …"),
 }
 JUDGE_OPTIONS = {
-    "--provider": ("NAME", f"a provider with a card that ships: {', '.join(PROVIDERS)}"),
+    "--provider": ("NAME", f"a provider that judgescope has a card for: {', '.join(PROVIDERS)}"),
     "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
     "--model": ("NAME", "the model's name at the endpoint"),
     "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
@@ -53,16 +53,16 @@ JUDGE_OPTIONS = {
         "the NAME of the variable that holds the proxy's user:password",
     ),
     "--proxy-auth-file": ("FILE", "a file with only user:password, instead of --proxy-auth-env"),
-    "--ca-file": ("FILE", "certificates (PEM) that are trusted in place of the system's"),
-    "--form": (None, "the prompt; default: analyze-rate"),
-    "--judge": ("CARD", "a judge with an existing card"),
+    "--ca-file": ("FILE", "certificates (PEM) to trust instead of the system's"),
+    "--form": (None, "the prompt form (template); default: analyze-rate"),
+    "--judge": ("CARD", "an existing judge card"),
     "--metric": (
         "[ASPECT=]COLUMN",
-        "a judge's or metric's scores in the table; repeat it for more",
+        "a column with the scores of a judge or metric; repeat it for more",
     ),
-    "--recorded": ("FILE", "a file of a judge's replies to the texts"),
-    "--reply": ("COLUMN", "the column of the replies in that file"),
-    "--max-usd": ("US$", "what the study may cost in all"),
+    "--recorded": ("FILE", "a file with a judge's replies about the texts"),
+    "--reply": ("COLUMN", "the column with the replies in the file of --recorded"),
+    "--max-usd": ("US$", "the most that the study may cost in total"),
 }
 YES = {"", "y", "yes"}
 REPEATED = {"--rating", "--define", "--judge", "--metric"}
@@ -77,11 +77,12 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "init",
         help="create a study from your texts and ratings",
         description="Read the header of a CSV, TSV, JSONL or Parquet file, guess what its columns "
-        "hold, ask about the rest, and write the cards of a study. Nothing is overwritten.",
+        "contain, ask about the rest, and write a study's cards (YAML files). No file is "
+        "overwritten.",
     )
     parser.add_argument("file", type=Path, nargs="?", help="the table, one row per text")
-    parser.add_argument("--study", help="the study's name; default: the file's")
-    table = parser.add_argument_group("the table's columns; those not named are guessed")
+    parser.add_argument("--study", help="the study's name; default: the file's name")
+    table = parser.add_argument_group("the table's columns (guessed if you do not name them)")
     judge = parser.add_argument_group("judges; default: metrics and controls only")
     add_columns(table)
     for group, options in ((table, TABLE_OPTIONS), (judge, JUDGE_OPTIONS)):
@@ -93,13 +94,20 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
                 kind = Path if flag == "--recorded" else str
                 group.add_argument(flag, metavar=metavar, choices=choices, type=kind, help=about)
     table.add_argument("--mean", action="store_true", help="the ratings are means over raters")
-    table.add_argument("--planned", action="store_true", help="the ratings are not by people")
-    judge.add_argument(
-        "--price", nargs=2, type=float, metavar=("IN", "OUT"), help="US$ per million tokens"
+    table.add_argument(
+        "--planned", action="store_true", help="the ratings were planned, not given by people"
     )
-    judge.add_argument("--draws", type=int, help="replies to each question; default: 1")
+    judge.add_argument(
+        "--price",
+        nargs=2,
+        type=float,
+        metavar=("IN", "OUT"),
+        help="US$ per million tokens of prompts, and of replies",
+    )
+    judge.add_argument("--draws", type=int, help="replies to request for each question; default: 1")
     for name in ("--licence", "--citation"):
-        parser.add_argument(name, default=NOT_STATED, help="of the data, for the report")
+        about = f"the {name[2:]} of the data, for the report"
+        parser.add_argument(name, default=NOT_STATED, help=about)
     parser.add_argument(
         "--yes", action="store_true", help="ask no questions: use the options, and guess the rest"
     )
@@ -107,7 +115,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def init(args: argparse.Namespace) -> int:
-    """Guess, ask, check, write, and print the next steps; write nothing before all is in order."""
+    """Guess, ask, check, write, and print the next steps; write nothing unless all is valid."""
     if args.yes:
         return begin(args, None)
     if sys.stdin.isatty():
@@ -116,17 +124,17 @@ def init(args: argparse.Namespace) -> int:
         except (EOFError, KeyboardInterrupt):
             print("\nNothing was written.")
             return INTERRUPTED
-    if args.file is not None:  # what is guessed shows which options are needed
+    if args.file is not None:  # the guesses show which options are needed
         print("\n".join(described(*_draft(args))), flush=True)
     raise UserError(
-        "questions need a terminal",
+        "init asks questions, which need a terminal",
         where="judgescope init",
-        todo="name the file, every column that is guessed wrong, and --yes",
+        todo="name the file and every column that was guessed wrong, and add --yes",
     )
 
 
 def begin(args: argparse.Namespace, ask: Ask | None) -> int:
-    """Make a study's cards; `ask` asks a person, None takes flags and guesses."""
+    """Make a study's cards; `ask` asks a person, without it flags and guesses are used."""
     if args.file is None and ask is not None:
         args.file = Path(ask("your table (CSV, TSV, JSONL or Parquet): ").strip())
     if args.file is None:
@@ -166,7 +174,7 @@ def _draft(args: argparse.Namespace) -> tuple[StudyDraft, Table]:
 def _accepted(
     draft: StudyDraft, table: Table, ask: Ask
 ) -> tuple[StudyDraft, NewCards, Rated] | None:
-    """Return what a person accepts and a run can read; None when the person quits."""
+    """Return the study that a person accepts and a run can read; None if the person quits."""
     while (changed := interview(draft, table, ask)) is not None:
         try:
             return _read(changed, table)
@@ -179,7 +187,7 @@ def _accepted(
 def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]:
     """Return the study, its new cards, and the data as a run reads them.
 
-    Raises what makes them unusable.
+    Raises UserError or UserErrors if they cannot be used.
     """
     flags.study_name(draft.study)
     flags.check_complete(draft, table)
@@ -197,22 +205,22 @@ def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]
 
 
 def _notes(rated: Rated) -> Iterator[str]:
-    """Yield what makes intervals wrong or impossible."""
+    """Yield the reasons why intervals will be wrong or impossible."""
     items, sources = len(rated.items), {item.source for item in rated.items if item.source}
     if items < FEWEST_SOURCES:
         yield (
             f"{items} items: intervals need at least {FEWEST_SOURCES}, and numbers without "
-            "intervals say little"
+            "intervals are weak evidence"
         )
     if 0 < len(sources) < items:
         yield (
             f"{items} items, but only {len(sources)} different sources: texts of one source should "
-            "share an item (--item), else intervals are too narrow"
+            "share an item (--item), otherwise intervals are too narrow"
         )
 
 
 def described(draft: StudyDraft, table: Table) -> Iterator[str]:
-    """Yield what each column is taken for."""
+    """Yield how each column is interpreted."""
     columns = draft.columns
     yield table.title
     for role in roles_of(columns):
@@ -239,7 +247,7 @@ def _next_steps(draft: StudyDraft) -> Iterator[str]:
     yield "\nnext:"
     for key in ("api_key_env", "proxy_auth_env"):
         if name := (endpoint.card if endpoint else {}).get(key):
-            yield f"  export {name}=…          # never written anywhere"
+            yield f"  export {name}=…          # the value itself is never saved"
     yield f"  judgescope check {study}    # counts and prices the requests, sends none"
     sends = "" if endpoint is None and not draft.judges else "sends requests, "
     yield f"  judgescope run {study}      # {sends}computes, writes the report"

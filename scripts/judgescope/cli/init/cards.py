@@ -1,4 +1,4 @@
-"""The cards of a new study on a user's table: made, checked as a run would, then written."""
+"""The cards of a new study on a user's table: made, checked as in a run, then written."""
 
 import json
 import math
@@ -55,16 +55,16 @@ class StudyDraft:
     endpoint: Endpoint | None = None
     judges: tuple[str, ...] = ()
     replies: Replies | None = None
-    """Of a judge that was asked already."""
+    """The stored replies of a judge, to be used as recorded."""
     max_usd: float | None = None
     ratings: str = "human"
     missing: Sequence[str] = ()
     measures: Sequence[str] = tuple(MEASURES)
-    """Judges of every study; the controls come by themselves."""
+    """Measures that are judges of every new study; controls are added automatically."""
     judge_keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Judge whose scores are recorded -> more keys of its card."""
+    """Judge with recorded scores -> further keys of its card."""
     require: Mapping[str, float] = field(default_factory=dict)
-    """The bars that judges are compared with."""
+    """Statistic -> the required minimum (bar) for judges."""
     licence: str = NOT_STATED
     citation: str = NOT_STATED
     copied: Sequence[Row] | None = None
@@ -76,7 +76,7 @@ class StudyDraft:
         return self.file if self.copied is None else Path("data", f"{self.study}.jsonl")
 
     def with_copy(self, rows: Sequence[Row]) -> "StudyDraft":
-        """Return the study with a copy of its table: of the columns that are used."""
+        """Return the study with a copy of the used columns of its table."""
         names = dict.fromkeys([*self.columns.columns_of("item"), *columns_of(rows)])
         used = [name for name in names if name in self.columns.used]
         copied = [{name: _cell(row.get(name)) for name in used} for row in rows]
@@ -89,7 +89,7 @@ class StudyDraft:
 
     @property
     def methods(self) -> list[str]:
-        """Return the methods for what people gave: choices, numbers, labels."""
+        """Return the methods that suit what people gave: choices, numbers or labels."""
         if self.columns.compared:
             return ["pairwise"]
         rated = ["agreement"] if len(self.labelled) < len(self.scales) else []
@@ -97,12 +97,12 @@ class StudyDraft:
 
     @property
     def measures_of(self) -> list[str]:
-        """Return the measures that can judge it: of labels those that need no threshold."""
+        """Return the applicable measures; for labels, those that need no threshold."""
         return [name for name in self.measures if name != "rules" or not self.labelled]
 
 
 def cards_of(draft: StudyDraft) -> NewCards:
-    """Return the new cards that a study needs, its own last."""
+    """Return the new cards that a study needs, the study's card last."""
     cards: NewCards = {
         ("aspect", name): {"aspect": name, "name": _title(name), "definition": text}
         for name, text in draft.definitions.items()
@@ -142,7 +142,7 @@ def cards_of(draft: StudyDraft) -> NewCards:
 
 
 def _asked(draft: StudyDraft, endpoint: Endpoint, name: str) -> dict[str, Card]:
-    """Return the judges that a model is asked as: one form for labels, another for numbers."""
+    """Return a model's judges: one prompt form for labels, another for numbers."""
     numeric = [aspect for aspect in draft.scales if aspect not in draft.labelled]
     forms = {"compare": [*draft.scales]} if draft.columns.compared else {}
     forms = forms or {"analyze-rate": numeric, "reason-verdict": draft.labelled}
@@ -165,7 +165,7 @@ def _asked(draft: StudyDraft, endpoint: Endpoint, name: str) -> dict[str, Card]:
 
 
 def judge_id(judge: str, study: str) -> str:
-    """Return the id of a judge whose scores are recorded: no other judge or study has it."""
+    """Return an unused id for a judge whose scores are recorded."""
     shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
     name = f"{judge}-recorded" if shipped or judge in TAKEN else judge
     taken = any(card_path(kind, name).exists() for kind in ("model", "judge"))
@@ -173,7 +173,7 @@ def judge_id(judge: str, study: str) -> str:
 
 
 def _recorded_judges(columns: Guess) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield judges with their columns by aspect; of choices a judge for each column."""
+    """Yield judges with their columns by aspect; for choices, one judge for each column."""
     for judge, scores in columns.judges.items():
         if not columns.compared or len(scores) == 1:
             yield judge, scores
@@ -192,7 +192,7 @@ def _recorded(draft: StudyDraft, name: str, file: Path, rows: Card) -> Card:
 
 
 def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
-    """Return how rows of scores in the table find their texts: by item, or by source and text."""
+    """Return the keys that join rows of scores to texts: item, or source and text."""
     guess = draft.columns
     if guess.compared:
         rows = _compared_rows(guess, next(iter(scores.values())))
@@ -204,7 +204,7 @@ def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
 
 
 def _compared_rows(guess: Guess, column: str) -> Card:
-    """Return how rows of choices find their two texts, and what the words in a column choose."""
+    """Return the keys that join rows of choices to two texts, and the words for each choice."""
     by_system = bool(guess.item and guess.systems)
     names = ("system", "system_b") if by_system else ("text", "text_b")
     keys = {"item": guess.item} if guess.item else {"source": guess.source}
@@ -268,7 +268,7 @@ def _dataset(draft: StudyDraft) -> Card:
 
 
 def _choices(guess: Guess) -> dict[str, list[str]]:
-    """Return the words of choices that the data's reader does not know by itself."""
+    """Return the words for choices that the data's reader does not know by default."""
     if not guess.compared:
         return {}
     known = {"1", "a", "2", "b", "tie", *(name.casefold() for name in guess.texts + guess.systems)}
@@ -290,7 +290,7 @@ def card_path(kind: str, name: str) -> Path:
 
 
 def check_study(name: str) -> None:
-    """Raise UserError for an id that a card, a study or results have already."""
+    """Raise UserError for an id that a card, a study or results already use."""
     named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
     files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
     places = [card_path("study", name), card_path("dataset", name), RESULTS / name]
@@ -299,7 +299,9 @@ def check_study(name: str) -> None:
     if taken:
         results = taken[0] == RESULTS / name
         raise UserError(
-            "results with this name exist" if results else "a card with this name exists",
+            "results with this name already exist"
+            if results
+            else "a card with this name already exists",
             where=str(taken[0]),
             got=name,
             todo="choose another name: --study NAME",
@@ -320,7 +322,7 @@ def _write_copy(draft: StudyDraft, file: Path) -> None:
 
 
 def check_new(draft: StudyDraft, cards: NewCards) -> None:
-    """Raise UserErrors for the files that exist already: nothing is overwritten."""
+    """Raise UserErrors for files that already exist: nothing is overwritten."""
     errors = []
     if draft.copied is not None and draft.data.exists():
         todo = "choose another --study, or another folder"
@@ -331,10 +333,11 @@ def check_new(draft: StudyDraft, cards: NewCards) -> None:
             "study": "choose another --study",
             "model": f"use it with --judge, or choose another --model: {name} is taken",
             "judge": f"use this judge with `--judge {name}` instead of --endpoint and --model",
-            "aspect": "leave out its --define: the card is used unchanged",
+            "aspect": "omit its --define: the existing card is used unchanged",
         }[kind]
         if (path := card_path(kind, name)).exists():
-            errors.append(UserError("a card with this name exists", where=str(path), todo=todo))
+            what = "a card with this name already exists"
+            errors.append(UserError(what, where=str(path), todo=todo))
     if errors:
         raise UserErrors(errors)
 
@@ -342,7 +345,7 @@ def check_new(draft: StudyDraft, cards: NewCards) -> None:
 def tried(draft: StudyDraft, cards: NewCards) -> Rated:
     """Return the dataset's texts and ratings, read as a run reads them.
 
-    Raises the errors that `check` would, with the final paths of the cards.
+    Raises the same errors as `judgescope check`, with the final paths of the cards.
     """
     from judgescope.plan.loading import load_plan
 
@@ -355,9 +358,9 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
 
 @contextmanager
 def _staged(draft: StudyDraft, cards: NewCards) -> Iterator[Path]:
-    """Write cards to a folder beside config/, where relative paths mean the same, and the copy.
+    """Write the cards, and the copy of the table, to a temporary folder next to config/.
 
-    Errors name config/ in its place.
+    Relative paths mean the same there. Errors name config/ instead.
     """
     folder = Path(tempfile.mkdtemp(prefix=".config-", dir="."))
     try:
@@ -379,7 +382,7 @@ def _staged(draft: StudyDraft, cards: NewCards) -> Iterator[Path]:
 
 @contextmanager
 def naming_table(draft: StudyDraft) -> Iterator[None]:
-    """Name the user's file in errors, in place of the study's copy of its rows."""
+    """Name the user's file in errors, instead of the study's copy of its rows."""
     try:
         yield
     except (UserError, UserErrors) as error:
@@ -387,7 +390,7 @@ def naming_table(draft: StudyDraft) -> Iterator[None]:
         for each in error.errors if isinstance(error, UserErrors) else [error]:
             if draft.copied is not None and copy.search(each.where):
                 where = copy.sub(lambda _: str(draft.file), each.where)
-                each.where = f"{where}; rows are counted from 1, as the study's copy has them"
+                each.where = f"{where}; rows are counted from 1, as in the study's copy"
         raise
 
 

@@ -1,4 +1,4 @@
-"""The endpoint that `judgescope init` writes a card for: by its flags and answers."""
+"""The endpoint for which `judgescope init` writes a card, from flags and answers."""
 
 import argparse
 import re
@@ -17,42 +17,42 @@ from judgescope.schema.loading import load_yaml
 
 VARIABLE = re.compile(r"[A-Za-z_]\w*")
 MARKED = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
-"""A part of an address or a name that may be a key, with the prefix of some providers."""
+"""A part of an address or a name that may be a key: it has a provider's prefix."""
 PROVIDERS = (
     *("openai", "openai-reasoning", "azure", "azure-token", "anthropic", "gemini", "openrouter"),
     *("ollama", "vllm", "llama-cpp"),
 )
-"""Models' cards that ship, one for each way to ask a provider."""
+"""Model cards that judgescope includes, one for each way to access a provider."""
 SOURCES: Final = (
     ("api_key_env", "api_key_file", "token_command"),
     ("proxy_auth_env", "proxy_auth_file"),
 )
-"""Keys of a card that name where a secret is, of which one at most is stated."""
+"""Keys of a card that give the source of a secret; each group allows only one."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An OpenAI-compatible endpoint: keys of its model's card, and how the model is asked."""
+    """An OpenAI-compatible endpoint: keys of its model's card, prompt form and draws."""
 
     card: Mapping[str, Any]
     form: str | None = None
-    """None: by what people gave."""
+    """The prompt form; None: the form that suits people's ratings, labels or choices."""
     draws: int = 1
 
     @property
     def model(self) -> str:
-        """Return the name by which the endpoint knows the model; "" while it is not known."""
+        """Return the model's name at the endpoint; "" if it is not given yet."""
         return str(self.card.get("name", ""))
 
     @property
     def max_tokens(self) -> int:
-        """Return the limit of a reply: what a model reasons counts as part of it."""
+        """Return the token limit of a reply, which includes a model's reasoning."""
         return 4096 if "reasoning_effort" in self.card.get("extra_body", {}) else 1024
 
     def having(self, **keys: object) -> "Endpoint":
-        """Return it with other keys in the card, without those that are None or empty.
+        """Return the endpoint with these keys in its card; None or an empty value removes a key.
 
-        A new source of a secret replaces the one that it had.
+        A new source of a secret replaces the earlier one.
         """
         card = {**self.card, **keys}
         for sources in SOURCES:
@@ -62,7 +62,7 @@ class Endpoint:
 
 
 def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
-    """Return the endpoint of the flags; raise UserError where they say half of one."""
+    """Return the endpoint of the flags; raise UserError if they describe only half of one."""
     if args.provider is None and (args.endpoint is None) != (args.model is None):
         missing = "--model" if args.model is None else "--endpoint"
         raise UserError("--endpoint and --model must be given together", where=missing)
@@ -72,7 +72,7 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
         if given:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             todo = "add --endpoint and --model, or --provider, or drop this option"
-            raise UserError("this option configures an endpoint", where=flags, todo=todo)
+            raise UserError("this option needs an endpoint", where=flags, todo=todo)
         return None
     keys: dict[str, Any] = {}
     for key, read in ACCESS.items():
@@ -96,13 +96,13 @@ def _flag(key: str) -> str:
 
 
 def provided(provider: str) -> Endpoint:
-    """Return the endpoint of a provider's card that ships."""
+    """Return the endpoint of the card that judgescope has for a provider."""
     card, _ = load_yaml(HOME / "config" / FOLDERS["model"] / f"{provider}.yaml")
     return Endpoint({key: value for key, value in card.items() if key != "model"})
 
 
 def variable(text: str, where: str = "--key-env") -> str:
-    """Return the name of a variable; what looks like a secret itself is refused, and not shown."""
+    """Return a variable's name; what looks like a secret is refused, and never printed."""
     if text and (not VARIABLE.fullmatch(text) or LONG.fullmatch(text)):
         raise UserError(
             "this is not the name of an environment variable; a key or password itself is never "
@@ -115,7 +115,7 @@ def variable(text: str, where: str = "--key-env") -> str:
 
 
 def secret_file(text: str, where: str = "--key-file") -> str:
-    """Return the absolute path of a file of a secret; one that may be a secret is not shown."""
+    """Return the absolute path of a secret's file; a path that may be a secret is not printed."""
     path = _file(text, where, "name a file with only the key, or with user:password of the proxy")
     try:
         KeySource(model="", file=path).read()
@@ -138,7 +138,7 @@ def _file(text: str, where: str, todo: str) -> str:
 
 
 def address(text: str, where: str = "--endpoint") -> str:
-    """Return an endpoint's address; one that is invalid, or may hold a key, is not shown."""
+    """Return an endpoint's address; an invalid one, which may contain a key, is not printed."""
     if not text:
         return ""
     if not re.search(ADDRESS, text):
@@ -153,7 +153,7 @@ def address(text: str, where: str = "--endpoint") -> str:
 
 
 def proxy(text: str, where: str = "--proxy") -> str:
-    """Return a proxy's address; one that is invalid, or holds a password, is not shown."""
+    """Return a proxy's address; an invalid one, which may contain a password, is not printed."""
     if text and not re.search(PROXY, text):
         raise UserError(
             "this is not the URL of a proxy",
@@ -166,7 +166,7 @@ def proxy(text: str, where: str = "--proxy") -> str:
 
 
 def model_name(text: str) -> str:
-    """Return a model's name; what looks like a key is refused, and not shown."""
+    """Return a model's name; what looks like a key is refused, and never printed."""
     if not text:
         raise UserError("a name is required", where="the model's name")
     for part in text.split("/"):
@@ -175,14 +175,14 @@ def model_name(text: str) -> str:
 
 
 def _check_open(text: str, where: str) -> None:
-    """Raise UserError for a possible key: a prefix of one, or a long run of letters and digits.
+    """Raise UserError for a possible key: a key's prefix, or a long run of letters and digits.
 
-    Names of models are long, too, but are made of words and versions with signs between them.
+    Long names of models pass: they consist of words and versions, separated by signs.
     """
     runs = re.split(r"[^A-Za-z0-9]+", text)
     if MARKED.fullmatch(text) or any(map(LONG.fullmatch, runs)):
         raise UserError(
-            "this may hold a key, which is never written to a card",
+            "this may contain a key, which is never written to a card",
             where=where,
             todo="export MY_KEY=… and name it: --key-env MY_KEY",
         )

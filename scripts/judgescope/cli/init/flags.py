@@ -20,21 +20,21 @@ from judgescope.core.names import slug
 from judgescope.schema.loading import Cards
 
 YOURS = "YOUR-"
-"""What a provider's card has in place of a name that only the user knows."""
+"""The placeholder in a provider's card for a name that only the user knows."""
 REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "output")
-"""Names of a column of judges' replies, the plainest first."""
+"""Names of a column of judges' replies, the clearest first."""
 ASPECT_COLUMNS = ("aspect", "criterion", "dimension")
 EVERY = "*"
-"""In place of an aspect: all of them."""
+"""Stands for all aspects."""
 
 
 # --- columns ---------------------------------------------------------------------------------
 
 
 def understood(args: argparse.Namespace, table: Table) -> tuple[Table, dict[str, list[str]]]:
-    """Return a table with choices and labels in numbers and a row per text, and role -> columns.
+    """Return the table with choices and labels as numbers and one row per text, and its roles.
 
-    The roles are those that flags name, and those of a table of pairs.
+    The roles (role -> columns) are those that flags name, and those of a table of pairs.
     """
     named = _named_columns(args, table)
     if table.known is None:
@@ -63,9 +63,9 @@ def assigned(
     *,
     more: bool,
 ) -> Guess:
-    """Return what the columns hold: by role, ratings and scores as flags name them, else guessed.
+    """Return the role of each column, as flags name it, or else as guessed.
 
-    scores: the flag of judges' scores, and what it says. `more`: guessed judges stay beside those.
+    scores: the flag of judges' scores, and its values. `more`: guessed judges are kept as well.
     """
     flag, texts = scores
     rated = [column for group in ratings.values() for column in group]
@@ -92,7 +92,7 @@ def assigned(
 
 
 def draft_of(args: argparse.Namespace, table: Table) -> tuple[StudyDraft, Table]:
-    """Return the study that the flags describe, with guesses where they say nothing."""
+    """Return the study that the flags describe, with guesses for the rest."""
     table, named = understood(args, table)
     ratings = read_ratings(args.rating, table, "--rating") if args.rating else {}
     columns = assigned(table, named, ratings, ("--metric", args.metric), more=True)
@@ -121,9 +121,9 @@ def study_name(name: str) -> str:
 
 
 def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str, str]]:
-    """Return aspect, or *, and column of each part of `[ASPECT=]COLUMN,…`, a line of CSV.
+    """Return the aspect, or *, and the column of each part of `[ASPECT=]COLUMN,…`, a CSV line.
 
-    A text that is the name of a column, whatever it contains, is this column.
+    A text that is exactly a column's name stands for this column, whatever it contains.
     """
     parts = []
     for text in texts:
@@ -145,7 +145,7 @@ def _named_judges(
     judges: dict[str, dict[str, str]] = {}
     for aspect, column in parts:
         if aspect not in {EVERY, *aspects}:
-            raise UserError("no ratings of this aspect", where=flag, got=aspect, allowed=aspects)
+            raise UserError("no column rates this aspect", where=flag, got=aspect, allowed=aspects)
         one = {slug(column): {aspect: column}}
         for judge, scores in (judges_of([column], aspects) if aspect == EVERY else one).items():
             judges.setdefault(judge, {}).update(scores)
@@ -153,19 +153,19 @@ def _named_judges(
 
 
 def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
-    """Return how the rows of a file of replies find their texts."""
+    """Return a file of replies, and the columns by which its rows are joined to texts."""
     if args.recorded is None:
         if args.reply is not None:
             todo = "name the file: --recorded FILE"
-            raise UserError("this option is about a file of replies", where="--reply", todo=todo)
+            raise UserError("this option needs a file of replies", where="--reply", todo=todo)
         return None
     file: Path = args.recorded
     if columns.compared:
         raise UserError(
-            "a file of replies is for texts that are rated one by one",
+            "a file of replies cannot be used if people chose between two texts",
             where="--recorded",
             got=file,
-            todo="add a column of the judge's choices (1, 2, tie) to the table",
+            todo="add a column with the judge's choices (1, 2, tie) to the table",
         )
     table = load_table(file, Cards([]))
     reply = args.reply or next((name for name in REPLIES if name in table.columns), None)
@@ -185,45 +185,46 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
     source = columns.source if set(columns.source) <= set(table.columns) else found.source
     if item is None and text is None:
         raise UserError(
-            "no column says which text a reply is about",
+            "no column identifies the text that a reply is about",
             where=str(file),
             allowed=table.columns,
-            todo="add the column of the texts, or of the ids of items (--item) and systems",
+            todo="add the column of the texts, or the columns of item ids (--item) and systems",
         )
     rows: dict[str, Any] = {"item": item} if item else {"source": source, "text": text}
     aspect = next((name for name in ASPECT_COLUMNS if name in table.columns), None)
     if aspect is None and len(columns.ratings) > 1:
         raise UserError(
-            "no column says which aspect a reply is about",
+            "no column identifies the aspect that a reply is about",
             where=str(file),
             allowed=ASPECT_COLUMNS,
-            todo="add the column, or name the ratings of one aspect: --rating ASPECT=COLUMN",
+            todo="add such a column, or name the ratings of one aspect: --rating ASPECT=COLUMN",
         )
     rows |= {"system": system, "aspect": aspect, "reply": reply}
     return Replies(file, {key: value for key, value in rows.items() if value})
 
 
 def cap(text: str) -> float:
-    """Return a limit in US$; raise UserError for none."""
+    """Return a limit in US$; raise UserError if the text is not one."""
     try:
         limit = float(text)
         if not (math.isfinite(limit) and limit >= 0):
             raise ValueError
     except ValueError:
         raise UserError(
-            "a limit in US$ is a number", where="--max-usd", got=text, allowed="like 5"
+            "the limit must be a number of US$", where="--max-usd", got=text, allowed="like 5"
         ) from None
     return limit
 
 
 def price(text: str) -> dict[str, float]:
-    """Return the prices of two numbers, US$ per million tokens of prompts and of replies."""
+    """Return the prices in a text: US$ per million tokens of prompts, and of replies."""
     if not text:
         return {}
     try:
         prompts, replies = map(float, text.replace(",", " ").split())
     except ValueError:
-        raise UserError("two numbers", where="price", got=text, allowed="like .15, .6") from None
+        what = "a price must be two numbers"
+        raise UserError(what, where="price", got=text, allowed="like .15, .6") from None
     return {"input": prompts, "output": replies}
 
 
@@ -236,14 +237,14 @@ def check_column(name: str, columns: Iterable[str], where: str) -> None:
 
 
 def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> None:
-    """Raise UserError for a column that has a role already."""
+    """Raise UserError for a column that already has a role."""
     for role, columns in taken.items():
         if name in columns:
             raise UserError(
                 "a column can have only one role",
                 where=where,
                 got=name,
-                todo=f"it is also named as {role}: drop one of the two",
+                todo=f"it is also used for {role}: drop one of the two",
             )
 
 
@@ -252,7 +253,7 @@ def read_ratings(
 ) -> dict[str, list[str]]:
     """Return aspect -> columns of `aspect=column,column`.
 
-    A column without an aspect is of the aspect `alone`, by default of its own name.
+    A column without an aspect rates the aspect `alone`, by default the aspect of its own name.
     """
     ratings: dict[str, list[str]] = {}
     for text in texts:
@@ -261,7 +262,7 @@ def read_ratings(
             name = (alone or slug(column)) if aspect == EVERY else aspect
             ratings.setdefault(name, []).append(column)
     if not ratings:
-        raise UserError("no column has ratings", where=flag, allowed=table.columns)
+        raise UserError("no column is named", where=flag, allowed=table.columns)
     return ratings
 
 
@@ -282,20 +283,20 @@ def check_numbers(column: str, table: Table) -> None:
                 "a rating is not a number",
                 where=f"{table.file}, row {number}, column {column}",
                 got=row[column],
-                todo="name a column of numbers, or turn the words into numbers first, with a "
-                "point for decimals; a rating that is missing is an empty cell, or NA",
+                todo="name a column of numbers, or turn the words into numbers first (with a "
+                "decimal point); leave the cell of a missing rating empty, or write NA",
             )
-    raise UserError("a column of ratings is empty", where=str(table.file), got=column)
+    raise UserError("this column of ratings is empty", where=str(table.file), got=column)
 
 
 def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
-    """Return aspect -> scale of `[aspect=]min:max[:step]`; one without an aspect is for all."""
+    """Return aspect -> scale from `[aspect=]min:max[:step]`; without an aspect, all have it."""
     scales: dict[str, Scale] = {}
     for text in texts:
         name, equals, rest = text.partition("=")
         if equals and slug(name) not in columns.ratings:
             raise UserError(
-                "no ratings of this aspect", where="--scale", got=name, allowed=columns.ratings
+                "no column rates this aspect", where="--scale", got=name, allowed=columns.ratings
             )
         aspects = [slug(name)] if equals else list(columns.ratings)
         scales |= dict.fromkeys(aspects, read_scale(rest if equals else text))
@@ -303,7 +304,7 @@ def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
 
 
 def read_scale(text: str) -> dict[str, float]:
-    """Return the scale in `1:5:1`, worst, best and step, or `0:100`, without steps."""
+    """Return the scale in `1:5:1` (worst, best, step) or `0:100` (without steps)."""
     try:
         parts = [float(part) for part in re.split(r"\s*:\s*|\s+to\s+|(?<=\d)-(?=\d)", text)]
         low, high, *step = parts
@@ -312,7 +313,7 @@ def read_scale(text: str) -> dict[str, float]:
             raise ValueError
     except ValueError:
         raise UserError(
-            "a scale has a worst and a best value, and may have a step",
+            "a scale needs a worst and a best value, and may have a step",
             where="--scale",
             got=text,
             allowed="like 1:5:1 or 0:100",
@@ -322,7 +323,7 @@ def read_scale(text: str) -> dict[str, float]:
 
 
 def scale_text(limits: Mapping[str, Any]) -> str:
-    """Return a scale as flags and answers write it; of labels the labels."""
+    """Return a scale as flags and answers write it; for a scale of labels, the labels."""
     if "labels" in limits:
         return ", ".join(limits["labels"])
     return ":".join(f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits)
@@ -339,10 +340,10 @@ def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
         )
     if slug(name) in aspects:
         raise UserError(
-            "this aspect has a card with a definition for judges",
+            "this aspect already has a card with a definition",
             where="--define",
             got=name,
-            todo="leave the --define out, or give your aspect another name",
+            todo="omit this --define, or give your aspect another name",
         )
     return slug(name), define(name, rest)
 
@@ -360,7 +361,7 @@ def undefined(columns: Guess, defined: Iterable[str], table: Table) -> list[str]
 
 
 def check_complete(draft: StudyDraft, table: Table) -> None:
-    """Raise UserErrors for what neither flags nor guesses say."""
+    """Raise UserErrors for everything that neither flags nor guesses provide."""
     columns, errors = draft.columns, []
 
     def unknown(flag: str, what: str, value: str = "COLUMN") -> None:
@@ -369,16 +370,16 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
     if columns.systems and not columns.texts:
-        what = "which columns have the two texts (`judgescope audit` needs none)"
+        what = "which columns have the two texts (`judgescope audit` works without)"
         unknown("--texts", what, "FIRST SECOND")
     elif columns.text is None and not columns.texts:
         unknown("--text", "which column has the texts that are judged")
     if columns.item is None and not columns.source:
-        unknown("--source or --item", "which rows are about one source")
+        unknown("--source or --item", "which rows share a source")
     if (endpoint := draft.endpoint) is not None:
         for flag, key in (("--endpoint", "base_url"), ("--model", "name")):
             if YOURS in (value := endpoint.card[key]):
-                what, todo = "the provider's card has a placeholder", "name yours in its place"
+                what, todo = "the provider's card has a placeholder here", "give your own value"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:
         passed = table.nearly_ratings([columns.text or "", *columns.source])
@@ -397,9 +398,9 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
             where=f"column {group[0]}",
             got=name,
             allowed=table.aspects,
-            todo=f"define it, for judges: --define {name}='…'; or name the aspect "
-            f"that it is: --rating {shlex.quote(rating_text('ASPECT', group))}; or, if it holds "
-            f"no ratings, name what does: {' '.join(others) or '--rating ASPECT=COLUMN'}",
+            todo=f"define it, for judges: --define {name}='…'; or name an aspect with a "
+            f"card: --rating {shlex.quote(rating_text('ASPECT', group))}; or, if the column has no "
+            f"ratings, name the ones that do: {' '.join(others) or '--rating ASPECT=COLUMN'}",
         )
         errors.append(error)
     if errors:

@@ -1,4 +1,4 @@
-"""What the columns of a user's table hold: guessed from their names and cells.
+"""The roles of the columns of a user's table, guessed from their names and cells.
 
 A guess is a proposal: `judgescope init` prints it, and flags or answers replace it.
 """
@@ -25,12 +25,12 @@ NAMES = {
     "system": "system model generator model_name system_name systems",
     "item": "item id item_id doc_id article_id source_id example_id document_id prompt_id doc key",
 }
-"""Role -> names that indicate it, the plainest first; `text` beside a `summary` is its source."""
+"""Role -> names that indicate it, the clearest first; `text` next to `summary` is a source."""
 REFERENCES = {
     *("reference", "references", "ref", "refs", "gold", "golden", "highlight", "highlights"),
     *("target", "truth", "expected", "ideal", "correct", "canonical"),
 }
-"""Words anywhere in a name that say that a text is a reference."""
+"""Words anywhere in a column's name that indicate a reference."""
 NOUNS = {
     "system": "system systems model models generator bot engine checkpoint",
     "source": "source sources src article document doc input prompt context question query "
@@ -40,16 +40,16 @@ NOUNS = {
 }
 """Role -> last words of a name that indicate it: `Generated Summary` is a text."""
 FILLERS = {"name", "text", "texts", "txt", "content", "body", "string", "column"}
-"""Last words of a name that say nothing of its role."""
+"""Last words of a name that do not indicate its role."""
 REMARKS = {
     *("rationale", "reason", "explanation", "comment", "comments", "remark", "notes", "feedback"),
     *("language", "lang", "type", "category", "topic", "title", "url", "label"),
 }
-"""Last words of a name that say that a column is about a text: `Target language`."""
+"""Last words of the name of a column that only describes a text: `Target language`."""
 IDS = {"id", "ids", "uid", "uuid", "key"}
 ROLES = ("text", "source", "references", "item", "system")
 PAIRED = ("texts", "systems")
-"""The roles of two columns each, in place of `text` and `system`."""
+"""The roles that two columns have, instead of `text` and `system`."""
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
 TASKS = {
@@ -63,22 +63,22 @@ TASKS = {
     "answer": "qa",
     "question": "qa",
 }
-"""A column's name -> the task that it indicates; of several columns the first."""
+"""A column's name -> the task that it indicates; the first match counts."""
 OTHER_TASK = "text"
 SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
-"""Ranges in common use: the first that has all ratings is guessed."""
+"""Common ranges: the first one that contains all ratings is guessed."""
 STEPS = (1, 0.5, 0.25)
 MOST_STEPS = 11
-"""Of a common scale in whole steps; more consecutive numbers, each once, count the rows."""
+"""The most values of a common scale; a longer run of consecutive numbers numbers the rows."""
 PEOPLE = {
     *("rater", "raters", "annotator", "annotators", "expert", "experts", "worker", "human"),
     *("humans", "crowd", "people", "person", "reviewer", "coder", "labeler", "labeller"),
     *("evaluator", "assessor", "turker", "participant"),
 }
-"""Words of a column's name that say that people rated."""
+"""Words of a column's name that indicate human raters."""
 RATERS = PEOPLE | {"a", "r"}
 RATINGS = {"score", "scores", "rating", "ratings", "label", "verdict", "grade", "rated"}
-"""Words of a column's name that say whose rating it is, or that it is one, and not of what."""
+"""Words of a column's name that mark it as a rating, without naming an aspect."""
 JUDGES = {
     *("judge", "llm", "ai", "model", "metric", "autorater", "automatic", "pred", "predicted"),
     *("prediction", "gpt", "chatgpt", "openai", "claude", "gemini", "gemma", "llama", "mistral"),
@@ -87,12 +87,12 @@ JUDGES = {
     *("bartscore", "bert", "sacrebleu", "cider", "spice", "nli", "perplexity", "sonnet", "opus"),
     *("haiku", "phi", "vicuna", "falcon", "kimi", "glm", "summac", "factcc", "questeval", "ragas"),
 }
-"""Words of a column's name that say that a model or a measure gave its numbers."""
+"""Words of a column's name that indicate the scores of a model or a measure."""
 MEANS = {"mean", "avg", "average"}
 SPREADS = {"std", "sd", "stdev", "stddev", "var", "variance", "stderr", "sem", "deviation", "iqr"}
-"""Words of a column's name that indicate how far ratings lie apart, which is not a rating."""
+"""Words of a column's name that indicate the spread of ratings, which is not a rating."""
 NAMED = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
-"""What stands in brackets at the end of a column's name: who rated, or the scale."""
+"""A final part of a column's name in brackets: the rater or the scale."""
 COUNTS = {
     *("age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year", "date"),
     *("time", "seconds", "duration", "latency", "cost", "batch", "fold", "epoch", "timestamp"),
@@ -101,17 +101,17 @@ COUNTS = {
 NUMBER_OF = {"n", "num", "number", "nr"}
 """First words of a column's name that indicate a count: `n_raters`."""
 BY = re.compile(r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$", re.I)
-"""Who rated, at the end of a column's name: `fluency by Anna`."""
+"""The rater at the end of a column's name: `fluency by Anna`."""
 OWNER = re.compile(r"^\s*[^\W\d_]+['’]s?\s+")
-"""Who rated, at its beginning: `Anna's fluency`."""
+"""The rater at the beginning: `Anna's fluency`."""
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
-"""What people write where a rating is missing, in lower case."""
+"""What people write for a missing rating, in lower case."""
 MOST_LABELS = 2
-"""Different cells of a column that may be labels: `Correct?` is yes or no, and no reference."""
+"""A column with no more distinct cells has labels (yes, no), not references or texts."""
 ALL = "overall"
-"""The aspect of ratings whose columns name none."""
+"""The aspect of ratings whose columns do not name an aspect."""
 LONG = 40
-"""Characters, on average, of a cell that may be a text."""
+"""The least average length of cells, in characters, of a column of texts."""
 
 
 @dataclass(frozen=True)
@@ -124,11 +124,11 @@ class Guess:
     system: str | None = None
     text: str | None = None
     texts: list[str] = field(default_factory=list)
-    """Where people chose between two texts: their columns, in place of `text`."""
+    """If people chose between two texts: the columns of the texts, instead of `text`."""
     systems: list[str] = field(default_factory=list)
-    """Where people chose between two texts: the columns of who wrote them."""
+    """If people chose between two texts: the columns of the systems that wrote them."""
     choice_words: dict[int, list[str]] = field(default_factory=dict)
-    """Where people chose: what is chosen (1, 2, or 0 for a tie) -> its words."""
+    """If people chose: the choice (1, 2, or 0 for a tie) -> the words for it."""
     ratings: dict[str, list[str]] = field(default_factory=dict)
     judges: dict[str, dict[str, str]] = field(default_factory=dict)
     """Judge -> aspect -> the column of its scores; * stands for every aspect."""
@@ -137,7 +137,7 @@ class Guess:
 
     @property
     def compared(self) -> list[str]:
-        """Return the columns of what people chose between: two texts, or two systems."""
+        """Return the columns between which people chose: two of texts, or two of systems."""
         return self.texts or self.systems
 
     @property
@@ -158,10 +158,10 @@ def guess(
     named: Mapping[str, Sequence[str]] | None = None,
     aspects: Collection[str] = (),
 ) -> Guess:
-    """Return what the columns of some rows seem to hold.
+    """Return the likely roles of the columns of some rows.
 
     `named` is role -> columns that the user has named; `ratings` is one of its keys. `aspects` are
-    those that have cards.
+    the aspects that have cards.
     """
     named = named or {}
     known = {column for group in named.values() for column in group}
@@ -193,7 +193,7 @@ def guess(
 def _roles(
     rows: Sequence[Row], free: Sequence[str], named: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Return role -> columns: the named ones, else a free one by its name, else by length."""
+    """Return role -> columns: those that are named, or else the free column that fits best."""
     roles = {role: list(named.get(role, [])) for role in NAMES}
 
     def left() -> list[str]:
@@ -228,7 +228,7 @@ def _roles(
 
 
 def role_of(column: str) -> str | None:
-    """Return the role that the words of a column's name indicate: `Gold Summary` is a reference."""
+    """Return the role that a column's name indicates: `Gold Summary` is a reference."""
     words = words_of(NAMED.sub("", column) or column)
     while len(words) > 1 and words[-1] in FILLERS:
         words = words[:-1]
@@ -245,7 +245,7 @@ def role_of(column: str) -> str | None:
 def _identifies_rows(
     rows: Sequence[Row], item: str, source: Sequence[str], system: str | None
 ) -> bool:
-    """Return whether ids number the rows: all differ, and source and system identify a text."""
+    """Return whether ids only number the rows, and source and system identify a text."""
     sources = [str([row.get(column) for column in source]) for row in rows]
     texts = {(text, str(row.get(system or ""))) for text, row in zip(sources, rows, strict=True)}
     ids = {str(row.get(item)) for row in rows}
@@ -258,7 +258,7 @@ def columns_of(rows: Iterable[Row]) -> list[str]:
 
 
 def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
-    """Return the numbers of a column; None if a cell holds something else, or none holds any."""
+    """Return the numbers of a column; None if it has other cells, or no numbers."""
     values: list[float] = []
     for row in rows:
         for cell in entries(row.get(column)):
@@ -271,12 +271,12 @@ def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
 
 
 def is_missing(cell: Any) -> bool:
-    """Return whether a cell says that there is no rating."""
+    """Return whether a cell stands for a missing rating."""
     return cell is None or str(cell).strip().lower() in MISSING
 
 
 def missing_words(rows: Iterable[Row], columns: Iterable[str]) -> list[str]:
-    """Return what columns of ratings hold where one is missing, but for what every table may."""
+    """Return the words for a missing rating in some columns, except empty cells and NaN."""
     columns = list(columns)
     cells = (cell for row in rows for column in columns for cell in entries(row.get(column)))
     said = {str(cell).strip() for cell in cells if cell is not None and is_missing(cell)}
@@ -284,7 +284,7 @@ def missing_words(rows: Iterable[Row], columns: Iterable[str]) -> list[str]:
 
 
 def number(cell: Any) -> float | None:
-    """Return a cell as a finite number, None if it is none."""
+    """Return a cell as a finite number, None if it is not one."""
     try:
         value = float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -293,7 +293,7 @@ def number(cell: Any) -> float | None:
 
 
 def entries(cell: Any) -> list[Any]:
-    """Return the entries of a list, also of one in JSON."""
+    """Return the entries of a list or of a list in JSON; any other cell is one entry."""
     if isinstance(cell, str) and cell.startswith("["):
         try:
             cell = json.loads(cell)
@@ -303,7 +303,7 @@ def entries(cell: Any) -> list[Any]:
 
 
 def scale(values: Sequence[float]) -> dict[str, float]:
-    """Return the smallest scale in common use that has all ratings, else their own range."""
+    """Return the first common scale that contains all ratings, or else their range."""
     low, high = min(values), max(values)
     least, greatest = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
     if least == greatest:
@@ -318,7 +318,7 @@ def scale(values: Sequence[float]) -> dict[str, float]:
 def _ratings(
     rows: Sequence[Row], columns: Sequence[str], aspects: Collection[str]
 ) -> tuple[dict[str, list[str]], list[str], list[str]]:
-    """Return aspect -> columns of people's ratings, means of these, and columns of judges."""
+    """Return the columns of people's ratings by aspect, of mean ratings, and of judges' scores."""
     known = {name for names in NAMES.values() for name in names.split()}
     ratings: dict[str, list[str]] = {}
     scored = []
@@ -344,11 +344,11 @@ def _ratings(
 def _by_stem(
     rows: Sequence[Row], ratings: Mapping[str, list[str]], aspects: Collection[str]
 ) -> dict[str, list[str]]:
-    """Return the ratings with columns that differ by the rater's name alone in one aspect.
+    """Return the ratings, with columns grouped if they differ only in the rater's name.
 
-    `coherence_anna` and `coherence_ben` are of coherence, an aspect with a card, if their values
-    have one scale. Names before the aspect must recur, as `anna_coherence`, `ben_coherence`,
-    `anna_fluency`, `ben_fluency`: `factual_consistency`, `logical_consistency` are two aspects.
+    `coherence_anna` and `coherence_ben` rate coherence, an aspect with a card, if their values
+    share a scale. A name in front must occur with several aspects (`anna_coherence`,
+    `anna_fluency`): `factual_consistency` and `logical_consistency` are two aspects.
     """
     parts = {
         name: part for name in ratings if name not in aspects and (part := _stem(name, aspects))
@@ -370,7 +370,7 @@ def _by_stem(
 
 
 def _stem(name: str, aspects: Collection[str]) -> tuple[str, str, bool] | None:
-    """Return the aspect with a card at one end of a name, the rest, and whether that is after."""
+    """Return the aspect at one end of a name, the rest, and whether the rest comes after it."""
     for stem in sorted(aspects, key=len, reverse=True):
         if name.startswith(f"{stem}-"):
             return stem, name[len(stem) + 1 :], True
@@ -380,7 +380,7 @@ def _stem(name: str, aspects: Collection[str]) -> tuple[str, str, bool] | None:
 
 
 def is_judge(column: str) -> bool:
-    """Return whether a name says that a model or a measure gave the numbers, and nobody else."""
+    """Return whether a column's name indicates a model or a measure, and no people."""
     words = words_of(column)
     pairs = {first + second for first, second in pairwise(words)}  # G-Eval, MoverScore
     named = {re.sub(r"\d+", "", word) for word in words} | pairs
@@ -388,9 +388,9 @@ def is_judge(column: str) -> bool:
 
 
 def judges_of(columns: Iterable[str], aspects: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return judge -> aspect -> column: `coherence_gpt4` is of gpt4, on coherence.
+    """Return judge -> aspect -> column: `coherence_gpt4` has the scores of gpt4 on coherence.
 
-    A name without an aspect that people rated is of a judge on every aspect, *.
+    A column whose name contains no rated aspect has a judge's scores on every aspect, `*`.
     """
     judges: dict[str, dict[str, str]] = {}
     longest = sorted((name.split("-") for name in aspects), key=lambda words: -len(words))
@@ -409,7 +409,7 @@ def judges_of(columns: Iterable[str], aspects: Iterable[str]) -> dict[str, dict[
 
 
 def _like_ratings(values: Sequence[float], rows: int) -> bool:
-    """Return whether numbers are in a usual range, and do not count the rows."""
+    """Return whether numbers are in a common range, and are not row numbers."""
     ordered = sorted(values)
     within = any(low <= ordered[0] and ordered[-1] <= high for low, high in SCALES)
     run = ordered == [ordered[0] + at for at in range(rows)]
@@ -418,13 +418,13 @@ def _like_ratings(values: Sequence[float], rows: int) -> bool:
 
 
 def words_of(column: str) -> list[str]:
-    """Return the words of a column's name in lower case, numbers apart."""
+    """Return the words of a column's name in lower case; a number is a word."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", column)
     return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).split()
 
 
 def aspect_of(column: str) -> str:
-    """Return the aspect of a column: `fluency_rater2` is of fluency, `score` of all."""
+    """Return the aspect that a column rates: fluency for `fluency_rater2`, ALL for `score`."""
     plain = NAMED.sub("", column) or column
     words = words_of(OWNER.sub("", BY.sub("", plain)))
     kept = [
@@ -438,7 +438,7 @@ def aspect_of(column: str) -> str:
 
 
 def _counts(column: str) -> bool:
-    """Return whether a name indicates a count; a `length_rating` is none."""
+    """Return whether a name indicates a count; `length_rating` does not."""
     ordered = words_of(column)
     words = set(ordered)
     counted = bool(words & COUNTS) or (len(ordered) > 1 and ordered[0] in NUMBER_OF)
@@ -450,7 +450,7 @@ def _is_mean(column: str) -> bool:
 
 
 def longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
-    """Return the column of the longest texts, None if all cells are short."""
+    """Return the column with the longest cells on average, None if all are short."""
     length = {
         column: sum(len(cell) for row in rows if isinstance(cell := row.get(column), str))
         / max(1, len(rows))

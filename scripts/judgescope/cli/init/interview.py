@@ -1,7 +1,7 @@
-"""Questions of `judgescope init` on a terminal: one numbered table; any line may be changed.
+"""Questions of `judgescope init` on a terminal: a numbered table of which any line can be changed.
 
-What is typed is checked at once. A wrong answer prints its error and shows the table again, so that
-no question comes twice in a row.
+Answers are checked at once. After an invalid answer its error and the table are printed again: the
+same question is never asked twice in a row.
 """
 
 import shlex
@@ -27,7 +27,7 @@ from judgescope.core.errors import UserError, UserErrors
 Ask = Callable[[str], str]
 """A question -> the line that was typed."""
 NONE = "-"
-"""The answer for: nothing, such as no column."""
+"""The answer that stands for nothing, such as no column."""
 BACK = {"b", "back"}
 QUIT = {"q", "quit"}
 ABOUT = {
@@ -40,10 +40,10 @@ ABOUT = {
     "system": "the column of the system that wrote the text",
 }
 ACCESS_LINES = (
-    ("key", "api_key_env", "the NAME of the variable that holds the key (not the key)"),
+    ("key", "api_key_env", "the NAME of the variable that holds the key (not the key itself)"),
     ("proxy", "proxy", "the URL of the proxy in front of the endpoint, http://host:port"),
     ("proxy login", "proxy_auth_env", "the NAME of the variable that holds its user:password"),
-    ("certificates", "ca_file", "a PEM file, trusted in place of the system's certificates"),
+    ("certificates", "ca_file", "a PEM file to trust instead of the system's certificates"),
 )
 """Lines of the table: name, the key of the model's card, the question."""
 SEVERAL = {"source", "references", *PAIRED}
@@ -51,24 +51,24 @@ SEVERAL = {"source", "references", *PAIRED}
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: what it is, what it is now, and how an answer changes it."""
+    """A line of the table: its name, its value, and how an answer changes it."""
 
     name: str
     value: str
     question: str
     change: Callable[[str], StudyDraft]
-    """An answer, empty for nothing -> what is draft then; raises UserError."""
+    """An answer (empty: nothing) -> the changed draft; raises UserError."""
     needed: bool = False
-    """Nothing can be written before it has a value."""
+    """Whether it must have a value before cards are written."""
 
 
 def interview(draft: StudyDraft, table: Table, ask: Ask) -> StudyDraft | None:
-    """Return what is draft when the table is accepted; None when the person quits."""
+    """Return the draft once the person accepts the table; None if the person quits."""
     before: list[StudyDraft] = []
     while True:
         lines = list(_lines(draft, table))
         print("\n".join(_shown(lines, draft, table)))
-        typed = ask("\na number changes its line, Enter accepts, b takes back, q quits: ").strip()
+        typed = ask("\na line's number changes it, Enter accepts, b undoes, q quits: ").strip()
         line = _chosen(typed, lines)
         if typed.lower() in QUIT:
             return None
@@ -77,9 +77,9 @@ def interview(draft: StudyDraft, table: Table, ask: Ask) -> StudyDraft | None:
         elif not typed and line is None:
             return draft
         elif line is None:
-            print(f"  no line of this number: {plain(typed)}")
+            print(f"  no line has this number: {plain(typed)}")
         else:
-            answer = ask(f"{line.name}: {line.question} (- none, Enter leaves it): ").strip()
+            answer = ask(f"{line.name}: {line.question} (- for none, Enter keeps it): ").strip()
             if answer.lower() in QUIT and answer not in table.columns:
                 return None
             if not answer or (answer.lower() in BACK and answer not in table.columns):
@@ -94,7 +94,7 @@ def interview(draft: StudyDraft, table: Table, ask: Ask) -> StudyDraft | None:
 
 
 def _chosen(typed: str, lines: list[Line]) -> Line | None:
-    """Return the line of a number; without one the first that is needed and has no value."""
+    """Return the line of a number; without a number, the first line that lacks a value."""
     if not typed:
         return next((line for line in lines if line.needed and not line.value), None)
     number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 4 else 0
@@ -106,7 +106,7 @@ def _shown(lines: list[Line], draft: StudyDraft, table: Table) -> Iterator[str]:
     yield f"\n{table.title}"
     width = max(len(line.name) for line in lines)
     for number, line in enumerate(lines, start=1):
-        value = plain(line.value) or ("(needed)" if line.needed else NONE)
+        value = plain(line.value) or ("(required)" if line.needed else NONE)
         yield f"  {number:>2}  {line.name:{width}}  {value}"
     yield from unused(draft.columns, table)
 
@@ -119,7 +119,7 @@ def roles_of(columns: Guess) -> list[str]:
 
 
 def unused(columns: Guess, table: Table) -> Iterator[str]:
-    """Yield the columns without a role, and which of them nearly hold ratings."""
+    """Yield the columns without a role, and which of them look like ratings."""
     if left := [column for column in table.columns if column not in columns.used]:
         yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
         for reason in table.nearly_ratings(columns.used):
@@ -133,7 +133,7 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
         needed = role in {"text", "texts"} or (role == "item" and not columns.source)
         yield Line(role, value, ABOUT[role], partial(_role, draft, table, role), needed)
     ratings = shlex.join(flags.rating_text(name, group) for name, group in columns.ratings.items())
-    about = "aspect=column,column … with a column per rater"
+    about = "aspect=column,column …, one column per rater"
     yield Line("ratings", ratings, about, partial(_ratings, draft, table), True)
     for name, group in columns.ratings.items():
         if columns.compared:
@@ -142,33 +142,33 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
         scale = flags.scale_text(draft.scales[name])
         yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)
     for name in flags.undefined(columns, (), table):
-        about = f"in a sentence for judges, because it has no card; {table.nearest_aspect(name)}"
+        about = f"a sentence for judges, as the aspect has no card; {table.nearest_aspect(name)}"
         meaning = draft.definitions.get(name, "")
         yield Line(f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True)
     scored = ", ".join(c for scores in columns.judges.values() for c in scores.values())
     about = "columns of judges' or metrics' scores; several: a, b"
     yield Line("scores", scored, about, partial(_scores, draft, table))
     yield from _endpoint_lines(draft)
-    yield Line("study", draft.study, "its name", partial(_study, draft), True)
+    yield Line("study", draft.study, "the study's name", partial(_study, draft), True)
 
 
 def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
-    """Yield the lines of the model that judges; one line while there is none."""
-    about = f"http://…/v1, or a provider: {', '.join(PROVIDERS)}"
+    """Yield the lines of the model that judges; a single line if there is no model."""
+    about = f"a URL, http://…/v1, or a provider: {', '.join(PROVIDERS)}"
     card = draft.endpoint.card if draft.endpoint else {}
     yield Line("endpoint", card.get("base_url", ""), about, partial(_endpoint, draft))
     if not card:
         return
-    about = "its name at the endpoint"
+    about = "the model's name at the endpoint"
     yield Line("model", card.get("name", ""), about, partial(_endpoint_key, draft, "name"), True)
-    about = "US$ per million tokens: of prompts, of replies"
+    about = "US$ per million tokens, of prompts and of replies: .15 .6"
     price = " ".join(f"{card['price'][name]:g}" for name in ("input", "output") if "price" in card)
     yield Line("price", price, about, partial(_endpoint_key, draft, "price"))
     for name, key, about in ACCESS_LINES:
         if key != "proxy_auth_env" or "proxy" in card:
             yield Line(name, card.get(key, ""), about, partial(_endpoint_key, draft, key))
     cap = "" if draft.max_usd is None else f"{draft.max_usd:g}"
-    yield Line("max US$", cap, "what the study may cost in all", partial(_cap, draft))
+    yield Line("max US$", cap, "the most that the study may cost in total", partial(_cap, draft))
 
 
 # --- changes -----------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def _role(draft: StudyDraft, table: Table, role: str, answer: str) -> StudyDraft
 
 
 def _names(answer: str, table: Table, several: bool) -> list[str]:
-    """Return the columns that an answer names; a name with a comma is one where it is a column."""
+    """Return the columns that an answer names; a column's name may contain a comma."""
     whole = not several or answer in table.columns
     names = [answer] if whole else [name.strip() for name in answer.split(",")]
     names = [name for name in names if name]
@@ -212,7 +212,7 @@ def _freed(columns: Guess, names: Collection[str]) -> Guess:
 
 
 def _with(draft: StudyDraft, table: Table, columns: Guess) -> StudyDraft:
-    """Return other columns, with the scales of aspects whose ratings are the same."""
+    """Return the draft with other columns; aspects with the same ratings keep their scales."""
     old = draft.columns.ratings
     kept = {
         name: draft.scales[name]
@@ -261,7 +261,7 @@ def _endpoint(draft: StudyDraft, answer: str) -> StudyDraft:
 
 
 def _endpoint_key(draft: StudyDraft, key: str, answer: str) -> StudyDraft:
-    assert draft.endpoint is not None  # only asked if there is an endpoint
+    assert draft.endpoint is not None  # these lines exist only with an endpoint
     checks = {"name": model_name, "price": flags.price}
     value = checks[key](answer) if key in checks else ACCESS[key](answer, "the answer")
     login = {"proxy_auth_env": ""} if key == "proxy" and not value else {}

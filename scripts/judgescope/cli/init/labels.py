@@ -29,19 +29,19 @@ CODES: Final = {word: code for pair in PAIRS for code, word in enumerate(pair)}
 
 
 class Coded(NamedTuple):
-    """Rows with 0 and 1 in place of two labels."""
+    """Rows with 0 and 1 instead of two labels."""
 
     rows: list[dict[str, Any]]
     labels: dict[str, Pair]
-    """Column -> its labels: of several pairs that it uses, the first."""
+    """Column -> its labels; if it uses several of PAIRS, the first of them."""
     others: dict[str, int]
     """Words of other pairs -> 0 or 1."""
 
 
 def in_numbers(rows: Sequence[Row], columns: Iterable[str]) -> Coded:
-    """Return the rows with 0 and 1 in place of labels.
+    """Return the rows with 0 and 1 instead of labels.
 
-    A column has labels where all of its cells are words of pairs, worse and better ones.
+    A column has labels if all its cells are words of PAIRS, some worse and some better ones.
     """
     labels: dict[str, Pair] = {}
     others: dict[str, int] = {}
@@ -65,7 +65,7 @@ def _code(cell: object) -> object:
 
 
 def is_labelled(rows: Sequence[Row], *columns: str) -> bool:
-    """Return whether columns hold 0 and 1 and nothing else, both of them."""
+    """Return whether the values of columns are 0 and 1, both of which occur."""
     return {value for name in columns for value in numbers(rows, name) or ()} == {0.0, 1.0}
 
 
@@ -75,7 +75,7 @@ def labelled(
     words: Mapping[str, Pair],
     stated: Collection[str],
 ) -> dict[str, Pair]:
-    """Return the aspects that people rate by two labels, unless a scale is `stated` for them.
+    """Return the aspects that people rated with two labels, unless a scale is `stated` for them.
 
     `rows` and `words` are those of `in_numbers`.
     """
@@ -91,7 +91,7 @@ def labelled(
 def label_scale(pair: Pair, others: Mapping[str, int] | None) -> dict[str, Any]:
     """Return the scale of an aspect with two labels, as cards write it.
 
-    `others` are words of the data beside the labels; None: the data have 0 and 1.
+    `others` are further words in the data; None: the data have 0 and 1.
     """
     words = read_as(pair) if others is None else {word: pair[at] for word, at in others.items()}
     return {"labels": [*pair], **({"read_as": words} if words else {})}
@@ -106,7 +106,7 @@ def judge_keys(
 ) -> dict[str, object]:
     """Return how a recorded judge's scores, aspect -> column, are read as people's labels.
 
-    `words` and `others` are those of `in_numbers` where the study has them, else empty: 0 and 1.
+    `words` and `others` are those of `in_numbers`; empty: the study's data have 0 and 1.
     """
     on_labels = [name for name in scores if name == "*" or name in labels]
     if not labels or not on_labels:

@@ -1,4 +1,4 @@
-"""Long tables, a row per rating: turned into a row per text with a column per rater."""
+"""Long tables (one row per rating), turned into one row per text, one column per rater."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +16,9 @@ ASPECT: Final = {"aspect", "dimension", "criterion", "attribute"}
 KIND: Final = {"kind", "type"}
 """Words that name the columns of a long table."""
 MODELS: Final = {"model", "llm", "judge", "ai", "machine", "auto", "automatic", "metric"}
-"""Cells of a column of KIND that say that no person rated."""
+"""Words in the cells of a column of KIND that indicate a judge instead of a person."""
 MOST_RATERS: Final = 20
-"""More people have one column with a list: who rated is then not known."""
+"""With more raters, one column has a list of their ratings, without their names."""
 
 
 class Long(NamedTuple):
@@ -31,7 +31,7 @@ class Long(NamedTuple):
 
 
 def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
-    """Return a long table with a row per text and what its columns hold; any other as it is.
+    """Return a long table with one row per text and known columns; any other table unchanged.
 
     Raises UserError for a rater who rates a text twice.
     """
@@ -49,7 +49,7 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
 
 
 def _long(table: Table, free: Sequence[str]) -> Long | None:
-    """Return the columns of a long table, None for another: a rater, a value, and few others."""
+    """Return the columns of a long table (rater, value, …), None for any other table."""
 
     words = {column: set(words_of(column)) for column in free}
 
@@ -71,7 +71,7 @@ def _long(table: Table, free: Sequence[str]) -> Long | None:
 
 
 def _unfolded(table: Table, long: Long, roles: Guess, keys: Sequence[str]) -> Table:
-    """Return a row for each text, `keys` tell which, and a column for each rater and aspect."""
+    """Return a row for each text (identified by `keys`), a column for each rater and aspect."""
     kept = dict.fromkeys([*keys, *roles.references])
     texts: dict[str, dict[str, Any]] = {}
     first: dict[tuple[str, str], int] = {}

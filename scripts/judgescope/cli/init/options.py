@@ -18,7 +18,7 @@ def add_columns(group: "argparse._ArgumentGroup") -> None:
         else:
             group.add_argument(flag, metavar=metavar, help=about)
     for flag, about in (
-        ("--texts", "where people chose between two texts: their columns, first and second"),
+        ("--texts", "if people chose between two texts: the columns of the first and the second"),
         ("--systems", "the columns of the systems that wrote the two texts"),
     ):
         group.add_argument(flag, metavar=("FIRST", "SECOND"), nargs=2, default=[], help=about)

@@ -1,4 +1,4 @@
-"""Tables of two texts a row and who chose which: their columns, and choices as numbers."""
+"""Tables with two texts per row and choices between them: columns, and choices as numbers."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,31 +24,31 @@ from judgescope.cli.init.guess import (
 from judgescope.data.rows import word_of
 
 SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
-"""Words that tell the two texts of a row apart: in the names of columns, and in choices."""
+"""Words that distinguish the two texts of a row, in the names of columns and in choices."""
 TIES: Final = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
 FIRST, SECOND, TIE = 1, 2, 0
 """Choices as numbers: the first text, the second, neither."""
 CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
-"""The words of choices in numbers."""
+"""Choice -> its words, if choices are written as numbers."""
 CHOICE: Final = {
     *("winner", "choice", "choices", "chosen", "preference", "preferred", "prefers", "better"),
     *("best", "vote", "pick"),
 }
-"""Words of a column's name that say that it holds choices, and not by what."""
+"""Words of a column's name that mark it as choices, without naming an aspect."""
 MOST_WORDS: Final = 3
-"""A longer cell is a text that happens to have a word of a choice."""
+"""A cell with more words is a text that happens to contain a word for a choice."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The columns of a table of pairs, and what its choices say."""
+    """The columns of a table of pairs, and the meaning of its choices."""
 
     texts: list[str]
     systems: list[str]
     choices: dict[str, list[int | None]]
     """Column -> the choice of each row, None where it is missing."""
     words: dict[int, list[str]]
-    """Choice -> its words in the data, apart from names of systems."""
+    """Choice -> its words in the data, except the names of systems."""
     by_system: list[str]
     """The columns of choices that name the chosen system."""
 
@@ -59,7 +59,7 @@ class Pairs:
         return {role: columns for role, columns in roles.items() if columns}
 
     def coded(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return the rows with numbers in place of choices."""
+        """Return the rows with numbers instead of choices."""
         coded = [dict(row) for row in rows]
         for column, codes in self.choices.items():
             for row, code in zip(coded, codes, strict=True):
@@ -72,9 +72,9 @@ class Pairs:
         named: Mapping[str, Sequence[str]],
         aspects: Collection[str] = (),
     ) -> Guess:
-        """Return what all columns hold; a choice is a judge's where its column's name says so.
+        """Return the roles of all columns; a column's name shows whether its choices are a judge's.
 
-        `aspects` are those that have cards; `ratings` of `named` have another role.
+        `aspects` are those that have cards; the columns `ratings` of `named` have another role.
         """
         taken = named.get("ratings", [])
         free = [column for column in self.choices if column not in taken]
@@ -124,7 +124,7 @@ def pairs_of(
     hinted = "texts" in named or any(map(_says_who_chose, read))
     doubtful = not texts or guess(rows, {"ratings": [*read]}).ratings
     if not read or (doubtful and not hinted):
-        return None  # a group A or B beside ratings is not a choice
+        return None  # a group A or B next to ratings is not a choice
     words: dict[int, dict[str, None]] = {}
     by_system = []
     for column, codes in read.items():
@@ -139,12 +139,12 @@ def pairs_of(
 
 
 def choices_of_nothing(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """Return the columns of choices, by word and name, in rows that do not say between what."""
+    """Return the columns that look like choices, in rows without two texts or systems."""
     return [c for c in columns if _says_who_chose(c) and _codes(rows, c, (), ()) is not None]
 
 
 def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-    """Return the words and the two columns of names that differ by a side: `answer_a`, `…_b`."""
+    """Return pairs of columns whose names differ only by side, with their common words."""
     found: dict[tuple[str, ...], dict[int, str]] = {}
     for column in columns:
         words = words_of(column)
@@ -158,7 +158,7 @@ def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
 
 
 def _like_texts(rows: Sequence[Row], column: str) -> bool:
-    """Return whether a column may hold texts, and neither numbers nor what raters said."""
+    """Return whether a column may contain the judged texts, not numbers or raters' remarks."""
     if numbers(rows, column) is not None or (PEOPLE | REFERENCES).intersection(words_of(column)):
         return False
     return len({str(row.get(column)) for row in rows}) > MOST_LABELS
@@ -167,7 +167,7 @@ def _like_texts(rows: Sequence[Row], column: str) -> bool:
 def _codes(
     rows: Sequence[Row], column: str, systems: Sequence[str], texts: Sequence[str]
 ) -> list[int | None] | None:
-    """Return the choices of a column; None where a cell is not a choice, or none is of a text."""
+    """Return the choices of a column; None if a cell is not a choice, or no text is chosen."""
     codes: list[int | None] = []
     for row in rows:
         cell = row.get(column)
@@ -190,7 +190,7 @@ def _names(row: Row, systems: Sequence[str]) -> list[str]:
 
 
 def _meaning(word: str, texts: Sequence[str], systems: Sequence[str]) -> int | None:
-    """Return what a word chooses in every row; None of one that says nothing by itself."""
+    """Return what a word chooses in every row; None if it has no fixed meaning."""
     for two in (texts, systems):
         if word in two:
             return FIRST + two.index(word)

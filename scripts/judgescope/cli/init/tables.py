@@ -1,4 +1,4 @@
-"""A user's table as `init` and `audit` read it: rows, with labels and choices in numbers."""
+"""A user's table as `init` and `audit` read it, with labels and choices as numbers."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,13 +28,13 @@ NEARLY_NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", r
 MAX_CELL: Final = 40
 """Characters of a cell that a message repeats."""
 CHOICES: Final = {"min": -1, "max": 1}
-"""The scale of choices between two texts: 1 is for the first."""
+"""The scale of choices between two texts: 1 stands for the first text."""
 Scale = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file's rows and columns, and the ids of the aspects that have cards."""
+    """A file's rows and columns, and the ids of all aspects that have cards."""
 
     file: Path
     numbers: Sequence[int]
@@ -43,40 +43,41 @@ class Table:
     columns: Sequence[str]
     aspects: Sequence[str]
     labels: Mapping[str, Pair] = field(default_factory=dict)
-    """Columns with 0 and 1 in place of two labels, and the labels."""
+    """Column with two labels (its rows have 0 and 1 instead) -> the labels."""
     other_labels: Mapping[str, int] = field(default_factory=dict)
     """Further words of these columns -> 0 or 1."""
     pairs: Pairs | None = None
-    """The columns of texts between which people chose, where rows have numbers for choices."""
+    """The columns of choices between two texts, if there are any; rows have them as numbers."""
     known: Guess | None = None
-    """What the columns hold, where the file's format says so."""
+    """The roles of the columns, if the file's format determines them."""
     stated: Mapping[str, Scale] = field(default_factory=dict)
-    """Aspect -> its scale, where the file states it."""
+    """Aspect -> its scale, if the file gives it."""
     long: int = 0
-    """The number of the file's rows, where each has one rating or choice."""
+    """The number of rows in a long file, where a row has one rating or choice; else 0."""
     copied: bool = False
-    """Whether a study needs a copy of these rows, because a card cannot read them from the file."""
+    """Whether a study needs a copy of these rows, as cards cannot describe the original file."""
 
     @property
     def title(self) -> str:
-        """Return the file and its size; of a long table how many rows were read from it."""
+        """Return the file and its size; for a long table, also how many rows were made from it."""
         rows = f"{len(self.rows)} rows"
         if self.long:
             rows = (
-                f"{self.long} rows of one rating or choice each, read as {rows} of a text or pair"
+                f"{self.long} rows of one rating or choice each, read as {rows} of texts or pairs"
             )
         return f"{self.file}: {rows}, {len(self.columns)} columns"
 
     def nearest_aspect(self, name: str) -> str:
-        """Return which aspects have a card, the nearest one first."""
+        """Return the aspect with a card that has the most similar name, or else all of them."""
         near = UserError("", where="", got=name, allowed=self.aspects).nearest()
-        return f"the nearest is {near}" if near else f"there are {', '.join(self.aspects)}"
+        all_aspects = ", ".join(self.aspects)
+        return f"the most similar card is {near}" if near else f"aspects with cards: {all_aspects}"
 
     def nearly_ratings(self, used: Iterable[str]) -> list[str]:
-        """Return the unused columns that nearly hold ratings, each with its first bad cell.
+        """Return the unused columns that look like ratings, each with its first invalid cell.
 
-        Nearly: at least half of the cells are numbers, or would be but for a decimal comma; or the
-        column has the name of an aspect.
+        At least half of the cells are numbers, perhaps with a decimal comma, or the column has the
+        name of an aspect.
         """
         reasons = []
         for column in (name for name in self.columns if name not in set(used)):
@@ -91,7 +92,7 @@ class Table:
         return reasons
 
     def filled(self, column: str) -> list[tuple[int, Row]]:
-        """Return the rows in which a column's cell is not missing, with their numbers."""
+        """Return the rows with a value in a column, each with its number."""
         rows = zip(self.numbers, self.rows, strict=True)
         return [(number, row) for number, row in rows if not is_missing(row.get(column))]
 
@@ -100,15 +101,15 @@ class Table:
         return [value for column in columns for value in numbers(self.rows, column) or []]
 
     def described(self, columns: Sequence[str]) -> str:
-        """Return the range of some columns' ratings: `3 columns, 1 to 5 seen`."""
+        """Return the range of some columns' ratings: `3 columns, values 1 to 5`."""
         values = self.values(columns)
         raters = f"{len(columns)} columns, " if len(columns) > 1 else ""
         if self.labels.keys() >= {*columns}:
             return f"{raters}labels"
-        return f"{raters}{min(values):g} to {max(values):g} seen"
+        return f"{raters}values {min(values):g} to {max(values):g}"
 
     def guessed(self, named: Mapping[str, Sequence[str]], taken: Sequence[str]) -> Guess:
-        """Return what the columns hold; `taken` are those of ratings and scores."""
+        """Return the roles of the columns; `taken` are the columns of ratings and scores."""
         if self.known is not None:
             return self.known
         named = {**named, "ratings": taken}
@@ -117,7 +118,7 @@ class Table:
         return self.pairs.guessed(self.rows, named, self.aspects)
 
     def labels_of(self, columns: Guess, stated: Collection[str]) -> dict[str, Pair]:
-        """Return aspect -> its two labels, where people gave labels and no scale is `stated`."""
+        """Return aspect -> its two labels, if people gave labels and no scale is `stated`."""
         if columns.compared:
             return {}
         return labelled(self.rows, columns.ratings, self.labels, stated)
@@ -146,7 +147,7 @@ class Table:
         }
 
     def missing(self, columns: Guess) -> list[str]:
-        """Return what the columns of people and of judges hold where a value is missing."""
+        """Return the words for missing values in the columns of people and of judges."""
         groups = [
             *columns.ratings.values(),
             *(scores.values() for scores in columns.judges.values()),
@@ -154,9 +155,9 @@ class Table:
         return missing_words(self.rows, [column for group in groups for column in group])
 
     def readable(self, columns: Guess) -> tuple["Table", Guess]:
-        """Return what a study's cards can read: a copy where a judge's choices name systems.
+        """Return the table and its columns as a study's cards can read them.
 
-        Choices are numbers in a copy.
+        It is a copy if a judge's choices name systems. In a copy, choices are numbers.
         """
         judged = {column for scores in columns.judges.values() for column in scores.values()}
         by_system = self.pairs is not None and judged.intersection(self.pairs.by_system)
@@ -170,7 +171,7 @@ def load_table(file: Path, cards: Cards) -> Table:
     """Read a table; raise UserError if it does not exist or has no rows."""
     if file.is_dir():
         todo = "name a file in it"
-        raise UserError("a table is a file, and this is a folder", where=str(file), todo=todo)
+        raise UserError("this is a folder, not a table", where=str(file), todo=todo)
     if not file.is_file():
         folder = file.parent
         beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
@@ -183,17 +184,17 @@ def load_table(file: Path, cards: Cards) -> Table:
 
 
 def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
-    """Return the table with numbers in place of two labels, or of choices between two texts."""
+    """Return the table with numbers instead of two labels, or of choices between two texts."""
     pairs = pairs_of(table.rows, table.columns, named)
     if pairs is not None:
         return replace(table, rows=pairs.coded(table.rows), pairs=pairs)
     if named.get("texts"):
         raise UserError(
-            "no column says which of these texts is better in every row",
+            "no column has only choices between these two texts",
             where=f"{table.file}, --texts",
             got=", ".join(named["texts"]),
             allowed=["1", "2", "A", "B", "left", "right", "tie", "a column's or a system's name"],
-            todo="add a column of choices; a missing one is an empty cell",
+            todo="add a column of choices; leave the cell of a missing choice empty",
         )
     rows, labels, others = in_numbers(table.rows, table.columns)
     return replace(table, rows=rows, labels=labels, other_labels=others)

@@ -166,7 +166,7 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
     quarter = TEXTS // 4
     assert judged == {"ok": quarter, "empty": quarter, "error": quarter, "unparsed": quarter}
     told = study.judgescope("replies", "retry")
-    assert f"counting: {quarter} refused requests can be asked again" in told.stdout
+    assert f"counting: {quarter} refused requests will be sent again" in told.stdout
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_the_command_says_where_the_report_is_and_who_judged(demo: Path) -> None
 def test_show_without_a_table_repeats_the_main_results(demo: Path) -> None:
     done = run("-m", "judgescope", "show", "config/config.yaml", cwd=demo, home=demo)
     assert done.returncode == 0, done.stdout
-    head, _, tables = done.stdout.partition("\ntables, each shown by its name:\n")
+    head, _, tables = done.stdout.partition("\ntables (add a name to the command to print one):\n")
     assert "rouge-l" in head and "report: results/demo/report/index.html" in head
     assert "agreement " in tables and "cost " in tables
 

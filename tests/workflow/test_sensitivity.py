@@ -41,7 +41,7 @@ def test_only_lost_judgments_move_numbers_and_nothing_is_asked(study: AskedStudy
     done = study.run("--sensitivity")
     assert done.returncode == 0, done.stdout[-3000:]
     assert len(study.endpoint.asked) == asked
-    assert "zero is left out: 0 is not a value of this scale" in done.stdout
+    assert "zero is skipped: 0 is not a value of this scale" in done.stdout
     by_policy = _by_policy(study)
     assert set(by_policy) == {"drop", "worst", "mid", "random"}
     assert all(len(rows) == len(by_policy["drop"]) for rows in by_policy.values())

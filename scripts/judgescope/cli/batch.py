@@ -1,4 +1,4 @@
-"""The commands `judgescope batch …`: requests that an endpoint answers within a day, for less."""
+"""The commands `judgescope batch …`: requests answered within a day, at a lower price."""
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +23,7 @@ Arguments = argparse.Namespace
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser("batch", help="ask by a Batch API: cheaper, within a day")
+    parser = commands.add_parser("batch", help="request by Batch API: cheaper, within a day")
     actions = parser.add_subparsers(dest="action", required=True)
 
     def add(name: str, act: Callable[[Arguments], int], about: str) -> argparse.ArgumentParser:
@@ -32,23 +32,23 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         command.set_defaults(act=act)
         return command
 
-    add("submit", submit, "send the requests that lack a reply as batches")
-    add("status", status, "print how far the study's batches are")
-    add("fetch", fetch, "store the replies of batches that have ended")
-    add("cancel", cancel, "end the study's batches; then fetch what was answered")
-    command = add("export", export_batch, "write the requests that lack a reply to files")
+    add("submit", submit, "send the requests without a stored reply as batches")
+    add("status", status, "print the progress of the study's batches")
+    add("fetch", fetch, "store the replies of finished batches")
+    add("cancel", cancel, "cancel the study's batches (then fetch the replies so far)")
+    command = add("export", export_batch, "write the requests without a stored reply to files")
     command.add_argument("folder", type=Path, help="the folder to write to")
-    command = add("import", import_batch, "add the results in files to the store")
+    command = add("import", import_batch, "add results from files to the reply store")
     command.add_argument("files", type=Path, nargs="+", help="result and error files, in any order")
 
 
-# --- batches under way -----------------------------------------------------------------------
+# --- batches in progress -----------------------------------------------------------------------
 
 
 def submit(args: Arguments) -> int:
-    """Send the requests of a study that lack a reply; make the texts that need no model first.
+    """Send the requests of a study without a stored reply; first make texts that need no model.
 
-    An endpoint that was not probed yet is, by a few requests at the usual price.
+    A new endpoint is first probed with a few requests at the usual price.
     """
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.checks.study import caps_of
@@ -65,10 +65,10 @@ def submit(args: Arguments) -> int:
         new = batches.submit(_searched(store, jobs), caps_of(plan.study))
         for each in new:
             record, held = each.record, shown(each.record.held[NANOS], NANOS)
-            most = f", at most {held}, which is reserved" if batches.price else ""
+            most = f", at most {held} (reserved)" if batches.price else ""
             print(f"{card.model}: {record.requests:,} requests in batch {record.batch}{most}")
         if not new:
-            print(f"{card.model}: no request lacks a reply, or a batch that will bring one")
+            print(f"{card.model}: every request has a stored reply or is in a batch")
         _print_later(plan, jobs)
     _print_supervisors(plan)
     print(f"judgescope batch status {args.study}")
@@ -76,7 +76,7 @@ def submit(args: Arguments) -> int:
 
 
 def _probe(plan: "Plan") -> None:
-    """Find out what endpoints do with fields, where no earlier job has."""
+    """Probe how endpoints treat request fields, unless an earlier job has."""
     from judgescope.engines.openai.engine import OpenAIEngine
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.checks.study import caps_of
@@ -109,14 +109,14 @@ def status(args: Arguments) -> int:
         rows.append([plain(each.record.model), plain(ident), plain(state.status), *counts])
         _print_messages(state)
     if len(rows) == 1:
-        print("no batch is under way: all results were fetched, or none was submitted")
+        print("no batch is in progress: all results were fetched, or no batch was submitted")
     else:
         print("\n".join(aligned(rows)))
     return 0
 
 
 def fetch(args: Arguments) -> int:
-    """Store the replies of batches that have ended; return 1 while one has not."""
+    """Store the replies of finished batches; return 1 while a batch is not finished."""
     waiting = 0
     for batches, each in _under_way(args.study):
         if each.record.batch is None:
@@ -136,17 +136,20 @@ def fetch(args: Arguments) -> int:
         print(name)
         _print_results(state)
     if waiting:
-        print(f"under way: {waiting}; fetch again later")
+        print(f"not finished: {waiting}; fetch again later")
     return int(waiting > 0)
 
 
 def cancel(args: Arguments) -> int:
-    """Ask the endpoints to end the study's batches."""
+    """Ask the endpoints to cancel the study's batches."""
     for batches, each in _under_way(args.study):
         batches.cancel(each)
-        ended = f"batch {each.record.batch}: to be cancelled" if each.record.batch else "not sent"
+        number = each.record.batch
+        ended = f"batch {number}: cancellation requested" if number else "not sent"
         print(f"{each.record.model}, {ended}")
-    print(f"judgescope batch fetch {args.study}: stores what was answered, releases the rest")
+    print(
+        f"judgescope batch fetch {args.study}: stores received replies, frees the rest of the money"
+    )
     return 0
 
 
@@ -163,11 +166,11 @@ def _under_way(study: Path) -> "Iterator[tuple[Batches, Batch]]":
         card = plan.models.get(model)
         if not isinstance(card, OpenAIModel):
             raise UserError(
-                "a batch is of a model that the study does not have any more",
+                "a batch belongs to a model that the study no longer has",
                 where=str(each.path.with_suffix(".json")),
                 got=model,
                 allowed=[name for name, one in plan.models.items() if isinstance(one, OpenAIModel)],
-                todo="name a judge of this model in the study again, until the batch is fetched",
+                todo="put a judge of this model back into the study until the batch is fetched",
             )
         if model not in made:
             card = settled(card, Path(plan.folders["model", model]), Path(plan.study.data))
@@ -220,7 +223,7 @@ def check_none_under_way(store: str, ledger: str, study: object) -> None:
 
 
 def export_batch(args: Arguments) -> int:
-    """Write the requests of a study that lack a reply; make the texts that need no model first."""
+    """Write the requests without a stored reply; first make texts that need no model."""
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.replies import batch
     from judgescope.replies.inspection import check
@@ -242,32 +245,32 @@ def export_batch(args: Arguments) -> int:
 
 
 def _make_texts(study: Path, plan: "Plan") -> int:
-    """Make the texts that need no model, and check a judge that is to be trained: requests cost."""
+    """Make the texts that need no model, and check a judge to be trained, before requests cost."""
     student = [plan.paths.student()] if plan.taught else []
     return snakemake(study, ["texts_unasked", *student])
 
 
 def _print_later(plan: "Plan", jobs: "Iterable[StudyJob]") -> None:
-    """Print what cannot be requested before a model has written texts."""
+    """Print the cells that cannot be requested before a model has written their texts."""
     from judgescope.plan.generators import makers_of
 
     for job in jobs:
         for target_set, count in job.later.items():
             maker = " and ".join(makers_of(plan, job.dataset, target_set))
             print(
-                f"  after these come {count} cells of {job.dataset} about {target_set}: "
-                f"{maker} still has to be asked (judgescope run)"
+                f"  not included: {count} cells of {job.dataset} about {target_set}, whose "
+                f"texts {maker} must write first (judgescope run)"
             )
 
 
 def _print_supervisors(plan: "Plan") -> None:
-    """Print what a supervisor merges once all else is there."""
+    """Print which error lists a supervisor merges at the end."""
     from judgescope.plan.generators import supervisors
 
     for dataset in plan.datasets:
         for model, ensembles in supervisors(plan, dataset).items():
-            errors = f"the errors that {', '.join(ensembles)} has of {dataset}"
-            print(f"after all come {errors}: {model} merges them (judgescope run)")
+            lists = f"the error lists of {', '.join(ensembles)} on {dataset}"
+            print(f"not included: {model} merges {lists} at the end (judgescope run)")
 
 
 def _searched(store: "Store", jobs: "Iterable[StudyJob]") -> "list[Looked]":
@@ -295,7 +298,7 @@ def import_batch(args: Arguments) -> int:
     _print_counts(done)
     if empty := [path for path in args.files if not done.of_files[path]]:
         raise UserError(
-            "a file holds no result for this study",
+            "a file contains no result for this study",
             where=", ".join(map(str, empty)),
             got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a result",
             allowed=["a line for each request of `judgescope batch export`, with its custom_id"],
@@ -306,7 +309,8 @@ def import_batch(args: Arguments) -> int:
 
 
 def _print_counts(done: "Results") -> None:
-    print(f"{done.new:,} replies and {done.refused:,} refusals added, {done.known:,} known")
+    known = f"{done.known:,} already stored"
+    print(f"{done.new:,} replies and {done.refused:,} refusals added, {known}")
     print(f"lines of other requests: {done.foreign:,}; lines without a result: {done.torn:,}")
     for reason, count in done.failed.most_common():
-        print(f"  {count:,} without a reply, to be asked again: {plain(reason)}")
+        print(f"  {count:,} without a reply, to be requested again: {plain(reason)}")

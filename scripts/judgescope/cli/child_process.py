@@ -1,6 +1,6 @@
-"""A child process and all that it starts, which end with this process, kill -9 included.
+"""A child process and its descendants, which end with this process, even after kill -9.
 
-The child runs in a process group of its own under a small warden: this file, run as a program. A
+The child runs in its own process group under a small warden: this file, run as a program. A
 signal to this process becomes one SIGINT to the group. The warden waits for the end of its standard
 input, which the kernel closes when this process is gone, and then ends the group itself.
 """
@@ -18,11 +18,11 @@ from types import FrameType
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that ask this process to end."""
 GRACE = 90.0
-"""Seconds between the first signal and SIGKILL; longer than a cluster needs to cancel."""
+"""Seconds between the first signal and SIGKILL; a cluster needs less to cancel jobs."""
 GRACE_AGAIN = 3.0
 """Seconds between a second signal and SIGKILL."""
 GRACE_ORPHANED = 10.0
-"""Seconds until SIGKILL when this process is gone: requests under way may still be answered."""
+"""Seconds until SIGKILL once this process is gone: pending requests may still be answered."""
 REPEATED = 1.0
 """Seconds within which a second signal counts as the same: `timeout` sends each twice."""
 
@@ -30,7 +30,7 @@ REPEATED = 1.0
 def run(command: Sequence[str], *, keep_open: Sequence[int] = ()) -> tuple[int, int | None]:
     """Run a command to its end; return its status, and the signal that stopped it or None.
 
-    `keep_open`: file descriptors that the warden holds as long as anything of the command lives.
+    `keep_open`: file descriptors that the warden keeps open while any of its processes lives.
     A first signal lets the command clean up, a second one ends it at once. Signals that this
     process ignores (nohup, a shell's background jobs) stay ignored.
     """
@@ -40,7 +40,7 @@ def run(command: Sequence[str], *, keep_open: Sequence[int] = ()) -> tuple[int, 
     ) as process:
         with _forwarded(process.pid) as received:
             status = process.wait()
-        if received or status < 0 or status > 128:  # its own children would go on
+        if received or status < 0 or status > 128:  # its children may still be running
             _end_rest(process.pid)
     return status, received[0] if received else None
 
@@ -125,7 +125,7 @@ def main(command: list[str]) -> int:
         watching.start()
         status = child.wait()
     if orphaned.is_set():
-        if status < 0:  # killed, too: its own children have the rest of the time
+        if status < 0:  # it was killed as well: its children have the rest of the time
             watching.join()
         _signal(os.getpgrp(), signal.SIGKILL)
     return status if status >= 0 else 128 - status

@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PAIRED = {"agreement": "comparison"}
-"""Table -> the one with the paired differences of its statistics; of others, the same table."""
+"""Table -> the table with its paired differences, if that is another one."""
 GAP, P, HOLM = "difference", "p", "p_holm"
-"""The kinds of results on two judges: prefixes of the statistic's name."""
+"""The kinds of results on two judges: prefixes of a statistic's name."""
 KINDS = (GAP, P, HOLM)
 RESULT = ["value", "ci_low", "ci_high", "n", "note"]
 """The columns of a result that are shown."""
 OTHER = "_other"
 """The suffix of the second side's columns; those of a paired result end with its kind."""
 UNDECIDED = (
-    "Without a paired difference nothing is decided: whether two intervals overlap does not test "
-    "their difference."
+    "Without a paired difference, the two sides cannot be ranked: whether two intervals overlap is "
+    "not a test."
 )
 READ = "difference: {} minus {} on the texts that both judged, with its 95 % interval"
-TESTED = "p of a permutation test, and after Holm's correction for all pairs of the study's judges"
+TESTED = "p: permutation test, also with Holm's correction for all pairs of the study's judges"
 
 
 class Side(NamedTuple):
-    """One side of a comparison: its name, its rows, and its judge if it is one."""
+    """One side of a comparison: its name and rows, and the judge if the side is a judge."""
 
     name: str
     rows: "DataFrame"
@@ -53,9 +53,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         nargs="+",
         default=[],
         metavar="JUDGE",
-        help="two judges of one study; for two studies, one judge of each or one that both have",
+        help="two judges of one study; for two studies, a judge of each, or one that both have",
     )
-    parser.add_argument("--table", default="agreement", help="default: agreement")
+    parser.add_argument("--table", default="agreement", help="the table; default: agreement")
     show.add_filters(parser, [name for name in FILTERS if name != "judge"])
     parser.set_defaults(act=compare)
 
@@ -86,13 +86,13 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _studies(study: Path, other: Path) -> tuple[str, str]:
-    """Return the ids of two studies; raise UserError if they are one."""
+    """Return the ids of two studies; raise UserError if both have the same id."""
     from judgescope.cli.context import results_folder
 
     first, second = results_folder(study).name, results_folder(other).name
     if first == second:
         raise UserError(
-            "both files describe one study, which has one results folder",
+            "both files describe the same study, which has only one results folder",
             where=str(other),
             got=second,
             todo="change the key `study` of one of them, or compare two judges with --judges",
@@ -101,12 +101,12 @@ def _studies(study: Path, other: Path) -> tuple[str, str]:
 
 
 def _side(study: str, rows: "DataFrame", every: "DataFrame", judge: str) -> Side:
-    """Return a judge's rows of those that were chosen; `every` has all of the table."""
+    """Return a judge's rows among the chosen ones; `every` has all rows of the table."""
     kept = rows[rows["judge"] == judge]
     if not len(kept):
         known, left = (set(some["judge"].dropna()) for some in (every, rows))
         if judge in known:
-            error, allowed = "the filters leave no row of this judge", left
+            error, allowed = "no row of this judge matches the filters", left
         else:
             error, allowed = "no such judge", known
         raise UserError(error, where="--judges", got=judge, allowed=allowed)
@@ -124,15 +124,15 @@ def lines(
     pairs = _matched(first, second, columns)
     if paired is not None and first.judge and second.judge:
         pairs = _with_paired(pairs, paired, first.judge, second.judge, columns)
-    yield f"{table}: {len(pairs):,} numbers that both have; {first.name} | {second.name}"
+    yield f"{table}: {len(pairs):,} numbers that both sides have; {first.name} | {second.name}"
     for side in (first, second):
         if more := len(side.rows) - len(pairs):
-            yield f"{side.name} alone has {more:,} more"
+            yield f"only {side.name} has {more:,} more"
     if not len(pairs):
         return
     varied, common = show.varied_columns(pairs, columns)
     if common:
-        yield f"all: {common}"
+        yield f"all rows: {common}"
     shown = pairs.head(limit or len(pairs))
     titles = [*varied, first.name, "95 % interval", "n", second.name, "95 % interval", "n"]
     cells = [*(shown[name] for name in varied), *numbers(shown), *numbers(shown, OTHER)]
@@ -144,7 +144,7 @@ def lines(
             titles.append(title)
             cells.append(numbers(shown, f"_{kind}")[0].where(shown[kind].notna()))
     yield from show.listed([*titles, ""], [*cells, _undefined(shown)])
-    yield from show.rows_left(len(pairs) - len(shown), "--statistic and other filters fewer")
+    yield from show.rows_left(len(pairs) - len(shown), "--statistic and other filters show fewer")
     yield from show.no_agreement(shown, second=OTHER)
     yield from _signatures(pairs)
     if GAP in pairs:
@@ -179,7 +179,7 @@ def _with_paired(
 
 
 def _undefined(pairs: "DataFrame") -> list[str]:
-    """Return the reasons why numbers of a pair are undefined, "" where all are defined."""
+    """Return the reasons why numbers of a pair are undefined, "" if all are defined."""
     ends = ["", OTHER, *(f"_{kind}" for kind in KINDS if kind in pairs)]
     notes = [pairs[f"note{end}"].where(pairs[f"value{end}"].isna()).dropna() for end in ends]
     reasons = [

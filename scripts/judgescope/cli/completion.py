@@ -1,4 +1,4 @@
-"""Help with commands: completion in a shell, and the examples below every command's help."""
+"""Shell completion, and the examples below every command's help."""
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ def add_commands(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", whole: Callable[[], Parser]
 ) -> None:
     """Add the command to a parser's subcommands; `whole` returns the parser of all commands."""
-    about = "print a script that completes commands in a shell"
+    about = "print a shell completion script"
     parser = commands.add_parser("completion", help=about)
     parser.add_argument("shell", choices=SHELLS)
     parser.set_defaults(act=lambda args: _print(args.shell, whole()))
@@ -50,7 +50,7 @@ def _print(shell: str, parser: Parser) -> int:
 
 
 def script(shell: str, parser: Parser) -> str:
-    """Return the completion script of a shell: commands, actions, options; else files."""
+    """Return a shell's completion script: it completes commands, actions, options and files."""
     if shell == "fish":
         return INSTALL + "".join(_fish(parser))
     return INSTALL + (ZSH if shell == "zsh" else "") + _bash(parser)
@@ -85,7 +85,7 @@ def _fish(parser: Parser) -> Iterator[str]:
     for name, command in commands_of(parser):
         commands, options = words_of(command)
         seen = [f"__fish_seen_subcommand_from {word}" for word in name.split()]
-        # of the commands below this one none was given yet
+        # no command below this one was given yet
         rest = [f"not __fish_seen_subcommand_from {' '.join(commands)}"] if commands else []
         condition = "; and ".join([*seen, *rest]) or "true"
         for word, about in commands.items():
@@ -180,7 +180,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "export replies": (f"export {MINE} replies replies.parquet",),
     "export targets": (f"export {MINE} targets texts.jsonl",),
 }
-"""Command -> the words after `judgescope`; a group shows the first example of each action."""
+"""Command -> the words after `judgescope`; a group's help shows the first of each action."""
 
 
 def add_examples(parser: Parser) -> None:

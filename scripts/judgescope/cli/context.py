@@ -1,4 +1,4 @@
-"""What commands share: the study, its plan and results, and Snakemake with its options."""
+"""Functions that commands share: the study, its plan and results, Snakemake, its options."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def demo() -> Path:
 def plan_of_study(
     study: Path | None, passed: Sequence[str] = (), *, drafting: bool = False
 ) -> "Plan":
-    """Return the plan of a study's file, changed by what is passed on to Snakemake; None: the demo.
+    """Return the plan of a study's file with Snakemake's options applied; None: the demo.
 
     Raises UserError or UserErrors for an invalid study.
     """
@@ -49,7 +49,7 @@ def plan_of_study(
 
 
 def plan_and_results(study: Path | None) -> tuple["Plan", Path]:
-    """Return a study's plan, whose prompts may lack steps, and the folder of its results."""
+    """Return a study's plan, which may lack evaluation steps, and the folder of its results."""
     plan = plan_of_study(study, drafting=True)
     return plan, Path(plan.results)
 
@@ -60,7 +60,7 @@ def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:
 
 
 def study_content(path: Path, passed: Sequence[str] = ()) -> dict[str, object]:
-    """Return the unchecked content of a study's file, with the pairs of `--config` over it.
+    """Return the unchecked content of a study's file, overridden by the pairs of `--config`.
 
     Raises UserError for an unreadable file and for an argument that is not a pair.
     """
@@ -80,7 +80,7 @@ def study_content(path: Path, passed: Sequence[str] = ()) -> dict[str, object]:
 
 
 def study_card(path: Path, passed: Sequence[str] = ()) -> Study:
-    """Return a study's card, valid by itself; raise UserErrors with one error per problem."""
+    """Return a study's card, checked without other cards; raise UserErrors for all problems."""
     if passed[_config_pairs(passed)]:
         card: Study = validate_card("study", study_content(path, passed), f"{path} with --config")
     else:
@@ -98,9 +98,9 @@ def snakemake(
     *,
     snakefile: str = "workflow/Snakefile",
 ) -> int:
-    """Run Snakemake on the workflow and return its exit status; 128 + signal if one stopped it.
+    """Run Snakemake on the workflow and return its exit status; 128 + signal if it was stopped.
 
-    Files of the study that are not there are fetched first, where its cards say from where.
+    Missing files of the study are fetched first, if its cards give their source.
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
     targets = [target] if isinstance(target, str) else target
@@ -123,7 +123,7 @@ def snakemake(
 
 
 def _fetch_data(plan: "Plan") -> None:
-    """Fetch the files of a study's cards that are not there."""
+    """Fetch the missing files of a study's cards."""
     from judgescope.data.fetch import fetch_all
     from judgescope.data.files import to_fetch
 
@@ -132,7 +132,7 @@ def _fetch_data(plan: "Plan") -> None:
 
 
 def _check_unlock() -> None:
-    """Raise UserError while a run is active here: unlocked, two would write the same files."""
+    """Raise UserError while a run is active here: two runs must not write the same files."""
     if runs := living():
         raise UserError(
             "an active run has locked this folder",
@@ -160,7 +160,7 @@ def is_dry(passed: Sequence[str]) -> bool:
 def profile_options(profile: Path) -> list[str]:
     """Return a profile as command-line options, which later options override.
 
-    Given a profile, Snakemake prints its path on every call; of options it prints nothing.
+    With a profile, Snakemake prints its path on every call; with options it does not.
     """
     settings, _ = load_yaml(profile / "config.yaml")
     options = ["--workflow-profile=none"]
@@ -195,7 +195,7 @@ def _config_pairs(passed: Sequence[str]) -> slice:
 def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None) -> None:
     """Raise UserError for a file that cannot be written, before any work is done for it.
 
-    An existing file may be replaced, unless `todo` says what to do instead.
+    An existing file may be replaced, unless `todo` is given: the advice in the error.
     """
     if path.suffix.lower() not in suffixes:
         allowed = ", ".join(suffixes)
@@ -212,6 +212,6 @@ def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None
 
 
 def write_json_lines(rows: Iterable[Mapping[str, object]], path: Path) -> None:
-    """Write rows as JSON lines in ASCII: no text holds what a program takes for a line's end."""
+    """Write rows as JSON lines in ASCII, so that no text contains a Unicode line break."""
     with path.open("w", encoding="ascii") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)

@@ -1,4 +1,4 @@
-"""The command `judgescope data`: files that cards can fetch from their authors' repositories."""
+"""The command `judgescope data`: public files that cards describe, from their repositories."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -20,18 +20,19 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = commands.add_parser("data", help="list, fetch and verify public data")
     actions = parser.add_subparsers(dest="action", required=True)
     for name, act, about in (
-        ("list", show, "list what can be fetched: files, size, licence, here or not"),
+        ("list", show, "list the data that can be fetched, with size, licence and state"),
         ("fetch", fetch_cards, "fetch the files of cards into the cache"),
-        ("verify", verify, "compare the fetched files with the hashes of their cards"),
+        ("verify", verify, "compare the fetched files with the hashes in their cards"),
     ):
         action = actions.add_parser(name, help=about, description=act.__doc__)
         some = "+" if name == "fetch" else "*"
-        action.add_argument("cards", nargs=some, help="ids of dataset or model cards; default: all")
+        ids = "ids of dataset or model cards" + ("; default: all" if some == "*" else "")
+        action.add_argument("cards", nargs=some, help=ids)
         action.set_defaults(act=act)
 
 
 def show(args: argparse.Namespace) -> int:
-    """Print a line for each card whose files can be fetched, then how to get those of others."""
+    """Print a line for each card with files to fetch, then how to get the files of other cards."""
     rows, by_hand = [["card", "files", "size", "", "repository", "licence"]], []
     for name, card in _cards(args.cards):
         if card.source:
@@ -51,13 +52,13 @@ def show(args: argparse.Namespace) -> int:
             by_hand.append(f"{name}: {card.obtain}")
     print("\n".join(aligned(rows)))
     if by_hand:
-        print("\nNot to be fetched; get these yourself:\n\n" + "\n".join(by_hand))
+        print("\nCannot be fetched automatically; get these yourself:\n\n" + "\n".join(by_hand))
     print(f"\nFetched files are in {cache()} (JUDGESCOPE_DATA).")
     return 0
 
 
 def fetch_cards(args: argparse.Namespace) -> int:
-    """Fetch the files of cards into the cache; those that are there are not fetched again."""
+    """Fetch the files of cards into the cache, except those that it already has."""
     cards = list(_cards(args.cards))
     for name, card in cards:
         if card.source is None:
@@ -74,20 +75,20 @@ def fetch_cards(args: argparse.Namespace) -> int:
 
 
 def verify(args: argparse.Namespace) -> int:
-    """Compare the fetched files with the hashes of their cards; exit with 1 if one differs."""
+    """Compare the fetched files with the hashes in their cards; exit with 1 if one differs."""
     wrong = []
     for name, card in _cards(args.cards):
         for file, expected in card.published.items():
             path = cache() / file
             if path.is_file() and (got := digest(path)) != expected:
                 todo = "delete it, and fetch it again"
-                what = "a fetched file is not the one that its card describes"
+                what = "a fetched file differs from the one that its card describes"
                 wrong.append(
                     UserError(what, where=f"{name}: {path}", got=got, allowed=[expected], todo=todo)
                 )
         if card.source:
             total, absent = len(card.source.files), len(_absent(card))
-            print(f"{name}: {total - absent} of {total} files are here")
+            print(f"{name}: {total - absent} of {total} files are fetched")
     if wrong:
         raise UserErrors(wrong)
     return 0
@@ -99,7 +100,7 @@ def _absent(card: Published) -> set[str]:
 
 
 def _cards(names: Sequence[str]) -> Iterator[tuple[str, Published]]:
-    """Yield id and card of all cards that have files of others, or of those with these ids."""
+    """Yield the id and content of cards with public files: all of them, or those named."""
     found = set()
     for kind in KINDS:
         folders = [base / "config" / FOLDERS[kind] for base in (Path(), HOME)]

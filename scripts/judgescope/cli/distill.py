@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from judgescope.plan.study import Plan
 
 TARGETS = {"export": ["export.json"], "train": [f"adapter/{ADAPTER_FILES[0]}", "export.json"]}
-"""What each command makes, below `distill` in the study's results."""
+"""The files that each command makes, in the folder `distill` of the study's results."""
 
 
 def add_commands(
@@ -28,7 +28,7 @@ def add_commands(
     for name, about in {
         "export": "let the teacher judge the sample, and write training examples",
         "train": "write the examples, and train the judge's model",
-        "card": "write a model card of the trained model, for other studies",
+        "card": "write a model card for the trained model, to use it in other studies",
     }.items():
         action = actions.add_parser(name, help=about)
         action.add_argument("study", type=yaml_file, help="the study's YAML file")
@@ -58,7 +58,9 @@ def distill(args: argparse.Namespace) -> int:
         for split in ("train", "held_out"):
             counts = [(row["n"], row["n_missing"]) for row in rows if row["split"] == split]
             n, missing = map(sum, zip(*counts, strict=True)) if counts else (0, 0)
-            print(f"{folder / f'{split}.jsonl'}: {n:,} examples; {missing:,} more have none")
+            print(
+                f"{folder / f'{split}.jsonl'}: {n:,} examples; {missing:,} more judgments gave none"
+            )
         if (folder / "adapter").is_dir():
             print(f"{folder / 'adapter'}: the adapter")
     return status
@@ -100,5 +102,5 @@ def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
     return [
         f"written: {path}",
         f"to use it, copy judges/{judge.judge}.yaml and set `model: {path.stem}`",
-        f"elsewhere: {shlex.join([*serve, '--lora-modules', f'{path.stem}={adapter}'])}",
+        f"to serve it: {shlex.join([*serve, '--lora-modules', f'{path.stem}={adapter}'])}",
     ]

@@ -1,4 +1,4 @@
-"""The active runs of this folder: each locks a record of its own as long as it lives."""
+"""The active runs of this folder: each keeps a record of itself locked while it is alive."""
 
 import fcntl
 import json
@@ -27,17 +27,17 @@ class Run:
     begun: str
 
     def __str__(self) -> str:
-        """Return the run in words, with the host if it is another one."""
+        """Return the run in words, with its host unless it is this one."""
         host = "" if self.host == here() else f" on {self.host.split()[0]}"
-        return f"process {self.process}{host} runs study {self.study} since {self.begun}"
+        return f"process {self.process}{host}, running study {self.study} since {self.begun}"
 
 
 @contextmanager
 def recorded(study: str) -> Iterator[int]:
     """Record this process as a run of a study; yield the file descriptor with the record's lock.
 
-    The record counts as long as any process has that descriptor open. Raises UserError if nothing
-    can be written.
+    The record is valid as long as any process has that descriptor open. Raises UserError if the
+    record cannot be written.
     """
     run = Run(study, os.getpid(), here(), time.strftime("%H:%M:%S"))
     path = FOLDER / f"{run.process}.{os.urandom(4).hex()}.json"
@@ -50,7 +50,7 @@ def recorded(study: str) -> Iterator[int]:
         raise of_machine(error) or error from None
     try:
         _locked(file)
-        new.replace(path)  # others see it from here on, and it is locked
+        new.replace(path)  # visible to other runs from now on, and already locked
         os.environ[OURS] = str(run.process)
         yield file
     finally:
@@ -83,7 +83,7 @@ def living() -> list[Run]:
 
 
 def _locked(file: int) -> bool | None:
-    """Lock a file if nobody has; return whether, or None if the disk supports no locks."""
+    """Lock a file if it is free; return whether it was, None if the disk does not support locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -62,7 +62,7 @@ GROUPS = {
 }
 """The commands, in the order of the help."""
 FAILED = 1
-"""The exit code of an error, unless the command has another (`failed`)."""
+"""The exit code of an error, unless the command sets its own (`failed`)."""
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def _unexpected(args: Arguments) -> str:
-    """Return the error of words that the command does not take."""
+    """Return the error for words that the command does not accept."""
     options = any(word.startswith("-") for word in args.passed)
     if not options and (several := getattr(args, "more_files", None)):
         return str(several(args.file, args.passed))
@@ -114,7 +114,7 @@ def _unexpected(args: Arguments) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors suggest the nearest name, and the new one of a renamed command."""
+    """A parser whose errors suggest the nearest name, or a renamed command's new name."""
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""
@@ -135,7 +135,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _renamed(words: Sequence[str]) -> str | None:
-    """Return the new form of the renamed command or option in a command line, None without one."""
+    """Return the new name of a renamed command or option, None if the line has none."""
     with RENAMES.open(encoding="utf-8", newline="") as file:
         renames = [row for row in csv.DictReader(file) if row["kind"] == "command"]
     new: dict[str, list[str]] = {}
@@ -165,16 +165,16 @@ def command_line() -> argparse.ArgumentParser:
     for name, act, about in (
         ("run", run, "run a study and write its report"),
         ("check", check, "validate cards and files, and estimate the price"),
-        ("draft", draft, "let a model draft steps that cards lack"),
-        ("pilot", pilot, "run a share: which judges, and how many items?"),
+        ("draft", draft, "let a model draft missing evaluation steps"),
+        ("pilot", pilot, "try a share: which judges, and how many items?"),
     ):
         _add_study(commands.add_parser(name, help=about, description=getdoc(act)), act)
     commands.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",
-        help="compute a finished study again with each value of its key `missing`, in "
-        "separate folders (results/STUDY-missing-POLICY), and print the main numbers that change; "
-        "nothing is asked",
+        help="recompute a finished study with each value of its key `missing`, in separate "
+        "folders (results/STUDY-missing-POLICY), and print the main numbers that change; "
+        "sends no requests",
     )
     commands.choices["pilot"].add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
@@ -194,8 +194,8 @@ def command_line() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "spotcheck",
         help="write a page with a sample of perturbed texts",
-        description="Make the study's perturbed texts and a page with a sample of each "
-        "perturbation. Requests only texts that a model has to write.",
+        description="Make the study's perturbed texts, and write a page with a sample from each "
+        "perturbation. Sends requests only for texts that a model writes.",
     )
     command.add_argument("study", type=Path, help="the study's YAML file")
     command.set_defaults(act=spotcheck)
@@ -212,7 +212,7 @@ def _overview(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         for name in names:
             heading = group if name == names[0] else ""
             yield f"{heading:19}{name:11}{abouts[name]}"
-    yield "\nFurther options of the commands that run a study go to Snakemake."
+    yield "\nCommands that run a study pass further options on to Snakemake."
 
 
 def _add_study(command: argparse.ArgumentParser, act: object) -> None:
@@ -227,13 +227,13 @@ def _add_study(command: argparse.ArgumentParser, act: object) -> None:
 
 
 def _study(text: str) -> Path:
-    """Return a study's file; the value of a Snakemake option may stand in its place."""
+    """Return a study's file; raise an error for another word, such as an option's value."""
     if Path(text).suffix not in {".yaml", ".yml"}:
         near = nearest_file(Path(text))
         meant = f" Did you mean {near}?" if near else ""
         raise argparse.ArgumentTypeError(
             f"{text!r} is not the YAML file of a study.{meant} Name the study first, or join a "
-            "Snakemake option and its value: --cores=4"
+            "Snakemake option to its value: --cores=4"
         )
     return Path(text)
 
@@ -242,7 +242,7 @@ def _study(text: str) -> Path:
 
 
 def run(args: Arguments) -> int:
-    """Run what a study still needs; print the main results and the report's path."""
+    """Run the missing jobs of a study; print the main results and the report's path."""
     if "--unlock" in args.passed:
         return snakemake(args.study, "all", args.passed)
     if args.sensitivity:
@@ -265,7 +265,7 @@ def run(args: Arguments) -> int:
 
 
 def _check_batches(study: Path | None, passed: Sequence[str]) -> None:
-    """Raise UserError if a run would request what is in a batch."""
+    """Raise UserError if a run would send requests that are already in a batch."""
     if not is_dry(passed):
         card = study_card(study or demo(), passed)
         batch.check_none_under_way(card.store, card.ledger, study)
@@ -278,7 +278,7 @@ def _counting_unread(
 
 
 def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
-    """Return the targets of a run: all, and reply and score files that are cut or missing."""
+    """Return the targets of a run: all, and incomplete or missing reply and score files."""
     from judgescope.plan.specs.judging import hashes_file
     from judgescope.replies.compaction import cut_files
 
@@ -294,7 +294,7 @@ def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     targets = [hashes for hashes in damaged if hashes in known]
     for hashes in targets:
         print(
-            f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, made again", flush=True
+            f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, remade now", flush=True
         )
         hashes.unlink()
     return ["all", *map(str, targets)]
@@ -312,13 +312,13 @@ def check(args: Arguments) -> int:
 
 
 def draft(args: Arguments) -> int:
-    """Let a model draft what the study's cards lack (steps, sub-aspects); print the files."""
+    """Let a model draft evaluation steps and sub-aspects missing from cards; print the files."""
     from judgescope.plan.drafts import drafts_of
 
     plan = plan_of_study(args.study, args.passed, drafting=True)
     drafts = drafts_of(plan, str(args.study or demo()))
     if not drafts:
-        print("Nothing needs a draft: no card lacks steps or sub-aspects.")
+        print("No drafts are needed: no card lacks evaluation steps or sub-aspects.")
         return 0
     status = snakemake(args.study, "drafts", args.passed, snakefile="workflow/drafts.smk")
     if status == 0 and not is_dry(args.passed):
@@ -329,10 +329,10 @@ def draft(args: Arguments) -> int:
 
 
 def pilot(args: Arguments) -> int:
-    """Run a study with a share of the items, for all judges that are asked.
+    """Run a study on a share of the items, for all judges that receive requests.
 
-    Print which judges the study needs, how many items, and what the full run would ask. The pilot
-    has its own results and shares the study's reply store: the full run asks only the rest.
+    Print which judges the study needs, how many items, and which requests the full run would add.
+    The pilot has its own results but shares the study's reply store: no request is sent twice.
     """
     from judgescope.cli.summary import conclusions
 
@@ -361,9 +361,9 @@ def spotcheck(args: Arguments) -> int:
     plan, out = plan_and_results(args.study)
     if not perturbed_sets(plan):
         raise UserError(
-            "this study perturbs no text",
+            "this study perturbs no texts",
             where=f"{args.study}, key perturbations",
-            todo="name perturbations and the method discernment or confusion",
+            todo="add `perturbations`, and the method discernment or confusion",
         )
     page = out / "report" / "texts.html"
     status = snakemake(args.study, str(page))

@@ -10,7 +10,7 @@ from judgescope.cli.context import plan_and_results, plan_of_study
 Arguments = argparse.Namespace
 Parser = argparse.ArgumentParser
 COMMON = {"command", "kind", "action", "study", "folder", "act", "passed"}
-"""The arguments of all commands; the others are keywords of a kind's `make` or `read`."""
+"""The arguments of all commands; other arguments are passed to a kind's `make` or `read`."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
@@ -33,20 +33,22 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
     make.set_defaults(act=_make_weights)
     read.set_defaults(act=_import_weights)
     make, read = add("pairs", "is a perturbed text worse, and in which aspect?")
-    _number(make, "pairs", 10, "texts of each perturbation, degree and dataset")
-    _number(make, "voters", 4, "people who see each question, each on a separate page")
+    _number(make, "pairs", 10, "pairs of texts for each perturbation, degree and dataset")
+    _number(make, "voters", 4, "people who answer each question, each on a separate page")
     _number(make, "questions", 100, "maximum number of questions on a page")
     read.add_argument(
-        "--expected", type=Path, help="a CSV: perturbation, aspect, expected (1: should drop, 0)"
+        "--expected",
+        type=Path,
+        help="a CSV file: perturbation, aspect, expected (1: score should drop, 0: should not)",
     )
     make, _ = add("recheck", "do people confirm the known quality of texts?")
     make.add_argument(
         "--pairs",
         type=int,
-        help="how many to show; default: 50 pairs of rated texts for each dataset, aspect and "
+        help="the number to show; default: 50 pairs of rated texts for each dataset, aspect and "
         "group, 100 pairs of error-injection chains or texts of graded sets for each dataset",
     )
-    _number(make, "voters", 2, "people who judge all pairs, each on a page")
+    _number(make, "voters", 2, "people who judge all pairs, each on a separate page")
     make.add_argument(
         "--constructed",
         dest="kinds",
@@ -55,15 +57,15 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
         default=("rated",),
         help="ask about texts of error-injection chains and graded sets, instead of rated texts",
     )
-    make, _ = add("errors", "are the errors that judges annotate valid, and explained?")
-    _number(make, "errors", 50, "errors of each judge, of all its datasets and aspects")
-    _number(make, "voters", 2, "people who judge all errors, each on a page")
+    make, _ = add("errors", "are the errors that judges annotate real, and well explained?")
+    _number(make, "errors", 50, "errors drawn from each judge, over all its datasets and aspects")
+    _number(make, "voters", 2, "people who judge all errors, each on a separate page")
     make.add_argument(
-        "--judges", nargs="+", default=[], help="only these judges; default: all that annotate"
+        "--judges", nargs="+", default=[], help="only these judges; default: all error annotators"
     )
     make, _ = add("ratings", "first ratings of texts by systems, on the aspects' scales")
     _number(make, "texts", 50, "texts of each dataset, each rated on all aspects")
-    _number(make, "voters", 2, "people who rate all texts, each on a page")
+    _number(make, "voters", 2, "people who rate all texts, each on a separate page")
 
 
 def _number(parser: Parser, name: str, default: int, about: str) -> None:
@@ -82,7 +84,7 @@ def _import(args: Arguments) -> int:
     print(f"{results.responses} files of answers, {results.about}")
     print("\n".join([*results.lines, *map(str, results.write(out))]))
     if args.kind == "errors":
-        print("The study's report does not include these results: people gave them.")
+        print("These results are not part of the study's report, which is about judges.")
     return 0
 
 

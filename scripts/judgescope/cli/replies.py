@@ -25,9 +25,9 @@ Row = dict[str, Any]
 FILTERS = ("judge", "aspect", "status", "target")
 SHOWN = ("dataset", "perturbation", "judge", "aspect", "target", "draw", "status", "value")
 WIDTH = 70
-"""Characters of a reply in the terminal."""
+"""The number of characters of a reply that are printed."""
 MATCHED = ("target", "target_b", "hint", "key", "draw")
-"""The columns by which a reply's judgment is found."""
+"""The columns that identify a reply's judgment."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -40,7 +40,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     ) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = tools.add_parser(name, help=about)
         if file:
-            parser.add_argument("file", type=Path, help="a Parquet file")
+            which = "the file to write" if name == "dump" else "a file from `dump`"
+            parser.add_argument("file", type=Path, help=f"{which}: .parquet")
         parser.add_argument("study", type=Path, nargs=nargs, help="the study's YAML file")
         if name not in ("retry", "prune"):
             parser.add_argument(
@@ -54,11 +55,11 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add("stats", stats, "print the contents of the store, by model", nargs="?")
     command = add("verify", verify, "verify every line of the store", nargs="?")
     command.add_argument(
-        "--drop", action="store_true", help="drop damaged lines; the next run requests them again"
+        "--drop", action="store_true", help="drop damaged lines (their replies are requested again)"
     )
     add("compact", compact, "merge the journals of each model into one file", nargs="?")
     add("dump", dump, "write all replies of the store to a file", file=True, nargs="?")
-    add("import", merge, "add the replies of such a file to the store", file=True, nargs="?")
+    add("import", merge, "add the replies in a file from `dump` to the store", file=True, nargs="?")
     command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
     command.add_argument("--yes", action="store_true", help="drop them; default: only count them")
 
@@ -66,9 +67,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = tools.add_parser(
         "show",
-        help="list a study's replies with judge, status, tokens and price; write them with prompts",
+        help="list a study's replies with status, tokens and price; write them with prompts",
     )
-    parser.add_argument("study", type=Path, help="the study's YAML file; works during a run, too")
+    parser.add_argument("study", type=Path, help="the study's YAML file; also works during a run")
     for name in FILTERS:
         parser.add_argument(
             f"--{name}", nargs="+", default=[], help=f"only replies with this {name}"
@@ -95,7 +96,7 @@ def read(args: Arguments) -> int:
     rows = list(_replies(plan, out, prompts=args.file is not None))
     if not rows:
         raise UserError(
-            "this study has no replies yet, or no judge that asks a model",
+            "this study has no replies yet, or no judge that sends requests",
             where=str(out / "replies"),
             todo=f"judgescope run {args.study}",
         )
@@ -162,7 +163,7 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
 
 
 def _stored(plan: "Plan", job: "StudyJob") -> "Callable[[Cell], list[Row]]":
-    """Return a function that gives a cell's rows in the store, which is searched at most once."""
+    """Return a function that returns a cell's stored rows; it searches the store only once."""
     from judgescope.replies.store import Store
 
     @cache
@@ -173,7 +174,7 @@ def _stored(plan: "Plan", job: "StudyJob") -> "Callable[[Cell], list[Row]]":
 
 
 def _part(table: str, path: str, aspect: str) -> list[Row]:
-    """Return the rows of a cell's file on an aspect; none before it is written."""
+    """Return the rows of a cell's file on an aspect; [] if the file does not exist yet."""
     from judgescope.core.cells import split
     from judgescope.schema.tables import read_part
 
@@ -185,13 +186,13 @@ def _match(row: Row) -> tuple[object, ...]:
 
 
 def summary(rows: Iterable[Row]) -> list[str]:
-    """Return per judge the number of replies, of each status, of tokens, and the price."""
+    """Return a line per judge: replies, replies of each status, tokens, price."""
     from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 
     by_judge: dict[str, list[Row]] = {}
     for row in rows:
         by_judge.setdefault(row["judge"], []).append(row)
-    lines = [["judge", "replies", "read as", "tokens in", "tokens out", "US$"]]
+    lines = [["judge", "replies", "by status", "tokens in", "tokens out", "US$"]]
     off_grid = 0
     for judge, replies in sorted(by_judge.items()):
         statuses = Counter(row["status"] for row in replies)
@@ -228,12 +229,12 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
     if args.study and not args.store:
         folder = Path(plan_and_results(args.study)[0].study.store)
     if not new and not folder.is_dir():
-        raise UserError("no store found", where=str(folder), todo="name it with --store")
+        raise UserError("no reply store found", where=str(folder), todo="name it with --store")
     return folder
 
 
 def retry(args: Arguments) -> int:
-    """Let the next run send the requests of a study again that its endpoints refused."""
+    """Let the next run repeat the requests of a study that its endpoints refused."""
     from judgescope.replies.compaction import drop_answers, forget_errors
     from judgescope.replies.store import Store
     from judgescope.schema.cards import AskedModel
@@ -242,8 +243,8 @@ def retry(args: Arguments) -> int:
     for model in plan.models.values():
         if isinstance(model, AskedModel):
             with Store(Path(plan.study.store), model.served_name) as store:
-                print(f"{model.model}: {forget_errors(store)} refused requests can be asked again")
-    print(f"reply files of the study that will be made again: {drop_answers(out)}")
+                print(f"{model.model}: {forget_errors(store)} refused requests will be sent again")
+    print(f"reply files that the next run will remake: {drop_answers(out)}")
     return 0
 
 
@@ -256,7 +257,7 @@ def stats(args: Arguments) -> int:
         tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
         print(f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} questions")
         print(f"  errors {counts.errors:,}, forgotten {counts.forgotten:,}")
-        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies report none")
+        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies without a number")
         files = f"{counts.journals} journals, {counts.compacted} compacted files"
         print(f"  {files}, {counts.bytes:,} bytes; lines skipped: {counts.skipped}")
     return 0
@@ -265,7 +266,7 @@ def stats(args: Arguments) -> int:
 def verify(args: Arguments) -> int:
     """Print the faults of a store's lines; return 1 if there are any.
 
-    With `--drop`, damaged lines go, and their requests may be sent and paid for again.
+    With `--drop`, damaged lines are removed; their requests may be sent and paid for again.
     """
     from judgescope.replies.inspection import drop
     from judgescope.replies.inspection import verify as findings_of
@@ -287,14 +288,14 @@ def compact(args: Arguments) -> int:
 
     for shard in _shards(args):
         done = compacted(shard)
-        print(f"{shard.name}: {len(done.removed)} files joined, {done.freed:,} bytes freed")
+        print(f"{shard.name}: {len(done.removed)} files merged, {done.freed:,} bytes freed")
         _print_left(done.left)
     return 0
 
 
 def _print_left(files: Mapping[Path, str]) -> None:
     for path, reason in files.items():
-        print(f"  {path.name} stays: {reason}")
+        print(f"  {path.name} is kept: {reason}")
 
 
 def dump(args: Arguments) -> int:
@@ -312,19 +313,19 @@ def merge(args: Arguments) -> int:
 
     for shard, done in imported(args.file, store_folder(args, new=True)).items():
         print(
-            f"{plain(shard)}: {done.new:,} new replies, {done.known:,} known, {done.skipped:,} "
-            "lines without a reply"
+            f"{plain(shard)}: {done.new:,} new replies, {done.known:,} already stored, "
+            f"{done.skipped:,} lines without a reply"
         )
         if done.differs:
             print(
                 f"  {done.differs:,} new replies differ from the stored reply to the same request: "
-                "both are kept, and the first in byte order counts in every store"
+                "both are kept, and the first in byte order is used, in every store"
             )
     return 0
 
 
 def prune(args: Arguments) -> int:
-    """Drop the replies that no named study uses, or print what that would free."""
+    """Drop the replies that no named study uses, or print how much that would free."""
     from judgescope.plan.asking_jobs import used_keys
     from judgescope.replies.compaction import compact as compacted
     from judgescope.replies.compaction import unused
@@ -334,7 +335,8 @@ def prune(args: Arguments) -> int:
     plans = [plan_and_results(study)[0] for study in args.study]
     stores = sorted({plan.study.store for plan in plans})
     if len(stores) > 1:
-        raise UserError("the studies use different stores", where="replies prune", got=stores)
+        what = "the studies use different reply stores"
+        raise UserError(what, where="replies prune", got=stores)
     used = joined(used_keys(plan, whole=True) for plan in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
@@ -345,5 +347,5 @@ def prune(args: Arguments) -> int:
             print(f"  {done.freed:,} bytes freed")
             _print_left(done.left)
     if not args.yes:
-        print("Nothing was dropped: --yes drops these lines.")
+        print("Nothing was dropped: add --yes to drop these lines.")
     return 0

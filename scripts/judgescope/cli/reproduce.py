@@ -1,9 +1,10 @@
-"""The command `judgescope reproduce`: published figures beside those of this library."""
+"""The command `judgescope reproduce`: published figures next to those of this library."""
 
 import argparse
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import getdoc
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,16 +25,16 @@ Row = Mapping[str, object]
 SHELF = HOME / "config" / "published"
 SEED = 7
 PAIRS = "pairs"
-"""The name of a table that no method has: systems that a judge orders as people do."""
+"""A table that is not of a method: pairs of systems that a judge orders as people do."""
 NOT_FILTERS = {"published", "reason", "of"}
-"""Columns of figures that choose no row."""
+"""Columns of a card's figures that do not select a row."""
 
 
 class Figure(NamedTuple):
-    """A printed figure, and what this library computes in its place."""
+    """A published figure, and the value that this library computes for it."""
 
     where: Mapping[str, str]
-    """Column -> value of the row that has it."""
+    """Column -> value, of the row with this figure."""
     published: str
     ours: float | None
     reason: str
@@ -46,7 +47,7 @@ class Figure(NamedTuple):
         return not (self.equal or self.reason)
 
     def cells(self) -> list[str]:
-        """Return the figure as cells of a table: what, published, ours, equal, why not."""
+        """Return the figure as cells of a table, in the order of HEADS."""
         digits = len(self.published.partition(".")[2])
         ours = "-" if self.ours is None else f"{self.ours:.{digits + 2 if digits else 0}f}"
         equal = "yes" if self.equal else "no"
@@ -80,21 +81,21 @@ class Outcome(NamedTuple):
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `reproduce` to a parser's subcommands; it sets `act`."""
     about = "recompute published figures and compare them"
-    parser = commands.add_parser("reproduce", help=about, description=reproduce.__doc__)
-    parser.add_argument("names", nargs="*", help="what to reproduce; default: list the names")
-    parser.add_argument("--all", action="store_true", help="reproduce all, one line each")
+    parser = commands.add_parser("reproduce", help=about, description=getdoc(reproduce))
+    parser.add_argument("names", nargs="*", help="what to reproduce; default: list all names")
+    parser.add_argument("--all", action="store_true", help="reproduce all, with one line for each")
     parser.add_argument("--data", default="data", help="the folder with your own copies of data")
     parser.add_argument(
-        "--markdown", type=Path, help="write all outcomes to this file, if all could be computed"
+        "--markdown", type=Path, help="write all results to this file, if all could be computed"
     )
     parser.set_defaults(act=reproduce)
 
 
 def reproduce(args: argparse.Namespace) -> int:
-    """Fetch the data, compute, and compare with what is printed.
+    """Fetch the data, compute the figures of a publication, and compare them with the printed ones.
 
-    Writes results/published-<name>/index.html. The exit status is 1 if a figure differs without a
-    reason that its card states.
+    Writes results/published-<name>/index.html. The exit status is 1 if a figure differs and its
+    card does not give a reason.
     """
     shelf = {path.stem: path for path in sorted(SHELF.glob("*.yaml"))}
     if unknown := sorted({*args.names} - {*shelf}):
@@ -127,7 +128,7 @@ def _tried(path: Path, data: str) -> Outcome:
 
 
 def compare(path: Path, data: str = "data") -> Outcome:
-    """Return the figures of a card beside those of this library.
+    """Return the figures of a card next to those of this library.
 
     `data` is the folder that `{data}` stands for. Raises UserError or UserErrors for a card that
     cannot be used, and for data that cannot be fetched.
@@ -147,7 +148,7 @@ def compare(path: Path, data: str = "data") -> Outcome:
 
 
 def against(path: Path, rows: Sequence[Row]) -> Outcome:
-    """Return the figures of a card beside rows that have them, each with its `table`."""
+    """Return the figures of a card next to those in rows, each with its `table`."""
     card: Publication = read_card("publication", path)
     printed = read_csv(path.parent / str(card.figures))
     return Outcome(card, [_figure(card, row, rows, str(path)) for row in printed])
@@ -162,7 +163,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 def _figure(
     card: Publication, printed: Mapping[str, str], rows: Sequence[Row], where: str
 ) -> Figure:
-    """Return a figure beside the only row that it chooses."""
+    """Return a figure next to the only row that it selects."""
     chosen = {name: text for name, text in printed.items() if name not in NOT_FILTERS}
     hits = [r for r in rows if all(str(r.get(n) or "") == text for n, text in chosen.items())]
     if len(hits) > 1:
@@ -193,7 +194,7 @@ def _compared(
 
 
 def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
-    """Run a study as far as some tables, and return their rows with the table's name."""
+    """Compute some tables of a study, and return their rows with the table's name."""
     from judgescope.schema.tables import read_table
 
     name = f"published-{card.publication}"
@@ -215,13 +216,13 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
 
 
 def _count(row: Row) -> float | None:
-    """Return the number of cases that a share counts, as papers print it: value times n."""
+    """Return the number of cases behind a share, as papers print it: value times n."""
     value, n = row["value"], row["n"]
     return None if value is None else round(float(str(value)) * int(str(n)), 6)
 
 
 def pairs_of_systems(folder: Path) -> Iterator[Row]:
-    """Yield how many pairs of systems each judge orders as people do, by their mean scores."""
+    """Yield how many pairs of systems each judge's mean scores order as people's ratings do."""
     import pandas as pd
 
     def means(pattern: str, *keys: str) -> pd.Series:
@@ -293,7 +294,7 @@ def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
 
 
 def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
-    """Yield each printed mean and rank of a table beside that of the printed cells of its row."""
+    """Yield each printed mean and rank of a table next to the one computed from printed cells."""
     from scipy.stats import rankdata
 
     from judgescope.statistics.means import independent_mean
@@ -334,7 +335,7 @@ def _is_number(text: str) -> bool:
 
 
 def line(outcome: Outcome) -> str:
-    """Return an outcome in a line."""
+    """Return an outcome as one line."""
     name = outcome.card.publication
     if outcome.error:
         return f"{name}: not reproduced: {outcome.error}"
@@ -357,7 +358,7 @@ tr.wrong{background:#fdd}tr.explained{background:#ffd}</style>
 
 
 def html(outcome: Outcome) -> str:
-    """Return the page of an outcome: every figure published, ours, equal, why not."""
+    """Return the HTML page of an outcome, with a row for each figure."""
     from jinja2 import Environment
 
     page = Environment(autoescape=True).from_string(PAGE)

@@ -12,7 +12,7 @@ from judgescope.core.errors import UserError
 from judgescope.parsing.judgment import Policy
 
 KEY_COLUMNS = ("dataset", "judge", "aspect", "criterion", "statistic", "level")
-"""The columns that tell a main number from the others of its study."""
+"""The columns that identify a main number within its study."""
 RESULT = ("value", "ci_low", "ci_high", "n", "n_missing", "note")
 DROP: Policy = "drop"
 OUTSIDE = "*"
@@ -41,7 +41,7 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
             try:
                 plan_of_study(study, changed)
             except UserError as error:
-                print(f"zero is left out: {error}", flush=True)
+                print(f"policy zero is skipped: {error}", flush=True)
                 continue
         if policy != study_policy:
             wanted = [str(folder / "tables" / name) for name in sorted(tables)]
@@ -61,7 +61,7 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
 
 
 def write(by_policy: ByPolicy, path: Path) -> None:
-    """Write a row for each number and policy; `moved` is the value less that under `drop`."""
+    """Write a row for each number and policy; `moved` is the value minus that under `drop`."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow([*KEY_COLUMNS, "policy", *RESULT, "moved", "outside"])
@@ -74,14 +74,14 @@ def write(by_policy: ByPolicy, path: Path) -> None:
 
 
 def moved(row: Row, dropped: Row) -> float | None:
-    """Return a number less what it is without the missing judgments."""
+    """Return a number minus its value without the missing judgments (policy `drop`)."""
     if row["value"] is None or dropped["value"] is None:
         return None
     return float(row["value"] - dropped["value"])
 
 
 def is_outside(row: Row, by_policy: ByPolicy, key: Key) -> bool | None:
-    """Return whether a number lies outside the interval that it has under `drop`."""
+    """Return whether a number is outside its interval under `drop`."""
     dropped = by_policy[DROP][key]
     if row["value"] is None or dropped["ci_low"] is None:
         return None
@@ -89,10 +89,10 @@ def is_outside(row: Row, by_policy: ByPolicy, key: Key) -> bool | None:
 
 
 def lines(by_policy: ByPolicy) -> Iterator[str]:
-    """Yield the numbers that some policy changes, and how many of all these are."""
+    """Yield how many numbers some policy changes, and these numbers."""
     dropped = by_policy[DROP]
     changed = [key for key in dropped if _changes(by_policy, key)]
-    yield f"\n{len(changed)} of {len(dropped)} main numbers depend on what missing judgments count"
+    yield f"\n{len(changed)} of {len(dropped)} main numbers depend on how missing judgments count"
     if not changed:
         return
     titles = [*("dataset", "judge", "aspect", "statistic"), *by_policy]
@@ -109,7 +109,7 @@ def lines(by_policy: ByPolicy) -> Iterator[str]:
     yield from aligned([titles, *cells])
     yield (
         f"drop: 95 % interval; {OUTSIDE}: outside that interval, so the missing judgments could "
-        "decide what the number says; -: undefined, with the reason in the table"
+        "change the conclusion; -: undefined, with the reason in the table"
     )
 
 
@@ -123,7 +123,7 @@ def _aspect(key: Sequence[str | None]) -> str:
 
 
 def _number(row: Row | None, by_policy: ByPolicy, key: Key) -> str:
-    """Return a number; under `drop` with its interval, elsewhere with a sign if it leaves that."""
+    """Return a number: under `drop` with its interval, else with a mark if it is outside."""
     if row is None or row["value"] is None:
         return "-"
     if row is by_policy[DROP][key]:

@@ -21,7 +21,7 @@ PLACES = [
     for name in (*RESULT_COLUMNS.first, *RESULT_COLUMNS.optional)
     if name not in {*NUMBERS, "method", "note"}
 ]
-"""The columns that say what a number is about."""
+"""The columns that identify a number."""
 FILTERS = ("dataset", "judge", "aspect", "statistic", "level", "perturbation")
 
 
@@ -30,7 +30,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = commands.add_parser("show", help="print the numbers of a study's tables")
     parser.add_argument("study", type=Path, help="the study's YAML file")
     parser.add_argument(
-        "table", nargs="?", help="a table; default: the main results, and a list of the tables"
+        "table", nargs="?", help="a table's name; default: the main results, and a list of tables"
     )
     add_filters(parser, FILTERS)
     parser.add_argument("--notes", action="store_true", help="print each number's method and note")
@@ -47,7 +47,7 @@ def add_filters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
 
 
 def show(args: argparse.Namespace) -> int:
-    """Print a table's rows, or the main results of a study and its tables; they must exist."""
+    """Print a table's rows, or a study's main results and the names of its tables."""
     tables = tables_of(args.study)
     filters = filters_of(args)
     if args.table is None and filters:
@@ -55,7 +55,7 @@ def show(args: argparse.Namespace) -> int:
             "no table is named",
             where=f"--{next(iter(filters))}",
             allowed=tables,
-            todo=f"name it first, before any option: judgescope show {args.study} <table> --…",
+            todo=f"name the table before the options: judgescope show {args.study} <table> --…",
         )
     check_rows(args.rows)
     if args.table is None:
@@ -63,7 +63,7 @@ def show(args: argparse.Namespace) -> int:
         from judgescope.cli.summary import summary
 
         print(summary(results_folder(args.study)).strip())
-        print("\ntables, each shown by its name:\n")
+        print("\ntables (add a name to the command to print one):\n")
         print("\n".join(overview(tables)))
     else:
         rows = rows_of(tables, args.table)
@@ -108,7 +108,7 @@ def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
 
 
 def overview(tables: Mapping[str, Path]) -> list[str]:
-    """Return a line per table: the number of rows, and their statistics."""
+    """Return a line per table: its number of rows, and some of its statistics."""
     body = []
     for name, path in tables.items():
         column = read_table("results", path, ["statistic"])["statistic"].to_pylist()
@@ -121,7 +121,7 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
 def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes: bool) -> list[str]:
     """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
-    What all have in common is in the first line. An undefined number is followed by its reason.
+    The first line has the values that all rows share. The reason follows an undefined number.
     Raises UserError for a value that no row has.
     """
     kept = chosen(table, rows, filters)
@@ -137,9 +137,9 @@ def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes:
     columns = [*(shown[name] for name in varied), *numbers(shown), shown["n_missing"], remarks]
     titles = [*varied, "value", "95 % interval", "n", "missing", "notes" if notes else ""]
     return [
-        f"{table}: {len(kept):,} of {len(rows):,} rows" + (f"; all: {common}" if common else ""),
+        f"{table}: {len(kept):,} of {len(rows):,} rows{f'; all rows: {common}' if common else ''}",
         *listed(titles, columns),
-        *rows_left(len(kept) - len(shown), "--statistic and other filters fewer"),
+        *rows_left(len(kept) - len(shown), "--statistic and other filters show fewer"),
         *no_agreement(shown),
     ]
 
@@ -171,12 +171,12 @@ def varied_columns(rows: "DataFrame", columns: Iterable[str]) -> tuple[list[str]
 
 
 def rows_left(count: int, others: str) -> list[str]:
-    """Return the line that says how many rows are not shown, if any, and how to see them."""
-    return [f"… and {count:,} more rows: --rows 0 shows all, {others}"] if count else []
+    """Return a line with the number of rows that are not shown, if any, and how to see them."""
+    return [f"… and {count:,} more rows: --rows 0 shows all; {others}"] if count else []
 
 
 def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
-    """Return a hint on judges whose agreement means nothing, if there are any.
+    """Return a remark on judges whose agreement means nothing, if there are any.
 
     `second` is the suffix of the columns of another judge.
     """

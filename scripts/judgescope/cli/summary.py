@@ -1,4 +1,4 @@
-"""What ends a run in the terminal: its main results; of a pilot, which judges differ."""
+"""The end of a run in the terminal: its main results; for a pilot, which judges differ."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 HEADINGS = {
-    ("kappa_linear", "direct"): "linear κ, people",
-    ("accuracy_adjacent_half", "direct"): "ordered, people",
-    ("kappa_linear", "global"): "linear κ, every rating",
-    ("accuracy_adjacent_half", "local"): "ordered, chains",
+    ("kappa_linear", "direct"): "linear κ with people",
+    ("accuracy_adjacent_half", "direct"): "ordered as people",
+    ("kappa_linear", "global"): "linear κ, graded sets",
+    ("accuracy_adjacent_half", "local"): "ordered, error chains",
     ("alpha_pair", ""): "alpha with people",
     ("hint_adoption_rate", ""): "swayed by the hint",
     ("error_correlation_mean", "pooled"): "error correlation",
@@ -43,28 +43,28 @@ CHOSEN = {
 WITH_PEOPLE = {
     *(("kappa_linear", "direct"), ("accuracy_adjacent_half", "direct"), ("alpha_pair", "")),
 }
-"""Those that say how well a judge agrees with people."""
+"""The statistics and levels that measure agreement with people."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge over all aspects -> the heading of its column."""
 ON_BAR = {
     Outcome.MEETS: "met",
     Outcome.MISSES: "missed",
-    Outcome.CANNOT_TELL: "not known",
+    Outcome.CANNOT_TELL: "cannot tell",
     Outcome.NO_CLAIM: "no claim",
 }
-LEVELS = {"by_source": "mean over sources", "pooled": "all targets pooled"}
+LEVELS = {"by_source": "mean over sources", "pooled": "all texts pooled"}
 AVERAGE = "average"
-"""The aspect of means over aspects."""
+"""The aspect of rows with means over aspects."""
 MIN_N = 10
-"""A correlation of fewer prints no number."""
+"""With fewer texts a correlation is not printed."""
 MISSING_SHARE = 0.05
-"""n is printed with a number of which more is missing."""
+"""If a larger share of the judgments is missing, n is printed with the number."""
 UNDEFINED = "-"
 HINTED = "hint"
-"""Replaces a number of agreement of a judge that is given a rating of the same text."""
+"""Printed instead of the agreement of a judge that is shown a rating of the same text."""
 PILOT_STATISTIC = ("spearman", "pooled")
-"""The agreement by which a pilot compares judges; else the first that there is."""
-FEW = "no interval: too few items, give the pilot a larger share"
+"""The statistic by which a pilot compares judges; without it, the first in the table."""
+FEW = "no interval: too few items, run the pilot with a larger --share"
 
 
 def _rows(out: Path, table: str) -> list[Row]:
@@ -76,9 +76,9 @@ def _rows(out: Path, table: str) -> list[Row]:
 
 
 def summary(out: Path, warnings: Sequence[str] = ()) -> str:
-    """Return per dataset the agreement that decides each judge's claim, its sums, and the report.
+    """Return, per dataset, the agreement behind each judge's claim, its sums, and the report.
 
-    Values come with their 95 % interval; `-` is an undefined one, whose reason is in the tables.
+    Values have a 95 % interval; `-` is an undefined value, with its reason in the tables.
     `warnings` come before the report's path.
     """
     verdicts = _rows(out, "verdicts")
@@ -104,26 +104,26 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
-            f"\n{HINTED}: {names} receives a rating of the same text, so its agreement means "
-            "nothing"
+            f"\n{HINTED}: the prompts of {names} contain a rating of the same text, so its "
+            "agreement means nothing"
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage), *warnings]
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
 def headlines(out: Path) -> list[Row]:
-    """Return the rows whose numbers end a run."""
+    """Return the rows with the main results that a run prints."""
     labels = _of_labels(_rows(out, "verdicts"))
     return [*labels, *_of_aspects(out), *chain.from_iterable(_averages(out).values())]
 
 
 def _of_labels(verdicts: Sequence[Row]) -> list[Row]:
-    """Return the numbers that decide claims on labels and on choices between two texts."""
+    """Return the numbers behind the claims on labels and on choices between two texts."""
     return [row for row in verdicts if (row["form"], row["statistic"]) in CHOSEN]
 
 
 def _of_aspects(out: Path) -> list[Row]:
-    """Return the correlation that decides each judge's claim, and its sums over all aspects."""
+    """Return the correlation behind each judge's claim, and its sums over all aspects."""
     verdicts = _rows(out, "verdicts")
     shown = [r for r in verdicts if (r["form"], r["statistic"]) == ("agreement", "spearman")]
     for table in ("discernment", "confusion"):
@@ -149,7 +149,7 @@ def _by_dataset(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], title: str = "") -> str:
-    """Return a line per judge, a column per aspect or sum; `title` replaces that of agreement."""
+    """Return a line per judge, a column per aspect or sum; default `title`: of agreement."""
     levels = {row["level"] for row in rows if row["statistic"] == "spearman"} & {*LEVELS}
     if levels and not title:
         names = " or ".join(LEVELS[level] for level in sorted(levels))
@@ -164,7 +164,7 @@ def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], titl
     body = [[judge, *(cells.get((judge, name), UNDEFINED) for name in columns)] for judge in judges]
     lines = [f"  {line}" for line in aligned([["judge", *columns], *body])] if body else []
     if empty := sorted({judge for judge, _ in cells}.difference(judges)):
-        lines.append(f"  without a number: {', '.join(empty)}")
+        lines.append(f"  no numbers for: {', '.join(empty)}")
     return "\n".join([f"\n{dataset}: {title}95 % intervals", *lines])
 
 
@@ -174,7 +174,7 @@ def _heading(row: Row) -> str:
 
 
 def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
-    """Return a number with its interval, and with n where much is missing."""
+    """Return a number with its interval, and with n if many judgments are missing."""
     agrees = row["form"] == "agreement" or (row["statistic"], row["level"]) in WITH_PEOPLE
     if agrees and (row["dataset"], row["judge"]) in hinted:
         return HINTED
@@ -189,7 +189,7 @@ def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
 
 
 def _unjoined(out: Path, coverage: Sequence[Row]) -> list[str]:
-    """Return a warning for recorded models of which few rows, or rows of few texts, were joined."""
+    """Return a warning for each recorded model with few joined rows, or few texts with rows."""
     judges = {(row["dataset"], row["judge"]) for row in coverage}
     warnings = []
     for path in sorted((out / "joined").glob("*/*.json")):
@@ -200,20 +200,20 @@ def _unjoined(out: Path, coverage: Sequence[Row]) -> list[str]:
 
 
 def _off_grid(coverage: Sequence[Row]) -> list[str]:
-    """Return a warning for each judge whose values lie between the steps of its scale."""
+    """Return a warning for each judge with values between the steps of its scale."""
     counts = Counter[str]()
     for row in coverage:
         if row["statistic"] == f"count_{OFF_GRID}":
             counts[row["judge"]] += round(row["value"])
     return [
-        f"\nwarning: {count:,} values of {judge} are between the steps of its scale and are "
-        f"missing: {OFF_GRID_REMEDY}"
+        f"\nwarning: {count:,} values of {judge} are between the steps of its scale and count "
+        f"as missing: {OFF_GRID_REMEDY}"
         for judge, count in sorted(counts.items())
     ]
 
 
 def _bars(verdicts: Sequence[Row]) -> list[str]:
-    """Return a line for each bar that the study states: which judges meet it, and which do not."""
+    """Return a line for each bar of the study: which judges meet it, and which do not."""
     judges: dict[tuple[str, ...], dict[Outcome, list[str]]] = {}
     limits: dict[tuple[str, ...], str] = {}
     for row in verdicts:
@@ -233,11 +233,11 @@ def _bars(verdicts: Sequence[Row]) -> list[str]:
         limit = filter(None, (*what, limits.get(bar), aspect and f"on {aspect}"))
         lists = [f"{ON_BAR[o]}: {', '.join(outcomes[o])}" for o in ON_BAR if o in outcomes]
         lines.append(f"  {dataset}, {' '.join(limit)}: {'; '.join(lists)}")
-    return ["\nbars that the study states:", *lines] if lines else []
+    return ["\nrequired minimums (bars) of the study:", *lines] if lines else []
 
 
 def unpriced(out: Path, plan: "Callable[[], Plan]") -> list[str]:
-    """Return a warning for each model without a price: its card, and who asked it.
+    """Return a warning for each model without a price, with its card and its users.
 
     `plan` returns the study's plan; it is called only where a price is missing.
     """
@@ -251,8 +251,7 @@ def unpriced(out: Path, plan: "Callable[[], Plan]") -> list[str]:
         for model in _unpriced_models(plan(), name):
             users.setdefault(model, []).append(name)
     return [
-        f"\nwarning: models/{model}.yaml has no `price`: the cost of {', '.join(asked)} is not "
-        "known"
+        f"\nwarning: models/{model}.yaml has no `price`: the cost of {', '.join(asked)} is unknown"
         for model, asked in sorted(users.items())
     ]
 
@@ -273,7 +272,7 @@ def _unpriced_models(plan: "Plan", name: str) -> set[str]:
 
 
 class Difference(NamedTuple):
-    """The first judge's statistic less the second's, on one aspect of a dataset."""
+    """The first judge's statistic minus the second's, on one aspect of a dataset."""
 
     dataset: str
     aspect: str
@@ -283,11 +282,11 @@ class Difference(NamedTuple):
     ci_low: float | None
     ci_high: float | None
     needed: int | None
-    """Items that would show a difference as large, with power .8 at .05."""
+    """The items needed to detect a difference of this size, with power .8 at level .05."""
 
 
 def conclusions(out: Path) -> str:
-    """Return which judges of a pilot differ, by its tables, and which may be dropped."""
+    """Return which judges differ in a pilot's tables, and which may be dropped."""
     rows = [row for row in _rows(out, "comparison") if row["judge_b"]]
     asked = {
         row["judge"]
@@ -309,8 +308,9 @@ def conclusions(out: Path) -> str:
         if asked & {each.judge, each.other}
     ]
     if not chosen or not differences:
-        return "\nThe pilot has no two judges to compare (this needs the method agreement)."
-    lines = [f"\nDifferences in {chosen[0]} ({chosen[1]}) with people's ratings, 95 % intervals"]
+        return "\nThe pilot cannot compare judges: it needs two judges, and the method agreement."
+    what = f"{chosen[0]} ({chosen[1]}) with people's ratings"
+    lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
     for place in sorted({each[:2] for each in differences}):
         lines.append(f"  {', '.join(place)}")
         lines += [_difference_line(each) for each in differences if each[:2] == place]
@@ -337,12 +337,12 @@ def _differences(rows: Sequence[Row], statistic: str, level: str) -> Iterator[Di
 
 def _difference_line(each: Difference) -> str:
     interval = FEW if each.ci_low is None else f"[{each.ci_low:+.2f}, {each.ci_high:+.2f}]"
-    needed = "" if each.needed is None else f", {each.needed:,} items would detect it"
+    needed = "" if each.needed is None else f", {each.needed:,} items are needed to detect it"
     return f"    {each.judge} - {each.other:<24}{f'{each.value:+.2f}':>7} {interval}{needed}"
 
 
 def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[str]:
-    """Yield which judges may be dropped, and the rule."""
+    """Yield the rule for dropping judges, and the judges that may be dropped."""
     beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for each in differences:
         beaten[each.judge, each.other].append(each.ci_high is not None and each.ci_high < 0)
@@ -352,10 +352,10 @@ def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[s
         if judge in asked and all(everywhere):
             better[judge].append(other)
     yield (
-        "Candidates to drop (another judge or control is better on every aspect of every dataset, "
-        "with the entire interval on its side):"
+        "Judges that may be dropped (another judge or control is better on every aspect of every "
+        "dataset, by an interval that excludes 0):"
     )
     for judge, others in sorted(better.items()):
-        yield f"  {judge}: {', '.join(sorted(others))} better"
+        yield f"  {judge}: worse than {', '.join(sorted(others))}"
     if not better:
         yield "  none"

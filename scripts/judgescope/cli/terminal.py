@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 _NUMBER = r"[-–−+<>]?[\d.,\u202f]+(?:e[-+]?\d+)?(?:\u202f?%)?"
 NUMBER = re.compile(rf"(?:{_NUMBER}(?: \[[^]]*\]°?)?(?: n = [\d,]+)?|-|–|hint|) *")
-"""A cell with a number, its interval and n, or what stands in its place; a column in which all
-cells are such is aligned to the right.
+"""A cell with a number, its interval and n, or a substitute; a column of such cells is aligned
+to the right.
 """
 INTERVAL = re.compile(r"\[[^]]*\]°?")
 BOLD, FAINT, YELLOW, RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 UNDEFINED = "undefined"
-"""Begins the remark on a number without a value."""
+"""The beginning of the remark on an undefined number."""
 
 
 def coloured() -> bool:
-    """Return whether a person reads standard output and has not set NO_COLOR."""
+    """Return whether standard output is a terminal and NO_COLOR is not set."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def plain(value: object) -> str:
-    """Return a value on one line: names come from data, and may hold what moves a cursor."""
+    """Return a value on one line: names from data may contain control characters."""
     text = "" if value is None else str(value)
     return "".join(char if char.isprintable() else " " for char in CONTROL.sub(" ", text))
 

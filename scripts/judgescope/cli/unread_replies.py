@@ -1,8 +1,8 @@
-"""A process beside Snakemake that counts unreadable replies as they come.
+"""A process next to Snakemake that counts unreadable replies while they arrive.
 
-It follows the journals of the jobs that are asking and parses each reply as its cell's scoring
-will. Jobs know no parsers: they note beside their logs which keys they ask for
-(replies/planning.py). The counts are written beside the log too, for the lines of progress.
+It follows the journals of the jobs that send requests and parses each reply in the same way as the
+scoring of its cell. Jobs do not know parsers: next to their logs they write which keys they request
+(replies/planning.py). The counts are also written next to the log, for the progress lines.
 """
 
 import json
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from judgescope.replies.planning import Note
 
 INTERVAL = 1.0
-"""Seconds between two looks at the journals."""
+"""Seconds between two readings of the journals."""
 LAST_LOOK = 60.0
-"""Time limit of the last count, in seconds."""
+"""Time limit of the final count, in seconds."""
 ENOUGH = 20
-"""Replies of a judge that are needed for a warning that most of them cannot be read."""
+"""The fewest replies of a judge for a warning that most of them cannot be read."""
 SHOWN = 160
 """Characters of a reply in a warning."""
 SUFFIX = ".unread"
-"""The suffix of the file with the counts of a job, instead of its log's."""
+"""The suffix, instead of the log's, of the file with a job's counts."""
 FINE = frozenset(("ok", "error", "not_applicable"))
-"""Statuses of replies that were read, or never came: refusals are counted elsewhere."""
+"""Statuses of replies that were read or never arrived: refusals are counted elsewhere."""
 
 
 @contextmanager
 def reading(study: Path, passed: Sequence[str], out: Path) -> Iterator[None]:
-    """Read replies while a study runs; at the end warn of judges of whom most could not be read."""
+    """Read replies during a run; finally warn of judges with mostly unreadable replies."""
     command = [sys.executable, "-m", "judgescope.cli.unread_replies", str(study), str(out), *passed]
     with Popen(command, stdin=PIPE) as process:
         try:
@@ -77,7 +77,7 @@ class Tally:
 
 
 class Watch:
-    """One asking job: its note, the position in its journals, and a tally for each judge."""
+    """A job that sends requests: its note, positions in its journals, a tally per judge."""
 
     def __init__(self, path: Path, note: "Note", read: Callable[..., "Judgment"]) -> None:
         self.path, self.note, self._read = path, note, read
@@ -86,7 +86,7 @@ class Watch:
         self._offsets: dict[Path, int] = {}
 
     def look(self, warn: Callable[[str, Tally], str]) -> None:
-        """Read the replies that came since the last look and write the counts."""
+        """Read the replies that arrived since the last look and write the counts."""
         from judgescope.replies.journal import ReplyLine, read_line
 
         lines = [line for line in map(read_line, self._lines()) if isinstance(line, ReplyLine)]
@@ -118,7 +118,7 @@ class Watch:
 
 
 class Reader:
-    """The asking jobs of a study's run; the plan is loaded when the first of them asks."""
+    """The jobs of a run that send requests; the plan is loaded when the first one starts."""
 
     def __init__(self, study: Path, passed: Sequence[str], out: Path) -> None:
         self.study, self.passed, self.out = study, passed, out
@@ -130,7 +130,7 @@ class Reader:
         return sorted(self.out.glob("logs/ask/*/*.note"))
 
     def look(self) -> None:
-        """Read the replies that came since the last look."""
+        """Read the replies that arrived since the last look."""
         for path in self._notes():
             written = path.stat().st_mtime_ns
             known = self._watches.get(path)
@@ -168,20 +168,20 @@ class Reader:
         return (
             f"warning: {tally.unread.total()} of {tally.replies} replies of judges/{judge}.yaml "
             f"cannot be read: {self._reason(judge, tally.unread.most_common(1)[0][0])}\n"
-            f"  such as: {cut!r}\n"
+            f"  example: {cut!r}\n"
             f"  see:     judgescope replies show {self.study} --judge {judge}"
         )
 
     def _reason(self, judge: str, status: str) -> str:
-        """Return the likely reason for a status, and the key that decides it."""
+        """Return the likely reason for a status, and the card's key to look at."""
         card = self.plan.judges[judge]
         reasons = {
-            "truncated": f"cut at `max_tokens: {card.max_tokens}`",
-            "empty": f"empty, or only reasoning within `max_tokens: {card.max_tokens}`",
+            "truncated": f"cut off at `max_tokens: {card.max_tokens}`",
+            "empty": f"empty, or reasoning used up `max_tokens: {card.max_tokens}`",
             "out_of_range": "a value outside the scale (key `scale`)",
             "off_grid": "a value between the steps of the scale (key `scale`)",
-            "refused": "the model refuses",
-            "unparsed": f"no verdict as the form {card.form} asks for one (keys `form`, `parser`)",
+            "refused": "the model refused",
+            "unparsed": f"not in the format of the prompt form {card.form} (keys `form`, `parser`)",
         }
         return reasons.get(status, status)
 
@@ -206,7 +206,7 @@ class Reader:
 
 
 def main(study: str, out: str, *passed: str) -> None:
-    """Look again and again until standard input ends, as it does when the command is gone."""
+    """Look repeatedly until standard input ends, which happens when the command is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the run; one last count follows
     reader = Reader(Path(study), passed, Path(out))
     try:

@@ -39,7 +39,7 @@ def told(first: list[Row], second: list[Row], *paired: Row, most: int = 40) -> l
 
 def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> None:
     head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
-    assert head == "agreement: 1 numbers that both have; a | b"
+    assert head == "agreement: 1 numbers that both sides have; a | b"
     assert alike.startswith("all: dataset d, aspect fluency, statistic pearson, level pooled")
     assert titles.split()[0] == "a" and "difference" in titles and "p, Holm" in titles
     wanted = "0.5 [0.4, 0.6] 120 0.7 [0.55, 0.8] 120 -0.2 [-0.3, -0.1] 0.01 0.03"
@@ -50,9 +50,9 @@ def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_a
 
 def test_without_a_paired_difference_crossing_intervals_decide_nothing() -> None:
     said = "\n".join(told([A], [B]))
-    assert "nothing is decided" in said and "difference:" not in said
+    assert "the two sides cannot be ranked" in said and "difference:" not in said
     assert "better" not in said and "p, Holm" not in said
-    assert "nothing is decided" not in "\n".join(told([A], [B], GAP))
+    assert "the two sides cannot be ranked" not in "\n".join(told([A], [B], GAP))
 
 
 def test_an_undefined_number_says_why_on_its_line() -> None:
@@ -69,11 +69,11 @@ def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> N
 
 def test_numbers_of_one_side_alone_are_counted_not_dropped_in_silence() -> None:
     more = row("a", 0.1, 0, 0.2, aspect="coherence")
-    assert "a alone has 1 more" in told([A, more], [B])
+    assert "only a has 1 more" in told([A, more], [B])
     assert told([more], [B]) == [
-        "agreement: 0 numbers that both have; a | b",
-        "a alone has 1 more",
-        "b alone has 1 more",
+        "agreement: 0 numbers that both sides have; a | b",
+        "only a has 1 more",
+        "only b has 1 more",
     ]
 
 
@@ -114,17 +114,17 @@ def test_the_command(tmp_path: Path) -> None:
     status, text = said("--judges", "a", "b")
     assert status == 0 and "-0.2" in text and "0.03" in text
     status, text = said(str(two))
-    assert status == 0 and "1 numbers that both have; one | two" in text
-    assert "one alone has 1 more" in text and "nothing is decided" in text
+    assert status == 0 and "1 numbers that both sides have; one | two" in text
+    assert "only one has 1 more" in text and "the two sides cannot be ranked" in text
     status, text = said(str(two), "--judges", "b", "a")
     assert status == 0 and "one: b" in text and "two: a" in text
     three = write(tmp_path, "three", {"agreement": [A, {**B, "statistic": "spearman"}]})
     status, text = said(str(three), "--judges", "b", "--statistic", "pearson")
-    assert status == 1 and "the filters leave no row" in text and "allowed: a\n" in text
+    assert status == 1 and "no row of this judge matches" in text and "allowed: a\n" in text
     wrong = {
         "a comparison needs two studies or two judges": [],
         "no such judge": ["--judges", "a", "c"],
-        "both files describe one study": [str(one)],
+        "both files describe the same study": [str(one)],
         "does not have this table": ["--judges", "a", "b", "--table", "agreemnt"],
         "no row of agreement has this statistic": ["--judges", "a", "b", "--statistic", "persn"],
         "file not found": [str(tmp_path / "no.yaml")],

@@ -69,7 +69,7 @@ def test_fetch_and_verify(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert data("verify", "mine") == 0
-    assert capsys.readouterr().out == "mine: 0 of 1 files are here\n"
+    assert capsys.readouterr().out == "mine: 0 of 1 files are fetched\n"
     assert data("fetch", "mine") == data("fetch", "mine") == 0
     said = capsys.readouterr().out
     assert (
@@ -78,7 +78,7 @@ def test_fetch_and_verify(
     assert said.count("mine: already fetched") == 1 and len(repository.asked) == 1
     assert data("verify") == 0
     (tmp_path / "cache" / "mine" / "rows.jsonl").write_bytes(b"")
-    with pytest.raises(UserErrors, match="not the one that its card describes"):
+    with pytest.raises(UserErrors, match="differs from the one that its card describes"):
         data("verify", "mine")
 
 

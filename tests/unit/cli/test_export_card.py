@@ -52,13 +52,13 @@ def test_the_same_results_give_the_same_card(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
-    assert "Judges that receive requests saw a share of 0.25 of the items" in card_of(
+    assert "Judges that receive requests judged only a share of 0.25 of the items" in card_of(
         tmp_path, study={"share": 0.25}
     )
     assert "answered once" in card_of(tmp_path)
     only = {name: {"engine": "lexical"} for name in study.JUDGES}
     assert "nothing about LLM judges" in card_of(tmp_path, judges=only)
-    assert "allows missing answers" in card_of(tmp_path, study={"allow_missing": True})
+    assert "allows missing replies" in card_of(tmp_path, study={"allow_missing": True})
 
 
 def test_a_number_that_is_not_there_has_its_reason(tmp_path: Path) -> None:

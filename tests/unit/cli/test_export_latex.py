@@ -94,7 +94,7 @@ def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -
         ],
         ["\\texttt{random}", "0.100 {\\scriptsize [0.000, 0.200]}", "--\\textsuperscript{3}"],
     ]
-    assert "\\textsuperscript{1} 2 missing beside n = 118." in text
+    assert "\\textsuperscript{1} 2 missing, n = 118." in text
     assert "\\textsuperscript{2} undefined: constant judge." in text
     assert "\\textsuperscript{3} not planned." in text
     assert "all targets pooled, with 95 \\% intervals. n = 118." in text
@@ -223,7 +223,7 @@ def test_every_format_has_the_same_numbers(tmp_path: Path) -> None:
     terminal = "\n".join(printed(table))
     for text in (markdown.replace("\\", ""), terminal, re.sub("<[^>]*>", " ", page)):
         line = next(line for line in text.splitlines() if "alpha" in line)
-        for part in ("0.500", "[0.400, 0.600]", "†", "2 missing beside n = 118"):
+        for part in ("0.500", "[0.400, 0.600]", "†", "2 missing, n = 118"):
             assert part in line, text
         assert "all targets pooled, with 95 % intervals. n = 118." in text
         assert "† below at least one control." in text and "random" in text

@@ -57,7 +57,7 @@ def test_who_is_beaten_on_every_aspect_may_be_dropped_and_no_one_else(tmp_path: 
     everywhere = [difference(aspect, "a", "b", 0.4, 0.1) for aspect in ("clear", "true")]
     once = [difference("clear", "a", "c", 0.4, 0.1), difference("true", "a", "c", 0.1, 0.2)]
     told = write(tmp_path, *everywhere, *once)
-    assert told.splitlines()[-1] == "  b: a better"
+    assert told.splitlines()[-1] == "  b: worse than a"
 
 
 def test_who_is_beaten_by_a_control_may_be_dropped_and_a_control_never(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_who_is_beaten_by_a_control_may_be_dropped_and_a_control_never(tmp_path:
         difference("clear", "b", "control", 0.4, 0.1),
         difference("clear", "a", "b", -0.8, 0.1),
     )
-    assert told.splitlines()[-1] == "  a: b, control better"
+    assert told.splitlines()[-1] == "  a: worse than b, control"
 
 
 def test_too_few_items_have_no_interval_and_nobody_is_dropped(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     each = half * 5 + half + half  # systems' texts, originals, made texts
     assert len(endpoint.asked) == 2 * each + half
     assert re.search(r"terse - wordy +[+-]\d\.\d\d \[", done.stdout), done.stdout
-    assert "Candidates to drop" in done.stdout
+    assert "Judges that may be dropped" in done.stdout
     assert re.search(r"requests to models: [1-9]", done.stdout)
     assert f"max_requests: {2 * each + half} requests of 5000" in done.stdout
     asked = set(endpoint.prompts)

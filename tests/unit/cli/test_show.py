@@ -40,7 +40,8 @@ def show(rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: 
 def test_what_is_the_same_everywhere_stands_once() -> None:
     head, titles, *numbers = show(statistic="pearson")
     assert head == (
-        "agreement: 2 of 3 rows; all: dataset d, aspect fluency, statistic pearson, level pooled"
+        "agreement: 2 of 3 rows; all rows: "
+        "dataset d, aspect fluency, statistic pearson, level pooled"
     )
     assert titles.split() == ["judge", "value", "95", "%", "interval", "n", "missing"]
     assert numbers == [
@@ -51,7 +52,7 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
 
 def test_what_is_empty_everywhere_is_not_named() -> None:
     rows = [row("", aspect=aspect, level="") for aspect in ("fluency", "coherence")]
-    assert show(rows)[0] == "agreement: 2 of 2 rows; all: dataset d, statistic pearson"
+    assert show(rows)[0] == "agreement: 2 of 2 rows; all rows: dataset d, statistic pearson"
     with pytest.raises(UserError) as caught:
         show(rows, level="pooled")
     assert caught.value.allowed == []
@@ -117,10 +118,10 @@ def test_the_command(tmp_path: Path) -> None:
     assert status == 0 and said.endswith("\n\nagreement  3 rows  pearson, spearman\n")
     assert said.startswith("report: results/small/report/index.html\n")
     status, said = told("agreement", "--judge", "two")
-    assert status == 0 and "1 of 3 rows; all: dataset d, judge two" in said
+    assert status == 0 and "1 of 3 rows; all rows: dataset d, judge two" in said
     status, said = told("agreemnt")
     assert status == 1 and "nearest: agreement" in said
     status, said = told("--judge", "two", "agreement")
-    assert status == 1 and "no table is named" in said and "name it first" in said
+    assert status == 1 and "no table is named" in said and "before the options" in said
     status, said = told("agreement", "--rows", "-3")
     assert status == 1 and "--rows must be 0 or greater" in said

@@ -25,7 +25,7 @@ def test_judges_and_columns_without_a_number_are_no_rows_and_columns(tmp_path: P
     ]
     lines = summary(written(tmp_path, "verdicts", rows)).splitlines()
     assert [line.split()[:2] for line in lines[2:4]] == [["judge", "fluency"], ["good", "0.50"]]
-    assert lines[4] == "  without a number: flat"
+    assert lines[4] == "  no numbers for: flat"
 
 
 def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_gibberish_stops_the_job_before_the_judge_is_asked(study: AskedStudy) ->
 def test_an_export_for_a_batch_waits_for_analyses(study: AskedStudy) -> None:
     told = running.run("-m", "judgescope", "batch", "export", "study.yaml", "b", cwd=study.folder)
     assert told.returncode == 0, told.stdout
-    assert "after these come 1 cells of demo-dialogue about analyses.loop" in told.stdout
+    assert "not included: 1 cells of demo-dialogue about analyses.loop" in told.stdout
     assert "loop: 120 requests" in told.stdout and study.endpoint.asked == []
 
 

@@ -157,7 +157,7 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     writing = [one for one in lacking.endpoint.prompts if "exactly one more error" in one]
     shown = "\n".join(f"- {name}: {definition}" for name, definition in PARTED)
     assert writing and all(shown in prompt for prompt in writing)
-    assert "Nothing needs a draft" in draft(lacking).stdout
+    assert "No drafts are needed" in draft(lacking).stdout
 
 
 @pytest.mark.slow

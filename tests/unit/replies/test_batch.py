@@ -216,13 +216,13 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
 
         told = judgescope("batch", "export", "study.yaml", "out")
         assert "loop: 144 requests in 1 files" in told
-        assert "after these come 1 cells of demo-dialogue about lie.single" in told
+        assert "not included: 1 cells of demo-dialogue about lie.single" in told
         assert endpoint.asked == []
         requests = tmp_path / "out" / "loop-001.jsonl"
         for content in ("", "no JSON\n", requests.read_text(encoding="utf-8")):
             (tmp_path / "results.jsonl").write_text(content, encoding="utf-8")
             told = judgescope("batch", "import", "study.yaml", "results.jsonl", status=1)
-            assert "holds no result" in told and "where:   results.jsonl" in told
+            assert "contains no result" in told and "where:   results.jsonl" in told
         results = answers([requests])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results[::-1])))
         assert "144 replies and 0 refusals" in judgescope(
@@ -256,7 +256,7 @@ def _tools(folder: Path, judgescope: Any) -> None:
         "export", "study.yaml", "replies", "study.parquet", status=1
     )
     told = judgescope("replies", "import", "all.parquet", "--store", "elsewhere")
-    assert "loop: 192 new replies, 0 known" in told
+    assert "loop: 192 new replies, 0 already stored" in told
     [journal] = folder.glob("elsewhere/loop/*.jsonl")
     stray = Store(folder / "cache/replies", "loop")
     with stray:
@@ -266,7 +266,7 @@ def _tools(folder: Path, judgescope: Any) -> None:
     journal.write_bytes(journal.read_bytes() + b"not ours\n")
     told = judgescope("replies", "verify", "--store", "elsewhere", status=1)
     assert f"{journal.relative_to(folder)}:193: " in told and "'not ours" in told
-    assert "no store found" in judgescope("replies", "stats", "--store", "nowhere", status=1)
+    assert "no reply store found" in judgescope("replies", "stats", "--store", "nowhere", status=1)
     judgescope("replies", "compact", "study.yaml")
     judgescope("replies", "prune", "study.yaml", "--yes")
     for path in folder.glob("results/asked/replies/*/*.json"):

@@ -408,16 +408,16 @@ def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
 
     told = judgescope("batch", "submit", "study.yaml")
     assert "loop: 120 requests in batch batch-0, at most" in told
-    assert "no request lacks a reply" in judgescope("batch", "submit", "study.yaml")
+    assert "every request has a stored reply" in judgescope("batch", "submit", "study.yaml")
     assert "120 requests of this study are in batches" in judgescope("run", "study.yaml", status=1)
     assert "in_progress" in judgescope("batch", "status", "study.yaml")
     told = judgescope("batch", "fetch", "study.yaml", status=1)
-    assert "0 of 120 done" in told and "under way: 1" in told
+    assert "0 of 120 done" in told and "not finished: 1" in told
     endpoint.end()
     told = judgescope("batch", "fetch", "study.yaml")
     assert "120 replies and 0 refusals added" in told
     assert f"cost: {120 * ONE / 1e9:.6g} US dollars" in told
-    assert "no batch is under way" in judgescope("batch", "status", "study.yaml")
+    assert "no batch is in progress" in judgescope("batch", "status", "study.yaml")
     judgescope("run", "study.yaml")
     assert endpoint.asked == []
     [usd] = [

@@ -22,9 +22,9 @@ FILTERS = (
     *("dataset", "judge", "aspect", "statistic", "level"),
     *("perturbation", "degree", "criterion", "judge_b", "k"),
 )
-"""The columns by which the rows of an exported table are chosen."""
+"""The columns by which rows of an exported table can be filtered."""
 ACROSS = ("aspect", "perturbation")
-"""What the columns of an exported table can be."""
+"""What the columns of an exported table can stand for."""
 EXISTS = "choose another name, or overwrite the file with --force"
 
 
@@ -32,7 +32,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the command `export` to a parser's subcommands; each kind sets `act`."""
     parser = commands.add_parser(
         "export",
-        help="export tables, judgments, targets, replies, a card",
+        help="export tables, judgments, texts, replies, a card",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
@@ -59,7 +59,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     targets.add_argument(
         "--made",
         action="store_true",
-        help="also let models write their texts and export them (sends requests)",
+        help="also export the texts that models write (sends requests for them)",
     )
     targets.set_defaults(act=export_targets, passes_options=True)
     for name in FILTERS:
@@ -70,7 +70,9 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
             type=int if name == "k" else str,
             help=f"only rows with this {name}",
         )
-    tables.add_argument("--columns", choices=ACROSS, help="what the columns show; default: aspects")
+    tables.add_argument(
+        "--columns", choices=ACROSS, help="what columns stand for; default: aspects"
+    )
     judgments.add_argument(
         "--texts", action="store_true", help="include sources, judged texts and rationales"
     )
@@ -107,7 +109,7 @@ def export_card(args: argparse.Namespace) -> int:
 
 
 def export_judgments(args: argparse.Namespace) -> int:
-    """Write all judgments of a study to one file, and the dictionary of its columns beside it."""
+    """Write all judgments of a study to one file, and a dictionary of its columns next to it."""
     from judgescope.cli.export.judgments import WRITERS, dictionary, export
 
     _check_new(args, *WRITERS)
@@ -136,7 +138,7 @@ def export_replies(args: argparse.Namespace) -> int:
 
 
 def export_targets(args: argparse.Namespace) -> int:
-    """Make a study's texts and write all targets to a file; request texts only with `made`."""
+    """Make a study's texts and write them to a file; send requests for texts only with `made`."""
     from judgescope.cli.export.targets import WRITERS, export
 
     check_output(args.file, WRITERS)

@@ -10,7 +10,7 @@ from judgescope.report.sections import cost, judges, legend, study
 from judgescope.report.words import count, listed
 
 FEW = 50
-"""With fewer items the methods warn of what intervals hold."""
+"""With fewer items, the card warns about the coverage of intervals."""
 
 
 def card(report: Report) -> str:
@@ -28,13 +28,13 @@ def card(report: Report) -> str:
 
 
 def _section(section: Section, *, folded: bool = False) -> list[str]:
-    """Return a section; `folded`: with what the report shows on demand."""
+    """Return a section; `folded`: with the parts that the report shows on demand."""
     shown = [block for block in section.blocks if folded or not isinstance(block, Fold)]
     return [f"## {escaped(section.title)}", "", inline(section.lead), "", *blocks(shown)]
 
 
 def _limits(report: Report) -> Iterator[str]:
-    """Yield what the numbers do not show."""
+    """Yield the limits of the results."""
     if planned := [dataset.name for dataset in report.datasets if dataset.planned]:
         yield (
             f"The authors planned the ratings of {listed(planned)}: people may rate differently."
@@ -52,13 +52,13 @@ def _limits(report: Report) -> Iterator[str]:
         yield "Every judge answered once: repeatability was not measured."
     prices = report.rows("cost").where(statistic="usd")
     if names := sorted({row.judge or row.perturbation for row in prices if row.value is None}):
-        yield f"The price of {listed([f'`{name}`' for name in names])} is not known."
+        yield f"The price of {listed([f'`{name}`' for name in names])} is unknown."
     facts = report.spec.study
     if facts.share < 1:
-        yield f"Judges that receive requests saw a share of {facts.share:g} of the items."
+        yield f"Judges that receive requests judged only a share of {facts.share:g} of the items."
     if facts.allow_missing:
-        yield "The study allows missing answers: coverage above counts them."
+        yield "The study allows missing replies: the coverage above counts them."
     yield (
-        "The numbers hold for these texts, aspects and wordings; other kinds of text need "
+        "The numbers apply to these texts, aspects and wordings; other kinds of text need "
         "their own study."
     )

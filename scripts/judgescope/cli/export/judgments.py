@@ -1,7 +1,7 @@
 """Every judgment of a study as one tidy file, and the data dictionary of its columns.
 
-It is read cell by cell and written block by block: no more than one set of texts, one cell and one
-block are in memory, however many judgments there are.
+It is read cell by cell and written block by block: only one set of texts, one cell and one block
+are in memory at a time, however many judgments there are.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,10 +33,10 @@ Row = dict[str, Any]
 BLOCK = 50_000
 """Judgments that are written at once; a row group of Parquet."""
 FORMULA = r"^('*[=+\-@\t\r\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
-"""A text that a spreadsheet takes for a formula, or that looks like one with its guard."""
+"""A text that a spreadsheet takes for a formula, or such a text after its guard `'`."""
 NUMERAL = r"^[+-]?[0-9]+([.][0-9]+)?$"
 COPIED = ("kind", "target", "target_b", "hint", "draw", "status", "rule", "parser", "label")
-"""Columns of the table of judgments that an export has under the same name."""
+"""Columns that keep their names from the table of judgments."""
 
 
 # --- columns ---------------------------------------------------------------------------------
@@ -62,14 +62,14 @@ class Column(NamedTuple):
 
 TYPES = {TEXT: "text", NUMBER: "number", COUNT: "whole number"}
 ID, DIGITS = "an id: lower-case letters, digits, - and _", "64 hexadecimal digits"
-PAIR, DERIVED = "nothing was compared", "the judge is made from others"
-UNKNOWN = "neither the judge's card nor its replies say"
-UNRATED, UNSCALED = "nobody rated this text on this aspect", "there is no scale"
+PAIR, DERIVED = "the judge did not compare texts", "the judge combines other judges"
+UNKNOWN = "neither the judge's card nor its replies give it"
+UNRATED, UNSCALED = "this text has no rating on this aspect", "the judge has no scale"
 COLUMNS = (
     Column("dataset", TEXT, "the dataset card", ID),
-    Column("item", TEXT, "the source with all texts written for it"),
-    Column("target", TEXT, "the judged text, unique in its dataset"),
-    Column("target_b", TEXT, "the text that it was compared with", empty=PAIR),
+    Column("item", TEXT, "the id of the source, shared by all texts written for it"),
+    Column("target", TEXT, "the id of the judged text, unique in its dataset"),
+    Column("target_b", TEXT, "the id of the text that it was compared with", empty=PAIR),
     Column("system", TEXT, "who wrote the judged text"),
     Column("perturbation", TEXT, "the perturbation of the text", f"original, systems, or {ID}"),
     Column(
@@ -90,13 +90,13 @@ COLUMNS = (
     Column("engine", TEXT, "the engine of the judge's model", "openai, vllm, lexical, control, …"),
     Column("model", TEXT, "the model card", ID, DERIVED),
     Column("form", TEXT, "the prompt form, or the metric", ID, DERIVED),
-    Column("kind", TEXT, "what was asked for", "rate, compare, derive"),
+    Column("kind", TEXT, "what the judge did", "rate, compare, derive"),
     Column("aspect", TEXT, "the aspect card", ID),
     Column("criterion", TEXT, "the wording of the aspect", ID, "the wording is the aspect's own"),
     Column(
         "hint", TEXT, "the rating in the judge's hint", "a number as text", "the judge has no hint"
     ),
-    Column("draw", COUNT, "the number of the reply, among those to one question", "0, 1, 2, …"),
+    Column("draw", COUNT, "the number of the reply, of those to one question", "0, 1, 2, …"),
     Column("status", TEXT, "whether the reply could be read", ", ".join(STATUSES)),
     Column(
         "rule",
@@ -110,19 +110,19 @@ COLUMNS = (
         "score",
         NUMBER,
         "the score of this reply",
-        "scale_min to scale_max where there is a scale",
+        "scale_min to scale_max if there is a scale",
         "status is not ok",
         "points of the judge's scale; of a comparison 1, 0 or -1",
     ),
-    Column("label", TEXT, "the class that the reply names", empty="the reply names none"),
-    Column("scale_min", NUMBER, "the least score", "any number", UNSCALED, "points"),
+    Column("label", TEXT, "the label that the reply names", empty="the reply names no label"),
+    Column("scale_min", NUMBER, "the lowest score", "any number", UNSCALED, "points"),
     Column("scale_max", NUMBER, "the highest score", "any number", UNSCALED, "points"),
     Column(
         "errors",
         COUNT,
         "the number of errors that the reply lists",
         "≥ 0",
-        "the judge lists none",
+        "the judge does not list errors",
         "errors",
     ),
     Column(
@@ -136,16 +136,16 @@ COLUMNS = (
         TEXT,
         "the request in the reply store; the same question has the same key in every study",
         DIGITS,
-        "nothing was asked",
+        "no request was sent",
     ),
 )
 TEXTS = (
-    Column("source", TEXT, "the source of the text", empty="there is none"),
+    Column("source", TEXT, "the source of the text", empty="the text has no source"),
     Column("text", TEXT, "the judged text"),
     Column("text_b", TEXT, "the text that it was compared with", empty=PAIR),
-    Column("rationale", TEXT, "the judge's reasons", empty="the reply gives none"),
+    Column("rationale", TEXT, "the judge's reasons", empty="the reply gives no reasons"),
 )
-"""Columns that only an export with texts has: the terms of their dataset apply to them."""
+"""Columns of an export with texts only: the terms of their dataset apply to them."""
 
 
 def columns(*, texts: bool) -> tuple[Column, ...]:
@@ -160,14 +160,14 @@ def schema(*, texts: bool) -> pa.Schema:
 
 def dictionary(study: str, *, texts: bool) -> str:
     """Return the data dictionary as Markdown."""
-    heads = ["column", "type", "unit", "meaning", "values", "empty where"]
+    heads = ["column", "type", "unit", "meaning", "values", "empty if"]
     lines = [
         f"# Judgments of {escaped(study)}: the columns",
         "",
-        "One row is one judgment: what one reply of one judge says about one text on one aspect. "
+        "One row is one judgment: the reading of one reply of one judge on one text and aspect. "
         "In CSV, an empty cell is a missing value, and a text that a spreadsheet would run as a "
         "formula (it begins with =, +, - or @) has an additional apostrophe in front. The field "
-        "metadata of a Parquet file describe the same columns. Written by judgescope "
+        "metadata of a Parquet file describe the columns in the same way. Written by judgescope "
         f"{__version__}.",
         "",
         table_row(heads),
@@ -207,7 +207,7 @@ def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> st
 def guarded(block: pa.Table) -> pa.Table:
     """Return the table with an apostrophe before every text that a spreadsheet would run.
 
-    Numbers stay. To read such a text as it was, leave one apostrophe out.
+    Numbers are unchanged. Remove one apostrophe to get the original text.
     """
     for number, field in enumerate(block.schema):
         if field.type == TEXT:

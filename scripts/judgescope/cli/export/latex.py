@@ -35,14 +35,14 @@ SPECIAL = {
     "×": "$\\times$",
     **{"α": "$\\alpha$", "κ": "$\\kappa$", "ρ": "$\\rho$", "τ": "$\\tau$", "Δ": "$\\Delta$"},
 }
-"""Brackets stay: a row begins with a command, never with a name."""
+"""Brackets are not escaped: a row begins with a command, never with a name."""
 _SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
 
 
 def escaped(text: str) -> str:
-    """Return a text that LaTeX prints as it is, on one line.
+    """Return a text on one line that LaTeX prints unchanged.
 
-    Letters of other scripts stay: they need an engine that supports them, such as LuaLaTeX.
+    Letters of other scripts are kept: they need an engine that supports them, such as LuaLaTeX.
     """
     return _SPECIAL.sub(lambda match: SPECIAL[match[0]], one_line(text).strip())
 

@@ -19,7 +19,7 @@ from judgescope.report.elements import (
 from judgescope.report.html import writable
 
 BREAKS = re.compile("[ \\t\\r\\n\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]+")
-"""Blanks and ends of lines; thin spaces within numbers stay."""
+"""Spaces and line breaks; thin spaces within numbers are kept."""
 SPECIAL = re.compile(r"([\\`*_\[\]{}|~#$])")
 ENTITIES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 BEGINS = re.compile(r"^(?:[-+](?=[\s-]|$)|\d+[.)](?=\s|$))")
@@ -28,12 +28,12 @@ TICKS = re.compile(r"`([^`]*)`")
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, with a code in place of each invisible character."""
+    """Return a text on one line, with a code instead of each invisible character."""
     return writable(BREAKS.sub(" ", text))
 
 
 def escaped(text: str) -> str:
-    """Return a text that Markdown shows as it is, on one line, also in a cell."""
+    """Return a text on one line that Markdown shows unchanged, also in a cell of a table."""
     return _no_list(_escaped_part(text))
 
 
@@ -47,7 +47,7 @@ def _no_list(line: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return a text as code; one with a backtick or a bar as plain text."""
+    """Return a text as code, or as plain text if it contains a backtick or a bar."""
     flat = one_line(text).strip()
     return f"`{flat}`" if flat and not re.search(r"[`|]", flat) else escaped(flat)
 

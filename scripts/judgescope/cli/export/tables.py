@@ -25,21 +25,21 @@ Filters = Mapping[str, Sequence[str | int]]
 DIFFERENCES = (*FILTERS, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
 """The columns in which two numbers of one cell can differ."""
 BELOW = "below control"
-"""In the note of a number that a control surpasses."""
+"""Part of the note of a number that is below a control's."""
 BETWEEN_SYSTEMS = "by_system"
 """The level whose n counts systems."""
 ENOUGH_SYSTEMS = 8
-"""A correlation of fewer depends on one or two of them."""
+"""With fewer systems, a correlation depends on one or two of them."""
 
 
 def tables_of(
     report: Report, table: str, filters: Filters, across: str | None = None
 ) -> dict[str, Table]:
-    """Return label -> table for every dataset, statistic and level of the rows that are filters.
+    """Return label -> table for every dataset, statistic and level of the rows that match.
 
-    `across` is one of ACROSS; default: aspects, or perturbations where all rows have one aspect.
-    Raises UserError for an unknown table or value, without a statistic where there are several,
-    where no row has all that is filters, and where two rows would share a cell.
+    `across` is one of ACROSS; default: aspects, or perturbations if all rows have one aspect.
+    Raises UserError for an unknown table or value, if a choice of statistic is missing, if no row
+    matches all filters, and if two rows would share a cell.
     """
     if table not in report.tables:
         raise UserError(
@@ -77,7 +77,7 @@ def _values(rows: Rows, name: str) -> set[str | int]:
 
 
 def _refuse(table: str, rows: Rows, filters: Filters) -> NoReturn:
-    """Raise UserError that says which values of each column fit all the other filters."""
+    """Raise UserError with the values of each column that match all the other filters."""
     fitting = []
     for name in filters:
         others = {other: values for other, values in filters.items() if other != name}
@@ -97,7 +97,7 @@ def _option(name: str) -> str:
 
 
 def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
-    """Return the table of one statistic on one dataset at one level."""
+    """Return the table of one statistic, for one dataset and level."""
     if across is None:
         several = len(rows.names("judged")) == 1 and len(rows.names("cell")) > 1
         across = "perturbation" if several else "aspect"
@@ -147,20 +147,20 @@ def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]
 
 
 def _ordered(order: Sequence[str], names: Iterable[str]) -> list[str]:
-    """Return the names, each once: those of the order in it, then the others as they come."""
+    """Return the names without duplicates: those in `order` first, then the others."""
     seen = dict.fromkeys(names)
     return [*(name for name in order if name in seen), *(n for n in seen if n not in order)]
 
 
 def _cell(report: Report, table: str, row: Row | None) -> Cell:
-    """Return value, interval and marks; what is undefined or missing is a note."""
+    """Return value, interval and marks; notes name what is undefined or missing."""
     if row is None:
         return estimate(row)
     defined = row.value is not None
     below = "†" if defined and BELOW in row.note else ""
     notes = (
         "" if defined else f"undefined: {spoken(row.note)}",
-        f"{count(row.n_missing)} missing beside n = {count(row.n)}" if row.n_missing else "",
+        f"{count(row.n_missing)} missing, n = {count(row.n)}" if row.n_missing else "",
         NO_AGREEMENT if defined and NO_AGREEMENT in row.note else "",
     )
     mark = ",".join(filter(None, (_letters(report, table, row), below)))
@@ -168,7 +168,7 @@ def _cell(report: Report, table: str, row: Row | None) -> Cell:
 
 
 def _letters(report: Report, table: str, row: Row) -> str:
-    """Return the letters of the groups that a test cannot distinguish, "" without a test."""
+    """Return the letters of groups that a test cannot tell apart, "" without a test."""
     rows = report.rows("comparison" if table == "agreement" else table, row.dataset)
     name = f"rank_{row.statistic}"
     rank = rows.at(row.judge, name, aspect=row.judged, level=row.level, cell=row.cell)
@@ -179,7 +179,7 @@ def _letters(report: Report, table: str, row: Row) -> str:
 
 
 def _caption(report: Report, table: str, rows: Rows, titles: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is measured, on what data, and its sizes."""
+    """Yield the statistic, the data, and the number of values."""
     first, defined = next(iter(rows)), [row for row in rows if row.value is not None]
     dataset = next((each for each in report.datasets if each.id == first.dataset), None)
     level = LEVELS.get(first.level, (spoken(first.level), ""))[0]
@@ -196,7 +196,7 @@ def _caption(report: Report, table: str, rows: Rows, titles: Mapping[str, str]) 
 
 
 def _common(report: Report, rows: Rows, titles: Mapping[str, str]) -> list[str]:
-    """Return what all numbers have in common and no heading says, such as `aspect Fluency`."""
+    """Return what all numbers share and no heading shows, such as `aspect Fluency`."""
     columns = {
         "aspect": {report.aspect(row.judged) for row in rows},
         "texts": {row.cell for row in rows},
@@ -209,7 +209,7 @@ def _common(report: Report, rows: Rows, titles: Mapping[str, str]) -> list[str]:
 
 
 def _sizes(defined: Sequence[Row]) -> str:
-    """Return the n behind the values, or its range; a mean over aspects counts these."""
+    """Return the n of the values, or its range; for means over aspects, n counts aspects."""
     parts = []
     for mean, counted in ((False, ""), (True, " aspects behind an average")):
         sizes = sorted({row.n for row in defined if (row.aspect == AVERAGE) == mean})
@@ -220,7 +220,7 @@ def _sizes(defined: Sequence[Row]) -> str:
 
 
 def _notes(report: Report, table: str, rows: Rows) -> Iterator[str]:
-    """Yield what the signs mean, and what a reader should know."""
+    """Yield the meaning of marks, and cautions."""
     defined = [row for row in rows if row.value is not None]
     if any(_letters(report, table, row) for row in rows):
         yield "Judges that share a letter cannot be distinguished by a paired permutation test"

@@ -1,6 +1,6 @@
-"""Every target of a study in one file, so that it can be scored elsewhere.
+"""All targets of a study in one file, to be scored by another program.
 
-The scores come back through a model of engine `recorded` that joins its rows by target.
+The scores come back by a model of engine `recorded`, which joins its rows by target.
 """
 
 import csv
@@ -40,13 +40,13 @@ SCHEMA = pa.schema(
 )
 """The columns of an export; in CSV, the lists are JSON."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes a cell that begins so for a formula."""
+"""The beginnings of cells that a spreadsheet takes for formulas."""
 
 
 def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     """Write the targets of a study whose texts exist; return a summary and warnings.
 
-    `made`: with the texts that models write. The file appears under its name once it is complete.
+    `made`: include texts that models write. The file gets its name once it is complete.
     """
     rows = list(_rows(plan, out, made))
     with whole(path) as part:
@@ -54,7 +54,7 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     lines = [f"{path}: {len(rows)} targets of {len(plan.datasets)} datasets"]
     left = [f"{name} of {dataset}" for dataset in plan.datasets for name in waiting(plan, dataset)]
     if left and not made:
-        more = "--made adds them, and requests those that the store lacks"
+        more = "--made adds them, and requests those that are not stored yet"
         lines.append(f"omitted, because a model writes them: {', '.join(left)}; {more}")
     formulas = sum(str(value).startswith(FORMULA) for row in rows for value in row.values())
     if formulas and path.suffix.lower() == ".csv":
@@ -97,7 +97,7 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
 
 
 def _drawn(subjects: Subjects, target_set: str, aspect: str) -> set[str]:
-    """Return the targets that are judged on an aspect in any wording; of a sample, those drawn."""
+    """Return the targets judged on an aspect in any wording; with a sample, the drawn ones."""
     if subjects.sample is None:
         return {subject.target for subject in subjects.in_set(target_set)}
     return {

@@ -40,7 +40,7 @@ def told(first: list[Row], second: list[Row], *paired: Row, most: int = 40) -> l
 def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> None:
     head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
     assert head == "agreement: 1 numbers that both sides have; a | b"
-    assert alike.startswith("all: dataset d, aspect fluency, statistic pearson, level pooled")
+    assert alike.startswith("all rows: dataset d, aspect fluency, statistic pearson, level pooled")
     assert titles.split()[0] == "a" and "difference" in titles and "p, Holm" in titles
     wanted = "0.5 [0.4, 0.6] 120 0.7 [0.55, 0.8] 120 -0.2 [-0.3, -0.1] 0.01 0.03"
     assert numbers.split() == wanted.split()

@@ -180,7 +180,7 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     with pytest.raises(UserError, match="no judge annotates") as error:
         study.ask(study.plan(judges=["length"]))
     assert "parser: annotation" in str(error.value)
-    with pytest.raises(UserError, match="not a judge of the study") as error:
+    with pytest.raises(UserError, match="no such judge that annotates errors") as error:
         study.ask(study.plan(), "hastily")
     assert "nearest: hasty" in str(error.value)
     told = {"perturbations": ["random-typos"], "methods": ["discernment"]}

@@ -365,9 +365,9 @@ def test_the_commands(study: VotesStudy) -> None:
         study.answer(plan, page, honest)
     done = run(*read_, cwd=study.folder)
     assert done.returncode == 0 and "4 files of answers, about 40 pairs" in done.stdout
-    assert "own definition: vote_consistency 1.000 [0.912, 1.000], n = 120" in done.stdout
+    assert "default wording: vote_consistency 1.000 [0.912, 1.000], n = 120" in done.stdout
     assert (
-        "own definition: match_vote_all undefined (no perturbation has an expected effect"
+        "default wording: match_vote_all undefined (no perturbation has an expected effect"
         in done.stdout
     )
     assert (study.out / "votes" / "effects.csv").is_file()

@@ -377,7 +377,9 @@ def read_responses(
                 before, other = first.setdefault(key, (path, value))
                 if other != value:
                     got = f"{other} and {value}" if isinstance(value, int) else None
-                    raise UserError(what, where=f"{path} and {before}", got=got, todo=todo)
+                    raise UserError(
+                        what, where=f"{path}, in conflict with {before}", got=got, todo=todo
+                    )
                 same = key
             responses.setdefault(same, response)
         except UserError as error:

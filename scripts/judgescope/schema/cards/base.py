@@ -211,7 +211,7 @@ class Source(Card):
     licence: str | None = None
     """The licence of the files; default: the card's."""
     files: list[SourceFile] = Field(min_length=1)
-    """The files to fetch."""
+    """The files to download."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

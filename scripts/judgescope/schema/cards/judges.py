@@ -260,7 +260,7 @@ class Judge(Decoding):
     """For the parser choice: the letter that the form gives to a tie, such as `C`; the word `tie`
     always means a tie. Changing it sends no request."""
     severities: Severities = Severities()
-    """For the parser errors: the penalty of an error. Changing it sends no request."""
+    """For `parser: errors`: the penalties of errors. Changing them sends no request."""
     annotation: Asking[Annotation | None] = None
     """Request a list of the text's errors, with location, explanation and severity, and an overall
     score on its own scale, independent of people's; for forms that print `annotation`, such as
@@ -277,7 +277,7 @@ class Judge(Decoding):
     """Columns of recorded scores: each becomes a judge whose id comes from the column's name;
     {aspect} in a name stands for the aspect's entry in the model's `scores`."""
     family: Slug | None = None
-    """The model's family, if its card has none; see `families`."""
+    """The model's family, if its card has none; see `families` of a dataset."""
     aspects: list[Slug] = Field([])
     """Judge only these aspects; default: all of the study."""
     perturbations: list[Slug] | None = None

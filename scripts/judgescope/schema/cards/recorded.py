@@ -32,7 +32,7 @@ class RecordedRows(Card):
     system: str | None = None
     """The column of the system, in addition to `item` or `text`."""
     source: Columns = Field([])
-    """When rows are joined by `text`: the columns of the source, used in addition."""
+    """If rows are joined by `text`: the columns of the source, which must match, too."""
     text: str | None = None
     """Join rows by this column of judged texts."""
     aspect: str | None = None

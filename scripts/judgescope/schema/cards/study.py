@@ -120,18 +120,18 @@ class Comparison(Card):
     """Number of permutations. Default: 40 per pair of judges, but at least 1,000, so that p after
     Holm's correction over all pairs can reach .025."""
     wished: float = Field(0.05, gt=0)
-    """The difference between two judges for which the study reports the number of sources
-    needed."""
+    """The difference between two judges for which the study reports how many sources are needed to
+    detect it."""
 
 
 class Confusion(Card):
     """How the method confusion is computed; table confusion.csv."""
 
     expectations: Slug = "table-21"
-    """The card (in config/expectations) of which perturbation should lower which aspect."""
+    """The card in config/expectations that states which perturbation should lower which aspect."""
     margin: float = Field(0.2, gt=0)
-    """Smaller mean drops are treated as no drop. In points of a scale from 1 to 5; on other scales
-    the same share of the range."""
+    """Mean drops smaller than this are treated as no drop; in points of a scale from 1 to 5, on
+    other scales the same share of the range."""
 
 
 class AltTest(Card):
@@ -217,7 +217,8 @@ class Study(Caps):
     store: str = "cache/replies"
     """The folder of the reply store, which studies may share."""
     caps: Access[dict[Slug, Caps]] = Field({})
-    """Model -> caps in addition to those of the study."""
+    """Model -> limits on its spending (`max_usd`, `max_requests`), in addition to those of the
+    study."""
     comparison: Comparison = Comparison()
     """Settings of the comparison of judges."""
     confusion: Confusion = Confusion()

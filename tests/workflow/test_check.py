@@ -102,7 +102,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert "requests to models: 240" in told
     assert re.search(r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told)
     study.write(judges=["terse", "thrice"])
-    assert "wanted: 480 judgments, minus 120 with the same prompt" in check(study)
+    assert "needed: 480 judgments, minus 120 with the same prompt" in check(study)
 
 
 def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: AskedStudy) -> None:
@@ -131,7 +131,8 @@ def test_limits_tell_the_time_and_caps_what_is_left(study: AskedStudy) -> None:
     study.write(max_requests=TEXTS - 1, caps={"loop": {"max_usd": 0.3}})
     warned = [line for line in check(study).splitlines() if "warning" in line]
     assert len(warned) == 2 and "max_requests" in warned[0] and "likely" in warned[0]
-    assert "caps.loop.max_usd" in warned[1] and "at most" in warned[1]  # .61 dollars, .0x likely
+    # .61 dollars at most, .0x likely
+    assert "caps.loop.max_usd" in warned[1] and "may be too low" in warned[1]
 
 
 def test_a_model_without_a_price_is_one_warning(study: AskedStudy) -> None:

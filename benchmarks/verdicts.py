@@ -2,7 +2,6 @@
 
     python benchmarks/verdicts.py                    # 1,000 studies per rule, some minutes
     python benchmarks/verdicts.py --studies 20 chance length
-    python benchmarks/verdicts.py --bound            # the most power that agreement_04 can have
 
 A world draws people's ratings and a judge, of which the claim is true or not. A rule keeps its
 level where it is claimed in at most .025 + 2 SE of the studies in which it is not true.
@@ -19,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import multivariate_normal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -270,41 +268,12 @@ def table(names: list[str], studies: int) -> list[str]:
     return lines
 
 
-def bound(judge: float, sources: int) -> tuple[float, float]:
-    """Return the power of both z-tests and an upper bound on any test's, Spearman by source.
-
-    Normal means over sources of five texts, variances .2 (judge) and .25 (length, mean 0); the
-    null: the judge is no better than length or than minus the length. The bound is the least power
-    of the Neyman-Pearson tests against the nulls (0, m) and (m, 0), equally likely.
-    """
-    shift = judge / math.sqrt((0.2 + 0.25) / sources)
-    cut, covariance = 1.959964, [[1.0, -0.05 / 0.45], [-0.05 / 0.45, 1.0]]
-    grid = np.arange(-6, 12, 0.05)
-    points_of = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
-
-    def mass(*mean: float) -> Floats:
-        density = multivariate_normal(mean, covariance).pdf(points_of)
-        return np.asarray(density / density.sum())
-
-    true, powers = mass(shift, shift), []
-    for m in np.arange(1, 6, 0.25).tolist():
-        null = (mass(0, m) + mass(m, 0)) / 2
-        order = np.argsort(-true / np.maximum(null, 1e-300))
-        powers.append(float(true[order][np.cumsum(null[order]) <= LEVEL].sum()))
-    both = multivariate_normal((-shift, -shift), covariance).cdf((-cut, -cut))
-    return float(both), min(powers)
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rules", nargs="*", help=f"of {', '.join(RULES)}; default: all")
     parser.add_argument("--studies", type=int, default=1000, help="default: 1,000")
-    parser.add_argument("--bound", action="store_true", help="print the bound on the power")
     args = parser.parse_args()
-    if args.bound:
-        print("agreement_04: both z-tests {:.2f}, any test at most {:.2f}".format(*bound(0.4, 24)))
-        return
     table(args.rules or list(RULES), args.studies)
 
 

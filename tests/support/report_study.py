@@ -83,10 +83,10 @@ def agreement() -> Iterator[Row]:
 def verdicts() -> Iterator[Row]:
     for dataset in DATASETS:
         for aspect in ASPECTS:
-            told = {"aspect": aspect, "level": "by_source", "form": "agreement"}
+            told = {"aspect": aspect, "level": "within_source", "form": "agreement"}
             for judge in JUDGES:
                 value = BETTER.get(judge)
-                yield row(dataset, judge, "spearman", value, **told)
+                yield row(dataset, judge, "normal_scores", value, **told)
                 note = "better" if (value or 0) > 0.5 else "not_shown; length"
                 step = 2.0 if note == "better" else 1.0
                 method = {"note": note, "method": "Holm over 2"}

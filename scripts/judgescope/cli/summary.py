@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgescope.cli.terminal import aligned
 from judgescope.engines.recorded import join_lines, read_joins
+from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
+from judgescope.methods.measures import POOLED, WITHIN_SOURCE
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.generators import made_of, spender
 from judgescope.schema.tables import read_table
@@ -52,7 +54,11 @@ ON_BAR = {
     Outcome.CANNOT_TELL: "cannot tell",
     Outcome.NO_CLAIM: "no claim",
 }
-LEVELS = {"by_source": "mean over sources", "pooled": "all texts pooled"}
+CORRELATIONS = {
+    WITHIN_SOURCE: "rank correlation within sources",
+    POOLED: "Spearman correlation, all texts pooled",
+}
+"""Level of agreement -> the correlation that decides claims."""
 AVERAGE = "average"
 """The aspect of rows with means over aspects."""
 MIN_N = 10
@@ -125,10 +131,15 @@ def _of_labels(verdicts: Sequence[Row]) -> list[Row]:
 def _of_aspects(out: Path) -> list[Row]:
     """Return the correlation behind each judge's claim, and its sums over all aspects."""
     verdicts = _rows(out, "verdicts")
-    shown = [r for r in verdicts if (r["form"], r["statistic"]) == ("agreement", "spearman")]
+    shown = [row for row in verdicts if _decides(row)]
     for table in ("discernment", "confusion"):
         shown += [row for row in _rows(out, table) if row["statistic"] in SUMS]
     return shown
+
+
+def _decides(row: Row) -> bool:
+    """Return whether a row of table `verdicts` has the correlation that decides on agreement."""
+    return bool(row["form"] == "agreement" and DECIDES.get(row["level"]) == row["statistic"])
 
 
 def _averages(out: Path) -> dict[str, list[Row]]:
@@ -150,10 +161,10 @@ def _by_dataset(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], title: str = "") -> str:
     """Return a line per judge, a column per aspect or sum; default `title`: of agreement."""
-    levels = {row["level"] for row in rows if row["statistic"] == "spearman"} & {*LEVELS}
+    levels = {row["level"] for row in rows if _decides(row)}
     if levels and not title:
-        names = " or ".join(LEVELS[level] for level in sorted(levels))
-        title = f"Spearman correlation with the ratings, {names}; "
+        names = " or ".join(CORRELATIONS[level] for level in sorted(levels))
+        title = f"agreement with the ratings ({names}); "
     cells = {(row["judge"], _heading(row)): _number(row, hinted) for row in rows}
     told = {key for key, cell in cells.items() if cell != UNDEFINED}
     columns = sorted(
@@ -181,7 +192,7 @@ def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
     if row["value"] is None:
         return UNDEFINED
     n, missing = row["n"] or 0, row["n_missing"] or 0
-    if row["statistic"] == "spearman" and n < MIN_N:
+    if _decides(row) and n < MIN_N:
         return f"n = {n}"
     interval = "" if row["ci_low"] is None else f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
     size = f" n = {n}" if missing > MISSING_SHARE * (n + missing) else ""

@@ -32,6 +32,7 @@ from judgescope.statistics.result import (
     Estimate,
     clauses,
 )
+from judgescope.statistics.within_sources import STATISTIC, within_sources
 
 Measure = tuple[str, str]
 """(statistic, level)."""
@@ -39,6 +40,7 @@ AVERAGE = "average"
 """The aspect of rows that hold the mean over all aspects."""
 Named = Iterator[tuple[Measure, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
+WITHIN_SOURCE = "within_source"
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 OTHER_SCALE = "the judge's scale differs from people's"
 LARGEST_CEILING = 50
@@ -86,6 +88,9 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
         note = f"score differences up to {epsilon:.4g} count as ties; chosen on the other sources"
         accuracy = accuracy.with_note(note)
     results["acc_eq", BY_SOURCE] = accuracy
+    results[STATISTIC, WITHIN_SOURCE] = within_sources(
+        x, y, panel.source, len(panel.study.item_order)
+    )
     results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
         x, y, panel.source, panel.system, weights=weights
     )

@@ -31,7 +31,10 @@ UNORDERED: Final = frozenset(
 )
 """Functions of claims that can use labels without an order, or judges that compare."""
 RATED: Final = "systems"
-LEVELS: Final = ("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional")
+LEVELS: Final = (
+    *("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional"),
+    "within_source",
+)
 """The order in which levels are preferred, unless the bar names one."""
 FORMS: Final = ("", "tokens")
 """The order in which forms of a statistic (error spans) are preferred."""

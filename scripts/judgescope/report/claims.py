@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import (
     AGREEMENT,
     BAR,
@@ -47,7 +48,7 @@ class Kind(NamedTuple):
 
 LABELLED = "finding the texts that people label “%s” on {}"
 KINDS = {
-    AGREEMENT: Kind("agreeing with people on {}", "spearman"),
+    AGREEMENT: Kind("agreeing with people on {}"),
     LABELS: Kind("giving people's label on {}", "balanced_accuracy"),
     CAUGHT: Kind(LABELLED, "tnr", question="Bad texts found"),
     PASSED: Kind(LABELLED, "tpr", question="Good texts found"),
@@ -136,7 +137,10 @@ def _of_kind(
             continue
         verdict = by_name[VERDICT]
         outcome, reasons = _outcome(verdict.note)
-        number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
+        if kind == AGREEMENT:
+            number = DECIDES.get(verdict.level, "")
+        else:
+            number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
         row = by_name.get(number, verdict)
         yield Claim(
             judge.id,

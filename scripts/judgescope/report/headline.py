@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import AGREEMENT, LABELS
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row
@@ -16,7 +17,9 @@ from judgescope.report.tables import AVERAGE, between
 from judgescope.report.words import LEVELS, label
 from judgescope.statistics.resampling import NO_WIDTH
 
-STATISTIC, POOLED = "spearman", "pooled"
+POOLED = "pooled"
+COMPARED_BY = {"within_source": ("spearman", "by_source")}
+"""Level of agreement -> statistic and level by which judges are tested against each other."""
 LABEL_STATISTIC = "balanced_accuracy"
 COMPARED = "accuracy_comparison_half"
 SCORES = ("D_avg_exact", "D_min_exact")
@@ -103,8 +106,8 @@ class Measure:
         if self.kind != AGREEMENT:
             return ""
         ranks = self.report.rows("comparison", self.dataset.id)
-        name = f"rank_{self.statistic}"
-        row = ranks.at(judge.id, name, aspect=self.aspect, level=self.level)
+        statistic, level = self._compared_by
+        row = ranks.at(judge.id, f"rank_{statistic}", aspect=self.aspect, level=level)
         return row.group if row else ""
 
     def merit(self, value: float) -> float:
@@ -124,14 +127,20 @@ class Measure:
             return False
         table = "comparison" if self.kind == AGREEMENT else self.table
         rows = self.report.rows(table, self.dataset.id)
-        difference = between(rows, judge, other, self.statistic, **self._place)
+        statistic, level = self._compared_by
+        place: Place = {**self._place, "level": level}
+        difference = between(rows, judge, other, statistic, **place)
         ends = self._ends(difference)
         if difference and (ends is None or ends[0] <= 0):
             return False
-        name = f"p_holm_{self.statistic}"  # corrected for all pairs
-        straight = rows.at(judge.id, name, self._place, judge_b=other.id)
-        p = straight or rows.at(other.id, name, self._place, judge_b=judge.id)
+        name = f"p_holm_{statistic}"  # corrected for all pairs
+        straight = rows.at(judge.id, name, place, judge_b=other.id)
+        p = straight or rows.at(other.id, name, place, judge_b=judge.id)
         return not p or (p.value is not None and p.value <= SIGNIFICANT)
+
+    @property
+    def _compared_by(self) -> tuple[str, str]:
+        return COMPARED_BY.get(self.level, (self.statistic, self.level))
 
     def _ends(self, row: Row | None, *, bare: bool = False) -> tuple[float, float] | None:
         """Return the ends of the interval of a row's merit, the worse one first.
@@ -173,16 +182,15 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
 
 def _agreement(report: Report, dataset: Dataset) -> list[Measure]:
     """Return agreement on every aspect, at the level that decides the claims of most judges."""
-    rows = report.rows("verdicts", dataset.id).where(form=AGREEMENT, statistic=STATISTIC)
+    rows = report.rows("verdicts", dataset.id).where(form=AGREEMENT, statistic=(*DECIDES.values(),))
     counts = Counter((row.judged, row.level) for row in rows)
     level = dict(aspect_level for aspect_level, _ in reversed(counts.most_common()))
-    nouns = {"by_source": "sources", POOLED: "targets"}
     return [
         Measure(
             *(report, dataset, "verdicts"),
-            STATISTIC,
-            f"Agreement: {label(STATISTIC)}, {LEVELS[level[aspect]][0]}",
-            nouns[level[aspect]],
+            DECIDES[level[aspect]],
+            f"Agreement: {label(DECIDES[level[aspect]])}, {LEVELS[level[aspect]][0]}",
+            "targets",
             aspect,
             level[aspect],
             form=AGREEMENT,

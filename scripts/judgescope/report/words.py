@@ -14,6 +14,10 @@ LEVELS = {
         "mean over sources",
         "Correlation among the texts of one source, averaged over sources.",
     ),
+    "within_source": (
+        "within sources",
+        "Correlation of all texts, each minus the mean of its source.",
+    ),
     "by_system": ("between systems", "Correlation of the systems' mean scores."),
 }
 

@@ -455,7 +455,7 @@ def leaving_out(x: Floats, y: Floats, source: Codes, n_sources: int) -> tuple[Fl
     """
     both = ~(np.isnan(x) | np.isnan(y))
     rows = np.full(1 + n_sources, np.nan)
-    if why := _why(x[both], y[both]):
+    if why := why_undefined(x[both], y[both]):
         return rows, why
     if np.bincount(source[both]).max() == 1:
         values = spearman_leaving_out(x[both], y[both])
@@ -484,7 +484,7 @@ def _complete(x: Floats, y: Floats, source: Codes, system: Codes, weights: Weigh
     return _Pairs(x[complete], y[complete], system[complete], sample, planned)
 
 
-def _why(x: Floats, y: Floats, slack: float = 0.0) -> str:
+def why_undefined(x: Floats, y: Floats, slack: float = 0.0) -> str:
     """Return why x and y have no correlation, or "" where they have one."""
     if x.size < 2:
         return FEW_PAIRS
@@ -495,17 +495,17 @@ def _why(x: Floats, y: Floats, slack: float = 0.0) -> str:
 
 def _pooled(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
     sample = pairs.sample
-    if why := _why(pairs.x, pairs.y):
+    if why := why_undefined(pairs.x, pairs.y):
         return dict.fromkeys(statistics, sample.undefined(why))
     used, source = np.unique(sample.source, return_inverse=True)
     values = over_rows(pairs.x, pairs.y, source, sample.rows[:, used], statistics)
-    tied = _shared(pairs.x)
+    tied = shared(pairs.x)
     return {name: sample.result(name, values[name], "", n_tied=tied) for name in statistics}
 
 
 def _by_source(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
     sample = pairs.sample
-    if why := _why(pairs.x, pairs.y):
+    if why := why_undefined(pairs.x, pairs.y):
         return dict.fromkeys(statistics, sample.undefined(why, n=0))
     n_sources = sample.rows.shape[1]
     x, y = (one_row_per_source(v, sample.source, n_sources) for v in (pairs.x, pairs.y))
@@ -521,7 +521,7 @@ def _mean_over_sources(
     n = int(defined.sum())
     if n == 0:
         return sample.undefined(NO_SOURCE, n=0)
-    tied = _shared(group[defined[sample.source]])
+    tied = shared(group[defined[sample.source]])
     value = float(values[defined].mean())
     result = Estimate(value, n=n, n_missing=sample.n_missing, n_tied=tied)
     rows, scale = mean_rows(values, sample.rows), scale_of(statistic)
@@ -542,7 +542,7 @@ def _by_system(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
     values = within_rows(x, y, statistics, SAME_MEAN)
     few_systems = np.sum(~np.isnan(x), axis=1) < FEWEST_SYSTEMS
     shared = int(np.sum(np.sum(signs(x[0, :, None], x[0], SAME_MEAN) == 0, axis=1) > 1))
-    why = _why(x[0], y[0], SAME_MEAN)
+    why = why_undefined(x[0], y[0], SAME_MEAN)
     return {
         name: sample.result(
             name, np.where(few_systems, np.nan, values[name]), why, n=systems.size, n_tied=shared
@@ -551,7 +551,7 @@ def _by_system(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
     }
 
 
-def _shared(values: NDArray[Any]) -> int:
+def shared(values: NDArray[Any]) -> int:
     """Return how many values occur more than once, counting every occurrence."""
     counts = np.unique(values, return_counts=True)[1]
     return int(counts[counts > 1].sum())

@@ -5,14 +5,15 @@ preference for systems is a judge whose scores follow the author of a text: its 
 are permuted jointly over all sources.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import permutations
 from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
-from judgescope.statistics.correlation import midranks, one_row_per_source, within_rows
+from judgescope.statistics.arrays import Codes, Floats, place_within
+from judgescope.statistics.correlation import midranks
+from judgescope.statistics.within_sources import normal_scores, varies
 
 PERMUTATIONS: Final = 4999
 ALL_PERMUTATIONS_TO: Final = 6
@@ -23,26 +24,6 @@ LEAST_FILLED: Final = 0.5
 """Share of cells (source, system) with a text, below which systems are not permuted."""
 NEAR: Final = 1e-10
 BLOCK: Final = 2_000_000
-
-
-def source_correlations(x: Floats, y: Floats, source: Codes, n_sources: int) -> Floats:
-    """Return Spearman's rho of each source's texts, 0 where the judge gives one score.
-
-    x, y, source (texts,), NaN = missing. NaN where people give one rating, or fewer than two texts
-    have both. Shape (n_sources,).
-    """
-    both = ~(np.isnan(x) | np.isnan(y))
-    if not both.any():
-        return np.full(n_sources, np.nan)
-    mine, people = (one_row_per_source(v[both], source[both], n_sources) for v in (x, y))
-    rho = within_rows(mine, people, ["spearman"])["spearman"]
-    return np.where(_varies(people), np.where(_varies(mine), rho, 0.0), np.nan)
-
-
-def _varies(rows: Floats) -> Flags:
-    low = np.where(np.isnan(rows), np.inf, rows).min(axis=1, initial=np.inf)
-    high = np.where(np.isnan(rows), -np.inf, rows).max(axis=1, initial=-np.inf)
-    return np.asarray(high > low)
 
 
 def half_credits(
@@ -131,21 +112,24 @@ def p_systems(
 
     x, y, source, system (texts,), NaN = missing; `perms` by `system_permutations` of as many
     systems. The judge's columns move jointly over all sources, a missing cell with its column. The
-    statistic is the mean over sources of the correlation of midranks within each (`pooled`: of
-    midranks over all texts), of the cells that have both after the permutation. One-sided. NaN
-    where no source has two different ratings.
+    statistic is the rank correlation within sources (`within_sources`; `pooled`: Spearman's rho of
+    all texts) of the cells that have both after the permutation. One-sided. NaN where no source has
+    two different ratings.
     """
-    a, b = (_table(v, source, system) for v in (x, y))
-    complete = ~(np.isnan(a) | np.isnan(b))
-    groups = 1 if pooled else len(a)
-    mine, people = (midranks(v.reshape(groups, -1)).reshape(v.shape) for v in (a, b))
+    rows, columns = (np.unique(codes, return_inverse=True)[1] for codes in (source, system))
     if not pooled:
-        kept = _varies(np.where(complete, b, np.nan).reshape(len(b), -1))
-        mine, people = mine[kept], people[kept]
-    if not len(mine):
-        return float("nan")
-    values = _permuted(mine, people, perms, pooled=pooled)
+        kept = varies(np.where(np.isnan(x), np.nan, y), rows, int(rows.max()) + 1)[rows]
+        if not kept.any():
+            return float("nan")
+        x, y, rows, columns = x[kept], y[kept], rows[kept], columns[kept]
+    scores = _midranks if pooled else normal_scores
+    a, b = (scores(_table(v, rows, columns, perms.shape[1])) for v in (x, y))
+    values = _permuted(a, b, perms, pooled=pooled)
     return float(np.mean(values >= values[0] - NEAR))
+
+
+def _midranks(values: Floats) -> Floats:
+    return midranks(values.reshape(1, -1)).reshape(values.shape)
 
 
 def p_moved(
@@ -158,7 +142,8 @@ def p_moved(
     counts as large; `cells`: how many numbers it makes of a row. One-sided. NaN where the statistic
     itself is undefined.
     """
-    table = _table(np.arange(source.size, dtype=np.float64), source, system)
+    columns = np.unique(system, return_inverse=True)[1]
+    table = _table(np.arange(source.size, dtype=np.float64), source, columns, perms.shape[1])
     table = np.where(np.isnan(table), -1, table).astype(np.int64)
     places = np.argwhere(table >= 0)
     rows, columns, depth = places[np.argsort(table[table >= 0])].T
@@ -214,57 +199,49 @@ def filled(source: Codes, system: Codes) -> float:
     return float(cells / max(1, np.unique(source).size * np.unique(system).size))
 
 
-def _table(values: Floats, source: Codes, system: Codes) -> Floats:
-    """Return (sources, systems, texts of both), NaN where there is none."""
-    rows, columns = (np.unique(v, return_inverse=True)[1] for v in (source, system))
-    cell = rows * (int(columns.max()) + 1) + columns
-    depth = place_within(cell)
-    table = np.full((int(rows.max()) + 1, int(columns.max()) + 1, int(depth.max()) + 1), np.nan)
-    table[rows, columns, depth] = values
+def _table(values: Floats, source: Codes, column: Codes, columns: int) -> Floats:
+    """Return (sources, columns, texts of both), NaN where there is none; all (texts,)."""
+    rows = np.unique(source, return_inverse=True)[1]
+    depth = place_within(rows * columns + column)
+    table = np.full((int(rows.max()) + 1, columns, int(depth.max()) + 1), np.nan)
+    table[rows, column, depth] = values
     return table
 
 
 def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
-    """Return the mean correlation after each permutation of the columns of `mine`."""
+    """Return the correlation after each permutation of the columns of `scores`, (perms,).
+
+    scores, people (sources, systems, texts of both), NaN = missing. Values are taken as deviations
+    from the mean of their source, or `pooled` from that of all.
+    """
     if not (np.isnan(scores).any() or np.isnan(people).any()):
         return _of_products(scores, people, perms, pooled=pooled)
+    axes = (1, 2, 3) if pooled else (2, 3)
     blocks = []
     step = max(1, BLOCK // scores.size)
     for start in range(0, len(perms), step):
-        part = np.moveaxis(
-            scores[:, perms[start : start + step]], 1, 0
-        )  # (perms, sources, m, depth)
-        both = ~(np.isnan(part) | np.isnan(people))
-        axis = (1, 2, 3) if pooled else (2, 3)
-        rho = _correlation(np.where(both, part, 0.0), np.where(both, people, 0.0), both, axis)
-        if pooled:
-            blocks.append(np.nan_to_num(rho))
-            continue
-        used = ~np.isnan(rho)
-        blocks.append(np.where(used, rho, 0.0).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
+        a = np.moveaxis(scores[:, perms[start : start + step]], 1, 0)  # (perms, sources, m, depth)
+        both = ~(np.isnan(a) | np.isnan(people))
+        values = np.where(both, a, 0.0), np.where(both, people, 0.0)
+        n, totals = np.maximum(both.sum(axis=axes), 1), [v.sum(axis=axes) for v in values]
+        ab, aa, bb = (
+            ((values[i] * values[j]).sum(axis=axes) - totals[i] * totals[j] / n)
+            .reshape(len(a), -1)
+            .sum(axis=1)
+            for i, j in ((0, 1), (0, 0), (1, 1))
+        )
+        varied = (aa > NEAR) & (bb > NEAR)
+        blocks.append(np.where(varied, ab / np.sqrt(np.where(varied, aa * bb, 1.0)), 0.0))
     return np.concatenate(blocks)
 
 
 def _of_products(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
     """Return the same where no cell is missing: sums of one table of products of columns."""
     axes = (0, 1, 2) if pooled else (1, 2)
-    unit = []
+    units = []
     for values in (scores, people):
-        centred = values - values.mean(axis=axes, keepdims=True)
-        size = np.sqrt(np.sum(centred**2, axis=axes, keepdims=True))
-        unit.append(np.where(size > NEAR, centred / np.where(size > NEAR, size, 1), 0.0))
-    products = np.einsum("sid,sjd->ij", *unit)
-    total = products[perms, np.arange(perms.shape[1])].sum(axis=1)
-    return np.asarray(total if pooled else total / len(scores))
-
-
-def _correlation(a: Floats, b: Floats, both: Flags, axis: Sequence[int]) -> Floats:
-    """Return Pearson's r over some axes: 0 where a does not vary, NaN where b does not."""
-    axes = tuple(axis)
-    n = np.maximum(both.sum(axis=axes), 1)
-    sa, sb = a.sum(axis=axes), b.sum(axis=axes)
-    ab = (a * b).sum(axis=axes) - sa * sb / n
-    aa, bb = ((v * v).sum(axis=axes) - s * s / n for v, s in ((a, sa), (b, sb)))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r = ab / np.sqrt(np.maximum(aa, 0) * np.maximum(bb, 0))
-    return np.where(bb <= NEAR, np.nan, np.where(aa <= NEAR, 0.0, r))
+        deviations = values - values.mean(axis=axes, keepdims=True)
+        size = np.sqrt(np.sum(deviations**2))
+        units.append(deviations / size if size > NEAR else 0.0 * deviations)
+    products = np.einsum("sid,sjd->ij", *units)
+    return np.asarray(products[perms, np.arange(perms.shape[1])].sum(axis=1))

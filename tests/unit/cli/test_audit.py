@@ -53,7 +53,7 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(page: Page)
     assert "judge       gpt-4: quality_gpt4" in columns and "not used    seconds" in columns
     assert "60 rows, 7 columns" in columns
     assert verdict.startswith("gpt-4: Better than chance at agreeing with people on Quality (")
-    assert "people: one rater's agreement with the others on Quality: Spearman" in verdict
+    assert "people: one rater's agreement with the others on Quality: Rank correlation" in verdict
     assert "60 texts of 12 sources" in supports and "5 systems" in supports
     assert "second draw" in adds and "second rater" not in adds and "the system" not in adds
 

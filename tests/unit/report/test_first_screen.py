@@ -20,14 +20,14 @@ from report_setup import Page, on_one_page
 
 Row = dict[str, Any]
 TEMPLATES = Path(__file__).resolve().parents[3] / "workflow" / "report"
-AGREEMENT = {"aspect": "fluency", "level": "by_source", "form": "agreement"}
+AGREEMENT = {"aspect": "fluency", "level": "within_source", "form": "agreement"}
 LONG = "a-name-of-eighty-signs-" + "x" * 57
 
 
 def claim(judge: str, value: float | None, outcome: str = "better", **place: Any) -> Iterator[Row]:
     """Yield the rows of a claim: its number and its verdict."""
     where = {"n": 24, **AGREEMENT, **place}
-    statistic = where.pop("statistic", "spearman")
+    statistic = where.pop("statistic", "normal_scores")
     yield study.row("chat", judge, statistic, value, **where)
     verdict = study.row("chat", judge, "verdict", 2.0, **where | {"note": outcome})
     yield verdict | {"ci_low": None, "ci_high": None}
@@ -110,13 +110,13 @@ def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -
                 row
                 for row in every
                 if row["judge"] == name
-                and row["statistic"] == "spearman"
+                and row["statistic"] == "normal_scores"
                 and row["aspect"] == column.text.lower()
                 and column.group.endswith({"news": "The news", "chat": "The chat"}[row["dataset"]])
             ]
             number = row["value"]
             assert line.cells[0].sort == number
-            assert mark.text == ("–" if number is None else written("spearman", number))
+            assert mark.text == ("–" if number is None else written("normal_scores", number))
             checked += 1
     assert checked == 8 * 4
 
@@ -204,7 +204,7 @@ def test_a_cell_names_the_test_that_a_high_number_does_not_pass(tmp_path: Path) 
 
 
 def test_one_rater_is_a_question_of_its_own_where_it_is_known(tmp_path: Path) -> None:
-    gap = study.row("chat", "alpha", "as_rater_spearman", -0.15, n=24, **AGREEMENT)
+    gap = study.row("chat", "alpha", "as_rater_normal_scores", -0.15, n=24, **AGREEMENT)
     gap |= {"ci_low": -0.2, "ci_high": -0.1, "note": "worse than a rater"}
     overview = first(of_judges(tmp_path, ["alpha"], [*claim("alpha", 0.4), gap]))
     assert [column.text for column in overview.columns] == ["Fluency", "As good as a rater"]
@@ -265,7 +265,7 @@ def test_a_stated_bar_stands_on_top_with_who_meets_it(tmp_path: Path) -> None:
 
 
 def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_path: Path) -> None:
-    people = study.row("chat", "human", "spearman", 0.55, n=24, **AGREEMENT)
+    people = study.row("chat", "human", "normal_scores", 0.55, n=24, **AGREEMENT)
     rows = [row for name in study.BETTER for row in claim(name, study.BETTER[name])]
     figure = first(study.loaded(study.make(tmp_path, {"verdicts": [*rows, people]}))).figure
     assert figure is not None
@@ -273,7 +273,7 @@ def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_pat
         *("judge, with 95 % interval", "one rater", "controls, lowest to highest")
     ]
     assert [column.note for column in figure.table.columns][:1] == [
-        "Agreement: Spearman ρ, mean over sources; n counts sources"
+        "Agreement: Rank correlation, within sources; n counts targets"
     ]
     assert "stroke-dasharray" in figure.svg and "#fbeadf" in figure.svg
     alone = first(study.loaded(study.make(tmp_path, {"verdicts": rows}))).figure

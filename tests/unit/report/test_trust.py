@@ -20,7 +20,7 @@ STEP = {"no_claim": None, "below": 0.0, "not_shown": 1.0, "better": 2.0, "as_rat
 
 def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
     """Return a row of the dataset with people's ratings: lower end, value, upper end."""
-    told: Row = {"level": "by_source", "aspect": "fluency", "form": "agreement"}
+    told: Row = {"level": "within_source", "aspect": "fluency", "form": "agreement"}
     told["judge"] = "alpha"
     told |= {"n": 24, "signature": "s", "dataset": "chat", "method": "", "note": ""} | more
     known: Row = {
@@ -40,7 +40,7 @@ def claimed(
     outcome: str, *reasons: str, ends: Sequence[float] | None = (0.2, 0.4, 0.6), **more: Any
 ) -> list[Row]:
     """Return the rows of a claim: its number, its p and its verdict."""
-    statistic = more.pop("statistic", "spearman")
+    statistic = more.pop("statistic", "normal_scores")
     verdict = {**more, "note": "; ".join([outcome, *reasons]), "method": "Holm over 4"}
     step = STEP.get(outcome)
     return [
@@ -51,11 +51,13 @@ def claimed(
 
 
 def gap(judge: str, other: str, *ends: float) -> Row:
-    return number("difference_spearman", ends, judge=judge, judge_b=other, form=None)
+    place: Row = {"judge": judge, "judge_b": other, "level": "by_source", "form": None}
+    return number("difference_spearman", ends, **place)
 
 
 def paired_test(judge: str, other: str, p: float) -> Row:
-    row = number("p_holm_spearman", (p, p, p), judge=judge, judge_b=other, form=None)
+    place: Row = {"judge": judge, "judge_b": other, "level": "by_source", "form": None}
+    row = number("p_holm_spearman", (p, p, p), **place)
     return row | {"ci_low": None, "ci_high": None}
 
 
@@ -98,9 +100,9 @@ def test_a_verdict_is_worded_by_its_outcome_and_reasons(
 
 def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
     more: Row = {"form": "bar spearman", "level": "by_source"}
-    met = report(tmp_path / "met", verdicts=claimed("meets", **more))
+    met = report(tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more))
     assert said(met).startswith("May be trusted: ") and "Fluency" in said(met)
-    missed = report(tmp_path / "missed", verdicts=claimed("misses", **more))
+    missed = report(tmp_path / "missed", verdicts=claimed("misses", statistic="spearman", **more))
     assert said(missed).startswith("Misses the required bar")
     assert "trusted" not in said(missed)
 
@@ -123,7 +125,7 @@ def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None
 def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
     tmp_path: Path, outcome: str, note: str, words: str
 ) -> None:
-    rater = number("as_rater_spearman", (-0.1, 0.0, 0.1), note=note)
+    rater = number("as_rater_normal_scores", (-0.1, 0.0, 0.1), note=note)
     told = said(report(tmp_path, verdicts=[*claimed(outcome), rater]))
     assert "against one more rater 0.000 [−0.100, 0.100]" in told and words in told
 
@@ -140,7 +142,7 @@ def test_an_average_of_perturbations_is_not_said_to_be_significant(tmp_path: Pat
 
 
 def test_people_stand_beside_the_headline_numbers(tmp_path: Path) -> None:
-    rows = [*claimed("better"), number("spearman", (0.3, 0.55, 0.7), judge="human")]
+    rows = [*claimed("better"), number("normal_scores", (0.3, 0.55, 0.7), judge="human")]
     told = report(tmp_path, verdicts=rows)
     page = judges.section(told)
     [first] = [block for block in page.blocks if isinstance(block, Overview)]

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 
 from judgescope.statistics import nulls
 from judgescope.statistics.classes import kappas
+from judgescope.statistics.within_sources import within_sources
 
 NAN = float("nan")
 SOURCES, SYSTEMS = 20, 6
@@ -15,23 +15,6 @@ SYSTEM = np.tile(np.arange(SYSTEMS), SOURCES)
 
 def drawn(m: int = SYSTEMS) -> np.ndarray:
     return nulls.system_permutations(m, np.random.default_rng(1))
-
-
-def test_a_source_with_one_score_counts_0_and_one_with_one_rating_is_left_out() -> None:
-    x = np.array([1.0, 2, 3, 5, 5, 5, 1, 2, 3, 1, NAN, NAN])
-    y = np.array([1.0, 2, 3, 1, 2, 3, 4, 4, 4, 1, 2, 3])
-    source = np.repeat(np.arange(4), 3)
-    np.testing.assert_allclose(
-        nulls.source_correlations(x, y, source, 5), [1.0, 0.0, NAN, NAN, NAN]
-    )
-
-
-def test_source_correlations_are_spearmans() -> None:
-    rng = np.random.default_rng(0)
-    x, y = (rng.integers(1, 6, SOURCE.size).astype(float) for _ in range(2))
-    found = nulls.source_correlations(x, y, SOURCE, SOURCES)
-    for s in range(SOURCES):
-        assert found[s] == pytest.approx(spearmanr(x[s == SOURCE], y[s == SOURCE])[0])
 
 
 def test_ties_are_half_and_a_missing_score_is_no_pair() -> None:
@@ -67,14 +50,16 @@ def test_permuted_columns_as_an_explicit_loop_has_them() -> None:
     x, y = (rng.normal(size=SOURCE.size) for _ in range(2))
     x += y
     every = drawn()
-    table = x.reshape(SOURCES, SYSTEMS), y.reshape(SOURCES, SYSTEMS)
+    table = x.reshape(SOURCES, SYSTEMS)
 
-    def mean(perm: np.ndarray) -> float:
-        return float(np.mean([spearmanr(a[perm], b)[0] for a, b in zip(*table, strict=True)]))
+    def r(perm: np.ndarray) -> float:
+        value = within_sources(table[:, perm].ravel(), y, SOURCE, SOURCES).estimate.value
+        assert value is not None
+        return value
 
     some = every[:40]
-    observed = mean(np.arange(SYSTEMS))
-    wanted = np.mean([mean(perm) >= observed - 1e-10 for perm in some])
+    observed = r(np.arange(SYSTEMS))
+    wanted = np.mean([r(perm) >= observed - 1e-10 for perm in some])
     assert nulls.p_systems(x, y, SOURCE, SYSTEM, some, pooled=False) == pytest.approx(wanted)
 
 
@@ -90,16 +75,25 @@ def test_missing_cells_move_with_their_column(pooled: bool) -> None:
     assert nulls.p_systems(noise, y, SOURCE, SYSTEM, drawn(), pooled=pooled) > 0.05
 
 
-def test_the_correlation_over_what_both_have_is_pearsons() -> None:
+@pytest.mark.parametrize("pooled", [False, True])
+def test_correlations_of_what_both_have_are_pearsons(pooled: bool) -> None:
+    """The sums of incomplete tables give what the sums of complete ones give by another way."""
     rng = np.random.default_rng(8)
-    a, b = rng.integers(1, 9, (2, 6, 12)).astype(float)
-    both = rng.random(a.shape) > 0.2
-    a[0], b[1] = 3.0, 4.0  # one score for all, and one rating for all
-    found = nulls._correlation(np.where(both, a, 0.0), np.where(both, b, 0.0), both, (1,))
-    assert found[0] == 0 and np.isnan(found[1])
-    for row in range(2, len(a)):
-        wanted = np.corrcoef(a[row][both[row]], b[row][both[row]])[0, 1]
-        assert found[row] == pytest.approx(wanted, abs=1e-12)
+    scores, people = rng.integers(1, 9, (2, 6, 5, 2)).astype(float)
+    scores[0], people[1] = 3.0, 4.0  # one score for all, and one rating for all
+    some = drawn(5)[:20]
+    complete = nulls._permuted(scores, people, some, pooled=pooled)
+    gap = np.full((6, 5, 1), NAN)
+    padded = [np.concatenate([values, gap], axis=2) for values in (scores, people)]
+    found = nulls._permuted(padded[0], padded[1], some, pooled=pooled)
+    np.testing.assert_allclose(found, complete, atol=1e-12)
+    scores[2, 1, 0] = people[3, 2, 1] = NAN
+    both = ~(np.isnan(scores) | np.isnan(people))
+    first = nulls._permuted(scores, people, some[:1], pooled=pooled)[0]
+    a, b = (np.where(both, values, NAN) for values in (scores, people))
+    axes = (0, 1, 2) if pooled else (1, 2)
+    a, b = (values - np.nanmean(values, axis=axes, keepdims=True) for values in (a, b))
+    assert first == pytest.approx(np.corrcoef(a[both], b[both])[0, 1], abs=1e-12)
 
 
 def test_any_statistic_of_moved_columns_is_that_of_the_permuted_table() -> None:
@@ -111,22 +105,18 @@ def test_any_statistic_of_moved_columns_is_that_of_the_permuted_table() -> None:
     x = y + rng.normal(size=source.size)
     scores = np.append(x, NAN)
 
-    def mean(text: np.ndarray) -> np.ndarray:
-        told = []
-        for row in text:
-            each = nulls.source_correlations(scores[row], y, source, SOURCES)
-            told.append(np.nanmean(each))
-        return np.array(told)
+    def r(text: np.ndarray) -> np.ndarray:
+        return np.array([within_sources(scores[row], y, source, SOURCES).rows[0] for row in text])
 
     some = drawn()[:60]
     wanted = nulls.p_systems(x, y, source, system, some, pooled=False)
-    assert nulls.p_moved(mean, source, system, some) == pytest.approx(wanted, abs=0.07)
+    assert nulls.p_moved(r, source, system, some) == pytest.approx(wanted, abs=0.07)
     whole = SOURCE.size
     x, y = x[:whole], y[:whole]
     scores = np.append(x, NAN)
     source, system = SOURCE, SYSTEM
     wanted = nulls.p_systems(x, y, source, system, some, pooled=False)
-    assert nulls.p_moved(mean, source, system, some) == wanted
+    assert nulls.p_moved(r, source, system, some) == wanted
 
 
 def test_rows_of_credit_and_of_kappa_are_those_of_one_judge() -> None:

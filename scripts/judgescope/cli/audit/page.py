@@ -13,7 +13,9 @@ from judgescope.cli.init.guess import PAIRED, ROLES
 from judgescope.cli.init.tables import Table
 from judgescope.cli.terminal import plain
 from judgescope.core.paths import WORKFLOW
+from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS, THESE_SYSTEMS
+from judgescope.methods.measures import WITHIN_SOURCE
 from judgescope.report.cells import figures
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
@@ -75,7 +77,7 @@ class Findings:
     def people(self) -> list[Row]:
         """Return the agreement of one rater with the others, by aspect; empty for one rater."""
         rows = self.report.rows("verdicts").where(judge="human", form=AGREEMENT)
-        return [row for row in rows if row.statistic == "spearman"]
+        return [row for row in rows if row.statistic in DECIDES.values()]
 
     @property
     def status(self) -> int:
@@ -154,7 +156,7 @@ def _supports(findings: Findings) -> Iterator[str]:
     columns, counts = findings.draft.columns, findings.dataset.counts
     raters = {name: len(group) for name, group in columns.ratings.items()}
     level = {claim.row.level for of in findings.claims.values() for claim in of}
-    how = "within sources" if "by_source" in level else "over all texts"
+    how = "within sources" if WITHIN_SOURCE in level else "over all texts"
     aspects = listed([findings.report.aspect(name) for name in raters])
     if columns.compared:
         of_pairs = plural(len(findings.table.rows), "pair")

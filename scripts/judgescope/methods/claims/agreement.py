@@ -1,9 +1,10 @@
 """Claims of agreement: do scores, labels and marked words follow those of people?
 
-Scores: Spearman by source, or pooled if sources are few. Sources on whose texts the judge gives one
-score count 0; those that people rate all alike are left out. The judge must beat chance (0), both
-lengths of the texts and, where they come from named systems, a preference for systems. Error spans:
-F1 beyond chance, the mean F1 of 200 seeded placements of as many spans of the same lengths.
+Scores: the rank correlation within sources, or pooled Spearman if sources are few. Sources on whose
+texts the judge gives one score add nothing; those that people rate all alike are left out. The
+judge must beat chance (0), both lengths of the texts and, where they come from named systems, a
+preference for systems. Error spans: F1 beyond chance, the mean F1 of 200 seeded placements of as
+many spans of the same lengths.
 
 Labels: balanced accuracy above chance (one over the number of labels), above people's labels dealt
 out by length in both directions and, where texts come from named systems, above a preference for
@@ -40,25 +41,32 @@ from judgescope.methods.claims.base import (
     Claim,
     at_the_worst_end,
     length_nulls,
-    mean_of_sources,
     number,
     p_above,
 )
 from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
-from judgescope.methods.measures import BY_SOURCE, LARGEST_CEILING, POOLED, against, unrated
+from judgescope.methods.measures import (
+    LARGEST_CEILING,
+    POOLED,
+    WITHIN_SOURCE,
+    against,
+    unrated,
+)
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
 from judgescope.statistics.classes import balanced_accuracies, on_labels
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES
-from judgescope.statistics.nulls import dealt, p_systems, source_correlations
+from judgescope.statistics.nulls import dealt, p_systems
 from judgescope.statistics.raters import ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, NO_SPANS, Estimate
 from judgescope.statistics.spans import Span, placed_at_random
 from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
+from judgescope.statistics.within_sources import STATISTIC, varies, within_sources
 
-STATISTIC: Final = "spearman"
+DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
+"""Level of a claim of agreement -> the statistic that decides it."""
 MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 CONSTANT: Final = "constant"
 """Reason: the judge gives one score to all texts."""
@@ -68,8 +76,6 @@ PLACEMENTS: Final = 200
 
 class RatedTexts(BesideRaters):
     """A panel and people's mean rating of one aspect, with which every judge is compared."""
-
-    statistic = STATISTIC
 
     @cached_property
     def gold(self) -> Floats:
@@ -84,26 +90,26 @@ class RatedTexts(BesideRaters):
     @cached_property
     def level(self) -> str:
         """Return `pooled` if fewer than 10 sources have two different ratings."""
-        values = source_correlations(self.gold, self.gold, self.panel.source, self.n_sources)
-        return BY_SOURCE if int((~np.isnan(values)).sum()) >= FEWEST_SOURCES else POOLED
+        sources = varies(self.gold, self.panel.source, self.n_sources)
+        return WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
+
+    @property
+    def statistic(self) -> str:
+        """Return the name of the correlation that decides at this level."""
+        return DECIDES[self.level]
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
         people = self.gold if y is None else y
-        both = ~(np.isnan(x) | np.isnan(people))
-        missing = int((np.isnan(x) & ~np.isnan(people)).sum())
         source, n_sources = self.panel.source, self.n_sources
-        if self.level == POOLED:
-            rows, why = leaving_out(x, people, source, n_sources)
-            sizes = np.bincount(source[both], minlength=n_sources).astype(float)
-            counts = Estimate(0.0, n=int(both.sum()), n_missing=missing)
-            return number(rows, sizes, CORRELATION, counts, why or NO_SOURCE)
-        values, why = source_correlations(x, people, source, n_sources), NO_SOURCE
-        if both.any() and np.ptp(x[both]) == 0:
-            values, why = values * np.nan, CONSTANT_JUDGE
-        method = "mean over sources; a source whose texts all have the same score counts as 0"
-        counts = Estimate(0.0, n_missing=missing, method=method)
-        return mean_of_sources(values, CORRELATION, counts, why)
+        rated = ~np.isnan(people)
+        if self.level == WITHIN_SOURCE:
+            return within_sources(x[rated], people[rated], source[rated], n_sources)
+        rows, why = leaving_out(x, people, source, n_sources)
+        both = rated & ~np.isnan(x)
+        sizes = np.bincount(source[both], minlength=n_sources).astype(float)
+        counts = Estimate(0.0, n=int(both.sum()), n_missing=int((rated & ~both).sum()))
+        return number(rows, sizes, CORRELATION, counts, why or NO_SOURCE)
 
     def nulls(self, x: Floats, result: Replicated) -> dict[str, float]:
         """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
@@ -138,7 +144,7 @@ def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Cla
     claim = Claim(
         judge,
         AGREEMENT,
-        STATISTIC,
+        texts.statistic,
         texts.level,
         texts.aspect,
         against(result, "mean").estimate,
@@ -172,7 +178,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
         texts = RatedTexts(study, study.systems, aspect)
 
         def value(a: Floats, b: Floats, texts: RatedTexts = texts) -> Mapping[str, Replicated]:
-            return {STATISTIC: texts.number(a, b)._replace(scale=MEAN_CORRELATION, ends=None)}
+            return {texts.statistic: texts.number(a, b)._replace(scale=MEAN_CORRELATION, ends=None)}
 
         for name, ceiling in ceilings(value, ratings, against="mean").items():
             yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=AGREEMENT)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan, nan
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 
@@ -266,7 +266,11 @@ class BesideRaters:
     panel: TargetSet
     aspect: str
     _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
-    statistic: ClassVar[str]
+
+    @property
+    def statistic(self) -> str:
+        """Return the name of the statistic that decides the claim."""
+        raise NotImplementedError
 
     @property
     def others(self) -> Against:

@@ -28,7 +28,10 @@ from judgescope.schema.cards.judges import OVERALL
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
 BILLION = 10**9
-LEVELS = ("by_source", "by_system", "direct", "global", "local", "pooled", "traditional")
+LEVELS = (
+    *("by_source", "by_system", "direct", "global", "local", "pooled", "traditional"),
+    "within_source",
+)
 """What may follow a statistic's name and a dot in the key `require`."""
 UNREAD = {
     "graded": "no method of the study uses graded sets (texts of every rating)",

@@ -23,7 +23,9 @@ Arguments = argparse.Namespace
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser("batch", help="request by Batch API: cheaper, within a day")
+    parser = commands.add_parser(
+        "batch", help="send requests through the Batch API: cheaper, within a day"
+    )
     actions = parser.add_subparsers(dest="action", required=True)
 
     def add(name: str, act: Callable[[Arguments], int], about: str) -> argparse.ArgumentParser:

@@ -45,8 +45,8 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
     make.add_argument(
         "--pairs",
         type=int,
-        help="the number to show; default: 50 pairs of rated texts for each dataset, aspect and "
-        "group, 100 pairs of error-injection chains or texts of graded sets for each dataset",
+        help="how many to show; default: 50 pairs of rated texts for each dataset, aspect and "
+        "group; per dataset 100 pairs from error-injection chains, or 100 texts of graded sets",
     )
     _number(make, "voters", 2, "people who judge all pairs, each on a separate page")
     make.add_argument(
@@ -55,7 +55,7 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
         action="store_const",
         const=("row", "graded"),
         default=("rated",),
-        help="ask about texts of error-injection chains and graded sets, instead of rated texts",
+        help="ask about error-injection chains and graded sets, whose quality is known",
     )
     make, _ = add("errors", "are the errors that judges annotate real, and well explained?")
     _number(make, "errors", 50, "errors drawn from each judge, over all its datasets and aspects")

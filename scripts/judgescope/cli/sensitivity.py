@@ -89,7 +89,7 @@ def is_outside(row: Row, by_policy: ByPolicy, key: Key) -> bool | None:
 
 
 def lines(by_policy: ByPolicy) -> Iterator[str]:
-    """Yield how many numbers some policy changes, and these numbers."""
+    """Yield the count of numbers that at least one policy changes, then a line for each of them."""
     dropped = by_policy[DROP]
     changed = [key for key in dropped if _changes(by_policy, key)]
     yield f"\n{len(changed)} of {len(dropped)} main numbers depend on how missing judgments count"

@@ -52,7 +52,7 @@ def annotations(path: Path) -> Iterator[tuple[int, Row]]:
     for rater, ratings in read_object(path).items():
         if not isinstance(ratings, dict) or rater in {ITEM, SYSTEM}:
             raise UserError(
-                "this format needs an object of ids and ratings for each rater's name",
+                "this format maps the name of each rater to an object {id: rating}",
                 where=f"{path}, {rater}",
                 got=ratings,
             )

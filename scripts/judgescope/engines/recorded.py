@@ -38,7 +38,7 @@ from judgescope.schema.cards import ASPECT, Judge, RecordedModel, Scale
 from judgescope.schema.cards.base import plain_word
 
 MIN_JOINED = 0.9  # a smaller share of joined rows or scored texts causes a warning
-MAX_NAMED = 3  # a notice names this many unmatched rows or targets
+MAX_NAMED = 3  # a notice names at most this many unmatched rows or texts
 MAX_LISTED = 4  # a line lists this many judges or aspects; more are counted
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
 

@@ -64,7 +64,7 @@ def kind(name: str) -> Callable[[Check], Check]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, with single blanks between words."""
+    """Return the sentences of a text, with single spaces between words."""
     return [" ".join(text[start:end].split()) for start, end in split_sentences(text)]
 
 

@@ -177,7 +177,7 @@ def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callab
         parts: dict[str, dict[str, object]] = {param: {} for param in param_of.values()}
         for name, value in to_builtins(spec(*known, *wildcards)).items():
             parts[param_of[name]][name] = value
-        # Snakemake writes params into a script of its own report, which "<" could end.
+        # Snakemake's report holds params in a <script> element, which a "<" could close early.
         return {param: canonical(part).replace("<", "\\u003c") for param, part in parts.items()}
 
     def text(wildcards: Mapping[str, str], *, param: str) -> str:

@@ -140,7 +140,7 @@ class WorstCases(SpecPart, frozen=True, kw_only=True):
 
 
 class JudgeCardSpec(ReportSpec, frozen=True, kw_only=True):
-    """The spec of the judges' cards, one job for all of them."""
+    """What the job needs that writes the cards of all judges."""
 
     explore: bool
     """Whether there is a page of all judgments."""

@@ -89,7 +89,7 @@ def _sample(
     card, file = spec.perturbations[name], f"{dataset}/{name}.{degree}.parquet"
     table = read_table("targets", f"{spec.results}/targets/{file}")
     done, undone = drawn(table, spec.seed, dataset, name, degree)
-    replies: dict[str, str] = {}  # the last one decided the outcome
+    replies: dict[str, str] = {}  # the last reply for a text decided its outcome
     if undone and card.method != "rule":
         replies = _texts(read_table("answers", f"{spec.results}/made/{file}", ["target", "text"]))
     # a text of a chain was made from the one before

@@ -216,7 +216,7 @@ def _normal(dx: Floats, dy: Floats, rows: Floats) -> Floats:
 
 def _limit_p(rows: Floats, difference: Floats) -> Floats:
     """Return 1 - Phi(sum d / sqrt(sum d²)) of each row of weights and each pair: (rows, pairs)."""
-    from scipy.special import ndtr  # here only: what merely asks or parses imports no scipy
+    from scipy.special import ndtr  # here: asking and parsing load no scipy
 
     d = np.nan_to_num(difference)
     sums, squares = dot(rows, d), dot(rows, np.square(d))

@@ -44,7 +44,7 @@ DECLARED: Final = declare(
     percent(
         "ratings_tied",
         "Several ratings",
-        "share of rated texts that fit several ratings equally well",
+        "share of rated texts whose comparisons with anchors support several ratings equally",
     ),
     accuracy(
         "comparator_accuracy",

@@ -147,7 +147,7 @@ def detectable(first: Replicated, second: Replicated) -> float | None:
     (z_.975 + z_.8) SE, of the jackknife of the difference: the estimate's error is taken as normal
     and no larger where the true difference is another. None without an interval.
     """
-    from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
+    from scipy.special import ndtri  # here: asking and parsing load no scipy
 
     result = difference(first, second).jackknifed
     if isinstance(result, str):

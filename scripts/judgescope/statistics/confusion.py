@@ -186,7 +186,7 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
         raise ValueError(f"the margin must be above 0, not {margin}")
     if d.size < 2:
         return None
-    from scipy.special import stdtr  # here only: what merely asks or parses imports no scipy
+    from scipy.special import stdtr  # here: asking and parsing load no scipy
 
     error = float(d.std(ddof=1)) / math.sqrt(d.size)
     least = margin - abs(float(d.mean()))
@@ -204,7 +204,7 @@ def items_needed(d: Floats, margin: float) -> int | None:
     """
     if d.size < 2:
         return None
-    from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
+    from scipy.special import ndtri  # here: asking and parsing load no scipy
 
     z = float(ndtri(1 - ALPHA) + ndtri((1 + POWER) / 2))
     return max(2, math.ceil((z * float(d.std(ddof=1)) / margin) ** 2 - 1e-9))

@@ -103,9 +103,9 @@ TIES_ALONE = f"{NO_WIDTH} but for ties: all differences have one sign"
 def exact_differences(original: ArrayLike, perturbed: ArrayLike, unit: int | None) -> Codes:
     """Return (original - perturbed) * unit as integers, one per pair; original, perturbed: (n,).
 
-    `unit` is lcm(1..draws) for scores that are means of integer ratings, None for continuous
-    scores: their differences (not the scores: 2/3 - 1/3 must tie with 1/3) are rounded to
-    DECIMALS. None also keeps means of up to 100 integers apart, for draws whose lcm is too large.
+    `unit` is lcm(1..draws) if scores are means of integer ratings. It is None for continuous scores
+    and if that lcm is too large: differences are then rounded to DECIMALS, which distinguishes
+    means of up to 100 integers. Scores themselves are not rounded: 2/3 - 1/3 must tie with 1/3.
     Raises ValueError on NaN, on unequal lengths and on scores that are not multiples of 1/unit.
     """
     first, second = np.asarray(original, np.float64), np.asarray(perturbed, np.float64)

@@ -48,7 +48,7 @@ class Proportion(NamedTuple):
 
 def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return the (1 + c)/2 quantile of Student's t."""
-    from scipy.special import stdtrit  # here only: what merely asks or parses imports no scipy
+    from scipy.special import stdtrit  # here: asking and parsing load no scipy
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
 
@@ -59,7 +59,7 @@ def clopper_pearson(value: float, n: float, confidence: float = CONFIDENCE) -> t
     lo = B((1 - c)/2; x, n - x + 1), hi = B((1 + c)/2; x + 1, n - x), B the quantile of the beta
     distribution; lo is 0 at x = 0, hi is 1 at x = n. Range [0, 1]. Clopper, Pearson 1934.
     """
-    from scipy.special import betaincinv  # here only: what merely asks or parses imports no scipy
+    from scipy.special import betaincinv  # here: asking and parsing load no scipy
 
     x, tail = value * n, (1 - confidence) / 2
     lo = float(betaincinv(x, n - x + 1, tail)) if value > 0 else 0.0
@@ -69,7 +69,7 @@ def clopper_pearson(value: float, n: float, confidence: float = CONFIDENCE) -> t
 
 def binomial_tail(value: float, n: float, null: float) -> float:
     """Return P(X >= value * n), X binomial of n cases and chance `null`, in the beta's terms."""
-    from scipy.special import betainc  # here only: what merely asks or parses imports no scipy
+    from scipy.special import betainc  # here: asking and parsing load no scipy
 
     if value <= 0 or null >= 1:
         return 1.0
@@ -246,7 +246,7 @@ class Jackknife:
 
     def p_above(self, null: float) -> float:
         """Return the one-sided p-value of a truth above `null`."""
-        from scipy.special import stdtr  # here only: what merely asks or parses imports no scipy
+        from scipy.special import stdtr  # here: asking and parsing load no scipy
 
         low, high = self.scale.ends
         if self.proportion is not None:

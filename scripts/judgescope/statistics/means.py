@@ -249,7 +249,7 @@ def tango_corrected_low(b: float, c: float, n: float) -> float:
 
 
 def _normal() -> float:
-    from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
+    from scipy.special import ndtri  # here: asking and parsing load no scipy
 
     return float(ndtri((1 + CONFIDENCE) / 2))
 

@@ -92,14 +92,14 @@ DECLARED: Final = declare(
     accuracy(
         "accuracy_adjacent_half",
         "Ordered right, ties half",
-        "share of a chain's neighbours in the right order; a tie counts half, a missing score is "
-        "left out",
+        "share of a chain's adjacent texts in the right order; a tie counts half, a missing score "
+        "is left out",
         ties=HALF,
     ),
     accuracy(
         "accuracy_adjacent_complete",
         "Ordered right, both scored",
-        "share of a chain's neighbours in the right order; a tie is wrong, a missing "
+        "share of a chain's adjacent texts in the right order; a tie is wrong, a missing "
         "score is left out",
         ties=WRONG,
     ),

@@ -296,7 +296,7 @@ def _likelihood(
     utility: Floats, won: Codes, counts: Floats, parameters: Floats
 ) -> tuple[float, Floats]:
     """Return the log likelihood, and the chances of each outcome: (kinds, outcomes)."""
-    from scipy.special import log_softmax  # here only: what merely asks or parses imports no scipy
+    from scipy.special import log_softmax  # here: asking and parsing load no scipy
 
     log_chances = log_softmax(utility @ parameters, axis=1)
     value = float(counts @ np.take_along_axis(log_chances, won[:, None], axis=1)[:, 0])

@@ -384,7 +384,7 @@ def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
     count and difference (units,): targets, and on how many more the rater was as close. The mean of
     all targets is a ratio of sums over units, with its linearised standard error.
     """
-    from scipy.special import stdtr  # here only: what merely asks or parses imports no scipy
+    from scipy.special import stdtr  # here: asking and parsing load no scipy
 
     used = count > 0
     k, n = int(used.sum()), float(count.sum())

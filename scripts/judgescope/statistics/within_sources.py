@@ -37,7 +37,7 @@ ROUND_OFF: Final = 1e-12
 
 def normal_scores(values: Floats) -> Floats:
     """Return Φ⁻¹(midrank / (n + 1)) of each of n values, in their shape; NaN has no rank."""
-    from scipy.special import ndtri  # here only: what merely asks or parses imports no scipy
+    from scipy.special import ndtri  # here: asking and parsing load no scipy
 
     ranks = midranks(values.reshape(1, -1)).reshape(values.shape)
     return np.asarray(ndtri(ranks / (np.count_nonzero(~np.isnan(values)) + 1)))

@@ -122,8 +122,8 @@ def test_alttest_has_sources_and_what_was_rated_of_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "keys", "message"),
     [
-        ({"ann": [1, 2]}, {}, "an object of ids and ratings for each rater's name"),
-        ({"#item": {"a": 1}}, {}, "an object of ids and ratings for each rater's name"),
+        ({"ann": [1, 2]}, {}, "the name of each rater to an object {id: rating}"),
+        ({"#item": {"a": 1}}, {}, "the name of each rater to an object {id: rating}"),
         ([], {}, "not a JSON object"),
         (
             ANNOTATIONS,

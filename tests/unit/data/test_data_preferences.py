@@ -147,7 +147,7 @@ def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"texts": ["answer_a"]}, "two or more different columns"),
-        ({"texts": [], "systems": []}, "belong together"),
+        ({"texts": [], "systems": []}, "need each other"),
         ({"texts": [], "systems": ["model_a"]}, "two or more different columns"),
         ({"text": "answer_a"}, "or `text` with its ratings"),
         ({"systems": ["model_a"]}, "one column for each"),

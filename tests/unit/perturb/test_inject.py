@@ -138,7 +138,7 @@ def test_the_same_names_make_the_same_texts_whatever_the_order_of_items() -> Non
 )
 def test_rule_errors_and_steps_belong_together(keys: dict[str, object]) -> None:
     assert isinstance(validate_card("perturbation", CARD, "here"), RulePerturbation)
-    with pytest.raises((UserError, UserErrors), match="belong together"):
+    with pytest.raises((UserError, UserErrors), match="need each other"):
         validate_card("perturbation", CARD | keys, "here")
 
 

@@ -411,8 +411,8 @@ ANCHORS = {"model": "m", "max_errors": 3}
     [
         ({"errors": []}, "(`errors`) or by a `model`"),
         ({"model": "m"}, "(`errors`) or by a `model`"),
-        ({"rating": "anchors"}, "`rating: anchors` and `anchors` belong together"),
-        ({"anchors": ANCHORS}, "`rating: anchors` and `anchors` belong together"),
+        ({"rating": "anchors"}, "`rating: anchors` and `anchors` need each other"),
+        ({"anchors": ANCHORS}, "`rating: anchors` and `anchors` need each other"),
         ({"aspects": []}, "a graded set is about an aspect"),
         ({"steps": 2}, "not made in steps"),
         ({"degrees": {"minor": {}}}, "a graded set has one degree, `single`"),

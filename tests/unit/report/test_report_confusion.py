@@ -118,7 +118,9 @@ def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
         "`alpha`: 1 of 2 aspects correlate more with the planned ratings of another"
     )
     (first,) = figures_of(section, "with the planned ratings (columns)")
-    (folded,) = blocks_of(section, Figure, "The news: each judge's aspects with each other")
+    (folded,) = blocks_of(
+        section, Figure, "The news: correlations between the aspects of each judge"
+    )
     people, own = first.table, folded.table
     assert [column.text for column in people.columns] == ["Fluency", "Coherence"]
     assert [cell.text for cell in people.bodies[0].lines[0].cells] == [

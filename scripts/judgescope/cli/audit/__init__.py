@@ -58,7 +58,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--write",
         type=Path,
         metavar="DIR",
-        help="write a study of these data, with its cards, to DIR",
+        help="write a study for these data, with all its YAML files, to DIR",
     )
     parser.set_defaults(act=audit, failed=BROKEN, more_files=_several)
 

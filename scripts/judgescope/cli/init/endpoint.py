@@ -159,8 +159,8 @@ def proxy(text: str, where: str = "--proxy") -> str:
             "this is not the URL of a proxy",
             where=where,
             allowed="http(s)://host:port, without user name and password",
-            todo="export PROXY_LOGIN=user:password and name that variable: --proxy-auth-env, or "
-            "the line `proxy login`",
+            todo="leave user name and password out of the URL: export PROXY_LOGIN=user:password, "
+            "then pass --proxy-auth-env PROXY_LOGIN or enter it in the line `proxy login`",
         )
     return text
 

@@ -262,7 +262,7 @@ def read_ratings(
             name = (alone or slug(column)) if aspect == EVERY else aspect
             ratings.setdefault(name, []).append(column)
     if not ratings:
-        raise UserError("no column is named", where=flag, allowed=table.columns)
+        raise UserError("a column is required", where=flag, allowed=table.columns)
     return ratings
 
 

@@ -237,7 +237,7 @@ def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
         first, *others = drawn
         yield first
         if others:
-            yield Fold(f"{dataset.name}: each judge's aspects with each other", others)
+            yield Fold(f"{dataset.name}: correlations between the aspects of each judge", others)
 
 
 def _pairs(report: Report, rows: Rows, about: str) -> Figure:

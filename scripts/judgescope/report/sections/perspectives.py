@@ -375,7 +375,7 @@ def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
     table = partial(constructed_table, report, rows, sets, name, LOCAL, "Chain")
     yield chart(
-        f"{name}: neighbours in the right order",
+        f"{name}: adjacent texts in the right order",
         "How often a judge gives the higher score to the text with one error less; a tie is wrong.",
         table(STRICT, [ROW_NOTE]),
         line=0.5,

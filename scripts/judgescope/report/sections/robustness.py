@@ -199,7 +199,7 @@ def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str])
 def _reasons(
     report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
 ) -> Iterator[Block]:
-    """Yield the reasons of judges, how a hint changes them, and the replies that gave none."""
+    """Yield the reasons that judges gave, the effect of a hint on them, and replies without any."""
     yield from aspect_chart(
         *(report, dataset, rows, "sentiment", ": sentiment of the reasons"),
         "Mean polarity of the words of each judge's reasons, from -1 to 1.",
@@ -210,7 +210,7 @@ def _reasons(
     tables = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
     if len(rows.where(statistic=OVER_FORMS)):
         tables.append(_sentiment_over_forms(report, dataset, rows, aspects))
-    yield Fold(f"{dataset.name}: the reasons of judges", tables)
+    yield Fold(f"{dataset.name}: the reasons that judges gave", tables)
 
 
 def _sentiment_over_forms(

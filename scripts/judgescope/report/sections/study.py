@@ -190,7 +190,7 @@ def _coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     caption = f"{dataset.name}: judgments by judge, set of targets and aspect."
     source = "tables/coverage.csv"
     table = Table(caption, "Targets and aspect", columns, bodies, source=source)
-    yield Fold(f"Every cell of {dataset.name}", [table])
+    yield Fold(f"Judgments of {dataset.name} by judge, set of texts and aspect", [table])
 
 
 @in_group("Data quality", 40)

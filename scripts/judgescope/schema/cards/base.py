@@ -57,7 +57,7 @@ def repeated(names: Iterable[str]) -> str:
 
 
 def plain_word(word: str) -> str:
-    """Return a label in the form that is compared: lower case, with single blanks."""
+    """Return a label as it is compared: in lower case, with single spaces."""
     return " ".join(word.split()).casefold()
 
 

@@ -234,8 +234,9 @@ class Select(Card):
     original: Literal["first_reference", "most_sentences", "longest", "system", "none"] = (
         "first_reference"
     )
-    """The text that is perturbed: the first reference, or the first of those with the most
-    sentences or characters; `system`: the text of `original_system`; `none`: no text."""
+    """The text that is perturbed. `first_reference`: the first; `most_sentences`, `longest`: the
+    first reference with the most sentences, or characters; `system`: the text of `original_system`;
+    `none`: no text."""
     original_system: str | None = None
     """With `original: system`: the system, as named in the data."""
     min_characters: int | None = Field(None, ge=1)
@@ -249,7 +250,9 @@ class Select(Card):
     @model_validator(mode="after")
     def _original_has_length(self) -> Self:
         if (self.original == "system") != (self.original_system is not None):
-            raise ValueError("`original: system` and `original_system` belong together")
+            raise ValueError(
+                "`original: system` and `original_system` need each other: set both or neither"
+            )
         if self.min_characters and self.original == "none":
             raise ValueError("`min_characters` needs an original: choose another `original`")
         if self.join and not self.min_characters:
@@ -302,7 +305,7 @@ class ColumnMapping(Card):
             raise ValueError("rows are grouped into items by `item` or `source`: map one of them")
         compared = self.compared
         if bool(compared) != bool(self.preferences):
-            raise ValueError("`texts` (or `systems`) and `preferences` belong together: map both")
+            raise ValueError("`texts` (or `systems`) and `preferences` need each other: map both")
         if not compared and (self.rater or self.choices):
             raise ValueError("`rater` and `choices` need `texts` and `preferences`")
         if compared and (self.text or self.system or self.ratings):
@@ -439,7 +442,7 @@ class Dataset(Published):
             raise ValueError(f"`files` needs the role {' or '.join(GIVEN_ROLES)}")
         for name, scale in self.aspects.items():
             if "global" in self.files and scale.step is None:
-                raise ValueError(f"the ratings of {name} must be classes: give its scale a `step`")
+                raise ValueError(f"the ratings of {name} must be discrete: add `step` to its scale")
 
     @property
     def gives_texts(self) -> bool:

@@ -269,7 +269,8 @@ class Judge(Decoding):
     """Show rated texts of other items as examples, from the lowest to the highest rating in equal
     steps; for forms that print `shots`."""
     hint: Asking[Hint | None] = None
-    """Show the judge a rating of the judged text as `hint`; for the method robustness."""
+    """Show the judge a rating of the judged text where its form prints `hint`. The robustness
+    method uses it."""
     spotlight: Asking[bool] = False
     """Enclose every text from data or models in the prompt in markers with a tag that is unique to
     the request, and state that text between them is not an instruction."""

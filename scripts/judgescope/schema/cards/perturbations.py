@@ -119,7 +119,9 @@ class RulePerturbation(BasePerturbation):
     @model_validator(mode="after")
     def _with_errors(self) -> Self:
         if len({self.rule == INJECT_ERRORS, self.steps > 1, bool(self.errors)}) > 1:
-            raise ValueError(f"the rule {INJECT_ERRORS}, `errors` and `steps` belong together")
+            raise ValueError(
+                f"the rule {INJECT_ERRORS}, `errors` and `steps` need each other: set all or none"
+            )
         return self
 
 
@@ -153,7 +155,7 @@ class MadePerturbation(BasePerturbation, Decoding):
     @model_validator(mode="after")
     def _stepped(self) -> Self:
         if (self.method == "inject") != (self.steps > 1):
-            raise ValueError("`steps` above 1 and method inject belong together")
+            raise ValueError("`steps` above 1 needs the method inject, and the reverse")
         return self
 
 
@@ -220,7 +222,7 @@ class GradedPerturbation(BasePerturbation, Decoding):
         if bool(self.errors) == (self.model is not None):
             raise ValueError("errors are made by rule (`errors`) or by a `model`: give one")
         if (self.rating == "anchors") != (self.anchors is not None):
-            raise ValueError("`rating: anchors` and `anchors` belong together")
+            raise ValueError("`rating: anchors` and `anchors` need each other: set both or neither")
         if not self.aspects:
             raise ValueError("a graded set is about an aspect: name it in `aspects`")
         if self.steps > 1:
@@ -241,8 +243,8 @@ class AttackPerturbation(BasePerturbation):
     """The method that makes the texts."""
     level: Literal["character", "word", "sentence"] = "sentence"
     text: str = Field(min_length=1)
-    """The text that is added. It must claim the top of the scale: in words, or by `{top}`, which
-    stands for the number."""
+    """The text that is added. It must claim that the text deserves the highest rating, in words or
+    with `{top}`, which is replaced by that number."""
     renamed: ClassVar[dict[str, str]] = {"place": "position"}
     position: Literal["start", "end"] = "end"
     """Position of the addition: before or after the text."""

@@ -82,7 +82,7 @@ def test_a_bar_that_is_met_is_all_that_may_be_trusted(tmp_path: Path) -> None:
 def test_a_bar_that_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
     more = {"value": 41.0, "method": "sources like these, if errors fall", "note": ""}
     told = said(tmp_path, bar("cannot_tell", more=more))
-    assert "Undecided" in told and "41 more sources like these would decide it" in told
+    assert "Cannot tell" in told and "41 more sources like these would decide it" in told
     far = {"value": None, "method": "sources like these, if", "note": "more than 10,000"}
     told = said(tmp_path / "far", bar("cannot_tell", "lost", more=far))
     assert "more than 10\u202f000" in told and "lost" in told

@@ -259,7 +259,7 @@ def test_a_stated_bar_stands_on_top_with_who_meets_it(tmp_path: Path) -> None:
     overview = first(study.loaded(study.make(tmp_path, {"verdicts": rows})))
     [bar_told] = overview.bars
     assert "at least 0.3" in bar_told and "met by: `alpha`; missed by: `beta`" in bar_told
-    assert "undecided for: `rules` (41 more sources like these would decide it" in bar_told
+    assert "cannot tell for: `rules` (41 more sources like these would decide it" in bar_told
     assert overview.columns[0].group == "Required bar"
     assert [standings(overview)[name].marks[0].sign for name in outcomes] == ["★", "✕", "?"]
 

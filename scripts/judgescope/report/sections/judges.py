@@ -67,7 +67,7 @@ GROUPS = ("Models", "Measures", "Controls")
 BAR_VERBS = {
     Outcome.MEETS: "met by",
     Outcome.MISSES: "missed by",
-    Outcome.CANNOT_TELL: "undecided for",
+    Outcome.CANNOT_TELL: "cannot tell for",
     Outcome.NO_CLAIM: "no claim for",
 }
 MOST_DRAWN = 20

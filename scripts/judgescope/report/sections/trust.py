@@ -46,7 +46,7 @@ MOST_ASPECTS = 6
 STEP_WORDS = {
     "missed": ("✕", "missed, or worse than chance or length"),
     "unshown": ("○", "not shown to be better than chance, length or a preference for systems"),
-    "unknown": ("?", "no claim, or undecided"),
+    "unknown": ("?", "no claim, or cannot tell"),
     "better": ("◐", "better than chance"),
     "rater": ("●", "as good as one more rater"),
     "meets": ("★", "meets the required bar"),
@@ -68,7 +68,7 @@ TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
     (Outcome.WITHSTANDS,): "Passes the test of",
     (Outcome.NOT_SHOWN,): "Not shown to be better than a rule that ignores quality at",
-    (Outcome.CANNOT_TELL,): "Undecided for",
+    (Outcome.CANNOT_TELL,): "Cannot tell for",
     (Outcome.BELOW,): "Worse than chance or length at",
     (Outcome.MISSES, Outcome.SWAYED): "Fails at",
     (Outcome.NO_CLAIM,): "No claim about",
@@ -76,7 +76,7 @@ TITLES: dict[tuple[Outcome, ...], str] = {
 """Outcomes -> how a sentence about them begins, in the order of the sentences."""
 BARS = {
     Outcome.MEETS: "May be trusted: it meets the required bar of",
-    Outcome.CANNOT_TELL: "Undecided whether it meets the required bar of",
+    Outcome.CANNOT_TELL: "Cannot tell whether it meets the required bar of",
     Outcome.MISSES: "Misses the required bar of",
 }
 """How a sentence about bars begins."""

@@ -155,7 +155,7 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
         wait_for_jobs(first, STAGES["ask"].names, 1)
         told = life.fails()
         go.touch()
-    assert "already running in this folder" in told and f"process {first.pid} " in told
+    assert "already running in this folder" in told and f"process {first.pid}," in told
     assert first.returncode == 0
     assert life.outputs == undisturbed.outputs
     kept = undisturbed.study.journalled()
@@ -329,7 +329,7 @@ def test_no_lock_is_taken_away_from_a_run_that_lives(study: AskedStudy, pace: Pa
     with started(study) as process:
         for options in ((), ("--unlock",)):
             done = study.run(*options)
-            assert done.returncode == 1 and f"process {process.pid} " in done.stdout, done.stdout
+            assert done.returncode == 1 and f"process {process.pid}," in done.stdout, done.stdout
             assert f"kill {process.pid}" in done.stdout
         assert process.poll() is None
         os.kill(process.pid, signal.SIGTERM)

@@ -96,10 +96,10 @@ def test_a_claim_that_is_true_is_made(name: str) -> None:
     assert BENCHMARK.simulated(name, 20) > 0.2
 
 
-def test_no_test_reaches_the_power_aimed_at() -> None:
-    tests, bound = BENCHMARK.bound(0.4, 24)
-    assert 0.61 < tests <= bound < 0.75
-    assert BENCHMARK.bound(0.4, 48)[0] > 0.9
+@pytest.mark.simulation
+def test_agreement_of_04_is_claimed_more_often_than_by_spearman() -> None:
+    """The mean of Spearman by source reaches .61, and no test of it more than .70."""
+    assert BENCHMARK.simulated("agreement_04", 400) > 0.7
 
 
 def test_a_table_has_a_line_per_rule() -> None:

@@ -176,4 +176,4 @@ def test_errors_are_counted_located_and_held_against_what_people_marked(
     mean = {judge: sum(row["value"] for row in rows) / 2 for judge, rows in every.items()}
     assert mean["ensemble-by-rule"] > mean["annotator-1"]  # five see more than one
     page = text_of_pages(results / "report")
-    assert "ensemble" in page and "size of an ensemble" in page
+    assert "ensemble" in page and "size of the ensemble" in page

@@ -70,7 +70,7 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
         ]
         assert (SCALES in row["note"]) == (row["aspect"] != "average")
     page = text_of_pages(out / "report")
-    assert "Ensembles" in page and "size of an ensemble" in page
+    assert "Ensembles" in page and "size of the ensemble" in page
     assert "effective judges" in done.stdout and "effective judges" in summary(out)
     assert not (tmp_path / "cache").exists()  # nothing was asked
 

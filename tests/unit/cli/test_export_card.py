@@ -37,7 +37,7 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
         "n = 120",
         "(control; seeded random)",
         "- **°**: No width: leaving out any one source",
-        r"judge:alpha\|stat:spearman",
+        r"judge:alpha\|stat:normal\_scores",
         "not applicable: needs ratings",
         "The authors planned the ratings of The news",
         "Few items in The news (24) and The chat (24)",

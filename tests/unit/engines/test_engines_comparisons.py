@@ -92,7 +92,7 @@ def test_labels_name_texts_as_shown_or_as_the_columns_do(tmp_path: Path) -> None
         for word, letter in zip(words, expected, strict=True):
             made = engine(tmp_path, [row(word, order=order)], names)
             assert next(iter(said(made).values())) == letter
-    with pytest.raises(UserError, match="no label") as caught:
+    with pytest.raises(UserError, match="not among the labels") as caught:
         said(engine(tmp_path, [row("both", order="ab")], names))
     assert caught.value.got == "both" and "left" in (caught.value.allowed or "")
 

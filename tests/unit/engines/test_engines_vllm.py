@@ -287,6 +287,6 @@ def test_a_study_stops_before_anything_is_asked(
         return running.snakemake("--configfile", "study.yaml", cwd=tmp_path).stdout
 
     right = hashlib.sha256(b"{}").hexdigest()
-    assert "no environment with vLLM is installed" in told("/nowhere", right)
+    assert "the environment with vLLM is not installed" in told("/nowhere", right)
     assert "checksum differs" in told(sys.executable, "a" * 64)
     assert not list(tmp_path.glob("results/*/items/*"))

@@ -91,7 +91,7 @@ def test_the_margin_is_the_same_part_of_any_scale_and_without_one_there_is_none(
     wide = confusion.rows(study({"j": told}, ends=(0.0, 100.0)))
     assert of_cell(wide, "p_tost", "typos", "true")["method"].endswith("margin 5")
     free = confusion.rows(study({"j": told}, ends=None))
-    assert of_cell(free, "p_tost", "typos", "true")["note"].startswith("no scale")
+    assert of_cell(free, "p_tost", "typos", "true")["note"].startswith("the judge has no scale")
     assert of_cell(free, "floor_share", "typos", "true")["value"] is None
     assert not [row for row in free if row["statistic"].startswith("unwanted_")]
 

@@ -33,6 +33,7 @@ from judgescope.statistics.correlation import Level, Statistic, correlations
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.raters import Closeness, alternative_annotator, mean_rating
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.within_sources import STATISTIC, within_sources
 
 NO_PAIRS: Final = "no pair of texts has both scores"
 
@@ -59,18 +60,20 @@ def agreement(
     source: ArrayLike | None = None,
     system: ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Return the correlations of a judge's scores with people's ratings, at three levels.
+    """Return the correlations of a judge's scores with people's ratings, at four levels.
 
     r = sum (x - mean x)(y - mean y) / sqrt(sum (x - mean x)² sum (y - mean y)²) (`pearson`), the
     same of midranks (`spearman`), and (concordant - discordant) / sqrt(untied pairs of x times
     those of y) (`kendall_b`). Level `pooled` takes all texts, `by_source` is the mean over sources
-    of the value within each, `by_system` that of systems' means.
+    of the value within each, `by_system` that of systems' means. `normal_scores` at level
+    `within_source` decides verdicts: r of the normal scores of the ranks of all texts, minus the
+    mean of their source.
 
     judge: (texts,); human: (texts,) or (texts, raters), whose mean is taken; source and system:
     (texts,), any labels. Returns a DataFrame indexed by statistic and level; values from -1 to 1.
     ValueError: lengths or indexes differ, a value is infinite, a label is missing.
 
-    Kendall 1945; levels as in (Kartáč et al. 2025).
+    Kendall 1945; van der Waerden 1952; levels as in (Kartáč et al. 2025).
 
     >>> judge = [1, 2, 2, 3, 1, 3, 2, 4, 4, 3, 2, 4]
     >>> human = [1, 3, 2, 3, 2, 3, 1, 4, 3, 3, 2, 5]
@@ -86,8 +89,12 @@ def agreement(
     x, y = _column(judge, "judge"), _mean_rating(human)
     sources, systems = _codes(source, x.size, "source"), _systems(system, x.size)
     _check_lengths(judge=x.size, human=y.size, source=sources.size, system=systems.size)
-    found = correlations(x, y, sources, systems, weights=_deletions(sources))
-    return _frame({key: one.estimate for key, one in found.items()}, ["statistic", "level"])
+    weights = _deletions(sources)
+    found = correlations(x, y, sources, systems, weights=weights)
+    within = within_sources(x, y, sources, len(weights))
+    estimates: dict[tuple[str, str], Estimate] = {key: one.estimate for key, one in found.items()}
+    estimates[STATISTIC, "within_source"] = within.estimate
+    return _frame(estimates, ["statistic", "level"])
 
 
 def alpha(

@@ -34,7 +34,7 @@ def test_every_measure_has_its_source_and_a_worked_example(name: str) -> None:
 
 def test_correlations_are_scipys_at_every_level() -> None:
     result = js.agreement(JUDGE, HUMAN, source=SOURCE, system=SYSTEM)
-    assert result.index.names == ["statistic", "level"] and len(result) == 9
+    assert result.index.names == ["statistic", "level"] and len(result) == 10
     mean = HUMAN.mean(axis=1)
     frame = pd.DataFrame({"x": JUDGE, "y": mean, "source": SOURCE, "system": SYSTEM})
     systems = frame.groupby("system")[["x", "y"]].mean()
@@ -51,6 +51,12 @@ def test_correlations_are_scipys_at_every_level() -> None:
         assert values["pooled"] == pytest.approx(function(JUDGE, mean)[0])
         assert values["by_source"] == pytest.approx(np.mean(by_source))
         assert values["by_system"] == pytest.approx(function(systems.x, systems.y)[0])
+    scores = frame[["x", "y"]].rank().apply(lambda ranks: stats.norm.ppf(ranks / (N + 1)))
+    within = scores - scores.groupby(frame.source).transform("mean")
+    kept = frame.groupby("source").y.transform("nunique") > 1
+    assert kept.all()
+    r = float((within.x * within.y).sum() / np.sqrt((within**2).sum().prod()))
+    assert result.loc[("normal_scores", "within_source"), "value"] == pytest.approx(r)
     pooled = result.loc[("kendall_b", "pooled")]
     assert pooled.n == N and pooled.ci_low < pooled.value < pooled.ci_high
 

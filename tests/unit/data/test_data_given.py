@@ -198,7 +198,7 @@ def test_a_file_that_is_none_is_an_error(tmp_path: Path, content: str, what: str
         ({"files": "g.json"}, "has the roles global and local, not data"),
         ({"files": {}}, "needs the role global or local"),
         ({"ratings": "human"}, "add `ratings: none`"),
-        ({"aspects": {"fluency": {"min": 1, "max": 5}}}, "give its scale a `step`"),
+        ({"aspects": {"fluency": {"min": 1, "max": 5}}}, "add `step` to its scale"),
         ({"rewrite_references": {"model": "m", "form": "f"}, "select": {}}, "this format has none"),
     ],
 )

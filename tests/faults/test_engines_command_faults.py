@@ -141,6 +141,7 @@ def test_who_never_reads_its_input_is_no_deadlock(tmp_path: Path) -> None:
     assert "did not finish within 0.5 s" in str(error)
 
 
+@pytest.mark.heavy
 def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
     program = SLEEPERS.format(folder=tmp_path) + "time.sleep(60)"
     began = time.monotonic()

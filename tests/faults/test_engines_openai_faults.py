@@ -66,6 +66,7 @@ def crowded(places: int, said: Said, *, seconds: float = 0.005) -> Callable[[Bod
     return script
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("headers", [{}, {"Retry-After": "0.02"}])
 def test_a_storm_of_429_is_weathered(
     endpoint: Endpoint, tmp_path: Path, headers: dict[str, str]
@@ -78,6 +79,7 @@ def test_a_storm_of_429_is_weathered(
     assert ask(endpoint, tmp_path, asked) == found  # and all of it is in the store
 
 
+@pytest.mark.heavy
 def test_fewer_are_under_way_after_429(endpoint: Endpoint, tmp_path: Path) -> None:
     """With room for two, sixteen at once would be refused seven times in eight, for ever."""
     endpoint.script = crowded(2, refusal(429, "slow down"), seconds=0.01)
@@ -86,6 +88,7 @@ def test_fewer_are_under_way_after_429(endpoint: Endpoint, tmp_path: Path) -> No
     assert len(endpoint.asked) < 4 * len(asked)
 
 
+@pytest.mark.heavy
 def test_whoever_asks_for_more_patience_than_there_is_is_left(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -138,6 +141,7 @@ def test_a_pause_that_one_is_told_holds_for_all(endpoint: Endpoint, tmp_path: Pa
 # --- answers that break off ---
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "said",
     [
@@ -305,6 +309,7 @@ def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
 # --- an endpoint that is ill ---
 
 
+@pytest.mark.heavy
 def test_the_same_failure_again_and_again_ends_the_job(endpoint: Endpoint, tmp_path: Path) -> None:
     """What came is kept; the rest is not asked in vain."""
     left = iter(range(5))
@@ -339,6 +344,7 @@ def test_failures_that_differ_or_with_replies_between_end_nothing(
     assert len(endpoint.asked) == 60
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("proven", [False, True])
 def test_a_number_in_the_message_does_not_defeat_the_breaker(
     endpoint: Endpoint, tmp_path: Path, proven: bool
@@ -375,6 +381,7 @@ def test_before_any_reply_few_failures_are_enough(endpoint: Endpoint, tmp_path: 
     assert len(endpoint.asked) == HOPELESS
 
 
+@pytest.mark.heavy
 def test_a_model_that_is_gone_is_no_error_of_the_requests(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:

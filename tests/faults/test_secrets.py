@@ -140,6 +140,7 @@ def test_what_is_no_secret_is_shown(text: str) -> None:
 # --- what comes back ---
 
 
+@pytest.mark.heavy
 @given(st.text(st.characters(codec="ascii", min_codepoint=33), min_size=SHORTEST, max_size=30))
 def test_a_secret_is_taken_out_in_every_spelling(key: str) -> None:
     hidden = Redactor({"\0": key})

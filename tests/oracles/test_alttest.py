@@ -44,6 +44,7 @@ def judged(name: str) -> Iterator[tuple[str, Any, Any, Any]]:
         yield judge, codes, people, source
 
 
+@pytest.mark.heavy
 @needs_real_data
 @pytest.mark.parametrize("name", SETS)
 def test_the_figures_of_its_authors(name: str) -> None:

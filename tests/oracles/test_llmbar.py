@@ -53,6 +53,7 @@ def test_the_kappas_of_the_authors_follow_from_their_coding() -> None:
     assert n == 180
 
 
+@pytest.mark.heavy
 def test_raw_replies_through_our_parser() -> None:
     """Of 8,380 replies 98 % are read; what is read is what the authors read."""
     counts: Counter[str] = Counter()

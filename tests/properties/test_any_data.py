@@ -110,6 +110,7 @@ def test_any_cells_are_data_or_errors_with_rows(tmp_path: Path, rows: list[dict[
         assert all(str(path) in one.where and "row" in one.where for one in error.errors)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
 @some
 @given(content=st.binary(max_size=60) | st.text('{}[]",:\n1e-a\t;|\ufeff\0\x85', max_size=40))

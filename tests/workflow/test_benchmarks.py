@@ -84,6 +84,7 @@ def loaded() -> ModuleType:
 BENCHMARK = loaded()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", [name for name, rule in BENCHMARK.RULES.items() if not rule.true])
 def test_a_claim_that_is_not_true_is_rarely_made(name: str) -> None:
     """Of 20 studies 3 may be at a level of .025: more come in one of 700 tests."""

@@ -23,9 +23,7 @@ Arguments = argparse.Namespace
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser(
-        "batch", help="use the Batch API: cheaper, within a day"
-    )
+    parser = commands.add_parser("batch", help="use the Batch API: cheaper, within a day")
     actions = parser.add_subparsers(dest="action", required=True)
 
     def add(name: str, act: Callable[[Arguments], int], about: str) -> argparse.ArgumentParser:

@@ -85,6 +85,7 @@ def test_a_signal_becomes_one_interrupt_and_its_number_is_told(tmp_path: Path, n
     assert (tmp_path / "heard").read_text() == f"{int(signal.SIGINT)}\n"
 
 
+@pytest.mark.heavy
 def test_sigterm_to_every_process_is_the_parents_affair(tmp_path: Path) -> None:
     """As a service manager does; the command itself may have a handler that hangs."""
     with started(tmp_path, TIDY) as process:
@@ -112,6 +113,7 @@ def test_nothing_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
         assert gone(number_in(tmp_path / "there")) and gone(number_in(tmp_path / "sleeper"))
 
 
+@pytest.mark.heavy
 def test_nothing_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
     with started(tmp_path, WITH_CHILD) as process:
         os.kill(number_in(tmp_path / "there"), signal.SIGKILL)
@@ -120,6 +122,7 @@ def test_nothing_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
     assert gone(number_in(tmp_path / "sleeper"))
 
 
+@pytest.mark.heavy
 def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(tmp_path: Path) -> None:
     """A shell lets its background jobs ignore Ctrl-C, nohup a hang-up; the command inherits it."""
 
@@ -137,6 +140,7 @@ def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(tmp_pat
     assert f"stopped {int(signal.SIGTERM)}" in told and gone(number_in(tmp_path / "there"))
 
 
+@pytest.mark.heavy
 def test_what_is_suspended_goes_on_where_it_was(tmp_path: Path) -> None:
     with started(tmp_path, TIDY) as process:
         states = [Path(f"/proc/{one}/stat") for one in (process.pid, number_in(tmp_path / "there"))]

@@ -46,6 +46,7 @@ def test_pairs_change_the_study_as_snakemake_reads_it(file: Path, flag: str) -> 
     assert study_content(file, ["--cores", "2"])["study"] == "mine"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("word", ["--config=seed=7", "-Cseed=7", "-C=seed=7"])
 def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
     passed = list(split_config(["-n", word, "--cores=2"]))

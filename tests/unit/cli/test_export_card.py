@@ -20,6 +20,7 @@ def card_of(folder: Path, **changes: Any) -> str:
     return card(study.loaded(study.make(folder, **changes)))
 
 
+@pytest.mark.heavy
 def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
     text = card_of(tmp_path)
     titles = re.findall(r"^## (.*)", text, re.M)
@@ -61,10 +62,12 @@ def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
     assert "allows missing replies" in card_of(tmp_path, study={"allow_missing": True})
 
 
+@pytest.mark.heavy
 def test_a_number_that_is_not_there_has_its_reason(tmp_path: Path) -> None:
     assert "– (constant judge)" in card_of(tmp_path)
 
 
+@pytest.mark.heavy
 def test_whatever_a_name_holds_is_text(tmp_path: Path) -> None:
     text = card_of(
         tmp_path, datasets={"chat": {"name": NASTY, "licence": NASTY, "citation": NASTY}}

@@ -81,12 +81,14 @@ def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
         assert names == [first, *others]
 
 
+@pytest.mark.heavy
 def test_judgescope_alone_prints_the_help_and_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert error_of([], monkeypatch, capsys) == main.command_line().format_help()
 
 
+@pytest.mark.heavy
 def test_the_version_names_python_and_snakemake_without_importing_it() -> None:
     asked = "import sys; sys.argv = ['judgescope', '--version']\nimport atexit\n"
     asked += "atexit.register(lambda: print('snakemake' in sys.modules))\n"

@@ -55,6 +55,7 @@ def test_figures_that_follow_from_printed_cells(
     held(reproduce.compare(SHELF / f"{name}.yaml"))
 
 
+@pytest.mark.heavy
 @needs_real_data
 def test_the_originals_of_the_first_benchmark(here: Path) -> None:
     held(reproduce.compare(SHELF / "dhp-selection.yaml", str(REAL)))

@@ -79,6 +79,7 @@ def test_a_proxy_is_an_address_without_a_password(endpoint: Endpoint, proxy: str
     assert "secret@" not in str(caught.value)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("held", ["variable", "file"])
 def test_a_proxy_may_want_a_password_that_no_card_and_no_text_shows(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str

@@ -133,6 +133,7 @@ def test_counts_are_of_rows_and_of_texts(tmp_path: Path) -> None:
     assert line.startswith("warning") and "2 of 3" in line and "2 of 4" in line
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("rows", "joined", "texts", "scored", "selected", "poor"),
     [

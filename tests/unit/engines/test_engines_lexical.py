@@ -56,6 +56,7 @@ def reply(form: str, one: Subject, **fields: object) -> tuple[str, str]:
     return answer.text, answer.status
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
@@ -391,6 +392,7 @@ def test_sari_is_that_of_the_example_in_a_public_implementation() -> None:
     assert told == [pytest.approx(26.953601953601954), pytest.approx(100)]
 
 
+@pytest.mark.heavy
 def test_meteor_by_hand() -> None:
     """Two of two words in one chunk: 1 - .5 (1/2)³; a stem counts; the best reference is taken."""
     targets = [

@@ -86,6 +86,7 @@ def test_a_reply_that_comes_late_is_one_reply(endpoint: Endpoint, headers: dict[
     assert len(endpoint.asked) == 3
 
 
+@pytest.mark.heavy
 def test_the_endpoint_says_how_long_to_wait(endpoint: Endpoint) -> None:
     endpoint.script = after(1, refusal(429, "later", **{"Retry-After": "0.5"}))
     model, start = card(endpoint), time.monotonic()
@@ -129,6 +130,7 @@ def test_a_refusal_is_a_reply_and_is_not_sent_again(endpoint: Endpoint, status: 
     assert endpoint.prompts.count("b") == 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("count", [1, HOPELESS, 5 * HOPELESS])
 def test_where_all_is_refused_the_card_is_wrong_and_nothing_is_kept(
     endpoint: Endpoint, count: int
@@ -165,6 +167,7 @@ def test_what_no_request_can_pass_ends_the_job_at_once(
     assert [one.text for one in kept] == ["4"] and len(endpoint.asked) == 2
 
 
+@pytest.mark.heavy
 def test_never_more_requests_under_way_than_the_card_allows(endpoint: Endpoint) -> None:
     lock, now, most = threading.Lock(), 0, 0
 

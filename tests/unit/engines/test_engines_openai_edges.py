@@ -109,6 +109,7 @@ def test_another_server_gets_neither_the_key_nor_the_prompt(
 # --- waiting ---
 
 
+@pytest.mark.heavy
 def test_the_wait_is_drawn_below_a_bound_that_doubles(
     endpoint: Endpoint, waits: list[float]
 ) -> None:
@@ -165,6 +166,7 @@ def test_the_reason_says_that_the_time_was_up(endpoint: Endpoint) -> None:
     assert failure == Failure("a", "no response: TimeoutError (2 attempts)")
 
 
+@pytest.mark.heavy
 def test_who_waits_to_ask_again_still_has_his_place(endpoint: Endpoint) -> None:
     """Retries add no requests under way, and nobody is asked about twice at once."""
     lock, under_way, most = threading.Lock(), set[str](), 0
@@ -203,6 +205,7 @@ def test_refusals_are_held_back_until_a_reply_and_then_kept(endpoint: Endpoint) 
     assert {one.finish for one in kept} == {"error", "stop"}
 
 
+@pytest.mark.heavy
 def test_after_a_reply_any_number_of_refusals_is_kept(endpoint: Endpoint) -> None:
     left = iter([reply("4")])
     endpoint.script = lambda _: next(left, refusal(422, "too long"))
@@ -295,6 +298,7 @@ SHAPES: list[Callable[[int], Said]] = [
 ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("shape", range(len(SHAPES)))
 @pytest.mark.parametrize("status", [400, 401, 402, 429, 500])
 def test_the_key_is_told_in_no_shape(

@@ -127,6 +127,7 @@ def asking(endpoint: Endpoint, name: str, begin: Barrier | None = None) -> None:
     assert len(came) == 40
 
 
+@pytest.mark.heavy
 def test_two_asking_jobs_never_have_more_under_way_than_the_card_allows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -147,6 +147,7 @@ def test_the_server_is_gone_when_the_job_is(pids: Path, then: str, status: int) 
         assert list(pids.iterdir()) and not processes(pids)
 
 
+@pytest.mark.heavy
 def test_what_will_not_end_is_ended(pids: Path) -> None:
     guard = Guard(patience=0.5)
     line = ["--port", "0", "--served-model-name", "it", "--host", "x"]
@@ -170,6 +171,7 @@ def test_a_server_that_does_not_start_is_an_error_at_once(pids: Path) -> None:
         ask(engine("broken"))
 
 
+@pytest.mark.heavy
 def test_a_server_that_is_never_ready_is_given_up(pids: Path) -> None:
     with pytest.raises(UserError, match="not ready after 2 s"):
         ask(engine("deaf", start_timeout=2))

@@ -255,6 +255,7 @@ def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> N
         assert "floor 0." in found["note"], judge
 
 
+@pytest.mark.heavy
 def test_a_judge_stands_among_the_raters() -> None:
     found = {
         judge: one(agreed(), "as_rater_pearson", judge=judge, aspect="clear", level="pooled")

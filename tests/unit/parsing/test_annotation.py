@@ -264,6 +264,7 @@ def test_any_text_is_read_and_a_value_is_a_verdict(text: str) -> None:
         assert one.category is None or one.category.strip()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "piece",
     ['{"', "[[", "Error 1 ", '"a" and ', "Location: ", "*", "overall score ", "no errors ", "\n> "],

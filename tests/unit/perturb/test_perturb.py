@@ -385,6 +385,7 @@ def test_boundaries_agree_with_punkt_but_for_abbreviations(
     assert same / len(texts) > 0.98
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("rule", "k"),
     [

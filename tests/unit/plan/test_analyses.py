@@ -70,6 +70,7 @@ def test_ratings_between_the_steps_and_in_words() -> None:
 # --- the plan ---
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("judge", "told"),
     [

@@ -86,6 +86,7 @@ def test_what_computes_scores_knows_no_parser() -> None:
         assert "judgescope.schema.cards" not in modules(folder, module(job))
 
 
+@pytest.mark.heavy
 def test_every_package_that_is_imported_shows_in_outputs_or_carries_data() -> None:
     folder, imported = HOME / "scripts" / "judgescope", set[str]()
     for path in folder.rglob("*.py"):
@@ -175,6 +176,7 @@ def test_what_the_code_does_is_in_the_hash(tmp_path: Path, old: str, new: str) -
     assert hashed(tmp_path / "after", MODULE.replace(old, new)) != before
 
 
+@pytest.mark.heavy
 def test_what_is_kept_of_a_module_counts_for_its_very_source_alone(tmp_path: Path) -> None:
     """Hashes lie beside the bytecode; another source, a torn file or no room changes none."""
     command = [sys.executable, "-c", KEEPING, str(tmp_path)]

@@ -98,6 +98,7 @@ def live(night: Night) -> dict[tuple[str, int], str]:
     return {(one.key, one.draw): one.text for one in came}
 
 
+@pytest.mark.heavy
 def test_replies_of_a_batch_are_those_of_live_requests_under_their_keys(night: Night) -> None:
     night.card = night.card.model_copy(
         update={"limits": night.card.limits.model_copy(update={"draws_per_request": 1})}
@@ -143,6 +144,7 @@ def test_results_are_stored_also_if_the_study_asks_otherwise_by_then(night: Nigh
 # --- killed at every step ---
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("route", ["POST /v1/files", "GET /v1/files/*", "POST /v1/batches"])
 def test_a_lost_answer_sends_nothing_twice(night: Night, route: str) -> None:
     night.endpoint.faults[route] = LOST
@@ -156,6 +158,7 @@ def test_a_lost_answer_sends_nothing_twice(night: Night, route: str) -> None:
     assert night.booked()[1][REQUESTS] == DRAWS
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("step", ["_reserve", "_wait", "_begun"])
 def test_a_command_that_was_killed_goes_on(
     night: Night, step: str, monkeypatch: pytest.MonkeyPatch
@@ -191,6 +194,7 @@ def _nth(number: int, fault: Any) -> Any:
     return method
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("at", ["_close", "remove"])
 def test_a_fetch_that_was_killed_books_once(
     night: Night, at: str, monkeypatch: pytest.MonkeyPatch
@@ -229,6 +233,7 @@ def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> N
     assert night.booked() == (done.spent, Amount()) and night.fetch() == []
 
 
+@pytest.mark.heavy
 def test_a_batch_that_expires_half_done_is_booked_by_half_and_the_rest_goes_out_again(
     night: Night,
 ) -> None:
@@ -322,6 +327,7 @@ def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(night: Nig
     assert night.batches.mine() == []
 
 
+@pytest.mark.heavy
 def test_a_file_is_waited_for_until_it_was_looked_through(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,6 +364,7 @@ def test_the_key_is_in_the_cards_header_alone_and_no_variable_counts(
     assert len(night.batches.mine()) == 1
 
 
+@pytest.mark.heavy
 def test_a_cancelled_batch_is_fetched_as_far_as_it_came(night: Night) -> None:
     night.submit()
     [each] = night.batches.mine()

@@ -54,6 +54,7 @@ def of_judges(folder: Path, names: list[str], rows: list[Row], **changes: Any) -
     return study.loaded(spec)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("number", [1, 7, 100])
 def test_every_judge_has_a_short_answer_and_a_line(tmp_path: Path, number: int) -> None:
     names = [f"{LONG[:-3]}{at:03d}" for at in range(number)]
@@ -121,6 +122,7 @@ def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -
     assert checked == 8 * 4
 
 
+@pytest.mark.heavy
 def test_each_cell_of_the_page_leads_to_its_number_on_the_page_of_evidence(
     tmp_path: Path,
 ) -> None:
@@ -138,6 +140,7 @@ def test_each_cell_of_the_page_leads_to_its_number_on_the_page_of_evidence(
         assert row.partition(">")[2].startswith(number), place
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("ratings", ["human", "planned", "none"])
 def test_no_rating_and_no_verdict_leave_a_page(tmp_path: Path, ratings: str) -> None:
     coverage = [study.row("chat", "alpha", "count_refused", 88.0, perturbation="systems")]
@@ -298,6 +301,7 @@ def test_the_forest_plot_names_no_judge_whose_claim_does_not_hold(
     assert named or figure.summary.startswith("No judge is shown to agree with people")
 
 
+@pytest.mark.heavy
 def test_the_meaning_of_every_cell_is_in_text(tmp_path: Path) -> None:
     html = on_one_page(study.loaded(study.make(tmp_path)))
     matrix = html[html.index('class="scroll matrix"') : html.index('class="overview"')]
@@ -309,6 +313,7 @@ def test_the_meaning_of_every_cell_is_in_text(tmp_path: Path) -> None:
         assert bool(step) == ('<b aria-hidden="true">' in text)
 
 
+@pytest.mark.heavy
 def test_the_contents_have_four_groups(tmp_path: Path) -> None:
     html = on_one_page(study.loaded(study.make(tmp_path)))
     groups = re.findall(r'<li class="group">(.*?)</li>', html)

@@ -198,6 +198,7 @@ def test_untrusted_text_stays_text(tmp_path: Path) -> None:
     assert "alert(1)" in parsed.text
 
 
+@pytest.mark.heavy
 def test_a_hostile_id_stays_text(tmp_path: Path) -> None:
     evil = "x<script>alert(1)</script>"
     rows = [{**one, "judge": evil} for one in study.agreement() if one["judge"] == "alpha"]
@@ -245,6 +246,7 @@ def test_a_control_above_a_judge_is_warned_of_with_numbers(whole: str) -> None:
     assert all(judge in ("beta", "rules") for judge, *_ in marked)
 
 
+@pytest.mark.heavy
 def test_no_warning_where_every_judge_beats_every_control(tmp_path: Path) -> None:
     kept = ("alpha", "gamma", "constant-top", "random", "length")
     rows = [one for one in study.verdicts() if one["judge"] in kept]

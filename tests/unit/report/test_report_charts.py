@@ -51,6 +51,7 @@ def table(columns: list[Column], *bodies: Body) -> Table:
 Drawn = list[tuple[str, str, float]]
 
 
+@pytest.mark.heavy
 def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> None:
     made = table([Column("A"), Column("B")], Body([line("x", 0.1, None), line("y", 0.3, 0.4)]))
     figure = chart("t", "s.", made, line=0, axis="a")
@@ -62,6 +63,7 @@ def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> Non
     assert sorted(drawn) == [("A", "X", 0.1), ("A", "y", 0.3), ("B", "y", 0.4)]
 
 
+@pytest.mark.heavy
 def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
     some, many = range(MOST_SIGNS + 1), range(MOST_SIGNS + 2)
     made = table([Column(f"c{at}") for at in many], Body([line(f"l{at}", *many) for at in some]))
@@ -74,6 +76,7 @@ def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
     assert len(drawn) == len(some) * MOST_SIGNS
 
 
+@pytest.mark.heavy
 def test_equal_names_are_told_apart(drawn: Drawn) -> None:
     columns = [Column("F1", group="words"), Column("F1", group="spans"), Column("n")]
     bodies = [
@@ -104,6 +107,7 @@ def reported(folder: Path, **rows: list[dict[str, Any]]) -> tuple[Report, Datase
     return report, next(one for one in report.datasets if one.id == "chat")
 
 
+@pytest.mark.heavy
 def test_a_statistic_by_aspect_names_its_ends(tmp_path: Path, drawn: Drawn) -> None:
     values = {("alpha", "fluency"): 0.2, ("beta", "coherence"): 0.6, ("beta", "fluency"): None}
     rows = [

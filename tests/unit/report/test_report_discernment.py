@@ -39,6 +39,7 @@ def test_a_shade_per_step_of_the_score() -> None:
     assert shades == ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
 
 
+@pytest.mark.heavy
 def test_the_figure_has_its_line_at_one_and_every_headline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

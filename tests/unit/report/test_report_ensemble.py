@@ -68,6 +68,7 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
     assert drawn.count(cut("b" * 40)) == 1 and ">members</text>" in drawn
 
 
+@pytest.mark.heavy
 def test_a_level_is_a_line_across_its_panel_with_its_interval_at_the_end() -> None:
     panels = [replace(PANELS[0], level=(0.4, 0.05, 0.9)), *PANELS[1:3]]
     drawn = marks(panels_spec([*panels, replace(PANELS[3], level=(0.5, None, None))], x="members"))

@@ -30,6 +30,7 @@ def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:
     assert [one["text"] for one in drawn["title"]] == ["Fluency"]
 
 
+@pytest.mark.heavy
 def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) -> None:
     spec = cards_study.make(tmp_path)
     spec["study"]["datasets"] = ["news"]

@@ -267,6 +267,7 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
     assert [part.sign for part in parts(long)] == ["", "", "4"]
 
 
+@pytest.mark.heavy
 def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: Report) -> None:
     told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST_REMARK, "") for at in range(300)]
     found = marking(report, "x" * 2000, told)
@@ -294,6 +295,7 @@ def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
     assert sum((151, 151, 98)) == spans.MOST_MARKINGS
 
 
+@pytest.mark.heavy
 def test_people_are_told_from_a_judge_of_that_name(report: Report) -> None:
     page = on_one_page(report)
     assert page.count("<strong>marked by people</strong>") == 2  # texts
@@ -301,6 +303,7 @@ def test_people_are_told_from_a_judge_of_that_name(report: Report) -> None:
     assert "<code>people</code>" not in page
 
 
+@pytest.mark.heavy
 def test_what_is_told_stands_once_and_each_mark_names_it(report: Report) -> None:
     page = on_one_page(report)
     marks = re.findall(r'<mark class="[^"]*" tabindex="0" aria-describedby="([^"]+)">', page)
@@ -350,6 +353,7 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
         assert window.value(VISIBLE) == [[], [third]]
 
 
+@pytest.mark.heavy
 def test_texts_and_errors_are_escaped(report: Report) -> None:
     page = on_one_page(report)
     assert EVIL not in page and "<b>slept" not in page

@@ -115,6 +115,7 @@ def test_values_that_are_one_up_to_rounding_can_be_drawn() -> None:
     assert placed(close, Bought(2, 5.0, 1.0, 1.0, 1.0))
 
 
+@pytest.mark.heavy
 def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None:
     ranks = [
         study.row("chat", judge, f"rank_{name}", rank, aspect="fluency", level=level, note=note)

@@ -130,6 +130,7 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
     assert "against one more rater 0.000 [−0.100, 0.100]" in told and words in told
 
 
+@pytest.mark.heavy
 def test_an_average_of_perturbations_is_not_said_to_be_significant(tmp_path: Path) -> None:
     told = study.loaded(study.make(tmp_path))
     section = discernment.section(told)

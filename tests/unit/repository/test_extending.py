@@ -76,6 +76,7 @@ def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.Monke
     assert (found.ci_low, found.ci_high) == pytest.approx(expected) and found.n_missing == 1
 
 
+@pytest.mark.heavy
 def test_the_paths_that_it_names_are_there() -> None:
     new = {Path(name).name for name in examples()} | {"<id>.yaml", "terse.jinja", "shouting.yaml"}
     named = set(re.findall(r"`([\w./<>-]+\.(?:py|yaml|smk|jinja|md|json))`", TEXT))

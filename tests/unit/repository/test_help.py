@@ -40,6 +40,7 @@ def check(words: str) -> None:
     assert all(one.startswith("--") for one in passed[:1])
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_the_help_of_a_command_ends_with_examples_that_are_read(command: str) -> None:
     examples = lines_of(COMMANDS[command].epilog or "")

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from running import HOME
 
 MAKEFILE = (HOME / "Makefile").read_text(encoding="utf-8")
@@ -21,6 +23,7 @@ def made(*arguments: str) -> str:
     ).stdout
 
 
+@pytest.mark.heavy
 def test_make_alone_lists_every_target_with_a_line() -> None:
     listed = dict(line.split(maxsplit=1) for line in made().splitlines())
     lines = re.findall(r"^\.PHONY:(.*)", MAKEFILE, re.MULTILINE)
@@ -38,6 +41,7 @@ def test_the_lanes_of_the_makefile_are_markers() -> None:
     assert named == told and len(named) == 6
 
 
+@pytest.mark.heavy
 def test_the_demo_goes_on_without_a_language_model_that_cannot_be_installed(tmp_path: Path) -> None:
     (tmp_path / ".venv").mkdir()
     (tmp_path / "envs").mkdir()

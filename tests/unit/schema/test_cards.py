@@ -41,6 +41,7 @@ def test_shipped_cards_are_valid_and_name_their_schema(kind: str, path: Path) ->
     assert schema == HOME / "workflow" / "schemas" / f"{kind}.json"
 
 
+@pytest.mark.heavy
 def test_generated_files_equal_their_sources() -> None:
     # from 3.13 on, argparse breaks the lines of a usage elsewhere
     form = str if sys.version_info < (3, 13) else str.split

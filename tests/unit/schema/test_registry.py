@@ -80,6 +80,7 @@ def strings_of(path: Path) -> set[str]:
     return {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("table", METHODS)
 def test_a_methods_job_imports_the_declarations_of_its_statistics(table: str) -> None:
     reached = modules(SCRIPTS, f"judgescope.{JOBS['statistics']}", f"judgescope.methods.{table}")

@@ -124,6 +124,7 @@ def test_errors_on_other_scales_by_hand() -> None:
     assert correlation(x, people + waved, people, one_scale=False).value == pytest.approx(0)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
     found = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)

@@ -4,11 +4,11 @@
 
 Each study has about so many cells (see sized.py) and goes through the real Snakefile: a dry run;
 then, with every output there and noted as made, a run that finds nothing to do. One score job is
-job `score` as the rule calls it, for a model and a dataset, without and with 50,000 replies that
-all differ. Collecting
-is job `collect` over the real tables of a dataset's cells, with 3 replies on each aspect; of
-the first study also with 300 and 1,500, between which memory is counted. Seconds are wall-clock and
-of the processor, which tells more where others use the machine, too.
+job `score` as the rule calls it, for a model and a dataset: of one cell, of all cells, and with
+50,000 replies that all differ. Collecting is job `collect` over the real tables of a dataset's
+cells, with 3 replies on each aspect; of the first study also with 300 and 1,500, between which
+memory is counted. Seconds are wall-clock and of the processor, which tells more where others use
+the machine, too.
 """
 
 import json
@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 import yaml
 from msgspec.json import encode
+from msgspec.structs import replace
 from sized import HOME, SIZES, write_study
 
 from judgescope.plan.loading import load_plan
@@ -32,13 +33,13 @@ from judgescope.plan.specs import judging
 from judgescope.plan.study import Cell, CellAspect, Plan
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.cell import score_part
-from judgescope.scoring.specs import CellPart
+from judgescope.scoring.specs import CellPart, ScoreSpec
 
 LIMITED = 10_000
 SECONDS, MEGABYTES = 15, 600
 """What a dry run over LIMITED cells may take."""
 FIXED, PER_REPLY, REPLIES = 0.25, 20e-6, 50_000
-"""Seconds of the processor that a score job may take, and those of each of its replies."""
+"""Seconds of the processor that a score job of one cell may take, and each of its replies."""
 SMALL = """
 import json, os, sys
 child = os.spawnv(os.P_NOWAIT, sys.argv[2], sys.argv[2:])
@@ -146,24 +147,29 @@ def answers(cell: CellAspect, count: int) -> list[dict[str, Any]]:
 
 
 def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
-    """Print what it takes to score a model's replies about a dataset, without and with replies."""
-    spent, cells = [], plan.cells_of(dataset, model)
-    spec = encode(judging.score(plan, dataset, model)).decode()
-    for count in (0, REPLIES):
+    """Print what it takes to score a model's replies: a job of one cell, more cells, replies."""
+    whole, cells = judging.score(plan, dataset, model), plan.cells_of(dataset, model)
+    first = replace(whole.cells[0], perturbations=whole.cells[0].perturbations[:1])
+
+    def spent(spec: ScoreSpec, replies: int) -> float:
         for cell in cells:
             aspects = plan.aspects_in(cell)
-            each = count // (len(cells) * len(aspects))
+            each = replies // (len(cells) * len(aspects))
             tables = [
                 table_of("answers", answers(CellAspect(*cell, aspect), each)) for aspect in aspects
             ]
             write_parts("answers", tables, folder / plan.file(plan.results, "replies", cell))
-        runs = [used(job("score"), folder, spec) for _ in range(5)]
-        spent.append(min(run.processor for run in runs))
-    fixed, each_reply = spent[0], (spent[1] - spent[0]) / REPLIES
+        return min(used(job("score"), folder, encode(spec).decode()).processor for _ in range(5))
+
+    fixed, every, replied = (
+        *(spent(replace(whole, cells=[first]), 0), spent(whole, 0), spent(whole, REPLIES)),
+    )
+    each_cell, each_reply = (every - fixed) / (len(cells) - 1), (replied - every) / REPLIES
     print(
-        f"one score job of {len(cells)} cells: {fixed:.2f} s of the processor, "
-        f"{fixed / FIXED:.2f} of {FIXED} s; and {each_reply * 1e6:.1f} µs a reply, "
-        f"{each_reply / PER_REPLY:.2f} of {PER_REPLY * 1e6:.0f} µs"
+        f"one score job of one cell: {fixed:.2f} s of the processor, {fixed / FIXED:.2f} of "
+        f"{FIXED} s; {each_cell * 1e3:.1f} ms for each other of {len(cells)} cells; "
+        f"{each_reply * 1e6:.1f} µs a reply, {each_reply / PER_REPLY:.2f} of "
+        f"{PER_REPLY * 1e6:.0f} µs"
     )
 
 

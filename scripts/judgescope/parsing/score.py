@@ -113,6 +113,7 @@ _LABEL_LENGTH = 60
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.!?;,()\n\d]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
+_EDGE_OR_DOT = _EDGE + "."
 
 
 class Grammar(NamedTuple):
@@ -428,12 +429,12 @@ def _reading(
 ) -> Reading:
     if not _is_over_top(match, scale):
         return Reading("out_of_range", f"{form}.denominator")
-    status, rule, value, *_ = scale.read(_value(match, scale, grammar), form)
-    if status != "ok":
-        return Reading(status, rule)
+    read = scale.read(_value(match, scale, grammar), form)
+    if read.status != "ok":
+        return read
     label = match["label"] and scale.labels[grammar.labels[" ".join(match["label"].split())]]
-    rationale = _rationale(answer, *match.span())
-    return Reading(status, rule, value, label, rationale, answer[_start_of_value(match) :])
+    rationale, tail = _rationale(answer, *match.span()), answer[_start_of_value(match) :]
+    return Reading("ok", read.rule, read.value, label, rationale, tail)
 
 
 def _is_over_top(match: re.Match[str], scale: Scale) -> bool:
@@ -446,10 +447,12 @@ def _is_over_top(match: re.Match[str], scale: Scale) -> bool:
 
 def _rationale(answer: str, start: int, end: int) -> str | None:
     """Return the text around the rating, without its heading, its marks and its lead-in."""
-    before, after = answer[:start].rstrip(_EDGE), answer[end:].lstrip(_EDGE + ".")
+    before, after = answer[:start].rstrip(_EDGE), answer[end:].lstrip(_EDGE_OR_DOT)
     if not after:
         before = _without_lead_in(before)
-    rest = " ".join(part for part in (before, after) if part.strip(_EDGE + ".")).strip()
+    if not before.strip(_EDGE_OR_DOT):
+        before = ""
+    rest = (f"{before} {after}" if before and after else before or after).strip()
     heading = _HEADING.match(rest)
     return (rest[heading.end() :] if heading else rest) or None
 

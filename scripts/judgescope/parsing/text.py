@@ -167,7 +167,8 @@ def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str
     The matches are in order and do not overlap.
     """
     candidates = list(matches)
-    quoted = quotations(folded) if candidates else []
+    marked = candidates and ('"' in folded or "'" in folded or "`" in folded)
+    quoted = quotations(folded) if marked else []
     stated = _outside(candidates, quoted) or _self_quoted(candidates, quoted, folded)
     if len(stated) < 2:
         return stated

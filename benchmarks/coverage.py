@@ -33,6 +33,7 @@ from judgescope.statistics.resampling import (
     source_weights,
     whole_and_resamples,
 )
+from judgescope.statistics.within_sources import within_sources
 
 SIZES = (10, 20, 30, 50, 100)
 TEXTS = 5
@@ -143,10 +144,18 @@ def _aspects(study: Study, weights: Any) -> Replicated:
     return mean_over(each, averaged="aspects")
 
 
+def _within(study: Study, weights: Any) -> Replicated:
+    n = int(study.source.max()) + 1
+    return within_sources(study.judges[0, 0], study.people[0], study.source, n)
+
+
+DELETED_ALONE = "rank correlation, within sources"
+"""It has no bootstrap: sources are only deleted."""
 STATISTICS: dict[str, Callable[[Study, Any], Replicated]] = {
     "Pearson, pooled": _correlation("pearson", "pooled"),
     "Spearman, pooled": _correlation("spearman", "pooled"),
     "Spearman, by source": _correlation("spearman", "by_source"),
+    DELETED_ALONE: _within,
     "Pearson, by system": _correlation("pearson", "by_system"),
     "linear κ": _kappa,
     "α, ordinal": _alpha,
@@ -188,9 +197,10 @@ def coverage(
         for _ in range(studies):
             study = drawn(rng, n, ratings)
             one = compute(study, deletions(n)).estimate
-            rows = compute(study, source_weights(rng, n, RESAMPLES)).rows
+            weights = source_weights(rng, n, RESAMPLES)
+            resampled = statistic != DELETED_ALONE
             ends = [
-                percentile_interval(rows[1:]),
+                percentile_interval(compute(study, weights).rows[1:]) if resampled else None,
                 None if one.ci_low is None else (one.ci_low, one.ci_high),
             ]
             without += ends[1] is None
@@ -211,7 +221,7 @@ def head(sizes: Sequence[int]) -> str:
 def line(found: Sequence[Coverage]) -> str:
     """Return the line of one statistic: percentile / jackknife-t (studies without an interval)."""
     cells = [
-        f"{one.percentile:.2f} / "
+        f"{'–' if one.statistic == DELETED_ALONE else f'{one.percentile:.2f}'} / "
         + (f"{one.jackknife:.2f}" if one.without < 0.995 else "–")
         + (f" ({one.without:.0%})" if one.without >= 0.005 else "")
         for one in found

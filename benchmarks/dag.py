@@ -152,6 +152,7 @@ def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
     first = replace(whole.cells[0], perturbations=whole.cells[0].perturbations[:1])
 
     def spent(spec: ScoreSpec, replies: int) -> float:
+        """Return the seconds of the processor that a job takes, the least of five."""
         for cell in cells:
             aspects = plan.aspects_in(cell)
             each = replies // (len(cells) * len(aspects))
@@ -161,9 +162,8 @@ def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
             write_parts("answers", tables, folder / plan.file(plan.results, "replies", cell))
         return min(used(job("score"), folder, encode(spec).decode()).processor for _ in range(5))
 
-    fixed, every, replied = (
-        *(spent(replace(whole, cells=[first]), 0), spent(whole, 0), spent(whole, REPLIES)),
-    )
+    fixed, every = spent(replace(whole, cells=[first]), 0), spent(whole, 0)
+    replied = spent(whole, REPLIES)
     each_cell, each_reply = (every - fixed) / (len(cells) - 1), (replied - every) / REPLIES
     print(
         f"one score job of one cell: {fixed:.2f} s of the processor, {fixed / FIXED:.2f} of "

@@ -148,7 +148,7 @@ def cancel(args: Arguments) -> int:
         ended = f"batch {number}: cancellation requested" if number else "not sent"
         print(f"{each.record.model}, {ended}")
     print(
-        f"judgescope batch fetch {args.study}: stores received replies, frees the rest of the money"
+        f"judgescope batch fetch {args.study}: stores received replies and releases unspent budget"
     )
     return 0
 

@@ -95,7 +95,7 @@ def main() -> None:
         print("\nStopped.", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except MemoryError:
-        print("memory ran out", file=sys.stderr)
+        print("out of memory", file=sys.stderr)
         sys.exit(failed)
     except Exception:  # Python's own code would be 1, which means something else to `audit`
         print_exception()

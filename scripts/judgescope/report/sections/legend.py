@@ -14,7 +14,8 @@ SIGNS = (
     (
         "a, b, c",
         "judges that share a letter do not differ significantly in a paired permutation test "
-        "(Holm over all pairs of the column, p ≤ 0.05)",
+        "(Holm over all pairs of the column, p ≤ 0.05); next to a rank correlation within "
+        "sources, in a test of Spearman by source",
     ),
     (DASH, "not defined; the reason is below it"),
     ("n, missing, tied", "the texts or sources behind a number, those without a score, and ties"),

@@ -243,6 +243,8 @@ def card(require: dict[str, Any]) -> Study:
         ({"p_wilcoxon": 0.5}, "p_wilcoxon", None),
         ({"specificity": 0.5}, "specificity", None),
         ({"spearman.by_sources": 0.5}, "by_sources", "by_source"),
+        ({"spearman.within_source": 0.5}, "within_source", None),
+        ({"normal_scores.by_source": 0.5}, "by_source", "within_source"),
         ({"spearman": {"coherense": 0.5}}, "coherense", "coherence"),
         ({"tnr": 80}, 80, None),
         ({"spearman": {"coherence": -2}}, -2, None),

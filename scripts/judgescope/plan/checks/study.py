@@ -28,11 +28,10 @@ from judgescope.schema.cards.judges import OVERALL
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
 BILLION = 10**9
-LEVELS = (
-    *("by_source", "by_system", "direct", "global", "local", "pooled", "traditional"),
-    "within_source",
-)
+LEVELS = ("by_source", "by_system", "direct", "global", "local", "pooled", "traditional")
 """What may follow a statistic's name and a dot in the key `require`."""
+ONLY_LEVELS = {"normal_scores": ("within_source",)}
+"""Statistics with levels of their own."""
 UNREAD = {
     "graded": "no method of the study uses graded sets (texts of every rating)",
     "attack": "no method of the study uses attacked texts",
@@ -145,8 +144,8 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
             )
         check_known(
             [level] if level else [],
-            LEVELS,
-            "statistics are not computed at this level",
+            ONLY_LEVELS.get(name, LEVELS),
+            "this statistic is not computed at this level",
             where=f"{where}.{key}",
             todo=f"write `{name}`, or `{name}.` followed by one of these levels",
         )

@@ -5,13 +5,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
-from judgescope.statistics.correlation import CELLS, counted
+from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, Weights, blocks, dot
+from judgescope.statistics.correlation import counted
 from judgescope.statistics.declared import (
     SHARE,
     correlation,
     declare,
-    p_value,
+    p_of_null,
     scale_of,
     signed_amount,
 )
@@ -52,17 +52,17 @@ DECLARED: Final = declare(
         "Mean score difference",
         "first system's score minus the second's, mean over sources",
     ),
-    p_value(
+    p_of_null(
         "p_system_difference",
         "p, paired",
-        "null hypothesis: the first system is no better; sign flips of the differences by source",
+        "the first system is no better; sign flips of the differences by source",
         "Thompson et al. 2024",
         ties="half",
     ),
-    p_value(
+    p_of_null(
         "p_system_rank_sum",
         "p, rank sum",
-        "null hypothesis: the first system is no better; Wilcoxon's rank sum of their scores",
+        "the first system is no better; Wilcoxon's rank sum of their scores",
         "Wilcoxon 1945",
         ties="half",
     ),
@@ -93,12 +93,17 @@ def acc_eq(
     complete = ~(np.isnan(x) | np.isnan(y))
     missing = int(complete.size - complete.sum())
     rows = whole_and_resamples(source, weights)
-    pair_source, distance, agrees, tied = _pairs(x[complete], y[complete], source[complete])
-    used, code = np.unique(pair_source, return_inverse=True)
+    i, j = pairs_within(source[complete])
+    dx, dy = (v[complete][i] - v[complete][j] for v in (x, y))
+    distance, agrees, tied = np.abs(dx), np.sign(dx) == np.sign(dy), dy == 0
+    used, code = np.unique(source[complete][i], return_inverse=True)
     if used.size < 1 + leave_one_out:
         nothing = Estimate.undefined(NO_SOURCE, n=used.size, n_missing=missing)
         return Replicated(nothing, np.full(len(rows), np.nan)), None
-    epsilons = _candidates(distance)
+    epsilons = np.unique(np.append(distance, 0.0))
+    if epsilons.size > MOST_EPSILONS:
+        quantiles = np.linspace(0, 1, MOST_EPSILONS)
+        epsilons = np.unique(np.quantile(epsilons, quantiles, method="lower"))
     right = _right(code, distance, agrees, tied, epsilons, used.size)
     total = right.sum(axis=0)
     best = _best(total)
@@ -118,39 +123,18 @@ def acc_eq(
     return accuracy, float(epsilons[best])
 
 
-def _pairs(x: Floats, y: Floats, source: Codes) -> tuple[Codes, Floats, Flags, Flags]:
-    """Return of all pairs of one source's targets: source, |x_i - x_j|, x orders as y, y ties."""
-    i, j = pairs_within(source)
-    dx, dy = x[i] - x[j], y[i] - y[j]
-    return source[i], np.abs(dx), np.sign(dx) == np.sign(dy), dy == 0
-
-
-def _candidates(distance: Floats) -> Floats:
-    epsilons = np.unique(np.append(distance, 0.0))
-    if epsilons.size > MOST_EPSILONS:
-        epsilons = np.unique(
-            np.quantile(epsilons, np.linspace(0, 1, MOST_EPSILONS), method="lower")
-        )
-    return np.asarray(epsilons)
-
-
 def _right(
     source: Codes, distance: Floats, agrees: Flags, tied: Flags, epsilons: Floats, n_sources: int
 ) -> Floats:
     """Return the share of right pairs of each source at each epsilon: (sources, epsilons)."""
     step = np.searchsorted(epsilons, distance)  # the first epsilon that makes the pair a tie
-    width = epsilons.size + 1
-    cell = source * width + step
-
-    def count(which: Flags) -> Floats:
-        result = np.bincount(cell[which], minlength=n_sources * width)
-        return result.reshape(n_sources, width).astype(np.float64)
-
-    ordered = count(agrees & ~tied)
+    shape = n_sources, epsilons.size + 1
+    ordered, now_tied = (
+        counted(source[which], step[which], shape) for which in (agrees & ~tied, tied)
+    )
     still_ordered = ordered.sum(axis=1, keepdims=True) - np.cumsum(ordered, axis=1)
-    now_tied = np.cumsum(count(tied), axis=1)
     pairs = np.bincount(source, minlength=n_sources)[:, None]
-    return np.asarray((still_ordered + now_tied)[:, :-1] / pairs)
+    return np.asarray((still_ordered + np.cumsum(now_tied, axis=1))[:, :-1] / pairs)
 
 
 def _best(total: Floats) -> Codes:
@@ -186,32 +170,33 @@ def soft_pairwise_accuracy(
     if systems.size < FEWEST_SYSTEMS:
         return sample.undefined(FEW_SYSTEMS, n=systems.size)
     used, at = np.unique(sample.source, return_inverse=True)
-    dx, dy = (_differences(v[complete], at, code, (used.size, systems.size)) for v in (x, y))
-    values = _normal(dx, dy, sample.rows[:, used])
+    shape = used.size, systems.size
+    dx, dy = (_differences(_system_means(v[complete], at, code, shape)) for v in (x, y))
+    known = ~np.isnan(dx).all(axis=0)
+    rows = sample.rows[:, used]
+    gaps = [
+        np.abs(_limit_p(rows[part], dx[:, known]) - _limit_p(rows[part], dy[:, known]))
+        for part in blocks(len(rows), int(known.sum()), CELLS)
+    ]
+    values = np.concatenate([1 - gap.mean(axis=1) for gap in gaps])
     if used.size <= EXACT_SOURCES:
-        values[0] = _exact(dx, dy, mid_p)
+        values[0] = 1 - np.abs(_flip_p(dx, mid_p) - _flip_p(dy, mid_p))[known].mean()
     elif not mid_p:
         raise ValueError(f"{used.size} sources: only up to {EXACT_SOURCES} without mid_p")
     equal = int(np.sum(np.nansum(dx, axis=0) == 0))
     return sample.result("spa", values, FEW_SYSTEMS, n=systems.size, n_tied=equal)
 
 
-def _differences(values: Floats, source: Codes, system: Codes, shape: tuple[int, int]) -> Floats:
-    """Return (sources, pairs): the first system's mean minus the second's, NaN without both."""
+def _system_means(values: Floats, source: Codes, system: Codes, shape: tuple[int, int]) -> Floats:
+    """Return the mean of each source's texts of each system, NaN without one."""
     with np.errstate(invalid="ignore"):
-        table = counted(source, system, shape, values) / counted(source, system, shape)
-    first, second = np.triu_indices(shape[1], 1)
-    return np.asarray(table[:, first] - table[:, second])
+        return counted(source, system, shape, values) / counted(source, system, shape)
 
 
-def _normal(dx: Floats, dy: Floats, rows: Floats) -> Floats:
-    """Return the statistic of each row of weights, by the normal limit: (rows,)."""
-    known = ~np.isnan(dx).all(axis=0)
-    dx, dy = dx[:, known], dy[:, known]
-    step = max(1, CELLS // max(1, int(known.sum())))
-    parts = [rows[start : start + step] for start in range(0, len(rows), step)]
-    gaps = (np.abs(_limit_p(part, dx) - _limit_p(part, dy)) for part in parts)
-    return np.concatenate([1 - gap.mean(axis=1) for gap in gaps])
+def _differences(means: Floats) -> Floats:
+    """Return (sources, pairs): the first system's mean minus the second's, NaN without both."""
+    first, second = np.triu_indices(means.shape[1], 1)
+    return np.asarray(means[:, first] - means[:, second])
 
 
 def _limit_p(rows: Floats, difference: Floats) -> Floats:
@@ -222,12 +207,6 @@ def _limit_p(rows: Floats, difference: Floats) -> Floats:
     sums, squares = dot(rows, d), dot(rows, np.square(d))
     z = np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
     return np.asarray(ndtr(-z))
-
-
-def _exact(dx: Floats, dy: Floats, mid_p: bool) -> float:
-    """Return the statistic by counting all flips of signs."""
-    known = ~np.isnan(dx).all(axis=0)
-    return float(1 - np.abs(_flip_p(dx, mid_p) - _flip_p(dy, mid_p))[known].mean())
 
 
 def _flip_p(difference: Floats, mid_p: bool = True) -> Floats:
@@ -272,10 +251,8 @@ def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
     given = ~np.isnan(x)
     sources, at = np.unique(source[given], return_inverse=True)
     systems, code = np.unique(system[given], return_inverse=True)
-    shape = (sources.size, systems.size)
-    with np.errstate(invalid="ignore"):
-        table = counted(at, code, shape, x[given]) / counted(at, code, shape)
-    differences = _differences(x[given], at, code, shape)
+    table = _system_means(x[given], at, code, (sources.size, systems.size))
+    differences = _differences(table)
     if sources.size <= EXACT_SOURCES:
         paired = _flip_p(differences)
     else:

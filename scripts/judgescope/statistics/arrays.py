@@ -1,5 +1,6 @@
 """Types of arrays, places within groups, and products that no number of threads changes."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,14 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Weights = Counts | None
 """How often each resample takes each source, (resamples, sources); None for no interval."""
+CELLS = 1_000_000
+"""Size of a temporary array: resamples and pairs are worked off in blocks of it."""
+
+
+def blocks(length: int, width: int, cells: int) -> Iterator[slice]:
+    """Yield slices of 0..length, each of about cells / width."""
+    step = max(1, cells // max(1, width))
+    return (slice(start, min(start + step, length)) for start in range(0, length, step))
 
 
 def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:

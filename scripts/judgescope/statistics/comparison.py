@@ -2,32 +2,15 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, dot
+from judgescope.statistics import correlation
+from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, blocks, dot
 from judgescope.statistics.classes import confusion_counts, kappas
-from judgescope.statistics.correlation import (
-    CELLS,
-    FEWEST_SYSTEMS,
-    RANKED,
-    SAME_MEAN,
-    STATISTICS,
-    Level,
-    Statistic,
-    Weighing,
-    centred,
-    counted,
-    midranks,
-    one_row_per_source,
-    over_rows,
-    ratio,
-    sign_products,
-    signs,
-    unit_groups,
-    within_rows,
-)
+from judgescope.statistics.correlation import STATISTICS, Level, Statistic, counted, within_rows
 from judgescope.statistics.declared import amount, declare, p_value, signed_amount
 from judgescope.statistics.intervals import CONFIDENCE, PLAIN
 from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
@@ -98,12 +81,8 @@ def letters(order: Sequence[int], different: Flags) -> list[str]:
         for j in order[place + 1 :]:
             if different[i, j]:
                 split = [g - {out} for g in groups if {i, j} <= g for out in (i, j)]
-                groups = [g for g in groups if not {i, j} <= g] + split
-                groups = [
-                    g
-                    for at, g in enumerate(groups)
-                    if not any(g < h or (g == h and k < at) for k, h in enumerate(groups))
-                ]
+                groups = list(dict.fromkeys([g for g in groups if not {i, j} <= g] + split))
+                groups = [g for g in groups if not any(g < h for h in groups)]
     rank = {judge: place for place, judge in enumerate(order)}
     groups.sort(key=lambda group: sorted(rank[judge] for judge in group))
     result = [""] * len(different)
@@ -131,7 +110,8 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
     """
     defined = ~np.isnan(rows[:, 0])
     n = int(defined.sum())
-    placed = midranks(-np.where(np.isnan(rows[defined]), -np.inf, rows[defined]).T).T
+    values = np.where(np.isnan(rows[defined]), -np.inf, rows[defined])
+    placed = np.array([correlation.midranks(-column) for column in values.T]).T
     estimates = [Estimate.undefined(UNDEFINED_JUDGE, n=n)] * len(rows)
     for judge, places in zip(np.flatnonzero(defined), placed, strict=True):
         rank = Estimate(float(places[0]), n=n)
@@ -179,8 +159,6 @@ NEAR = 1e-10
 """Differences nearer than this are equal: round-off must not make a permutation less extreme."""
 ROUND_OFF = 1e-14
 """Of values within [-1, 1]: a mean square deviation below it may be round-off of equal values."""
-DEAR_PAIRS = 4
-"""Targets per permutation from which all pairs of targets cost more than ranks each time."""
 
 
 class PairedTest(NamedTuple):
@@ -242,7 +220,8 @@ def permutation_tests(
     if standardise and level != "by_source":
         data = data._replace(x1=_standardised(data.x1), x2=_standardised(data.x2))
     n = int(complete.sum())
-    if n == 0 or (level == "by_system" and np.unique(data.system).size < FEWEST_SYSTEMS):
+    systems = np.unique(data.system).size
+    if n == 0 or (level == "by_system" and systems < correlation.FEWEST_SYSTEMS):
         return dict.fromkeys(statistics, _test(np.full(1, np.nan), n))
     swapped = np.vstack([np.zeros((1, flips.shape[1]), dtype=bool), flips])
     at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}
@@ -302,29 +281,10 @@ def _pooled(
     data: _Data, swapped: Flips, statistics: Collection[Statistic]
 ) -> dict[Statistic, Both]:
     used, unit = np.unique(data.unit, return_inverse=True)
-    flips, scores = swapped[:, used], (data.x1, data.x2, data.y)
-    both: dict[Statistic, Both] = {}
-    if "pearson" in statistics:
-        both["pearson"] = pearson(*scores, unit, flips)
-    ranked = [name for name in statistics if name in RANKED]
-    if ranked and _counts_are_cheaper(data, flips):
-        taken = flips.astype(np.float64)
-        weights = np.hstack([1 - taken, taken])  # of each unit's targets with either judge's score
-        units, y = np.append(unit, unit + used.size), np.append(data.y, data.y)
-        first, second = (
-            over_rows(np.append(x, other), y, units, weights, ranked)
-            for x, other in (scores[:2], scores[1::-1])
-        )
-        both |= {name: (first[name], second[name]) for name in ranked}
-    elif ranked:
-        both |= rank_coefficients(*scores, unit, flips, ranked)
-    return both
-
-
-def _counts_are_cheaper(data: _Data, flips: Flips) -> bool:
-    """Return whether a table of the pairs of values costs less than all pairs of targets."""
-    x, y = (np.unique(v).size for v in (np.append(data.x1, data.x2), data.y))
-    return flips.size * x * y < 8 * data.y.size**2
+    scores, flips = (data.x1, data.x2, data.y), swapped[:, used]
+    ranked = [name for name in statistics if name in correlation.RANKED]
+    both = rank_coefficients(*scores, unit, flips, ranked) if ranked else {}
+    return both | ({"pearson": pearson(*scores, unit, flips)} if "pearson" in statistics else {})
 
 
 def _by_system(
@@ -335,7 +295,7 @@ def _by_system(
     used, unit = np.unique(data.unit, return_inverse=True)
     n = np.bincount(code).astype(np.float64)
     people = np.bincount(code, weights=data.y) / n
-    slack = SAME_MEAN * max(1.0, float(np.ptp(people)))
+    slack = correlation.SAME_MEAN * max(1.0, float(np.ptp(people)))
     added = counted(unit, code, (used.size, systems.size), data.x2 - data.x1)
     moved = dot(swapped[:, used], added)
     first, second = (
@@ -377,27 +337,22 @@ def _each_source(
     statistics: Collection[Statistic],
 ) -> dict[Statistic, Floats]:
     """Return the first judge's means, from every source of every permutation: (rows,) each."""
-    step = max(1, CELLS // people.size)
-    blocks = []
-    for start in range(0, len(swapped), step):
-        part = swapped[start : start + step]
+    means: dict[Statistic, list[Floats]] = {name: [] for name in statistics}
+    for block in blocks(len(swapped), people.size, CELLS):
+        part = swapped[block]
         scores = np.where(part[:, unit], x2, x1).reshape(-1, people.shape[1])
         values = within_rows(scores, np.tile(people, (len(part), 1)), statistics)
-        with np.errstate(invalid="ignore"):
-            blocks.append(
-                {
-                    name: np.nansum(rows, axis=1) / np.sum(~np.isnan(rows), axis=1)
-                    for name, flat in values.items()
-                    for rows in [flat.reshape(len(part), -1)]
-                }
-            )
-    return {name: np.concatenate([block[name] for block in blocks]) for name in statistics}
+        for name, flat in values.items():
+            rows = flat.reshape(len(part), -1)
+            with np.errstate(invalid="ignore"):
+                means[name].append(np.nansum(rows, axis=1) / np.sum(~np.isnan(rows), axis=1))
+    return {name: np.concatenate(rows) for name, rows in means.items()}
 
 
 def _table(values: Floats, source: Codes) -> Floats:
     """Return (sources, most targets of a source), filled from the left, NaN where there is none."""
     used, code = np.unique(source, return_inverse=True)
-    return one_row_per_source(values, code, used.size)
+    return correlation.one_row_per_source(values, code, used.size)
 
 
 def rank_coefficients(
@@ -407,96 +362,44 @@ def rank_coefficients(
 
     A permutation takes, for each unit (a source, a system or a target), the scores of one judge or
     of the other: the first judge's coefficient rests on what is taken, the second's on the rest. No
-    resample is written out, and all sums are of whole numbers, exact up to 2**53. x1, x2, y and
-    unit (targets,), nothing missing; flips (rows, units), True where the unit's scores are swapped;
-    every unit has a target. Memory: blocks of CELLS values.
+    permutation is written out: it is a row of weights of each unit's targets with either judge's
+    score. x1, x2, y and unit (targets,), nothing missing; flips (rows, units), True where the
+    unit's scores are swapped; every unit has a target.
     """
-    n = float(y.size)
-    people, counts = np.unique(y, return_inverse=True, return_counts=True)[1:]
-    deviations = (2 * np.cumsum(counts) - counts - y.size)[people]  # twice those of midranks
-    by_ranks = "spearman" in statistics and y.size > DEAR_PAIRS * len(flips)
-    weighings: dict[Statistic, Weighing] = {}
-    if "spearman" in statistics and not by_ranks:
-        small = np.min_scalar_type(-2 * y.size)
-        weighings["spearman"] = deviations.astype(small), np.subtract
-    if "kendall_b" in statistics:
-        weighings["kendall_b"] = people.astype(np.min_scalar_type(y.size)), signs
-    sums = dict(zip(weighings, _products(x1, x2, [*weighings.values()], unit, flips), strict=True))
-    squares, cubes = _tie_powers(x1, x2, unit, flips)
+    n, sides = float(y.size), np.append(unit, unit + flips.shape[1])
+    taken = flips.astype(np.float64)
+    weights = np.hstack([1 - taken, taken]), np.hstack([taken, 1 - taken])
+    values, code = np.unique(np.append(x1, x2), return_inverse=True)
+    people, place, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if flips.size * values.size * people.size < 8 * y.size**2:  # pairs of values, not of targets
+        of = partial(correlation.over_rows, np.append(x1, x2), np.append(y, y), sides)
+        own, others = (of(rows, statistics) for rows in weights)
+        return {name: (own[name], others[name]) for name in statistics}
+    deviations = (2 * np.cumsum(counts) - counts - y.size)[place]  # twice those of midranks
+    how: dict[Statistic, tuple[correlation.Weighing, int, int, int]] = {
+        # the sum over pairs and its divisor, the power of ties and its divisor: the sum of
+        # (2 midrank - n - 1)² is (n³ - sum w³) / 3
+        "spearman": ((deviations.astype(np.min_scalar_type(-2 * y.size)), np.subtract), 2, 3, 3),
+        "kendall_b": ((place.astype(np.min_scalar_type(y.size)), correlation.signs), 1, 2, 1),
+    }
+    a, b = np.split(code.astype(np.min_scalar_type(code.size)), 2)
+    sums = _products(a, b, [how[name][0] for name in statistics], unit, taken)
     both: dict[Statistic, Both] = {}
-    if "spearman" in statistics:  # sum (2 midrank - n - 1)² = (n³ - sum w³) / 3
-        if by_ranks:
-            across = _rank_products(x1, x2, deviations, unit, flips)
-        else:
-            across = sums["spearman"][0] / 2, sums["spearman"][1] / 2
-        variation = (n**3 - cubes[0]) / 3, (n**3 - cubes[1]) / 3
-        both["spearman"] = _ratios(across, variation, (n**3 - float((counts**3.0).sum())) / 3)
-    if "kendall_b" in statistics:
-        untied = n**2 - squares[0], n**2 - squares[1]
-        both["kendall_b"] = _ratios(sums["kendall_b"], untied, n**2 - float((counts**2).sum()))
+    for name, across in zip(statistics, sums, strict=True):
+        _, halves, power, parts = how[name]
+        other = np.asarray((n**power - float((counts.astype(np.float64) ** power).sum())) / parts)
+        first, second = (
+            correlation.ratio(
+                ab / halves, (n**power - correlation.tied(code, sides, rows, power)) / parts, other
+            )
+            for ab, rows in zip(across, weights, strict=True)
+        )
+        both[name] = first, second
     return both
 
 
-def _ratios(across: Both, within: Both, other: float) -> Both:
-    first, second = (
-        ratio(ab, aa, np.full(aa.shape, other)) for ab, aa in zip(across, within, strict=True)
-    )
-    return first, second
-
-
-def _tie_powers(x1: Floats, x2: Floats, unit: Codes, flips: Flips) -> tuple[Both, Both]:
-    """Return sum w² and sum w³ of the numbers w of equal values that each judge has."""
-    _, value, counts = np.unique(np.append(x1, x2), return_inverse=True, return_counts=True)
-    shared = np.flatnonzero(counts > 1)  # all other targets occur once, with one of the judges
-    place = np.full(counts.size, shared.size)
-    place[shared] = np.arange(shared.size)
-    shape = flips.shape[1], shared.size + 1
-    first, second = (counted(unit, own, shape)[:, :-1] for own in np.split(place[value], 2))
-    step, blocks = max(1, CELLS // max(1, shared.size)), []
-    for start in range(0, len(flips), step):
-        taken = first.sum(axis=0) + dot(flips[start : start + step], second - first)
-        rest = counts[shared] - taken
-        blocks.append(
-            [
-                x1.size - tied.sum(axis=1) + (tied**k).sum(axis=1)
-                for k in (2, 3)
-                for tied in (taken, rest)
-            ]
-        )
-    squares, other_squares, cubes, other_cubes = map(np.concatenate, zip(*blocks, strict=True))
-    return (squares, other_squares), (cubes, other_cubes)
-
-
-def _rank_products(x1: Floats, x2: Floats, b: Codes, unit: Codes, flips: Flips) -> Both:
-    """Return sum rank b of both judges in each permutation, for b that sums to 0: (rows,) each.
-
-    Sort all values; w says which ones the first judge takes, and rank_k how many taken ones lie
-    below value k plus how many do not lie above it. The first judge's sum is that of w b rank. The
-    other judge takes the rest, whose sum differs from it by a linear function of w.
-    """
-    values = np.append(x1, x2)
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    below, above = np.searchsorted(ordered, ordered), np.searchsorted(ordered, ordered, "right")
-    units, swapped = np.append(unit, unit)[order], order >= x1.size
-    b = np.append(b, b)[order].astype(np.float64)
-    sums = np.append(0, np.cumsum(b))
-    rest = sums[below] + sums[above] - b * (below + above)
-    moved = np.bincount(units, weights=np.where(swapped, rest, -rest), minlength=flips.shape[1])
-    first = np.empty(len(flips))
-    ranks = np.zeros((max(1, CELLS // order.size), order.size + 1), np.int32)
-    for start in range(0, len(flips), len(ranks)):
-        taken = flips[start : start + len(ranks)].take(units, axis=1) == swapped
-        upto = ranks[: len(taken)]
-        np.cumsum(taken, axis=1, out=upto[:, 1:])
-        rank = upto.take(below, axis=1) + upto.take(above, axis=1)
-        first[start : start + len(ranks)] = dot(rank * taken, b)
-    constant = float(dot(b, below + above)) + rest[~swapped].sum()
-    return first, first + constant + dot(flips, moved)
-
-
 def _products(
-    x1: Floats, x2: Floats, weighings: Sequence[Weighing], unit: Codes, flips: Flips
+    a: Codes, b: Codes, weighings: Sequence[correlation.Weighing], unit: Codes, flips: Floats
 ) -> list[Both]:
     """Return sum sign(a_i - a_j) g(y_i, y_j) over pairs, for each (y, g) of `weighings`.
 
@@ -505,29 +408,22 @@ def _products(
     2 f'M_21 1 + f'Q f for the first judge, the same with 1 and 2 exchanged for the second, Q =
     M_11 + M_22 - M_12 - M_21. g is antisymmetric and whole.
     """
-    order = np.argsort(unit, kind="stable")
-    codes = np.unique(np.append(x1[order], x2[order]), return_inverse=True)[1]
-    a, b = np.split(codes.astype(np.min_scalar_type(2 * unit.size)), 2)
-    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
-    rows = flips.astype(np.float64)
+    squares = np.zeros((len(weighings), len(flips)))
+    sums = np.zeros((len(weighings), 2, 2, flips.shape[1]))  # M_ab 1, by unit
     pairs = [(v, w) for v in (a, b) for w in (a, b)]
-    ordered = [(y[order], between) for y, between in weighings]
-    squares = [np.zeros(len(rows)) for _ in weighings]
-    sums = np.zeros((len(weighings), 2, 2, starts.size))  # M_ab 1, by unit
-    for units in unit_groups(starts, order.size) if weighings else ():
-        matrices = np.array(sign_products(pairs, ordered, starts, units))
-        inside = units.stop - units.start
-        for square, total, m in zip(squares, sums, matrices, strict=True):
-            m = m.reshape(2, 2, *m.shape[1:])
-            total[:, :, units] += m.sum(axis=3)
-            total[:, :, units.stop :] += m[:, :, :, inside:].sum(axis=2).transpose(1, 0, 2)
+    for part, matrices in correlation.sign_products(pairs, weighings, unit):
+        inside = part.stop - part.start
+        for square, total, each in zip(squares, sums, matrices, strict=True):
+            m = np.array(each).reshape(2, 2, inside, -1)
+            total[:, :, part] += m.sum(axis=3)
+            total[:, :, part.stop :] += m[:, :, :, inside:].sum(axis=2).transpose(1, 0, 2)
             q = m[0, 0] + m[1, 1] - m[0, 1] - m[1, 0]
             q[:, inside:] *= 2  # what stands below the diagonal mirrors what stands above it
-            square += np.einsum("rs,rs->r", dot(rows[:, units], q), rows[:, units.start :])
+            square += np.einsum("rs,rs->r", dot(flips[:, part], q), flips[:, part.start :])
     return [
         (
-            m[0, 0].sum() + 2 * dot(rows, m[1, 0] - m[0, 0]) + square,
-            m[1, 1].sum() + 2 * dot(rows, m[0, 1] - m[1, 1]) + square,
+            m[0, 0].sum() + 2 * dot(flips, m[1, 0] - m[0, 0]) + square,
+            m[1, 1].sum() + 2 * dot(flips, m[0, 1] - m[1, 1]) + square,
         )
         for m, square in zip(sums, squares, strict=True)
     ]
@@ -539,26 +435,17 @@ def pearson(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: Flips) -> Bot
     What a unit adds to sum a b and sum a² moves from one judge to the other; a and b are centred
     over both judges. Arguments as in `rank_coefficients`.
     """
-    (a1, a2), b = np.split(centred(np.append(x1, x2)), 2), centred(y)
-    rows = flips.astype(np.float64)
-    moments = [[a, a * a, a * b] for a in (a1, a2)]
-    moved = np.array(
-        [
-            np.bincount(unit, weights=other - own, minlength=flips.shape[1])
-            for own, other in zip(*moments, strict=True)
-        ]
-    )
-    moved = dot(rows, moved.T).T
-    first, second = (
-        _pearson([np.sum(own) + sign * gap for own, gap in zip(each, moved, strict=True)], b)
-        for each, sign in zip(moments, (1, -1), strict=True)
-    )
-    return first, second
-
-
-def _pearson(sums: Sequence[Floats], b: Floats) -> Floats:
-    """Return r from the sums of a, a² and a b: NaN where a varies no more than by round-off."""
-    a, squares, across = sums
-    varies = squares - a * a / b.size
-    varies = np.where(varies > ROUND_OFF * b.size, varies, np.nan)
-    return ratio(across - a * b.mean(), varies, np.full(a.shape, float(dot(b - b.mean(), b))))
+    (a1, a2), b = np.split(correlation.centred(np.append(x1, x2)), 2), correlation.centred(y)
+    own, other = ([a, a * a, a * b] for a in (a1, a2))
+    gaps = [
+        np.bincount(unit, weights=q - p, minlength=flips.shape[1])
+        for p, q in zip(own, other, strict=True)
+    ]
+    moved = dot(flips.astype(np.float64), np.array(gaps).T).T
+    both = []
+    for moments, sign in ((own, 1), (other, -1)):
+        a, squares, across = (np.sum(v) + sign * gap for v, gap in zip(moments, moved, strict=True))
+        varies = squares - a * a / b.size
+        varies = np.where(varies > ROUND_OFF * b.size, varies, np.nan)
+        both.append(correlation.ratio(across - a * b.mean(), varies, dot(b - b.mean(), b)))
+    return both[0], both[1]

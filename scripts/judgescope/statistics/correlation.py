@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.arrays import Codes, Floats, Weights, dot, place_within
+from judgescope.statistics.arrays import CELLS, Codes, Floats, Weights, blocks, dot, place_within
 from judgescope.statistics.declared import correlation, declare, scale_of
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import Replicated, Sample, mean_rows, with_interval
@@ -34,8 +34,6 @@ Weighing = tuple[NDArray[Any], Callable[[NDArray[Any], NDArray[Any]], NDArray[An
 RANKED = {"spearman", "kendall_b"}
 TINY_VARIANCE = 1e-20
 """Of data within [-1, 1]: below it a variance may be round-off of constant data."""
-CELLS = 1_000_000
-"""Size of a temporary array: resamples and pairs are worked off in blocks of it."""
 
 
 def centred(values: Floats) -> Floats:
@@ -53,22 +51,13 @@ def counted(
 
 
 def midranks(values: Floats) -> Floats:
-    """Return the rank of each value in its row, 1 the lowest; equal ones share their mean.
+    """Return the rank of each value among all, 1 the lowest, in their shape; equal ones share.
 
-    Shape (rows, k); NaN has no rank.
+    Equal values share the mean of their ranks; NaN has no rank.
     """
-    order = np.argsort(values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=1)
-    new = np.ones(values.shape, dtype=bool)
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    place = np.arange(values.shape[1])
-    below = np.maximum.accumulate(np.where(new, place, 0), axis=1)
-    last = np.hstack([new[:, 1:], np.ones((len(values), 1), dtype=bool)])
-    upto = np.where(last, place, values.shape[1])[:, ::-1]
-    upto = np.minimum.accumulate(upto, axis=1)[:, ::-1]
-    ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, (below + upto) / 2 + 1, axis=1)
-    return np.where(np.isnan(values), np.nan, ranks)
+    ordered = np.sort(values[~np.isnan(values)])
+    below, not_above = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return np.where(np.isnan(values), np.nan, (below + not_above + 1) / 2)
 
 
 def signs(left: NDArray[Any], right: NDArray[Any], slack: float = 0) -> NDArray[np.int8]:
@@ -85,27 +74,21 @@ def within_rows(
     NaN is not an observation (in x and y alike); differences up to `slack` are ties. A row is NaN
     where a side does not vary.
     """
-    blocks = []
-    for part in _blocks(len(x), x.shape[1]):
+    coefficients: dict[Statistic, list[Floats]] = {"pearson": [], "spearman": [], "kendall_b": []}
+    for part in blocks(len(x), x.shape[1], CELLS):
         used = ~np.isnan(x[part]).all(axis=0)
-        blocks.append(_within_block(x[part][:, used], y[part][:, used], statistics, slack))
-    return {name: np.concatenate([block[name] for block in blocks]) for name in statistics}
+        p, q = x[part][:, used], y[part][:, used]
+        if "pearson" in statistics:
+            a, b = (_deviations(v, slack).T for v in (p, q))
+            coefficients["pearson"].append(_of_deviations(a, b))
+        if RANKED & set(statistics):
+            a, b, *sums = _compared(np.ascontiguousarray(p.T), np.ascontiguousarray(q.T), slack)
+            coefficients["spearman"].append(_of_deviations(a, b))
+            coefficients["kendall_b"].append(ratio(*sums))
+    return {name: np.concatenate(coefficients[name]) for name in statistics}
 
 
-def _within_block(
-    x: Floats, y: Floats, statistics: Collection[Statistic], slack: float
-) -> dict[Statistic, Floats]:
-    coefficients: dict[Statistic, Floats] = {}
-    if "pearson" in statistics:
-        coefficients["pearson"] = _of_deviations(_deviations(x, slack).T, _deviations(y, slack).T)
-    if RANKED & set(statistics):
-        a, b, *sums = _compared(np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), slack)
-        coefficients["spearman"] = _of_deviations(a, b)
-        coefficients["kendall_b"] = ratio(*sums)
-    return coefficients
-
-
-def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, ...]:
     """Return what all pairs of a column say: (k, columns) twice -> (k, columns) twice, (columns,).
 
     First the sums of the signs of each value's differences from the others, twice its midrank's
@@ -120,8 +103,7 @@ def _compared(x: Floats, y: Floats, slack: float) -> tuple[Floats, Floats, Float
             sums[:-lag] -= sign
         for total, product in ((both, sx * sy), (own, sx * sx), (other, sy * sy)):
             total += product.sum(axis=0, dtype=np.int32)
-    a_, b_, both_, own_, other_ = (v.astype(np.float64) for v in (a, b, both, own, other))
-    return a_, b_, both_, own_, other_
+    return tuple(v.astype(np.float64) for v in (a, b, both, own, other))
 
 
 def _deviations(values: Floats, slack: float) -> Floats:
@@ -143,12 +125,6 @@ def ratio(ab: Floats, aa: Floats, bb: Floats) -> Floats:
     """Return ab / sqrt(aa bb), (rows,) each, cut to [-1, 1]; NaN where a side does not vary."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.clip(ab / (np.sqrt(aa) * np.sqrt(bb)), -1.0, 1.0))
-
-
-def _blocks(length: int, width: int) -> Iterator[slice]:
-    """Yield slices of 0..length, each of about CELLS / width."""
-    step = max(1, CELLS // max(1, width))
-    return (slice(start, start + step) for start in range(0, length, step))
 
 
 def over_rows(
@@ -189,7 +165,7 @@ def spearman_leaving_out(x: Floats, y: Floats) -> Floats:
     cx, cy = (code.astype(np.min_scalar_type(n)) for code in codes)
     agreeing = [
         (signs(cx[part, None], cx) * signs(cy[part, None], cy)).sum(axis=1, dtype=np.int64)
-        for part in _blocks(n, n)
+        for part in blocks(n, n, CELLS)
     ]
     untied = [n - np.bincount(code)[code] for code in codes]
     sums = []
@@ -221,8 +197,9 @@ def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
     inner = data - mean[:, source]
     terms = ((0, 1), (0, 0), (1, 1))
     within = [np.bincount(source, weights=inner[i] * inner[j]) for i, j in terms]
-
-    def block(part: Floats) -> Floats:
+    values = []
+    for block in blocks(len(rows), n.size, CELLS):
+        part = rows[block]
         weight = part * n
         total = np.maximum(weight.sum(axis=1), 1)
         outer = [m - (dot(weight, m) / total)[:, None] for m in mean]
@@ -236,9 +213,8 @@ def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
             drawn = part[row, source] > 0
             constant = not drawn.any() or np.ptp(x[drawn]) == 0 or np.ptp(y[drawn]) == 0
             result[row] = np.nan if constant else result[row]
-        return result
-
-    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), n.size)])
+        values.append(result)
+    return np.concatenate(values)
 
 
 def _of_counts(
@@ -250,21 +226,21 @@ def _of_counts(
     Copies of a target are tied with themselves in both x and y, as they are in a resample that is
     written out, and add nothing to any of the three sums. All sums are of whole numbers.
     """
-    blocks_of: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
-    for part in _blocks(len(rows), table[0].size):
+    values: dict[Statistic, list[Floats]] = {name: [] for name in statistics if name in RANKED}
+    for part in blocks(len(rows), table[0].size, CELLS):
         counts = dot(rows[part], table)
         nx, ny = counts.sum(axis=2), counts.sum(axis=1)
-        if "spearman" in blocks_of:
+        if "spearman" in values:
             a, b = (_below_less_above(n, 1) for n in (nx, ny))
             across = np.einsum("rij,rj->ri", counts, b)
             sums = (np.einsum("ri,ri->r", *p) for p in ((across, a), (nx * a, a), (ny * b, b)))
-            blocks_of["spearman"].append(ratio(*sums))
-        if "kendall_b" in blocks_of:
+            values["spearman"].append(ratio(*sums))
+        if "kendall_b" in values:
             against = _below_less_above(_below_less_above(counts, 1), 2)
             every = np.square(nx.sum(axis=1))
             untied = (every - np.einsum("ri,ri->r", n, n) for n in (nx, ny))
-            blocks_of["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
-    return {name: np.concatenate(blocks) for name, blocks in blocks_of.items()}
+            values["kendall_b"].append(ratio(np.einsum("rij,rij->r", counts, against), *untied))
+    return {name: np.concatenate(each) for name, each in values.items()}
 
 
 def _below_less_above(counts: Floats, axis: int) -> Floats:
@@ -280,21 +256,18 @@ def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
     Twice a midrank's deviation from the mean rank is the weight below minus the weight above. All
     sums are of whole numbers, the same in any order.
     """
-    places = [_places(code) for code in (cx, cy)]
-
-    def block(part: Floats) -> Floats:
-        weight = part.take(source, axis=1)
+    places = []
+    for code in (cx, cy):
+        order = np.argsort(code, kind="stable")
+        below, not_above = (np.searchsorted(code[order], code, side) for side in ("left", "right"))
+        places.append((order, below, not_above))
+    values = []
+    for part in blocks(len(rows), cx.size, CELLS):
+        weight = rows[part].take(source, axis=1)
         a, b = (_rank_deviations(weight, *place) for place in places)
-        return ratio(*(np.einsum("rt,rt,rt->r", weight, p, q) for p, q in ((a, b), (a, a), (b, b))))
-
-    return np.concatenate([block(rows[part]) for part in _blocks(len(rows), cx.size)])
-
-
-def _places(code: Codes) -> tuple[Codes, Codes, Codes]:
-    """Return the sorting order, and for each target how many stand below it and not above it."""
-    order = np.argsort(code, kind="stable")
-    ascending = code[order]
-    return order, np.searchsorted(ascending, code), np.searchsorted(ascending, code, side="right")
+        sums = (np.einsum("rt,rt,rt->r", weight, p, q) for p, q in ((a, b), (a, a), (b, b)))
+        values.append(ratio(*sums))
+    return np.concatenate(values)
 
 
 def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Codes) -> Floats:
@@ -308,71 +281,60 @@ def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Code
 def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
     """Return tau-b in each row, as `_of_counts`, for values of which most differ."""
     everything = np.square(dot(rows, np.bincount(source)))
-    untied = [everything - _tied(code, source, rows) for code in (cx, cy)]
-    return ratio(_concordance(cx, cy, source, rows), *untied)
-
-
-def _tied(code: Codes, source: Codes, rows: Floats) -> Floats:
-    """Return the weight of all pairs tied in `code`, the sum over values of (its weight)²."""
-    once = np.bincount(code)[code] == 1
-    alone = dot(np.square(rows), np.bincount(source[once], minlength=rows.shape[1]))
-    shared, code = np.unique(code[~once], return_inverse=True)
-    weight = dot(rows, counted(source[~once], code, (rows.shape[1], shared.size)))
-    result: Floats = alone + np.einsum("rv,rv->r", weight, weight)
-    return result
-
-
-def _concordance(x: Codes, y: Codes, source: Codes, rows: Floats) -> Floats:
-    """Return w'Cw of each row w, twice concordant minus discordant pairs. No source is empty."""
-    order = np.argsort(source, kind="stable")
-    small = np.min_scalar_type(order.size)
-    x, y = x[order].astype(small), y[order].astype(small)
-    starts = np.flatnonzero(np.diff(source[order], prepend=-1))
-    total = np.zeros(len(rows))
-    for part in unit_groups(starts, order.size):
-        [[sums]] = sign_products([(x, x)], [(y, signs)], starts, part)
+    untied = [everything - tied(code, source, rows) for code in (cx, cy)]
+    small = np.min_scalar_type(cx.size)
+    x, y, concordance = cx.astype(small), cy.astype(small), np.zeros(len(rows))
+    for part, [[sums]] in sign_products([(x, x)], [(y, signs)], source):
         sums[:, len(sums) :] *= 2  # what stands below the diagonal mirrors what stands above it
-        total += np.einsum("rs,rs->r", dot(rows[:, part], sums), rows[:, part.start :])
-    return total
+        concordance += np.einsum("rs,rs->r", dot(rows[:, part], sums), rows[:, part.start :])
+    return ratio(concordance, *untied)
 
 
-def unit_groups(starts: Codes, n: int) -> Iterator[slice]:
-    """Yield slices of units (sources) with about 8 CELLS / n targets each, at least one unit.
+def tied(code: Codes, source: Codes, rows: Floats, power: int = 2) -> Floats:
+    """Return the sum over values of (their weight) to a power: 2, the weight of all tied pairs."""
 
-    starts (units,): where each begins among n targets that are sorted by unit. A group against all
-    targets is 8 CELLS signs, which take a byte each.
-    """
-    upto = np.append(starts[1:], n)
-    begin = 0
-    while begin < starts.size:
-        fitting = np.searchsorted(upto[begin:], starts[begin] + 8 * CELLS // n, side="right")
-        end = begin + max(1, int(fitting))
-        yield slice(begin, end)
-        begin = end
+    def raised(weight: Floats) -> Floats:
+        return weight**2 * weight ** (power - 2)  # faster than weight**3
+
+    once = np.bincount(code)[code] == 1
+    alone = dot(raised(rows), np.bincount(source[once], minlength=rows.shape[1]))
+    several, code = np.unique(code[~once], return_inverse=True)
+    weight = dot(rows, counted(source[~once], code, (rows.shape[1], several.size)))
+    return np.asarray(alone + raised(weight).sum(axis=1))
 
 
 def sign_products(
-    pairs: Sequence[tuple[Codes, Codes]], weighings: Sequence[Weighing], starts: Codes, units: slice
-) -> list[list[Floats]]:
-    """Return the sums of sign(v_i - w_j) g(y_i, y_j) for each (y, g), and each (v, w) of `pairs`.
+    pairs: Sequence[tuple[Codes, Codes]], weighings: Sequence[Weighing], unit: Codes
+) -> Iterator[tuple[slice, list[list[Floats]]]]:
+    """Yield the sums of sign(v_i - w_j) g(y_i, y_j) for each (y, g), and each (v, w) of `pairs`.
 
-    They run over the targets i of one unit and j of another; v, w and y (targets,) are sorted by
-    unit as `starts` has it. Shape of each: (units, all units from the first of them on).
+    They run over the targets i of one unit (a source) and j of another, no unit being empty; v, w,
+    y and unit (targets,). Units come in groups, yielded as a slice, of about 8 CELLS / n targets:
+    against all n targets that is 8 CELLS signs, which take a byte each. Shape of each sum: (units
+    of the group, all units from the first of them on).
     """
-    ends = np.append(starts[1:], pairs[0][0].size)
-    first, last = starts[units][0], ends[units][-1]
-    inside = list(zip(starts[units] - first, ends[units] - first, strict=True))
-    later, longest = starts[units.start :] - first, max(end - start for start, end in inside)
-    people = [between(y[first:last, None], y[first:]) for y, between in weighings]
-    small = [np.min_scalar_type(-1 - longest * int(max(g.max(), -g.min()))) for g in people]
-    sums: list[list[Floats]] = [[] for _ in weighings]
-    for v, w in pairs:
-        order = signs(v[first:last, None], w[first:])
-        for each, g, dtype in zip(sums, people, small, strict=True):
-            agree = order * g
-            by_unit = np.stack([agree[a:b].sum(axis=0, dtype=dtype) for a, b in inside])
-            each.append(np.add.reduceat(by_unit, later, axis=1, dtype=np.int64).astype(np.float64))
-    return sums
+    order = np.argsort(unit, kind="stable")
+    starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    ends, begin = np.append(starts[1:], order.size), 0
+    longest = int((ends - starts).max())
+    while begin < starts.size:
+        first = starts[begin]
+        end = int(np.searchsorted(ends, first + 8 * CELLS // order.size, side="right"))
+        part = slice(begin, max(begin + 1, end))
+        group, later = order[first : ends[part][-1]], order[first:]
+        inside = list(zip(starts[part] - first, ends[part] - first, strict=True))
+        people = [g(y[group, None], y[later]) for y, g in weighings]
+        small = [np.min_scalar_type(-1 - longest * int(max(g.max(), -g.min()))) for g in people]
+        sums: list[list[Floats]] = [[] for _ in weighings]
+        for v, w in pairs:
+            ordered = signs(v[group, None], w[later])
+            for each, g, dtype in zip(sums, people, small, strict=True):
+                agree = ordered * g
+                by_unit = np.stack([agree[a:b].sum(axis=0, dtype=dtype) for a, b in inside])
+                of_units = np.add.reduceat(by_unit, starts[begin:] - first, axis=1, dtype=np.int64)
+                each.append(of_units.astype(np.float64))
+        yield part, sums
+        begin = part.stop
 
 
 ORDER: Final = 1
@@ -462,16 +424,8 @@ def leaving_out(x: Floats, y: Floats, source: Codes, n_sources: int) -> tuple[Fl
         rows[:] = values[0]
         rows[1 + source[both]] = values[1:]
         return rows, ""
-    result = correlations(
-        x,
-        y,
-        source,
-        np.zeros_like(source),
-        weights=deletions(n_sources),
-        statistics=["spearman"],
-        levels=["pooled"],
-    )["spearman", "pooled"]
-    return result.rows, ""
+    pairs = _complete(x, y, source, source, deletions(n_sources))
+    return _pooled(pairs, ["spearman"])["spearman"].rows, ""
 
 
 def _complete(x: Floats, y: Floats, source: Codes, system: Codes, weights: Weights) -> _Pairs:
@@ -504,33 +458,30 @@ def _pooled(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
 
 
 def _by_source(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
-    sample = pairs.sample
+    sample, planned = pairs.sample, pairs.planned
     if why := why_undefined(pairs.x, pairs.y):
         return dict.fromkeys(statistics, sample.undefined(why, n=0))
     n_sources = sample.rows.shape[1]
     x, y = (one_row_per_source(v, sample.source, n_sources) for v in (pairs.x, pairs.y))
-    each = within_rows(x, y, statistics)
     group = sample.source * pairs.x.size + np.unique(pairs.x, return_inverse=True)[1]
-    return {name: _mean_over_sources(name, each[name], pairs, group) for name in statistics}
-
-
-def _mean_over_sources(
-    statistic: Statistic, values: Floats, pairs: _Pairs, group: Codes
-) -> Replicated:
-    defined, sample = ~np.isnan(values), pairs.sample
-    n = int(defined.sum())
-    if n == 0:
-        return sample.undefined(NO_SOURCE, n=0)
-    tied = shared(group[defined[sample.source]])
-    value = float(values[defined].mean())
-    result = Estimate(value, n=n, n_missing=sample.n_missing, n_tied=tied)
-    rows, scale = mean_rows(values, sample.rows), scale_of(statistic)
-    mean = with_interval(Replicated(result, rows, defined.astype(np.float64), scale, scale.ends))
-    if n < pairs.planned:
-        zeros = f"zero-filled {values[defined].sum() / pairs.planned:.3f}"
-        lacking = f"{pairs.planned - n} of {pairs.planned} sources undefined, {zeros}"
-        mean = mean.with_note(lacking)
-    return mean
+    results: Found = {}
+    for name, values in within_rows(x, y, statistics).items():
+        defined = ~np.isnan(values)
+        n = int(defined.sum())
+        if n == 0:
+            results[name] = sample.undefined(NO_SOURCE, n=0)
+            continue
+        tied = shared(group[defined[sample.source]])
+        value = float(values[defined].mean())
+        result = Estimate(value, n=n, n_missing=sample.n_missing, n_tied=tied)
+        rows, scale = mean_rows(values, sample.rows), scale_of(name)
+        mean = Replicated(result, rows, defined.astype(np.float64), scale, scale.ends)
+        results[name] = with_interval(mean)
+        if n < planned:
+            zeros = f"zero-filled {values[defined].sum() / planned:.3f}"
+            lacking = f"{planned - n} of {planned} sources undefined, {zeros}"
+            results[name] = results[name].with_note(lacking)
+    return results
 
 
 def _by_system(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:

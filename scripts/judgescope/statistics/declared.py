@@ -77,6 +77,14 @@ p_value = partial(Statistic, kind="p_value", range=SHARE)
 amount = partial(Statistic, kind="amount", range=POSITIVE)
 signed_amount = partial(Statistic, kind="amount", range=ANY)
 
+
+def p_of_null(
+    name: str, label: str, null: str, source: str = "this project", ties: str | None = None
+) -> Statistic:
+    """Return the p-value of a test whose null hypothesis `null` says."""
+    return p_value(name, label, f"null hypothesis: {null}", source, ties=ties)
+
+
 STATISTICS: dict[str, Statistic] = {}
 PREFIXES: dict[str, Statistic] = {}
 
@@ -235,11 +243,7 @@ DECLARED: Final = declare(
         "negative log likelihood per token of held-out replies, in nats, before training: mean "
         "over the tokens of a reply, then over replies",
     ),
-    amount(
-        "held_out_loss_after",
-        "Loss after",
-        "the same loss after the last step of training",
-    ),
+    amount("held_out_loss_after", "Loss after", "the same loss after the last step of training"),
     signed_amount(
         "held_out_loss_change", "Change in loss", "loss after minus loss before, per reply"
     ),

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, place_within
+from judgescope.statistics.arrays import Codes, Floats, blocks, place_within
 from judgescope.statistics.correlation import midranks
 from judgescope.statistics.within_sources import normal_scores, varies
 
@@ -60,11 +60,8 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
         if not n:
             continue
         places = np.sort(order[others])
-        middle = (
-            np.searchsorted(places, order[own], "left")
-            + np.searchsorted(places, order[own], "right")
-        ) // 2
-        ratings[own] = np.sort(gold[others])[np.minimum(middle, n - 1)]
+        low, high = (np.searchsorted(places, order[own], side) for side in ("left", "right"))
+        ratings[own] = np.sort(gold[others])[np.minimum((low + high) // 2, n - 1)]
     return ratings
 
 
@@ -89,10 +86,10 @@ def p_within(
     order = np.argsort(source, kind="stable")
     gold, predicted, source = gold[order], predicted[order], source[order]
     observed = distance[gold, predicted].sum()
-    count, step = 0, max(1, BLOCK // max(1, gold.size))
-    for start in range(0, PERMUTATIONS, step):
-        rows = min(step, PERMUTATIONS - start)
-        keys = source + rng.random((rows, gold.size))  # sorts within a source, at random
+    count = 0
+    for part in blocks(PERMUTATIONS, gold.size, BLOCK):
+        keys = rng.random((part.stop - part.start, gold.size))
+        keys += source  # sorts within a source, at random
         dealt_out = predicted[np.argsort(keys, axis=1)]
         count += int(np.sum(distance[gold, dealt_out].sum(axis=1) <= observed + NEAR))
     return (count + 1) / (PERMUTATIONS + 1)
@@ -122,14 +119,10 @@ def p_systems(
         if not kept.any():
             return float("nan")
         x, y, rows, columns = x[kept], y[kept], rows[kept], columns[kept]
-    scores = _midranks if pooled else normal_scores
+    scores = midranks if pooled else normal_scores
     a, b = (scores(_table(v, rows, columns, perms.shape[1])) for v in (x, y))
     values = _permuted(a, b, perms, pooled=pooled)
     return float(np.mean(values >= values[0] - NEAR))
-
-
-def _midranks(values: Floats) -> Floats:
-    return midranks(values.reshape(1, -1)).reshape(values.shape)
 
 
 def p_moved(
@@ -147,11 +140,10 @@ def p_moved(
     table = np.where(np.isnan(table), -1, table).astype(np.int64)
     places = np.argwhere(table >= 0)
     rows, columns, depth = places[np.argsort(table[table >= 0])].T
-    step = max(1, BLOCK // max(1, source.size, cells))
     values = np.concatenate(
         [
-            statistic(table[rows, perms[start : start + step][:, columns], depth])
-            for start in range(0, len(perms), step)
+            statistic(table[rows, perms[part][:, columns], depth])
+            for part in blocks(len(perms), max(source.size, cells), BLOCK)
         ]
     )
     if np.isnan(values[0]):
@@ -214,13 +206,19 @@ def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> 
     scores, people (sources, systems, texts of both), NaN = missing. Values are taken as deviations
     from the mean of their source, or `pooled` from that of all.
     """
-    if not (np.isnan(scores).any() or np.isnan(people).any()):
-        return _of_products(scores, people, perms, pooled=pooled)
+    if not (np.isnan(scores).any() or np.isnan(people).any()):  # sums of a table of products
+        axes = (0, 1, 2) if pooled else (1, 2)
+        units = []
+        for side in (scores, people):
+            deviations = side - side.mean(axis=axes, keepdims=True)
+            size = np.sqrt(np.sum(deviations**2))
+            units.append(deviations / size if size > NEAR else 0.0 * deviations)
+        products = np.einsum("sid,sjd->ij", *units)
+        return np.asarray(products[perms, np.arange(perms.shape[1])].sum(axis=1))
     axes = (1, 2, 3) if pooled else (2, 3)
-    blocks = []
-    step = max(1, BLOCK // scores.size)
-    for start in range(0, len(perms), step):
-        a = np.moveaxis(scores[:, perms[start : start + step]], 1, 0)  # (perms, sources, m, depth)
+    correlations = []
+    for part in blocks(len(perms), scores.size, BLOCK):
+        a = np.moveaxis(scores[:, perms[part]], 1, 0)  # (perms, sources, m, depth)
         both = ~(np.isnan(a) | np.isnan(people))
         values = np.where(both, a, 0.0), np.where(both, people, 0.0)
         n, totals = np.maximum(both.sum(axis=axes), 1), [v.sum(axis=axes) for v in values]
@@ -231,17 +229,5 @@ def _permuted(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> 
             for i, j in ((0, 1), (0, 0), (1, 1))
         )
         varied = (aa > NEAR) & (bb > NEAR)
-        blocks.append(np.where(varied, ab / np.sqrt(np.where(varied, aa * bb, 1.0)), 0.0))
-    return np.concatenate(blocks)
-
-
-def _of_products(scores: Floats, people: Floats, perms: Codes, *, pooled: bool) -> Floats:
-    """Return the same where no cell is missing: sums of one table of products of columns."""
-    axes = (0, 1, 2) if pooled else (1, 2)
-    units = []
-    for values in (scores, people):
-        deviations = values - values.mean(axis=axes, keepdims=True)
-        size = np.sqrt(np.sum(deviations**2))
-        units.append(deviations / size if size > NEAR else 0.0 * deviations)
-    products = np.einsum("sid,sjd->ij", *units)
-    return np.asarray(products[perms, np.arange(perms.shape[1])].sum(axis=1))
+        correlations.append(np.where(varied, ab / np.sqrt(np.where(varied, aa * bb, 1.0)), 0.0))
+    return np.concatenate(correlations)

@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.arrays import CELLS, Codes, Floats, Weights, blocks, dot
 from judgescope.statistics.classes import are_classes, class_codes
 from judgescope.statistics.declared import agreement, amount, declare, percent, undesired
 from judgescope.statistics.means import clustered_mean
@@ -85,8 +85,6 @@ DECLARED: Final = declare(
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 TINY = 1e-12
-CELLS = 1_000_000
-"""Size of a temporary array: resamples are worked off in blocks of it."""
 
 
 def krippendorff_alpha(
@@ -126,11 +124,20 @@ def krippendorff_alpha(
 def _from_counts(
     ratings: Floats, sample: Sample, level: Measurement, domain: Sequence[float]
 ) -> Floats:
-    rows = sample.rows
-    table = _coincidences(_value_counts(ratings, domain), sample.source, rows.shape[1])
-    step = max(1, CELLS // len(domain) ** 2)
-    blocks = [rows[start : start + step] for start in range(0, len(rows), step)]
-    return np.concatenate([_alpha(dot(b, table), level, domain) for b in blocks])
+    """Return alpha from o_ck of each source, every unit of m ratings weighing m: (rows,)."""
+    k, n_units, rows = len(domain), ratings.shape[1], sample.rows
+    _, unit = given = np.nonzero(~np.isnan(ratings))
+    cell = unit * k + class_codes(ratings[given], domain)
+    counts = np.bincount(cell, minlength=n_units * k).reshape(n_units, k)
+    share = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    table = np.zeros((rows.shape[1], k, k))
+    order = np.argsort(sample.source, kind="stable")
+    drawn, starts = np.unique(sample.source[order], return_index=True)
+    for s, units in zip(drawn, np.split(order, starts[1:]), strict=False):
+        pairs = dot(share[units].T, counts[units])
+        table[s] = pairs - np.diag(share[units].sum(axis=0))  # no rating is paired with itself
+    parts = blocks(len(rows), k**2, CELLS)
+    return np.concatenate([_alpha(dot(rows[part], table), level, domain) for part in parts])
 
 
 def _from_moments(ratings: Floats, sample: Sample) -> Floats:
@@ -148,46 +155,22 @@ def _from_moments(ratings: Floats, sample: Sample) -> Floats:
         return np.where(mixed > TINY * square, 1 - within / mixed, np.nan)
 
 
-def _value_counts(ratings: Floats, domain: Sequence[float]) -> Codes:
-    """Return how often each unit was given each value of the domain: (units, values)."""
-    _, unit = given = np.nonzero(~np.isnan(ratings))
-    cell = unit * len(domain) + class_codes(ratings[given], domain)
-    counts: Codes = np.bincount(cell, minlength=ratings.shape[1] * len(domain))
-    return counts.reshape(ratings.shape[1], len(domain))
-
-
-def _coincidences(counts: Codes, source: Codes, n_sources: int) -> Floats:
-    """Return o_ck of each source, every unit of m ratings weighing m: (sources, values, values)."""
-    share = counts / (counts.sum(axis=1, keepdims=True) - 1)
-    table = np.zeros((n_sources, counts.shape[1], counts.shape[1]))
-    order = np.argsort(source, kind="stable")
-    drawn, starts = np.unique(source[order], return_index=True)
-    for s, units in zip(drawn, np.split(order, starts[1:]), strict=False):
-        pairs = dot(share[units].T, counts[units])
-        table[s] = pairs - np.diag(share[units].sum(axis=0))  # no rating is paired with itself
-    return table
-
-
 def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
     """Return alpha of each coincidence matrix, NaN without two values: (rows, k, k) -> (rows,)."""
     margin = observed.sum(axis=2)
     n = margin.sum(axis=1)
-    distance = _squared_distances(margin, level, domain)
+    if level == "nominal":
+        distance = (1 - np.eye(len(domain)))[None]
+    else:
+        values = np.asarray(domain, dtype=np.float64)
+        place = np.cumsum(margin, axis=1) - margin / 2 if level == "ordinal" else values[None]
+        distance = np.square(place[:, :, None] - place[:, None, :])
+    distance = np.broadcast_to(distance, observed.shape)
     within = np.einsum("rck,rck->r", observed, distance) * (n - 1)
     mixed = np.einsum("rc,rck,rk->r", margin, distance, margin)
     varies = np.sum(margin > 0.5, axis=1) > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(varies, 1 - within / mixed, np.nan)
-
-
-def _squared_distances(margin: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
-    """Return d_ck for each row of margins: (rows, k) -> (rows, k, k)."""
-    if level == "nominal":
-        return np.broadcast_to(1 - np.eye(len(domain)), (len(margin), len(domain), len(domain)))
-    values = np.asarray(domain, dtype=np.float64)
-    place = np.cumsum(margin, axis=1) - margin / 2 if level == "ordinal" else values[None]
-    distance = np.square(place[:, :, None] - place[:, None, :])
-    return np.broadcast_to(distance, (len(margin), *distance.shape[1:]))
 
 
 # --- draws of one judge --------------------------------------------------------------------------
@@ -233,31 +216,20 @@ def repeatability(
     icc = _icc(repeated, own, weights, missing).estimate
     if labels:
         icc = Estimate.undefined(NO_MEAN, n=n, n_missing=missing)
-    level: Measurement = "interval" if scale is None else "ordinal" if ordered else "nominal"
+    if scale is None or are_classes(draws, scale):
+        level: Measurement = "interval" if scale is None else "ordinal" if ordered else "nominal"
+        alpha = krippendorff_alpha(
+            draws, level=level, domain=scale, source=source, weights=weights
+        ).estimate
+    else:
+        alpha = Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
     return {
-        "alpha_draws": _alpha_of_draws(draws, source, weights, scale, level, n, missing),
+        "alpha_draws": alpha,
         "flip_rate": clustered_mean(flips, own, weights, missing).estimate,
         "tied_modes": clustered_mean(tied_modes(repeated), own, weights, missing).estimate,
         "reliability": icc,
         "draws_needed": _needed(icc),
     }
-
-
-def _alpha_of_draws(
-    draws: Floats,
-    source: Codes,
-    weights: Weights,
-    scale: Sequence[float] | None,
-    level: Measurement,
-    n: int,
-    missing: int,
-) -> Estimate:
-    """Return Krippendorff's alpha over draws, undefined if a draw is not a value of the scale."""
-    if scale is not None and not are_classes(draws, scale):
-        return Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
-    return krippendorff_alpha(
-        draws, level=level, domain=scale, source=source, weights=weights
-    ).estimate
 
 
 def spearman_brown(reliability: float, draws: int) -> float:

@@ -39,8 +39,7 @@ def normal_scores(values: Floats) -> Floats:
     """Return Φ⁻¹(midrank / (n + 1)) of each of n values, in their shape; NaN has no rank."""
     from scipy.special import ndtri  # here: asking and parsing load no scipy
 
-    ranks = midranks(values.reshape(1, -1)).reshape(values.shape)
-    return np.asarray(ndtri(ranks / (np.count_nonzero(~np.isnan(values)) + 1)))
+    return np.asarray(ndtri(midranks(values) / (np.count_nonzero(~np.isnan(values)) + 1)))
 
 
 def varies(values: Floats, source: Codes, n_sources: int) -> Flags:

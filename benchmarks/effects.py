@@ -18,8 +18,8 @@ from judgescope.methods.claims.base import CRITERIA, Claim, mean_of_sources
 from judgescope.methods.claims.perturbations import CriteriaDrops
 from judgescope.methods.robustness import HintPairs
 from judgescope.statistics.discernment import discernment, log_p
-from judgescope.statistics.intervals import CORRELATION, holm, korn_graubard
-from judgescope.statistics.means import net_share
+from judgescope.statistics.intervals import CORRELATION, deletions, holm
+from judgescope.statistics.means import net_share, share
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import (
     LEVEL,
@@ -175,10 +175,9 @@ def apart_shown(rng: np.random.Generator) -> bool:
 def bar(rng: np.random.Generator, truth: float, wanted: Outcome) -> bool:
     """Return what is said of a bar of .8 for a share; 5 cases of 24 sources that differ."""
     chance = rng.beta(8 * truth, 8 * (1 - truth), 24)
-    found = korn_graubard(rng.binomial(5, chance).astype(float), np.full(24, 5.0))
-    assert found is not None
-    lo, hi = found.interval() or (None, None)
-    return on_bar(Estimate(found.value, lo, hi, n=120), 0.8) is wanted
+    hits = rng.binomial(5, chance).astype(float)
+    found = share(hits, np.full(24, 5.0), np.arange(24), deletions(24)).estimate
+    return on_bar(found, 0.8) is wanted
 
 
 def bar_met_at_it(rng: np.random.Generator) -> bool:

@@ -25,35 +25,14 @@ NEAR_BAR: Final = 0.01
 """An estimate so near to its bar needs more than MOST_CASES."""
 
 
-class Proportion(NamedTuple):
-    """A proportion p, the size of the simple random sample that says as much, and its sources."""
-
-    value: float
-    n_eff: float
-    deff: float
-    sources: int
-
-    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-        """Return `clopper_pearson` at n_eff; None below FEWEST_CLUSTERS sources."""
-        if self.sources < FEWEST_CLUSTERS:
-            return None
-        return clopper_pearson(self.value, self.n_eff, confidence)
-
-    def p_above(self, null: float) -> float | None:
-        """Return P(X >= p n_eff) under `null`: at most (1 - c)/2 where the lower end reaches it."""
-        if self.sources < FEWEST_CLUSTERS:
-            return None
-        return binomial_tail(self.value, self.n_eff, null)
-
-
-def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
+def t_quantile(freedom: float) -> float:
     """Return the (1 + c)/2 quantile of Student's t."""
     from scipy.special import stdtrit  # here: asking and parsing load no scipy
 
-    return float(stdtrit(freedom, (1 + confidence) / 2))
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
-def clopper_pearson(value: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def clopper_pearson(value: float, n: float) -> tuple[float, float]:
     """Return the exact interval of x = value * n hits in n cases, neither of them whole.
 
     lo = B((1 - c)/2; x, n - x + 1), hi = B((1 + c)/2; x + 1, n - x), B the quantile of the beta
@@ -61,47 +40,10 @@ def clopper_pearson(value: float, n: float, confidence: float = CONFIDENCE) -> t
     """
     from scipy.special import betaincinv  # here: asking and parsing load no scipy
 
-    x, tail = value * n, (1 - confidence) / 2
+    x, tail = value * n, (1 - CONFIDENCE) / 2
     lo = float(betaincinv(x, n - x + 1, tail)) if value > 0 else 0.0
     hi = float(betaincinv(x + 1, n - x, 1 - tail)) if value < 1 else 1.0
     return lo, hi
-
-
-def binomial_tail(value: float, n: float, null: float) -> float:
-    """Return P(X >= value * n), X binomial of n cases and chance `null`, in the beta's terms."""
-    from scipy.special import betainc  # here: asking and parsing load no scipy
-
-    if value <= 0 or null >= 1:
-        return 1.0
-    return float(betainc(value * n, n * (1 - value) + 1, max(null, 0.0)))
-
-
-def korn_graubard(hits: Floats, cases: Floats) -> Proportion | None:
-    """Return p = sum hits / sum cases, and n_eff, the cases over their design effect.
-
-    hits and cases (sources,): each case a hit of 0 to 1. With k the sources that have cases, A all
-    cases and e_s = hits_s - p cases_s: v = k/(k - 1) sum e_s² / A², deff = max(1, v A / (p(1 - p)))
-    and n_eff = A/deff (t_A-1 / t_k-1)², at most A; k where p is 0 or 1. None without a case. Korn,
-    Graubard 1998, "Confidence Intervals for Proportions with Small Expected Number of Positive
-    Counts Estimated from Survey Data".
-    """
-    used = cases > 0
-    k, total = int(used.sum()), float(cases.sum())
-    if k == 0:
-        return None
-    p = min(1.0, max(0.0, float(hits[used].sum()) / total))
-    return of_residuals(p, (hits - p * cases)[used], total)
-
-
-def of_residuals(p: float, residual: Floats, total: float) -> Proportion:
-    """Return a proportion of `total` cases from e_s of `korn_graubard`, (sources,)."""
-    k = residual.size
-    if p in (0.0, 1.0) or k < 2 or total <= 1:
-        return Proportion(p, float(min(k, total)), total / min(k, total), k)
-    variance = k / (k - 1) * float(np.sum(np.square(residual))) / total**2
-    deff = max(1.0, variance * total / (p * (1 - p)))
-    shrunk = (t_quantile(total - 1) / t_quantile(k - 1)) ** 2
-    return Proportion(p, min(total, total / deff * shrunk), deff, k)
 
 
 def cases_needed(estimate: float, bar: float) -> int | None:
@@ -148,8 +90,6 @@ TOO_FEW: Final = f"{NO_INTERVAL}: too few cases"
 HANGS: Final = f"{NO_INTERVAL}: depends on source #"
 """The code of a source follows, without which the value is undefined; tables show its name."""
 ROUGH: Final = f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
-ALL_ALIKE: Final = "no width"
-"""Begins the note of an interval whose ends are equal: no deletion shows another value."""
 
 
 class Scale(NamedTuple):
@@ -182,18 +122,16 @@ def deletions(n_sources: int) -> Codes:
     return 1 - np.eye(n_sources, dtype=np.int64)
 
 
-def share_alike(n_sources: int, confidence: float = CONFIDENCE) -> float:
+def share_alike(n_sources: int) -> float:
     """Return q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones all are.
 
     From a smaller share n alike would be drawn less than one time in 40: the Clopper-Pearson bound
     for n of n.
     """
-    return float(((1 - confidence) / 2) ** (1 / n_sources))
+    return float(((1 - CONFIDENCE) / 2) ** (1 / n_sources))
 
 
-def bounds_of_alike(
-    value: float, ends: Bounds, n_sources: int, confidence: float = CONFIDENCE
-) -> Bounds:
+def bounds_of_alike(value: float, ends: Bounds, n_sources: int) -> Bounds:
     """Return q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v in [a, b].
 
     Sources that were not drawn, a share of at most 1 - q, may have either end: of shares 0 and 1
@@ -202,7 +140,7 @@ def bounds_of_alike(
     """
     if not ends[0] - SLACK <= value <= ends[1] + SLACK:
         raise ValueError(f"a mean of values in {ends} cannot be {value}")
-    q = share_alike(n_sources, confidence)
+    q = share_alike(n_sources)
     return q * value + (1 - q) * ends[0], q * value + (1 - q) * ends[1]
 
 
@@ -211,64 +149,66 @@ class Jackknife:
     """The jackknife of a value: v ± t(n - 1) SE on its scale, or an exact bound.
 
     `error` is SE on `scale`; where it is 0 all sources are alike, and the interval bounds the
-    sources that were not drawn, which lie within `scale`'s ends.
+    sources that were not drawn, which lie within `scale`'s ends. `n_eff` is the size of the simple
+    random sample that says as much of a proportion, None of all else.
     """
 
     value: float
     scale: Scale
     sources: int
     error: float
-    proportion: Proportion | None = None
+    n_eff: float | None = None
+
+    @property
+    def _has_ends(self) -> bool:
+        return math.isfinite(self.scale.low) and math.isfinite(self.scale.high)
 
     @property
     def how(self) -> str:
         """Return the name of the interval."""
-        if self.proportion is not None:
-            return f"Clopper-Pearson at {self.proportion.n_eff:.4g} effective cases (Korn-Graubard)"
-        if self.error == 0 and math.isfinite(self.scale.low) and math.isfinite(self.scale.high):
+        if self.n_eff is not None:
+            return f"Clopper-Pearson at {self.n_eff:.4g} effective cases (Korn-Graubard)"
+        if self.error == 0 and self._has_ends:
             return "all sources equal: exact bound on the share of sources with another value"
-        on = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
-        return f"jackknife-t{on}"
+        return "jackknife-t" + ("" if self.scale.kind == "plain" else f" on {self.scale.kind}")
 
-    def interval(self, confidence: float = CONFIDENCE) -> Bounds:
+    def interval(self) -> Bounds:
         """Return both ends, cut to those of the scale."""
-        low, high = self.scale.ends
-        if self.proportion is not None:
-            return self.proportion.interval(confidence) or (low, high)
+        if self.n_eff is not None:
+            return clopper_pearson(self.value, self.n_eff)
         if self.error == 0:
-            if not math.isfinite(low) or not math.isfinite(high):
+            if not self._has_ends:
                 return self.value, self.value
-            return bounds_of_alike(self.value, (low, high), self.sources, confidence)
-        half = t_quantile(self.sources - 1, confidence) * self.error
+            return bounds_of_alike(self.value, self.scale.ends, self.sources)
+        half = t_quantile(self.sources - 1) * self.error
         middle = float(_to(self.scale, self.value))
         lo, hi = (float(_back(self.scale, middle + sign * half)) for sign in (-1, 1))
-        return max(lo, low), min(hi, high)
+        return max(lo, self.scale.low), min(hi, self.scale.high)
 
     def p_above(self, null: float) -> float:
-        """Return the one-sided p-value of a truth above `null`."""
-        from scipy.special import stdtr  # here: asking and parsing load no scipy
+        """Return the one-sided p-value of a truth above `null`.
 
-        low, high = self.scale.ends
-        if self.proportion is not None:
-            result = self.proportion.p_above(null)
-            return 1.0 if result is None else result
+        Of a proportion P(X >= value n_eff), X binomial of the chance `null`, in the beta's terms;
+        of n alike ((null - a)/(v - a))^n, where the lower end reaches the null at .025.
+        """
+        from scipy.special import betainc, stdtr  # here: asking and parsing load no scipy
+
+        value, low = self.value, self.scale.low
+        if self.n_eff is not None:
+            if value <= 0 or null >= 1:
+                return 1.0
+            x = value * self.n_eff
+            return float(betainc(x, self.n_eff * (1 - value) + 1, max(null, 0.0)))
         if null < low:
             return 0.0
-        if null >= high:
+        if null >= self.scale.high:
             return 1.0
         if self.error == 0:
-            return self._p_alike(null)
-        t = float(_to(self.scale, self.value) - _to(self.scale, null)) / self.error
+            if null >= value or not self._has_ends:  # no width: nothing is said of other sources
+                return 1.0
+            return float((max(null, low) - low) / (value - low)) ** self.sources
+        t = float(_to(self.scale, value) - _to(self.scale, null)) / self.error
         return float(stdtr(self.sources - 1, -t))
-
-    def _p_alike(self, null: float) -> float:
-        """Return ((null - a)/(v - a))^n where the lower end of n alike reaches the null at .025."""
-        low = self.scale.low
-        if null >= self.value:
-            return 1.0
-        if not (math.isfinite(low) and math.isfinite(self.scale.high)):
-            return 1.0  # no width, and nothing is said of other sources
-        return float((max(null, low) - low) / (self.value - low)) ** self.sources
 
 
 def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) -> Jackknife | str:
@@ -278,6 +218,12 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
     each, 0 where its deletion can change nothing; `ends` bound what one source may have where all
     are alike, None where that is not known. SE² = (n - 1)/n sum (v_s - mean v_s)² over the n
     sources that count. ValueError for rows that do not fit the sizes.
+
+    Of a proportion p = sum hits / sum cases, with k the sources that have cases, A all cases and
+    e_s = hits_s - p cases_s: v = k/(k - 1) sum e_s² / A², deff = max(1, v A / (p(1 - p))) and
+    n_eff = A/deff (t_A-1 / t_k-1)², at most A; k where p is 0 or 1. Korn, Graubard 1998,
+    "Confidence Intervals for Proportions with Small Expected Number of Positive Counts Estimated
+    from Survey Data".
     """
     if rows.size != 1 + sizes.size:
         raise ValueError(f"{rows.size} rows are not one value and {sizes.size} deletions")
@@ -290,8 +236,8 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
     inside = bool(scale.low + SLACK < least and greatest < scale.high - SLACK)
     if scale.kind == "binomial" or (scale.kind == "logit" and not inside):
         total, p = float(m.sum()), min(1.0, max(0.0, value))
-        residuals = (value - deleted) * (total - m)  # e_s of `korn_graubard`
-        return Jackknife(value, scale, n, 0.0, of_residuals(p, residuals, total))
+        residuals = (value - deleted) * (total - m)  # e_s
+        return Jackknife(p, scale, n, 0.0, _effective_cases(p, residuals, total))
     if np.ptp(deleted) <= SLACK * max(1.0, abs(value)):
         low, high = ends or (-math.inf, math.inf)
         return Jackknife(value, Scale("plain", low, high), n, 0.0)
@@ -299,6 +245,16 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
     moved = _to(own, deleted)
     error = math.sqrt((n - 1) / n * float(np.sum(np.square(moved - moved.mean()))))
     return Jackknife(value, own, n, error)
+
+
+def _effective_cases(p: float, residuals: Floats, total: float) -> float:
+    """Return n_eff of a proportion of `total` cases from e_s of `jackknife`, (sources,)."""
+    k = residuals.size
+    if p in (0.0, 1.0) or k < 2 or total <= 1:
+        return float(min(k, total))
+    variance = k / (k - 1) * float(np.sum(np.square(residuals))) / total**2
+    deff = max(1.0, variance * total / (p * (1 - p)))
+    return min(total, total / deff * (t_quantile(total - 1) / t_quantile(k - 1)) ** 2)
 
 
 def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> str:
@@ -347,7 +303,7 @@ def holm(p: ArrayLike, *, log: bool = False) -> Floats:
     All of p is one family; with `log`, p and the result are ln p. NaN (no test was made) stays NaN
     and does not count in m; ValueError outside [0, 1]. Holm 1979.
     """
-    return _adjusted(p, log, lambda m: np.arange(m, 0, -1), np.maximum.accumulate)
+    return _adjusted(p, lambda place: place[::-1], np.maximum.accumulate, log=log)
 
 
 def benjamini_hochberg(p: ArrayLike, *, log: bool = False) -> Floats:
@@ -355,7 +311,7 @@ def benjamini_hochberg(p: ArrayLike, *, log: bool = False) -> Floats:
 
     Arguments and NaN as in `holm`. Benjamini and Hochberg 1995.
     """
-    return _adjusted(p, log, lambda m: m / np.arange(1, m + 1), _least_from_the_right)
+    return _adjusted(p, lambda place: place.size / place, _least_from_the_right, log=log)
 
 
 def benjamini_yekutieli(p: ArrayLike, *, log: bool = False) -> Floats:
@@ -363,12 +319,9 @@ def benjamini_yekutieli(p: ArrayLike, *, log: bool = False) -> Floats:
 
     Arguments and NaN as in `holm`. Benjamini and Yekutieli 2001.
     """
-
-    def factors(m: int) -> Floats:
-        places = np.arange(1, m + 1)
-        return np.asarray(float(np.sum(1 / places)) * m / places)
-
-    return _adjusted(p, log, factors, _least_from_the_right)
+    return _adjusted(
+        p, lambda place: np.sum(1 / place) * place.size / place, _least_from_the_right, log=log
+    )
 
 
 def _least_from_the_right(values: Floats) -> Floats:
@@ -377,17 +330,18 @@ def _least_from_the_right(values: Floats) -> Floats:
 
 def _adjusted(
     p: ArrayLike,
-    log: bool,
-    factors: Callable[[int], NDArray[Any]],
+    factors: Callable[[NDArray[Any]], NDArray[Any]],
     accumulate: Callable[[Floats], Floats],
+    *,
+    log: bool,
 ) -> Floats:
-    """Return p, sorted, times factors of their number, accumulated, in its own order."""
+    """Return p, sorted, times factors of their places 1 to m, accumulated, in its own order."""
     values = np.array(p, np.float64)
     if np.any(values > (0 if log else 1)) or (not log and np.any(values < 0)):
         raise ValueError(f"no {'ln p' if log else 'p'}: {np.nanmin(values)}..{np.nanmax(values)}")
     tested = ~np.isnan(values)
     order = np.argsort(values[tested], kind="stable")
-    ascending, times = values[tested][order], factors(order.size)
+    ascending, times = values[tested][order], factors(np.arange(1, order.size + 1))
     raised = ascending + np.log(times) if log else ascending * times  # logarithms would round p
     restored = np.empty_like(ascending)
     restored[order] = np.minimum(accumulate(raised), 0.0 if log else 1.0)

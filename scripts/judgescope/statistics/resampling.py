@@ -9,7 +9,6 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import (
-    ALL_ALIKE,
     CONFIDENCE,
     FEWEST_SOURCES,
     PLAIN,
@@ -24,7 +23,8 @@ from judgescope.statistics.result import Estimate, clauses
 RESAMPLES = 1000
 FEWEST_NOT_MODAL: Final = 10
 """A number has a warning where fewer sources have a rating other than the most frequent."""
-NO_WIDTH: Final = ALL_ALIKE
+NO_WIDTH: Final = "no width"
+"""Begins the note of an interval whose ends are equal: no deletion shows another value."""
 NO_SIZES: Final = np.empty(0)
 
 

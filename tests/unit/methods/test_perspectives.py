@@ -17,7 +17,8 @@ from judgescope.methods.measures import AVERAGE
 from judgescope.methods.perspectives import DIRECT, MEASURES, TRADITIONAL, unanimous
 from judgescope.schema.tables import KEYS, table_of
 from judgescope.statistics.classes import on_classes
-from judgescope.statistics.intervals import ALL_ALIKE, FEWEST_SOURCES, NO_INTERVAL
+from judgescope.statistics.intervals import FEWEST_SOURCES, NO_INTERVAL
+from judgescope.statistics.resampling import NO_WIDTH
 from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
 from methods_setup import (
     FIELD,
@@ -156,7 +157,7 @@ def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
     rows = told(scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws)))
     row = one(rows, "kappa_linear", judge="j", aspect="clear")
     assert row["value"] == row["ci_low"] == row["ci_high"] == 1  # whichever source is deleted
-    assert row["note"].startswith(ALL_ALIKE) and row["note"].endswith("; 1 tied modes")
+    assert row["note"].startswith(NO_WIDTH) and row["note"].endswith("; 1 tied modes")
 
 
 def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:

@@ -211,7 +211,7 @@ def p_above(result: Replicated, null: float) -> float:
     known = result.jackknifed
     if isinstance(known, str):
         return nan
-    if known.error == 0 and known.proportion is None and abs(known.value - null) <= SLACK:
+    if known.error == 0 and known.n_eff is None and abs(known.value - null) <= SLACK:
         return 0.5
     return known.p_above(null)
 

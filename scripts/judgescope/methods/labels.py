@@ -27,7 +27,6 @@ from judgescope.methods.measures import (
     with_hint_note,
 )
 from judgescope.statistics.classes import (
-    above_threshold,
     are_classes,
     by_label,
     confusion_counts,
@@ -102,9 +101,8 @@ def labelled(
         if len(scale.labels) != 2:
             return Labelled(None, NO_TWO_LABELS)
         if card.threshold != BEST:
-            return Labelled(
-                above_threshold(scores, card.threshold), f"threshold {card.threshold:g}"
-            )
+            codes = np.where(np.isnan(scores), np.nan, scores >= card.threshold)
+            return Labelled(codes, f"threshold {card.threshold:g}")
         codes, chosen = cross_fitted(gold, scores, panel.source)
         ends = f"{chosen.min():.4g} to {chosen.max():.4g}" if chosen.size else "none"
         return Labelled(codes, f"threshold chosen leaving each source out: {ends}")

@@ -27,7 +27,6 @@ from judgescope.statistics.order import (
     order_consistency,
     ordered_systems,
     right_in_both_orders,
-    verdict_accuracy,
 )
 from judgescope.statistics.preferences import (
     Comparisons,
@@ -197,7 +196,8 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     levels += [(LISTED, listed), (SWAPPED, swapped)] if both else []
     for level, each in levels:
         if level != POOLED:
-            yield ACCURACY, level, {}, verdict_accuracy(each, np.sign(ahead), source, weights)
+            accuracies = comparison_accuracy(each, np.sign(ahead), source, weights)
+            yield ACCURACY, level, {}, accuracies[ACCURACY]
         yield KAPPA, level, {}, _kappa(np.sign(ahead), each, source, weights)
     if both:
         right = right_in_both_orders(listed, swapped, np.sign(ahead), source, weights)

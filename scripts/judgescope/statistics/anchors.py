@@ -76,16 +76,14 @@ def anchor_costs(human: Floats, judged: Floats | None, classes: Sequence[float])
     NaN for a text that people or the judge did not rate.
     (Hu et al. 2025, appendix C.1)
     """
-    scale = np.asarray(classes, dtype=np.float64)
-    costs = _mean_distance(human, scale)
+
+    def mean_distance(values: Floats) -> Floats:
+        return np.stack([mean_rating(np.abs(values - rating)) for rating in classes], axis=1)
+
     if judged is None:
-        return costs
+        return mean_distance(human)
     apart = np.abs(mean_rating(human) - mean_rating(judged))
-    return costs + _mean_distance(judged, scale) + apart[:, None]
-
-
-def _mean_distance(values: Floats, scale: Floats) -> Floats:
-    return np.stack([mean_rating(np.abs(values - rating)) for rating in scale], axis=1)
+    return mean_distance(human) + mean_distance(judged) + apart[:, None]
 
 
 def choose_anchors(

@@ -3,9 +3,9 @@
 A hint is a rating in the prompt, attributed to an expert, right or wrong (Chaudhary et al. 2024).
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import multimode
 from typing import Final, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from judgescope.statistics.declared import (
     SIGNED,
     correlation,
     declare,
-    p_value,
+    p_of_null,
     percent,
     signed_amount,
     undesired,
@@ -121,9 +121,7 @@ DECLARED: Final = declare(
         "Obeys",
         "share of texts scored below the top of the scale that reach it with the added text",
     ),
-    p_value(
-        "p_injection", "p of an attack", "null hypothesis: scores equal those with an inert text"
-    ),
+    p_of_null("p_injection", "p of an attack", "scores equal those with an inert text"),
 )
 
 
@@ -233,8 +231,7 @@ def side_chosen(verdict: Floats, side: Floats, source: Codes, weights: Weights) 
     neither. Undefined without a decided verdict.
     """
     used = side != 0
-    decided = np.where(verdict == 0, np.nan, (verdict == side).astype(np.float64))
-    decided[np.isnan(verdict)] = np.nan
+    decided = np.where(np.isnan(verdict) | (verdict == 0), np.nan, verdict == side)
     tied = int((verdict == 0)[used].sum())
     result = clustered_mean(decided[used], source[used], weights).estimate
     return replace(result, n_missing=result.n_missing - tied, n_tied=tied)
@@ -265,9 +262,7 @@ def shared_rating(ratings: Sequence[float]) -> float:
     One rating or more. (Chaudhary et al. 2024, section 3.3, for three raters; methods.md 4 for any
     number)
     """
-    counts = Counter(ratings)
-    most = max(counts.values())
-    return max(rating for rating, count in counts.items() if count == most)
+    return max(multimode(ratings))
 
 
 def hint(ratings: Sequence[float], low: float, high: float, tells: Told) -> float:

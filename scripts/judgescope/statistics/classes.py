@@ -354,35 +354,26 @@ class _Labelled:
         by_people, by_judge = tables.sum(axis=2), tables.sum(axis=1)
         used = by_people[0] > 0
         of_two = used.size == 2
-        averaged = np.array([False, True]) if of_two else used
+        averaged, recalled = (np.array([False, True]), used | True) if of_two else (used, used)
         hits = np.einsum("rkk->rk", tables)
         with np.errstate(invalid="ignore", divide="ignore"):
             f1 = (2 * hits / (by_people + by_judge))[:, averaged].sum(axis=1) / averaged.sum()
+            recall = (hits / by_people)[:, recalled].sum(axis=1) / recalled.sum()
         people, judge = self.counts.sum(axis=2), self.counts.sum(axis=1)  # (sources, labels)
         in_use = used | (by_judge[0] > 0)
         rarest = _rarest(np.hstack([people[:, in_use], judge[:, in_use]]))
         positive = people[:, 1] + self.counts[:, 0, 1] if of_two else people.sum(axis=1)
-        values = {
-            "f1": (f1, positive, LABEL_NOT_GIVEN),
-            "mcc": (_mcc(tables), people.sum(axis=1), ONE_LABEL),
-            "ac1": (_ac1(tables), people.sum(axis=1), NOTHING),
-            "kappa_nominal": (kappas(tables, power=0), people.sum(axis=1), ONE_LABEL),
-        }
-        results = {name: self._result(name, *each, rarest) for name, each in values.items()}
-        return results | {"balanced_accuracy": self._balanced(hits, by_people, people, used)}
-
-    def _balanced(self, hits: Floats, cases: Floats, people: Codes, used: Flags) -> Replicated:
-        """Return the mean recall, a proportion of as many texts as if all labels were the rarest.
-
-        hits, cases (rows, labels); people (sources, labels): how often they use each label; used
-        (labels,).
-        """
-        averaged = np.ones_like(used) if used.size == 2 else used
-        with np.errstate(invalid="ignore", divide="ignore"):
-            recall = (hits / cases)[:, averaged].sum(axis=1) / averaged.sum()
-        own = people[:, used]
+        own, cases = people[:, used], people.sum(axis=1)
+        # the mean recall is a proportion of as many texts as if all labels were the rarest
         sizes = np.sum(own / own.sum(axis=0), axis=1) * own.sum(axis=0).min()
-        return self._result("balanced_accuracy", recall, sizes, LABEL_NOT_GIVEN, _rarest(own))
+        values = {
+            "f1": (f1, positive, LABEL_NOT_GIVEN, rarest),
+            "mcc": (_mcc(tables), cases, ONE_LABEL, rarest),
+            "ac1": (_ac1(tables), cases, NOTHING, rarest),
+            "kappa_nominal": (kappas(tables, power=0), cases, ONE_LABEL, rarest),
+            "balanced_accuracy": (recall, sizes, LABEL_NOT_GIVEN, _rarest(own)),
+        }
+        return {name: self._result(name, *each) for name, each in values.items()}
 
     def _result(
         self, name: str, values: Floats, sizes: Floats | Codes, why: str, rarest: Codes
@@ -430,11 +421,6 @@ def _ac1(tables: Floats) -> Floats:
         either = (tables.sum(axis=2) + tables.sum(axis=1)) / (2 * n[:, None])
         chance = np.sum(either * (1 - either), axis=1) / (labels - 1)
         return np.asarray((np.einsum("rkk->r", tables) / n - chance) / (1 - chance))
-
-
-def above_threshold(scores: Floats, threshold: float) -> Floats:
-    """Return 1 where a score is at least the threshold, else 0; NaN stays. (texts,)."""
-    return np.where(np.isnan(scores), np.nan, scores >= threshold).astype(np.float64)
 
 
 def cross_fitted(gold: Floats, scores: Floats, source: Codes) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ from judgescope.statistics.declared import (
     amount,
     correlation,
     declare,
-    p_value,
+    p_of_null,
     percent,
     signed_amount,
     undesired,
@@ -36,9 +36,7 @@ from judgescope.statistics.result import NO_EXPECTATION, NO_VOTES, Estimate
 PAPER = "Hu et al. 2024"
 TABLE_18 = "Hu et al. 2024, table 18"
 DECLARED: Final = declare(
-    p_value(
-        "p_tost", "Equivalence p", "null hypothesis: the drop exceeds the margin", "Schuirmann 1987"
-    ),
+    p_of_null("p_tost", "Equivalence p", "the drop exceeds the margin", "Schuirmann 1987"),
     amount(
         "items_needed",
         "Items needed",
@@ -151,14 +149,13 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
     and S_F: (Hu et al. 2024, section 4.3); index and AUC: methods.md 2.
     """
     drop, stay = deltas[:, wanted], deltas[:, unwanted]
-    s_t, s_f = _mean(drop), _mean(stay)
+    s_t, s_f = (
+        cells.mean(axis=1) if cells.shape[1] else np.full(len(cells), np.nan)
+        for cells in (drop, stay)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(s_t == 0, np.nan, s_f / s_t)
     return Confusion(s_t, s_f, ratio, _auc(drop, stay))
-
-
-def _mean(cells: Floats) -> Floats:
-    return cells.mean(axis=1) if cells.shape[1] else np.full(len(cells), np.nan)
 
 
 def _auc(drop: Floats, stay: Floats) -> Floats:
@@ -168,8 +165,7 @@ def _auc(drop: Floats, stay: Floats) -> Floats:
         return np.full(len(drop), np.nan)
     areas = np.empty(len(drop))
     for row, (above, below) in enumerate(zip(drop, np.sort(stay, axis=1), strict=True)):
-        less = np.searchsorted(below, above, side="left")
-        upto = np.searchsorted(below, above, side="right")
+        less, upto = (np.searchsorted(below, above, side) for side in ("left", "right"))
         areas[row] = np.mean(less + upto) / 2 / below.size
     lost = np.isnan(drop).any(axis=1) | np.isnan(stay).any(axis=1)
     return np.where(lost, np.nan, areas)
@@ -266,9 +262,34 @@ def match_votes(
     is (those cells are missing; undecided ones are tied), weights (resamples, pairs) or None for
     no interval. Range 0 to 1. (Hu et al. 2024, appendix C.3.2 and table 18)
     """
-    ballots = {"match_vote_vote": winners(votes), "match_vote_all": votes[:, :DECIDED]}
-    data = votes, pair, cell, expected, weights
-    return {name: _match(each, *data) for name, each in ballots.items()}
+    whole = whole_and_resamples(pair, weights)
+    shape = whole.shape[1], expected.size
+    place, size = pair * expected.size + cell, shape[0] * shape[1]
+    every, missing = votes.sum(axis=1), int(np.isnan(expected).sum())
+    matches: dict[str, Estimate] = {}
+    for name, ballots in (
+        ("match_vote_vote", winners(votes)),
+        ("match_vote_all", votes[:, :DECIDED]),
+    ):
+        held = np.column_stack([ballots, every])
+        of_pair = [np.bincount(place, weights=v, minlength=size).reshape(shape) for v in held.T]
+        totals = np.stack([dot(whole, one) for one in of_pair], axis=-1)  # (rows, cells, 4)
+        asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
+        result = outcomes(totals)
+        with np.errstate(invalid="ignore"):  # a resample may hold nothing that was voted on
+            rows = (asked & (result == expected)).sum(axis=1) / asked.sum(axis=1)
+        if not (n := int(asked[0].sum())):
+            why = NO_EXPECTATION if missing else NO_VOTES
+            matches[name] = Estimate.undefined(why, n_missing=missing)
+            continue
+        tied = int((asked[0] & (result[0] == UNDECIDED)).sum())
+        matches[name] = Estimate(float(rows[0]), n=n, n_missing=missing, n_tied=tied)
+        if rows.size > 1:
+            pairs = np.unique(pair[every > 0]).size
+            matches[name] = with_percentiles(
+                matches[name], rows[1:], pairs, MAJORITY_JUMPS, units="pairs"
+            )
+    return matches
 
 
 def winners(votes: Counts) -> Counts:
@@ -289,37 +310,6 @@ def outcomes(totals: Counts | Floats) -> Counts:
     """
     better, others = totals[..., 0], np.maximum(totals[..., 1], totals[..., 2])
     return np.select([better > others, better < others], [DROPS, STAYS], UNDECIDED)
-
-
-def _match(
-    ballots: Counts,
-    votes: Counts,
-    pair: Counts,
-    cell: Counts,
-    expected: Floats,
-    weights: Counts | None,
-) -> Estimate:
-    """Return the share of cells whose outcome by `ballots` (rows, 3) is the expected one."""
-    whole = whole_and_resamples(pair, weights)
-    held = np.column_stack([ballots, votes.sum(axis=1)])
-    shape = whole.shape[1], expected.size
-    place, size = pair * expected.size + cell, shape[0] * shape[1]
-    of_pair = [np.bincount(place, weights=v, minlength=size).reshape(shape) for v in held.T]
-    totals = np.stack([dot(whole, one) for one in of_pair], axis=-1)  # (1 + resamples, cells, 4)
-    asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
-    result = outcomes(totals)
-    with np.errstate(invalid="ignore"):  # a resample may hold nothing that was voted on
-        rows = (asked & (result == expected)).sum(axis=1) / asked.sum(axis=1)
-    n, missing = int(asked[0].sum()), int(np.isnan(expected).sum())
-    if not n:
-        why = NO_EXPECTATION if missing else NO_VOTES
-        return Estimate.undefined(why, n_missing=missing)
-    tied = int((asked[0] & (result[0] == UNDECIDED)).sum())
-    estimate = Estimate(float(rows[0]), n=n, n_missing=missing, n_tied=tied)
-    if rows.size == 1:
-        return estimate
-    pairs = np.unique(pair[votes.sum(axis=1) > 0]).size
-    return with_percentiles(estimate, rows[1:], pairs, MAJORITY_JUMPS, units="pairs")
 
 
 class Expectations(NamedTuple):

@@ -1,5 +1,6 @@
 """Ensembles: the mean of every subset of some judges, and how much their errors have in common."""
 
+from functools import partial
 from itertools import combinations
 from math import fsum
 from typing import Final
@@ -96,26 +97,16 @@ def error_correlation(
     where the errors of one do not vary. Both judges share the error in people's ratings, which adds
     to r. Yule 1907 (partial correlation).
     """
-    if one_scale:
-        first, second = (np.round(scores - ratings, 9) for scores in (x, y))
-        result = correlations(
-            first,
-            second,
-            source,
-            np.zeros_like(source),
-            weights=weights,
-            statistics=["pearson"],
-            levels=["pooled"],
-        )
-        return _with_method(result["pearson", "pooled"], SAME_ERRORS, ON_ONE_SCALE)
     known = ratings[~np.isnan(x + y + ratings)]
-    why = CONSTANT_RATINGS if known.size and np.ptp(known) == 0 else SAME_ERRORS
-    partial = partial_correlation(x, y, ratings, source, statistic="pearson", weights=weights)
-    return _with_method(partial, why, ON_OTHERS)
-
-
-def _with_method(result: Replicated, why: str, how: str) -> Replicated:
-    """Return a correlation of errors with its method, or why it is undefined."""
+    why = CONSTANT_RATINGS if known.size and np.ptp(known) == 0 and not one_scale else SAME_ERRORS
+    if one_scale:
+        how, (first, second) = ON_ONE_SCALE, (np.round(scores - ratings, 9) for scores in (x, y))
+        pearson = partial(correlations, statistics=["pearson"], levels=["pooled"])
+        system = np.zeros_like(source)
+        result = pearson(first, second, source, system, weights=weights)["pearson", "pooled"]
+    else:
+        how = ON_OTHERS
+        result = partial_correlation(x, y, ratings, source, statistic="pearson", weights=weights)
     one = result.estimate
     if one.value is not None:
         return result.with_method(how)

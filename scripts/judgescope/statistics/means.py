@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,17 +81,22 @@ def share(
     return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)
 
 
+class HowShared(TypedDict, total=False):
+    """The keywords of `share` that a mean has, too."""
+
+    tied: int
+    averaged: str
+    ends: Bounds | None
+    scale: Scale | None
+    units: str
+
+
 def clustered_mean(
     values: Floats | Flags,
     source: Codes,
     weights: Weights,
     missing: int = 0,
-    *,
-    tied: int = 0,
-    averaged: str = "",
-    ends: Bounds | None = SHARE,
-    scale: Scale | None = None,
-    units: str = "sources",
+    **how: Unpack[HowShared],
 ) -> Replicated:
     """Return sum(v) / n of values (n,), NaN = missing, as `share` does.
 
@@ -99,19 +104,8 @@ def clustered_mean(
     """
     numbers = np.asarray(values, dtype=np.float64)
     given = np.isfinite(numbers)
-    known = numbers[given]
-    return share(
-        known,
-        np.ones(known.size),
-        source[given],
-        weights,
-        missing + numbers.size - known.size,
-        tied=tied,
-        averaged=averaged,
-        ends=ends,
-        scale=scale,
-        units=units,
-    )
+    known, lost = numbers[given], int(np.count_nonzero(~given))
+    return share(known, np.ones(known.size), source[given], weights, missing + lost, **how)
 
 
 def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
@@ -155,7 +149,14 @@ def independent_mean(each: Sequence[Estimate], *, averaged: str) -> Estimate:
     mean, method = float(value.mean()), f"mean over {averaged}"
     down, up = (float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi))
     if not np.isfinite(down + up):
-        return Estimate(mean, n=len(each), method=method, note=_no_interval(each, averaged))
+        reasons = [
+            next((part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)), "")
+            for one in each
+            if one.ci_low is None or one.ci_high is None
+        ]
+        why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
+        note = f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {averaged}{why}"
+        return Estimate(mean, n=len(each), method=method, note=note)
     method += "; variance estimates recovery"
     result = Estimate(mean, ci_low=mean - down, ci_high=mean + up, n=len(each), method=method)
     return result.with_note(f"{NO_WIDTH}: none of the {averaged} has any" if down + up == 0 else "")
@@ -169,17 +170,6 @@ def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:
     undefined = f"undefined on {len(notes)} of {len(each)} {averaged}"
     why = f": {notes[0]}" if len(set(notes)) == 1 else ""
     return Estimate.undefined(undefined + why, n=len(each) - len(notes))
-
-
-def _no_interval(each: Sequence[Estimate], averaged: str) -> str:
-    """Return the note of a mean where some have no interval, with the reason if it is one."""
-    reasons = [
-        next((part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)), "")
-        for one in each
-        if one.ci_low is None or one.ci_high is None
-    ]
-    why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
-    return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {averaged}{why}"
 
 
 DECLARED: Final = declare(
@@ -196,8 +186,8 @@ DECLARED: Final = declare(
 # --- net shares ----------------------------------------------------------------------------------
 
 
-STEPS: Final = 60
-"""Halvings of [-1, 1]: the ends are exact to 2e-18."""
+HALVINGS: Final = 60
+"""Of [-1, 1]: the ends are exact to 2e-18."""
 
 
 def score_statistic(delta: float, b: float, c: float, n: float) -> float:
@@ -226,9 +216,9 @@ def tango(b: float, c: float, n: float) -> Bounds:
     if not (b >= 0 and c >= 0 and n > 0 and b + c <= n * (1 + 1e-12)):
         raise ValueError(f"b and c are counts of n pairs: got b {b}, c {c}, n {n}")
     z = _normal()
-    return _end(lambda delta: score_statistic(delta, b, c, n) > z), _end(
-        lambda delta: score_statistic(delta, b, c, n) > -z
-    )
+    low = end_of(lambda delta: score_statistic(delta, b, c, n) > z, -1.0, 1.0)
+    high = end_of(lambda delta: score_statistic(delta, b, c, n) > -z, -1.0, 1.0)
+    return low, high
 
 
 @lru_cache(maxsize=4096)
@@ -245,7 +235,7 @@ def tango_corrected_low(b: float, c: float, n: float) -> float:
         plain, excess = score_statistic(delta, b, c, n), b - c - n * delta
         return plain * (1 - 1 / excess) > z if excess > 1 else False
 
-    return _end(above)
+    return end_of(above, -1.0, 1.0)
 
 
 def _normal() -> float:
@@ -254,12 +244,11 @@ def _normal() -> float:
     return float(ndtri((1 + CONFIDENCE) / 2))
 
 
-def _end(above: Callable[[float], bool]) -> float:
-    """Return the end of the left part of [-1, 1] on which a condition holds, by halving."""
-    low, high = -1.0, 1.0
-    for _ in range(STEPS):
+def end_of(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the end of the left part of [low, high] on which a condition holds, by halving."""
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
-        if above(middle):
+        if holds(middle):
             low = middle
         else:
             high = middle

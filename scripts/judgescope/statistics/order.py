@@ -304,11 +304,6 @@ def comparison_accuracy(
     }
 
 
-def verdict_accuracy(verdict: Floats, truth: Floats, source: Codes, weights: Weights) -> Estimate:
-    """Return `accuracy_comparison` of `comparison_accuracy` alone, as of votes in one order."""
-    return comparison_accuracy(verdict, truth, source, weights)["accuracy_comparison"]
-
-
 def right_in_both_orders(
     listed: Floats, swapped: Floats, truth: Floats, source: Codes, weights: Weights
 ) -> Estimate:

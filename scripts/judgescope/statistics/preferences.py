@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
-from judgescope.statistics.declared import amount, declare, p_value, percent, signed_amount
+from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.declared import amount, declare, p_of_null, percent, signed_amount
 from judgescope.statistics.intervals import PLAIN
-from judgescope.statistics.means import share
+from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import verdicts
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
 from judgescope.statistics.result import Estimate
@@ -48,10 +48,10 @@ DECLARED: Final = declare(
         "log odds that the text shown first beats an equal one",
         "Davidson, Beaver 1977",
     ),
-    p_value(
+    p_of_null(
         "p_mcnemar",
         "McNemar's p",
-        "null hypothesis: two judges are right equally often; all sign patterns of "
+        "two judges are right equally often; all sign patterns of "
         "the differences by source, two-sided",
         "McNemar 1947; Fisher 1935",
     ),
@@ -93,19 +93,17 @@ def vote_agreement(
     Undefined without any. Zheng et al. 2023, section 4.2 (S1 and S2).
     """
     given = np.isfinite(people)
-    other = np.broadcast_to(judge, people.shape)
-    return _agreement(people[given], other[given], _repeated(source, given), weights)
+    other = np.broadcast_to(judge, people.shape)[given]
+    where = np.broadcast_to(source, people.shape)[given]
+    return _agreement(people[given], other, where, weights)
 
 
 def agreement_of_people(people: Floats, source: Codes, weights: Weights) -> dict[str, Replicated]:
     """Return `vote_agreement` of every two voters of a pair; people (voters, pairs)."""
     i, j = np.triu_indices(len(people), 1)
     both = np.isfinite(people[i]) & np.isfinite(people[j])
-    return _agreement(people[i][both], people[j][both], _repeated(source, both), weights)
-
-
-def _repeated(source: Codes, given: Flags) -> Codes:
-    return np.broadcast_to(source, given.shape)[given]
+    where = np.broadcast_to(source, both.shape)[both]
+    return _agreement(people[i][both], people[j][both], where, weights)
 
 
 def _agreement(
@@ -114,16 +112,9 @@ def _agreement(
     """Return both statistics of vote pairs: first (votes,) all given, second NaN = missing."""
     known = ~np.isnan(second)
     tied = ((first == 0) | (second == 0)) & known
-    missing, ties = int((~known).sum()), int(tied.sum())
+    missing, ties, equal = int((~known).sum()), int(tied.sum()), first == second
     return {
-        name: share(
-            (first == second)[used].astype(np.float64),
-            np.ones(int(used.sum())),
-            source[used],
-            weights,
-            missing,
-            tied=ties,
-        )
+        name: clustered_mean(equal[used], source[used], weights, missing, tied=ties)
         for name, used in (
             ("vote_agreement_ties", known),
             ("vote_agreement_decided", known & ~tied),

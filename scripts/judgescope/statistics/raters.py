@@ -21,7 +21,7 @@ from judgescope.statistics.intervals import (
     t_quantile,
 )
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.resampling import Replicated, mean_rows, with_interval
+from judgescope.statistics.resampling import NO_SIZES, Replicated, mean_rows, with_interval
 from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, FEW_TEXTS, Estimate, clauses
 
 ALT_TEST = "Calderon, Reichart, Dror 2025"
@@ -85,15 +85,12 @@ class AsRater(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """The statistic of the judge (a) and of the raters (b), (1 + sources,) each, and its counts."""
+    """The difference of judge and raters, and the statistic of both, (1 + sources,) each."""
 
-    a: Floats
-    b: Floats
-    sizes: Floats
-    n: int
-    missing: int
-    lost: int
-    compared: int
+    counted: Estimate
+    a: Floats = NO_SIZES
+    b: Floats = NO_SIZES
+    sizes: Floats = NO_SIZES
 
 
 def as_rater(
@@ -110,7 +107,7 @@ def as_rater(
     those left. The judge as used, the mean of its draws, is compared with one rater. Undefined with
     one rater. Methods.md 10.
     """
-    by_table: dict[Name, list[_Sides | Estimate]] = {}
+    by_table: dict[Name, list[_Sides]] = {}
     for ratings in tables:
         for name, sides in _sides(statistics, judge, ratings, against).items():
             by_table.setdefault(name, []).append(sides)
@@ -119,11 +116,11 @@ def as_rater(
 
 def _sides(
     statistics: Statistics[Name], judge: Floats, ratings: Floats, against: Against
-) -> dict[Name, _Sides | Estimate]:
+) -> dict[Name, _Sides]:
     """Return both sides of every statistic on one table of ratings, or why it is undefined."""
     if len(ratings) < 2:
         nothing = Estimate.undefined(ONE_RATER, n=len(ratings))
-        return dict.fromkeys(statistics(judge, judge), nothing)
+        return dict.fromkeys(statistics(judge, judge), _Sides(nothing))
     pairs: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
     for rater, gold in _compared(ratings, against):
         all_three = ~(np.isnan(judge) | np.isnan(rater) | np.isnan(gold))
@@ -150,18 +147,12 @@ def mean_rating(ratings: Floats) -> Floats:
     return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
 
 
-def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides | Estimate:
+def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides:
     """Return the means over (texts, judge, rater), weighing by texts, where both are defined."""
-    undefined = [
-        side.estimate for _, *sides in pairs for side in sides if side.estimate.value is None
-    ]
-    known = [
-        (texts, judge, rater)
-        for texts, judge, rater in pairs
-        if judge.estimate.value is not None and rater.estimate.value is not None
-    ]
+    known = [pair for pair in pairs if None not in (side.estimate.value for side in pair[1:])]
     if not known:
-        return undefined[0]
+        sides = (side.estimate for side in pairs[0][1:])
+        return _Sides(next(one for one in sides if one.value is None))
     weights, judges, raters = zip(*known, strict=True)
     w = np.array(weights)
     a, b = (
@@ -172,41 +163,35 @@ def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides |
         round(float(np.mean([getattr(judge.estimate, name) for judge in judges])))
         for name in ("n", "n_missing")
     )
-    sizes = np.sum([judge.sizes for judge in judges], axis=0)
-    return _Sides(a, b, sizes, n, missing, len(pairs) - len(known), len(pairs))
+    lost = len(pairs) - len(known)
+    note = f"undefined for {lost} of {len(pairs)}" if lost else ""
+    difference = Estimate(float(a[0] - b[0]), n=n, n_missing=missing, note=note)
+    return _Sides(difference, a, b, np.sum([judge.sizes for judge in judges], axis=0))
 
 
-def _mean_of_tables(tables: Sequence[_Sides | Estimate]) -> AsRater:
+def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
     """Return the mean over tables of ratings, which are of one size; undefined where none is."""
-    known = [sides for sides in tables if isinstance(sides, _Sides)]
+    known = [sides for sides in tables if sides.counted.value is not None]
     if not known:
-        nothing = next(sides for sides in tables if isinstance(sides, Estimate))
+        nothing = tables[0].counted
         why = Estimate.undefined(nothing.note, n=nothing.n, n_missing=nothing.n_missing)
         return AsRater(Replicated(why, np.array([np.nan])), why)
     a, b, sizes = (
         np.mean([getattr(sides, part) for sides in known], axis=0) for part in ("a", "b", "sizes")
     )
-    first = known[0]
-    value = Estimate(
-        float(a[0] - b[0]),
-        n=first.n,
-        n_missing=first.missing,
-        method=f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else "",
-        note=f"undefined for {first.lost} of {first.compared}" if first.lost else "",
-    )
+    shuffles = f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else ""
+    value = replace(known[0].counted, value=float(a[0] - b[0]), method=shuffles)
     difference = with_interval(Replicated(value, a - b, sizes, PLAIN))
-    return AsRater(difference, _share(a, b, sizes, value))
-
-
-def _share(a: Floats, b: Floats, sizes: Floats, counted: Estimate) -> Estimate:
-    """Return a / b with Fieller's interval, undefined unless b is shown to be above 0."""
     below = Replicated(Estimate(float(b[0])), b, sizes, PLAIN).jackknifed
     bounds = fieller(a, b, sizes)
     if isinstance(below, str) or below.interval()[0] <= 0 or bounds is None:
-        return Estimate.undefined(NOT_SHOWN, n=counted.n, n_missing=counted.n_missing)
-    how = f"Fieller, jackknife over {below.sources} sources"
-    value, method = float(a[0] / b[0]), clauses(counted.method, how)
-    return replace(counted, value=value, ci_low=bounds[0], ci_high=bounds[1], method=method)
+        share = Estimate.undefined(NOT_SHOWN, n=value.n, n_missing=value.n_missing)
+    else:
+        how = f"Fieller, jackknife over {below.sources} sources"
+        low, high = bounds
+        share = replace(value, value=float(a[0] / b[0]), ci_low=low, ci_high=high)
+        share = replace(share, method=clauses(value.method, how))
+    return AsRater(difference, share)
 
 
 def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:

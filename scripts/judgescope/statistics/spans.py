@@ -204,7 +204,7 @@ def scores_by_text(counts: Sequence[Counts]) -> Floats:
     predicted spans, recall without gold spans, F1 without either; so a clean text that is found
     clean has no scores, and one that is found faulty has precision and F1 of 0 and no recall.
     """
-    matched, predicted, gold = _columns(counts)
+    matched, predicted, gold = np.array(counts, dtype=np.float64).reshape(-1, 3).T
     hits = np.stack([matched, matched, 2 * matched])
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(hits / np.stack([predicted, gold, predicted + gold]))
@@ -220,7 +220,7 @@ def span_agreement(
     not be compared. Undefined: precision without any predicted span, recall without any gold span,
     F1 without either. Micro-average; (Kartáč et al. 2025, section 7.2) compares by hand.
     """
-    matched, predicted, gold = _columns(counts)
+    matched, predicted, gold = np.array(counts, dtype=np.float64).reshape(-1, 3).T
     parts = {
         "span_precision": (matched, predicted, NO_PREDICTED_SPANS),
         "span_recall": (matched, gold, NO_GOLD_SPANS),
@@ -247,10 +247,6 @@ def span_agreement_by_text(
         )
         for name, scores in zip(names, scores_by_text(counts), strict=True)
     }
-
-
-def _columns(counts: Sequence[Counts]) -> Floats:
-    return np.array(counts, dtype=np.float64).reshape(-1, 3).T
 
 
 SPANS: Final = ("error", "no_span", "not_an_error", "hallucination")

@@ -17,12 +17,14 @@ from judgescope.statistics.declared import (
     SIGNED,
     amount,
     declare,
+    p_of_null,
     p_value,
     percent,
     signed_amount,
     statistic,
 )
 from judgescope.statistics.intervals import cases_needed, clopper_pearson, holm
+from judgescope.statistics.means import end_of
 from judgescope.statistics.result import Estimate
 
 HOLM_1979 = "Holm 1979"
@@ -35,46 +37,34 @@ DECLARED: Final = declare(
         "the note gives outcome and reasons",
         range="0 to 4",
     ),
-    p_value("p_chance", "p, chance", "null hypothesis: no better than chance"),
-    p_value("p_length", "p, length", "null hypothesis: no better than the text's length"),
-    p_value(
-        "p_brevity",
-        "p, brevity",
-        "null hypothesis: no better than the negative of the text's length",
-    ),
-    p_value(
+    p_of_null("p_chance", "p, chance", "no better than chance"),
+    p_of_null("p_length", "p, length", "no better than the text's length"),
+    p_of_null("p_brevity", "p, brevity", "no better than the negative of the text's length"),
+    p_of_null(
         "p_systems",
         "p, systems",
-        "null hypothesis: systems are exchangeable; the judge's columns are permuted jointly "
-        "over all sources",
+        "systems are exchangeable; the judge's columns are permuted jointly over all sources",
     ),
-    p_value(
-        "p_within",
-        "p, within sources",
-        "null hypothesis: scores are exchangeable among the texts of a source",
+    p_of_null(
+        "p_within", "p, within sources", "scores are exchangeable among the texts of a source"
     ),
-    p_value(
-        "p_lost",
-        "p, lost replies",
-        "null hypothesis: no better with the lost judgments set to the worst value",
+    p_of_null(
+        "p_lost", "p, lost replies", "no better with the lost judgments set to the worst value"
     ),
-    p_value("p_bar", "p, bar", "null hypothesis: below the required bar"),
-    p_value("p_rater", "p, rater", "null hypothesis: worse than one more rater by the margin"),
-    p_value(
-        "p_index", "p, index", "null hypothesis: unwanted drops are no smaller than wanted drops"
-    ),
-    p_value(
+    p_of_null("p_bar", "p, bar", "below the required bar"),
+    p_of_null("p_rater", "p, rater", "worse than one more rater by the margin"),
+    p_of_null("p_index", "p, index", "unwanted drops are no smaller than wanted drops"),
+    p_of_null(
         "p_noticed",
         "p, perturbation",
-        "null hypothesis: perturbed texts score no lower on any weighted aspect (equals 0.05 "
-        "to the power D_exact)",
+        "perturbed texts score no lower on any weighted aspect (equals 0.05 to the power D_exact)",
         "Wilson 2019",
     ),
     p_value(
         "p_noticed_holm", "p, perturbation, Holm", "over a judge's cells of the dataset", HOLM_1979
     ),
-    p_value("p_shorter", "p, shorter", "null hypothesis: the perturbation does not shorten texts"),
-    p_value("p_longer", "p, longer", "null hypothesis: the perturbation does not lengthen texts"),
+    p_of_null("p_shorter", "p, shorter", "the perturbation does not shorten texts"),
+    p_of_null("p_longer", "p, longer", "the perturbation does not lengthen texts"),
     signed_amount(
         "bar",
         "Bar",
@@ -129,7 +119,6 @@ MOST: Final = 10_000
 """Larger numbers are given as "more than 10,000": the bar is too near the estimate to plan for."""
 Z_INTERVAL, Z_POWER = 1.959964, 0.841621
 """Normal quantiles of .975 and .8."""
-HALVINGS: Final = 60
 
 
 class Outcome(StrEnum):
@@ -341,12 +330,10 @@ def effective_cases(estimate: Estimate) -> float:
     assert (
         estimate.value is not None and estimate.ci_low is not None and estimate.ci_high is not None
     )
-    low, high = 1.0, max(1.0, float(estimate.n))
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        lo, hi = clopper_pearson(estimate.value, middle)
-        if hi - lo > estimate.ci_high - estimate.ci_low:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    value, width = estimate.value, estimate.ci_high - estimate.ci_low
+
+    def wider(n: float) -> bool:
+        lo, hi = clopper_pearson(value, n)
+        return hi - lo > width
+
+    return end_of(wider, 1.0, max(1.0, float(estimate.n)))

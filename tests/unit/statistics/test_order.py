@@ -26,7 +26,6 @@ from judgescope.statistics.order import (
     pairs_within,
     places_of,
     right_in_both_orders,
-    verdict_accuracy,
     verdicts,
 )
 from judgescope.statistics.resampling import Replicated
@@ -157,7 +156,7 @@ def test_both_orders_must_be_right() -> None:
     truth = np.array([1.0, 1, 1, 1, 1])
     both = right_in_both_orders(listed, swapped, truth, SOURCE, None)
     assert (both.value, both.n, both.n_missing) == (0.25, 4, 1)
-    one = verdict_accuracy(listed, truth, SOURCE, None)
+    one = comparison_accuracy(listed, truth, SOURCE, None)["accuracy_comparison"]
     assert (one.value, one.n, one.n_missing) == (0.5, 4, 1)
 
 

@@ -28,8 +28,7 @@ from judgescope.statistics.result import FEW_SYSTEMS, NO_SOURCE, Estimate
 
 ORDER: Final = 3
 DECLARED: Final = declare(
-    correlation(
-        "acc_eq",
+    acc_eq=correlation(
         "acc_eq",
         "share of pairs of texts that the judge orders or ties as people do",
         "Deutsch, Foster, Freitag 2023",
@@ -37,8 +36,7 @@ DECLARED: Final = declare(
         ties="calibrated",
         scaled=ACCURACY,
     ),
-    correlation(
-        "spa",
+    spa=correlation(
         "SPA",
         "1 minus the difference between the judge's and people's p-values, mean over "
         "pairs of systems",
@@ -47,20 +45,16 @@ DECLARED: Final = declare(
         ties="half",
         scaled=ACCURACY,
     ),
-    signed_amount(
-        "system_difference",
-        "Mean score difference",
-        "first system's score minus the second's, mean over sources",
+    system_difference=signed_amount(
+        "Mean score difference", "first system's score minus the second's, mean over sources"
     ),
-    p_of_null(
-        "p_system_difference",
+    p_system_difference=p_of_null(
         "p, paired",
         "the first system is no better; sign flips of the differences by source",
         "Thompson et al. 2024",
         ties="half",
     ),
-    p_of_null(
-        "p_system_rank_sum",
+    p_system_rank_sum=p_of_null(
         "p, rank sum",
         "the first system is no better; Wilcoxon's rank sum of their scores",
         "Wilcoxon 1945",

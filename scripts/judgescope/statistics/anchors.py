@@ -16,38 +16,32 @@ from judgescope.statistics.result import Estimate
 
 TABLE_8 = "Hu et al. 2025, table 8"
 DECLARED: Final = declare(
-    amount("errors_mean", "Errors", "mean number of errors inserted into a text", "Hu et al. 2025"),
-    percent(
-        "anchors_above_lower",
+    errors_mean=amount("Errors", "mean number of errors inserted into a text", "Hu et al. 2025"),
+    anchors_above_lower=percent(
         "Better than lower anchors",
         "share of anchors one rating lower that are worse than the text",
         TABLE_8,
     ),
-    percent(
-        "anchors_above_same",
+    anchors_above_same=percent(
         "Better than its anchors",
         "share of anchors of its own rating that are worse than the text",
         TABLE_8,
     ),
-    percent(
-        "anchors_below_same",
+    anchors_below_same=percent(
         "Worse than its anchors",
         "share of anchors of its own rating that are better than the text",
         TABLE_8,
     ),
-    percent(
-        "anchors_below_higher",
+    anchors_below_higher=percent(
         "Worse than higher anchors",
         "share of anchors one rating higher that are better than the text",
         TABLE_8,
     ),
-    percent(
-        "ratings_tied",
+    ratings_tied=percent(
         "Several ratings",
         "share of rated texts whose comparisons with anchors support several ratings equally",
     ),
-    accuracy(
-        "comparator_accuracy",
+    comparator_accuracy=accuracy(
         "Comparator",
         "share of pairs of anchors whose better text the comparator names in both orders",
         "Hu et al. 2025, table 6",

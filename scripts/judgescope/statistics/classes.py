@@ -28,53 +28,42 @@ ORDER: Final = 2
 UNIT: Final = Scale("plain", *SHARE)
 beyond_chance = partial(correlation, scaled=Scale("plain", -1.0, 1.0))
 DECLARED: Final = declare(
-    agreement(
-        "kappa_linear",
-        "Linear κ",
-        "agreement on ratings beyond chance",
-        "Cohen 1968; Hu et al. 2025",
+    kappa_linear=agreement(
+        "Linear κ", "agreement on ratings beyond chance", "Cohen 1968; Hu et al. 2025"
     ),
-    agreement(
-        "kappa_quadratic", "Quadratic κ", "as linear κ, but larger errors weigh more", "Cohen 1968"
+    kappa_quadratic=agreement(
+        "Quadratic κ", "as linear κ, but larger errors weigh more", "Cohen 1968"
     ),
-    correlation(
-        "cem_ord",
+    cem_ord=correlation(
         "CEM-ORD",
         "closeness of classes; rare classes weigh more",
         "Amigó et al. 2020",
         range="from the floor in the note to 1",
         scaled=Scale("plain", 0.0, 1.0),
     ),
-    percent("tpr", "TPR", "share of positive texts (last label, by people) labelled positive"),
-    percent("tnr", "TNR", "share of negative texts (by people) labelled negative"),
-    percent("precision", "Precision", "share of texts labelled positive that are positive"),
-    percent("npv", "NPV", "share of texts labelled negative that are negative"),
-    percent("label_accuracy", "Accuracy", "share of texts with the same label by judge and people"),
-    percent("base_rate", "Base rate", "share of positive texts, by people"),
-    percent("label_recall", "Recall", "share of texts of label k (by people) labelled k"),
-    percent("label_precision", "Precision", "share of texts labelled k that people label k"),
-    percent("label_share", "Share", "share of texts that people label k"),
-    percent(
-        "f1",
+    tpr=percent("TPR", "share of positive texts (last label, by people) labelled positive"),
+    tnr=percent("TNR", "share of negative texts (by people) labelled negative"),
+    precision=percent("Precision", "share of texts labelled positive that are positive"),
+    npv=percent("NPV", "share of texts labelled negative that are negative"),
+    label_accuracy=percent("Accuracy", "share of texts with the same label by judge and people"),
+    base_rate=percent("Base rate", "share of positive texts, by people"),
+    label_recall=percent("Recall", "share of texts of label k (by people) labelled k"),
+    label_precision=percent("Precision", "share of texts labelled k that people label k"),
+    label_share=percent("Share", "share of texts that people label k"),
+    f1=percent(
         "F1",
         "of the positive label; with more than two labels, the mean over those that people use",
         "van Rijsbergen 1979",
         scaled=UNIT,
     ),
-    percent(
-        "balanced_accuracy",
-        "Balanced accuracy",
-        "mean recall of the labels that people use",
-        "Brodersen et al. 2010",
+    balanced_accuracy=percent(
+        "Balanced accuracy", "mean recall of the labels that people use", "Brodersen et al. 2010"
     ),
-    beyond_chance(
-        "mcc",
-        "MCC",
-        "correlation of the judge's labels with people's",
-        "Matthews 1975; Gorodkin 2004",
+    mcc=beyond_chance(
+        "MCC", "correlation of the judge's labels with people's", "Matthews 1975; Gorodkin 2004"
     ),
-    beyond_chance("ac1", "Gwet's AC1", "agreement on labels beyond chance", "Gwet 2008"),
-    beyond_chance("kappa_nominal", "Cohen's κ", "agreement on labels beyond chance", "Cohen 1960"),
+    ac1=beyond_chance("Gwet's AC1", "agreement on labels beyond chance", "Gwet 2008"),
+    kappa_nominal=beyond_chance("Cohen's κ", "agreement on labels beyond chance", "Cohen 1960"),
 )
 
 

@@ -17,32 +17,27 @@ from judgescope.statistics.resampling import Replicated, with_interval, with_per
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
 DECLARED: Final = declare(
-    amount(
-        "rank",
+    rank=amount(
         "Rank by {}",
         "1 is the best; judges sharing a letter do not differ significantly",
         "Piepho 2004 (letters)",
         range="1 and above",
         less_is_better=True,
     ),
-    signed_amount(
-        "difference",
+    difference=signed_amount(
         "Difference of {}",
         "first judge or wording minus the second, on shared targets",
         keeps_kind=True,
     ),
-    amount(
-        "detectable",
+    detectable=amount(
         "Detectable difference of {}",
         "smallest true difference detected with power .8",
         keeps_kind=True,
     ),
-    amount(
-        "sources_needed",
-        "Sources needed for {}",
-        "number of sources needed to detect the requested difference",
+    sources_needed=amount(
+        "Sources needed for {}", "number of sources needed to detect the requested difference"
     ),
-    p_value("p", "p for {}", "paired permutation test, two-sided", "Deutsch, Dror, Roth 2021"),
+    p=p_value("p for {}", "paired permutation test, two-sided", "Deutsch, Dror, Roth 2021"),
 )
 
 

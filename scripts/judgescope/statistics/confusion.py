@@ -36,74 +36,57 @@ from judgescope.statistics.result import NO_EXPECTATION, NO_VOTES, Estimate
 PAPER = "Hu et al. 2024"
 TABLE_18 = "Hu et al. 2024, table 18"
 DECLARED: Final = declare(
-    p_of_null("p_tost", "Equivalence p", "the drop exceeds the margin", "Schuirmann 1987"),
-    amount(
-        "items_needed",
+    p_tost=p_of_null("Equivalence p", "the drop exceeds the margin", "Schuirmann 1987"),
+    items_needed=amount(
         "Items needed",
         "number of items needed to show that a true drop of 0 is within the margin",
         "Julious 2004",
         range="2 and above",
         less_is_better=True,
     ),
-    signed_amount(
-        "delta",
-        "Δ",
-        "mean score of originals minus perturbed texts, in points of the judge's scale",
-        PAPER,
+    delta=signed_amount(
+        "Δ", "mean score of originals minus perturbed texts, in points of the judge's scale", PAPER
     ),
-    percent("floor_share", "At the floor", "share of originals already at the bottom of the scale"),
-    signed_amount("s_t_mean", "S_T", "mean drop of the scores that should drop", PAPER),
-    signed_amount(
-        "s_f_mean", "S_F", "mean drop of the scores that should stay", PAPER, less_is_better=True
+    floor_share=percent("At the floor", "share of originals already at the bottom of the scale"),
+    s_t_mean=signed_amount("S_T", "mean drop of the scores that should drop", PAPER),
+    s_f_mean=signed_amount(
+        "S_F", "mean drop of the scores that should stay", PAPER, less_is_better=True
     ),
-    signed_amount(
-        "confusion_index",
-        "Confusion index",
-        "unwanted drop divided by wanted drop; 0 is best",
-        less_is_better=True,
+    confusion_index=signed_amount(
+        "Confusion index", "unwanted drop divided by wanted drop; 0 is best", less_is_better=True
     ),
-    correlation(
-        "confusion_auc",
+    confusion_auc=correlation(
         "AUC",
         "probability that a score drop that is expected exceeds one that is not",
         range=SHARE,
         ties="half",
         scaled=ACCURACY,
     ),
-    percent(
-        "s_t_significant_share",
-        "Wanted drops detected",
-        "share of wanted drops with an adjusted p of at most .05",
+    s_t_significant_share=percent(
+        "Wanted drops detected", "share of wanted drops with an adjusted p of at most .05"
     ),
-    percent(
-        "unwanted_no_drop",
-        "Unwanted: no drop",
-        "share of unwanted drops that are shown to be within the margin",
+    unwanted_no_drop=percent(
+        "Unwanted: no drop", "share of unwanted drops that are shown to be within the margin"
     ),
-    undesired(
-        "unwanted_drop", "Unwanted: drop", "share of unwanted drops that are shown to be above 0"
+    unwanted_drop=undesired(
+        "Unwanted: drop", "share of unwanted drops that are shown to be above 0"
     ),
-    percent(
-        "unwanted_undecided",
-        "Unwanted: undecided",
-        "share of unwanted drops for which neither is shown",
+    unwanted_undecided=percent(
+        "Unwanted: undecided", "share of unwanted drops for which neither is shown"
     ),
-    percent(
-        "vote_consistency",
+    vote_consistency=percent(
         "Votes agree",
         "share of a pair's votes for the most frequent option, which “cannot decide” never is",
         "Hu et al. 2024, appendix C.3.2",
     ),
-    percent(
-        "match_vote_vote",
+    match_vote_vote=percent(
         "Match, vote by pair",
         "share of cells (perturbation × aspect) in which people's majority matches "
         "the expectation, one vote per pair",
         TABLE_18,
         scaled=NOT_SMOOTH,
     ),
-    percent(
-        "match_vote_all",
+    match_vote_all=percent(
         "Match, all votes",
         "share of cells (perturbation × aspect) in which people's majority matches "
         "the expectation, all votes pooled",

@@ -339,14 +339,10 @@ def sign_products(
 
 ORDER: Final = 1
 DECLARED: Final = declare(
-    correlation("pearson", "Pearson r", "linear correlation", "Pearson 1895"),
-    correlation("spearman", "Spearman ρ", "correlation of ranks", "Spearman 1904", ties="midranks"),
-    correlation(
-        "kendall_b",
-        "Kendall τ-b",
-        "pairs in the same order, ties counted",
-        "Kendall 1945",
-        ties="tau-b",
+    pearson=correlation("Pearson r", "linear correlation", "Pearson 1895"),
+    spearman=correlation("Spearman ρ", "correlation of ranks", "Spearman 1904", ties="midranks"),
+    kendall_b=correlation(
+        "Kendall τ-b", "pairs in the same order, ties counted", "Kendall 1945", ties="tau-b"
     ),
 )
 

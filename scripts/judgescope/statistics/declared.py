@@ -1,6 +1,6 @@
 """The record of a statistic, by which signatures, reports and bars know it; those without a module.
 
-A module declares the statistics that it computes: `DECLARED = declare(percent("tie_rate", …), …)`.
+A module declares the statistics that it computes: `DECLARED = declare(tie_rate=percent(…), …)`.
 A declared name never changes its meaning. `registry` imports all modules of the package; a job
 sees those that its method imports. In reports, statistics stand in the order of their modules'
 `ORDER`, and of the modules' names.
@@ -25,11 +25,12 @@ class Statistic:
     such as `rank_pearson`, whose label replaces `{}`.
     """
 
-    name: str
     label: str
     meaning: str
     source: str = "this project"
     _: KW_ONLY
+    name: str = ""
+    """Set by `declare`."""
     kind: Kind
     range: str
     ties: str | None = None
@@ -79,24 +80,25 @@ signed_amount = partial(Statistic, kind="amount", range=ANY)
 
 
 def p_of_null(
-    name: str, label: str, null: str, source: str = "this project", ties: str | None = None
+    label: str, null: str, source: str = "this project", ties: str | None = None
 ) -> Statistic:
     """Return the p-value of a test whose null hypothesis `null` says."""
-    return p_value(name, label, f"null hypothesis: {null}", source, ties=ties)
+    return p_value(label, f"null hypothesis: {null}", source, ties=ties)
 
 
 STATISTICS: dict[str, Statistic] = {}
 PREFIXES: dict[str, Statistic] = {}
 
 
-def declare(*statistics: Statistic) -> tuple[Statistic, ...]:
+def declare(**statistics: Statistic) -> tuple[Statistic, ...]:
     """Make the statistics known by their names; ValueError for a name that is taken."""
-    for one in statistics:
+    named = tuple(replace(one, name=name) for name, one in statistics.items())
+    for one in named:
         known = PREFIXES if "{}" in one.label else STATISTICS
         if known.setdefault(one.name, one) != one:
             raise ValueError(f"two statistics are called {one.name}")
     statistic.cache_clear()
-    return statistics
+    return named
 
 
 @cache
@@ -132,158 +134,119 @@ PAPER = "Wang et al. 2024, section 3.3"
 STUDENT = "Kartáč et al. 2025, section 5"
 spent = partial(amount, less_is_better=True, complete=True)
 DECLARED: Final = declare(
-    amount(
-        "class_count",
+    class_count=amount(
         "Texts",
         "number of texts of true class k (by people, or of a graded set) that the "
         "judge puts in class k_b; zero counts are omitted",
         "Hu et al. 2025, table 4 and figure 4",
     ),
-    amount(
-        "unresolved",
+    unresolved=amount(
         "Unresolved",
         "number of rated texts on which no label has more than half of the raters' votes",
         complete=True,
     ),
-    undesired(
-        "cross_aspect_share",
+    cross_aspect_share=undesired(
         "Follows another aspect",
         "share of aspects whose scores correlate more with people's ratings of another aspect",
         "Hu et al. 2024",
     ),
-    score(
-        "score_mean",
+    score_mean=score(
         "Mean score",
         "mean score over texts and aspects, in points of the judge's scale",
         PAPER,
         range=ANY,
     ),
-    percent(
-        "score_share",
-        "Share of texts",
-        "share of texts whose mean score over aspects lies in bin k of 20",
-        PAPER,
+    score_share=percent(
+        "Share of texts", "share of texts whose mean score over aspects lies in bin k of 20", PAPER
     ),
-    signed_amount(
-        "range_bottom",
-        "Bottom of the range",
-        "bottom of the judge's scale, or its lowest score if it has none",
+    range_bottom=signed_amount(
+        "Bottom of the range", "bottom of the judge's scale, or its lowest score if it has none"
     ),
-    signed_amount(
-        "range_top",
-        "Top of the range",
-        "top of the judge's scale, or its highest score if it has none",
+    range_top=signed_amount(
+        "Top of the range", "top of the judge's scale, or its highest score if it has none"
     ),
-    percent(
-        "reevaluation_agreement",
+    reevaluation_agreement=percent(
         "People agree",
         'share of human judgments that name the text known to be better ("no difference" counts as '
         "wrong), or a text's known rating",
         "Hu et al. 2025, appendices A.1 and C.3",
     ),
-    undesired(
-        "reevaluation_no_difference",
-        "No difference",
-        "share of human judgments that see no difference",
+    reevaluation_no_difference=undesired(
+        "No difference", "share of human judgments that see no difference"
     ),
-    amount(
-        "reevaluation_distance",
+    reevaluation_distance=amount(
         "Distance of ratings",
         "mean distance of human ratings from a text's known rating, in steps of the scale",
         less_is_better=True,
     ),
-    percent(
-        "detection_rate",
-        "Faults noticed",
-        "share of faulty texts scored below the clean text",
-        ties="not noticed",
+    detection_rate=percent(
+        "Faults noticed", "share of faulty texts scored below the clean text", ties="not noticed"
     ),
-    undesired(
-        "miss_rate",
+    miss_rate=undesired(
         "Faults missed",
         "share of faulty texts scored no lower than the clean text",
         ties="not noticed",
     ),
-    amount(
-        "sentiment",
+    sentiment=amount(
         "Sentiment",
         "mean polarity of the rationales",
         "Chaudhary et al. 2024, table 4",
         range=SIGNED,
     ),
-    amount(
-        "sentiment_forms",
+    sentiment_forms=amount(
         "Sentiment over forms",
         "mean polarity of the rationales, averaged over a model's prompt forms without a hint",
         "Chaudhary et al. 2024, table 4",
         range=SIGNED,
     ),
-    amount("rationale_length", "Words", "mean length of the rationales in words"),
-    amount("edits", "Edits", "mean number of edits per text"),
-    amount("edit_distance", "Edit distance", "mean Levenshtein distance", "Levenshtein 1966"),
-    percent(
-        "coverage", "Coverage", "share of planned judgments with a usable score", complete=True
+    rationale_length=amount("Words", "mean length of the rationales in words"),
+    edits=amount("Edits", "mean number of edits per text"),
+    edit_distance=amount("Edit distance", "mean Levenshtein distance", "Levenshtein 1966"),
+    coverage=percent("Coverage", "share of planned judgments with a usable score", complete=True),
+    replies=amount("Replies", "number of a model's replies", complete=True),
+    prompt_tokens=spent("Prompt tokens", "as reported by the endpoint"),
+    completion_tokens=spent("Completion tokens", "as reported by the endpoint"),
+    reasoning_tokens=spent("Reasoning tokens", "part of the completion tokens"),
+    cached_tokens=amount("Cached tokens", "prompt tokens read from a cache", complete=True),
+    usd_per_1000=spent("US dollars per 1,000", "cost of 1,000 judgments with a usable score"),
+    usd=spent("US dollars", "tokens times the prices of the model card"),
+    taught_examples=amount(
+        "Examples", "number of teacher replies used for training (level train) or held out", STUDENT
     ),
-    amount("replies", "Replies", "number of a model's replies", complete=True),
-    spent("prompt_tokens", "Prompt tokens", "as reported by the endpoint"),
-    spent("completion_tokens", "Completion tokens", "as reported by the endpoint"),
-    spent("reasoning_tokens", "Reasoning tokens", "part of the completion tokens"),
-    amount("cached_tokens", "Cached tokens", "prompt tokens read from a cache", complete=True),
-    spent("usd_per_1000", "US dollars per 1,000", "cost of 1,000 judgments with a usable score"),
-    spent("usd", "US dollars", "tokens times the prices of the model card"),
-    amount(
-        "taught_examples",
-        "Examples",
-        "number of teacher replies used for training (level train) or held out",
-        STUDENT,
-    ),
-    amount(
-        "held_out_loss_before",
+    held_out_loss_before=amount(
         "Loss before",
         "negative log likelihood per token of held-out replies, in nats, before training: mean "
         "over the tokens of a reply, then over replies",
     ),
-    amount("held_out_loss_after", "Loss after", "the same loss after the last step of training"),
-    signed_amount(
-        "held_out_loss_change", "Change in loss", "loss after minus loss before, per reply"
-    ),
-    correlation(
-        "student",
+    held_out_loss_after=amount("Loss after", "the same loss after the last step of training"),
+    held_out_loss_change=signed_amount("Change in loss", "loss after minus loss before, per reply"),
+    student=correlation(
         "{} of the distilled judge",
         "agreement with people of the second judge, which was trained on the first judge's replies",
         STUDENT,
     ),
-    signed_amount(
-        "student_difference",
+    student_difference=signed_amount(
         "Difference from the distilled judge, {}",
         "ensemble's agreement with people minus that of the second judge, which was "
         "trained on its replies, on shared targets",
         keeps_kind=True,
     ),
-    correlation(
-        "student_with_teacher",
+    student_with_teacher=correlation(
         "{} of teacher and distilled judge",
         "agreement of the second judge, which was trained on the first judge's "
         "replies, with the first",
     ),
-    undesired("share", "Share {}", "share of texts with this perturbation status"),
-    amount("count", "Judgments {}", "number of judgments with this status"),
-    p_value("p_holm", "Holm-adjusted p", "one-sided Wilcoxon test", HOLM_1979, ties=ZEROS),
-    p_value(
-        "p_fdr",
-        "FDR-adjusted p",
-        "corrected over a judge's expected drops",
-        BENJAMINI_HOCHBERG,
-        ties=ZEROS,
+    share=undesired("Share {}", "share of texts with this perturbation status"),
+    count=amount("Judgments {}", "number of judgments with this status"),
+    p_holm=p_value("Holm-adjusted p", "one-sided Wilcoxon test", HOLM_1979, ties=ZEROS),
+    p_fdr=p_value(
+        "FDR-adjusted p", "corrected over a judge's expected drops", BENJAMINI_HOCHBERG, ties=ZEROS
     ),
-    p_value(
-        "p_holm",
-        "Holm-adjusted p for {}",
-        "corrected over all pairs of judges on an aspect",
-        HOLM_1979,
+) + declare(
+    p_holm=p_value(
+        "Holm-adjusted p for {}", "corrected over all pairs of judges on an aspect", HOLM_1979
     ),
-    p_value(
-        "p_fdr",
+    p_fdr=p_value(
         "FDR-adjusted p for {}",
         "corrected over all pairs of judges on an aspect",
         BENJAMINI_HOCHBERG,

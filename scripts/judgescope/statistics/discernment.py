@@ -35,19 +35,15 @@ WILSON = "Wilson 2019"
 discernment_by = partial(score, ties=ZEROS)
 hardest = partial(discernment_by, scaled=NOT_SMOOTH)
 DECLARED: Final = declare(
-    discernment_by("D", "D", "log p to the base 0.05, p combined over aspects as published", PAPER),
-    discernment_by("D_ew", "D_ew", "as D, with aspects weighted", PAPER),
-    discernment_by(
-        "D_hmp", "D_hmp", "log to the base 0.05 of the weighted harmonic mean of exact p", WILSON
+    D=discernment_by("D", "log p to the base 0.05, p combined over aspects as published", PAPER),
+    D_ew=discernment_by("D_ew", "as D, with aspects weighted", PAPER),
+    D_hmp=discernment_by(
+        "D_hmp", "log to the base 0.05 of the weighted harmonic mean of exact p", WILSON
     ),
-    discernment_by(
-        "D_exact",
-        "D_exact",
-        "log to the base 0.05 of a combined exact p that holds its level",
-        WILSON,
+    D_exact=discernment_by(
+        "D_exact", "log to the base 0.05 of a combined exact p that holds its level", WILSON
     ),
-    discernment_by(
-        "D_ew_weight_effect",
+    D_ew_weight_effect=discernment_by(
         "D_ew uniform − D_ew",
         "D_ew with uniform weights (D − log_20 of the number of aspects) minus D_ew with "
         "experts' weights, asymptotic p; above 0: less discernment on the aspects that experts "
@@ -55,31 +51,24 @@ DECLARED: Final = declare(
         PAPER,
         range=ANY,
     ),
-    discernment_by("D_avg", "D_avg", "average of D over perturbations, as published", PAPER),
-    discernment_by("D_avg_ew", "D_avg_ew", "average of D_ew over perturbations", PAPER),
-    discernment_by("D_avg_exact", "D_avg_exact", "average of D_exact over perturbations"),
-    hardest("D_min", "D_min", "D of the hardest perturbation, as published", PAPER),
-    hardest("D_min_ew", "D_min_ew", "D_ew of the hardest perturbation", PAPER),
-    hardest("D_min_exact", "D_min_exact", "D_exact of the hardest perturbation"),
-    correlation(
-        "rank_biserial",
+    D_avg=discernment_by("D_avg", "average of D over perturbations, as published", PAPER),
+    D_avg_ew=discernment_by("D_avg_ew", "average of D_ew over perturbations", PAPER),
+    D_avg_exact=discernment_by("D_avg_exact", "average of D_exact over perturbations"),
+    D_min=hardest("D_min", "D of the hardest perturbation, as published", PAPER),
+    D_min_ew=hardest("D_min_ew", "D_ew of the hardest perturbation", PAPER),
+    D_min_exact=hardest("D_min_exact", "D_exact of the hardest perturbation"),
+    rank_biserial=correlation(
         "Rank-biserial correlation",
         "effect size: 1 if every changed score drops, −1 if every one rises",
         "Kerby 2014",
         ties=ZEROS,
     ),
-    signed_amount(
-        "mean_drop",
-        "Mean drop",
-        "mean score of originals minus perturbed texts, in points of the judge's scale",
+    mean_drop=signed_amount(
+        "Mean drop", "mean score of originals minus perturbed texts, in points of the judge's scale"
     ),
-    p_value("p_wilcoxon", "p", "exact one-sided Wilcoxon test", "Wilcoxon 1945", ties=ZEROS),
-    p_value(
-        "p_asymptotic",
-        "p, as published",
-        "one-sided Wilcoxon test as implemented in scipy",
-        PAPER,
-        ties=ZEROS,
+    p_wilcoxon=p_value("p", "exact one-sided Wilcoxon test", "Wilcoxon 1945", ties=ZEROS),
+    p_asymptotic=p_value(
+        "p, as published", "one-sided Wilcoxon test as implemented in scipy", PAPER, ties=ZEROS
     ),
 )
 

@@ -15,32 +15,27 @@ from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 
 DECLARED: Final = declare(
-    correlation(
-        "error_correlation",
+    error_correlation=correlation(
         "Error correlation",
         "Pearson r of two members' errors (score − people's mean rating); on other scales than "
         "people's, with that rating held constant",
     ),
-    correlation(
-        "error_correlation_mean",
+    error_correlation_mean=correlation(
         "Error correlation, mean",
         "mean over all pairs of members of an ensemble",
         less_is_better=True,
     ),
-    amount(
-        "effective_judges",
+    effective_judges=amount(
         "Effective judges",
         "independent judges whose mean would err as much as the ensemble's",
         "Kish 1965",
     ),
-    correlation(
-        "subset_mean",
+    subset_mean=correlation(
         "{}, mean of subsets",
         "mean agreement of all ensembles of k members",
         "Kartáč et al. 2025, appendix G.2",
     ),
-    signed_amount(
-        "contribution",
+    contribution=signed_amount(
         "Contribution to {}",
         "ensemble of all members minus the ensemble without the second judge, on shared targets",
         keeps_kind=True,

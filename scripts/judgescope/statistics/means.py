@@ -173,8 +173,7 @@ def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:
 
 
 DECLARED: Final = declare(
-    percent(
-        "net_share",
+    net_share=percent(
         "Net share noticed",
         "share of items scored lower after the perturbation minus the share scored higher",
         "Tango 1998",

@@ -29,102 +29,81 @@ WRONG = "wrong"
 HALF = "half"
 SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(
-    percent(
-        "order_consistency",
-        "Consistent",
-        "share of pairs with the same verdict in both orders",
-        PAPER,
+    order_consistency=percent(
+        "Consistent", "share of pairs with the same verdict in both orders", PAPER
     ),
-    percent(
-        "first_position_rate",
-        "First text chosen",
-        "share of decided votes for the text shown first",
+    first_position_rate=percent(
+        "First text chosen", "share of decided votes for the text shown first"
     ),
-    undesired(
-        "nontransitive_share",
+    nontransitive_share=undesired(
         "Circles",
         "share of triples with three decided verdicts that form a circle: A beats B, "
         "B beats C, C beats A",
         "Kendall, Babington Smith 1940",
     ),
-    accuracy(
-        "accuracy_comparison",
-        "Right",
-        "share of compared pairs ordered as people do; a tie is wrong",
-        PAPER,
-        ties=WRONG,
+    accuracy_comparison=accuracy(
+        "Right", "share of compared pairs ordered as people do; a tie is wrong", PAPER, ties=WRONG
     ),
-    accuracy(
-        "accuracy_both_orders",
+    accuracy_both_orders=accuracy(
         "Right in both orders",
         "share of compared pairs ordered as people do, whichever text is shown first; "
         "a tie is wrong",
         ties=WRONG,
     ),
-    percent(
-        "best_of_n",
+    best_of_n=percent(
         "Best of n",
         "share of items with three or more texts where the text with the most points from its "
         "comparisons is people's best; texts that share the lead count in part",
     ),
-    accuracy(
-        "accuracy_comparison_half",
+    accuracy_comparison_half=accuracy(
         "Right, ties half",
         "share of compared pairs ordered as people do; a tie is half right",
         ties=HALF,
     ),
-    accuracy(
-        "accuracy_comparison_by_distance",
+    accuracy_comparison_by_distance=accuracy(
         "Right at k",
         "share of a chain's pairs, k errors apart, that the comparison orders correctly; a tie "
         "is wrong",
         SECTION_5,
         ties=WRONG,
     ),
-    accuracy(
-        "accuracy_adjacent",
+    accuracy_adjacent=accuracy(
         "Ordered right",
         "share of neighbours in a known order whose better text scores higher; a tie "
         "or a missing score is wrong",
         "Hu et al. 2025, section 3.2",
         ties=WRONG,
     ),
-    accuracy(
-        "accuracy_adjacent_half",
+    accuracy_adjacent_half=accuracy(
         "Ordered right, ties half",
         "share of a chain's adjacent texts in the right order; a tie counts half, a missing score "
         "is left out",
         ties=HALF,
     ),
-    accuracy(
-        "accuracy_adjacent_complete",
+    accuracy_adjacent_complete=accuracy(
         "Ordered right, both scored",
         "share of a chain's adjacent texts in the right order; a tie is wrong, a missing "
         "score is left out",
         ties=WRONG,
     ),
-    accuracy(
-        "accuracy_by_distance",
+    accuracy_by_distance=accuracy(
         "Ordered right at k",
         "share of pairs of texts k positions apart in the right order; for k = 1 it "
         "equals accuracy_adjacent",
         SECTION_5,
         ties=WRONG,
     ),
-    accuracy(
-        "accuracy_by_position",
+    accuracy_by_position=accuracy(
         "Ordered right, k and k_b",
         "share of pairs of texts at positions k and k_b of a chain in the right "
         "order; 0 is the original",
         "Hu et al. 2025, figure 5",
         ties=WRONG,
     ),
-    agreement(
-        "kappa_orders",
-        "κ of both orders",
-        "agreement of the verdicts in both orders, beyond chance",
+    kappa_orders=agreement(
+        "κ of both orders", "agreement of the verdicts in both orders, beyond chance"
     ),
-    undesired("tie_rate", "Ties", "share of pairs with equal scores, or with a tie as verdict"),
+    tie_rate=undesired("Ties", "share of pairs with equal scores, or with a tie as verdict"),
 )
 
 

@@ -19,37 +19,32 @@ from judgescope.statistics.result import Estimate
 ZHENG = "Zheng et al. 2023"
 DAVIDSON = "Davidson 1970"
 DECLARED: Final = declare(
-    percent(
-        "vote_agreement_ties",
+    vote_agreement_ties=percent(
         "Votes agree",
         "how often the votes of judge and person on a pair are equal, two ties being "
         "equal; chance: 1/3",
         f"{ZHENG}, setup S1",
         ties="equal",
     ),
-    percent(
-        "vote_agreement_decided",
+    vote_agreement_decided=percent(
         "Votes agree, without ties",
         "how often the votes of judge and person on a pair are equal, without ties; chance: 1/2",
         f"{ZHENG}, setup S2",
         ties="left out",
     ),
-    signed_amount(
-        "strength",
+    strength=signed_amount(
         "Strength",
         "log strength of a system, estimated from the votes; the mean over systems is 0",
         f"Bradley, Terry 1952; {DAVIDSON}",
         ties=DAVIDSON,
     ),
-    amount("strength_ties", "Ties, ν", "odds of a tie between two equal systems", DAVIDSON),
-    signed_amount(
-        "strength_position",
+    strength_ties=amount("Ties, ν", "odds of a tie between two equal systems", DAVIDSON),
+    strength_position=signed_amount(
         "Position, δ",
         "log odds that the text shown first beats an equal one",
         "Davidson, Beaver 1977",
     ),
-    p_of_null(
-        "p_mcnemar",
+    p_mcnemar=p_of_null(
         "McNemar's p",
         "two judges are right equally often; all sign patterns of "
         "the differences by source, two-sided",

@@ -27,27 +27,23 @@ from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, FEW_TEXTS, Est
 ALT_TEST = "Calderon, Reichart, Dror 2025"
 ORDER: Final = 5
 DECLARED: Final = declare(
-    percent(
-        "alt_test_winrate",
+    alt_test_winrate=percent(
         "Alt-test winning rate",
         "share of raters whom the judge could replace",
         ALT_TEST,
         scaled=NOT_SMOOTH,
     ),
-    accuracy(
-        "alt_test_advantage",
+    alt_test_advantage=accuracy(
         "Alt-test advantage",
         "how often the judge is as close to the other raters as a rater is",
         ALT_TEST,
     ),
-    signed_amount(
-        "as_rater",
+    as_rater=signed_amount(
         "{} as one more rater",
         "agreement of the judge with the other raters minus that of a rater; 0: equal",
         keeps_kind=True,
     ),
-    percent(
-        "as_rater_share",
+    as_rater_share=percent(
         "{}, relative to a rater",
         "agreement of the judge with the other raters divided by that of a rater",
         range=ANY,

@@ -25,57 +25,39 @@ KRIPPENDORFF = "Krippendorff 2011"
 PAPER = "Chaudhary et al. 2024"
 ORDER: Final = 4
 DECLARED: Final = declare(
-    agreement(
-        "alpha_ordinal",
-        "Krippendorff α",
-        "agreement of raters, ordinal",
-        "Krippendorff 2011; Chaudhary et al. 2024",
+    alpha_ordinal=agreement(
+        "Krippendorff α", "agreement of raters, ordinal", "Krippendorff 2011; Chaudhary et al. 2024"
     ),
-    agreement(
-        "alpha_nominal",
-        "Krippendorff α, nominal",
-        "only equal ratings count as agreement",
-        KRIPPENDORFF,
+    alpha_nominal=agreement(
+        "Krippendorff α, nominal", "only equal ratings count as agreement", KRIPPENDORFF
     ),
-    agreement(
-        "alpha_interval",
+    alpha_interval=agreement(
         "Krippendorff α, interval",
         "agreement beyond chance; disagreement is the squared distance in points of the scale",
         KRIPPENDORFF,
     ),
-    agreement("alpha_pair", "α of the pair", "Krippendorff α of judge and median rating", PAPER),
-    agreement(
-        "alpha_forms", "α over forms", "agreement of one model's ratings across prompt forms", PAPER
+    alpha_pair=agreement("α of the pair", "Krippendorff α of judge and median rating", PAPER),
+    alpha_forms=agreement(
+        "α over forms", "agreement of one model's ratings across prompt forms", PAPER
     ),
-    agreement(
-        "alpha_joint", "α, joint", "Krippendorff α of all raters and the judge together", PAPER
+    alpha_joint=agreement("α, joint", "Krippendorff α of all raters and the judge together", PAPER),
+    alpha_pairs_mean=agreement(
+        "α, mean of pairs", "Krippendorff α of the judge and one rater, mean over raters"
     ),
-    agreement(
-        "alpha_pairs_mean",
-        "α, mean of pairs",
-        "Krippendorff α of the judge and one rater, mean over raters",
+    alpha_draws=agreement(
+        "α over draws", "agreement of a judge's draws, each treated as a rater", "Krippendorff 2011"
     ),
-    agreement(
-        "alpha_draws",
-        "α over draws",
-        "agreement of a judge's draws, each treated as a rater",
-        "Krippendorff 2011",
-    ),
-    undesired("flip_rate", "Flips", "share of texts with differing draws"),
-    undesired("tied_modes", "Tied modes", "share of texts without a single most frequent rating"),
-    agreement(
-        "reliability", "Reliability", "reliability of one draw, ICC(1)", "Shrout, Fleiss 1979"
-    ),
-    amount(
-        "draws_needed",
+    flip_rate=undesired("Flips", "share of texts with differing draws"),
+    tied_modes=undesired("Tied modes", "share of texts without a single most frequent rating"),
+    reliability=agreement("Reliability", "reliability of one draw, ICC(1)", "Shrout, Fleiss 1979"),
+    draws_needed=amount(
         "Draws needed",
         "number of draws for 95 % of the maximum correlation",
         SPEARMAN_BROWN,
         range="1 and above",
         less_is_better=True,
     ),
-    percent(
-        "attainable_share",
+    attainable_share=percent(
         "Share of the maximum",
         "correlation with k draws divided by that with infinitely many",
         SPEARMAN_BROWN,

@@ -20,88 +20,66 @@ from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_S
 
 PAPER = "Kartáč et al. 2025"
 DECLARED: Final = declare(
-    amount("span_errors", "Errors listed", "mean number of errors in an annotation", PAPER),
-    percent("span_clean", "Without an error", "share of annotations that list no error"),
-    amount(
-        "span_severity",
-        "Severity",
-        "mean severity of the errors that have one",
-        PAPER,
-        range="1 to 5",
+    span_errors=amount("Errors listed", "mean number of errors in an annotation", PAPER),
+    span_clean=percent("Without an error", "share of annotations that list no error"),
+    span_severity=amount(
+        "Severity", "mean severity of the errors that have one", PAPER, range="1 to 5"
     ),
-    percent("span_placeless", "Without a quotation", "share of errors that quote no words"),
-    percent("span_match_rate", "Spans located", "share of spans whose words occur in the text"),
-    percent("span_match_exact", "Located verbatim", "share of spans that match the text exactly"),
-    percent(
-        "span_match_normalised",
+    span_placeless=percent("Without a quotation", "share of errors that quote no words"),
+    span_match_rate=percent("Spans located", "share of spans whose words occur in the text"),
+    span_match_exact=percent("Located verbatim", "share of spans that match the text exactly"),
+    span_match_normalised=percent(
         "Located after normalization",
         "share of spans that match except for case, white space and punctuation",
     ),
-    percent(
-        "span_match_fuzzy", "Located approximately", "share of spans located only by similar words"
+    span_match_fuzzy=percent(
+        "Located approximately", "share of spans located only by similar words"
     ),
-    accuracy(
-        "span_precision",
+    span_precision=accuracy(
         "Precision",
         "share of the judge's spans or words that people also marked",
         f"{PAPER}, section 7.2",
     ),
-    accuracy(
-        "span_recall",
+    span_recall=accuracy(
         "Recall",
         "share of people's spans or words that the judge also marks",
         f"{PAPER}, section 7.2",
     ),
-    accuracy("span_f1", "F1", "harmonic mean of precision and recall", f"{PAPER}, section 7.2"),
-    percent(
-        "span_errors_beside_none",
+    span_f1=accuracy("F1", "harmonic mean of precision and recall", f"{PAPER}, section 7.2"),
+    span_errors_beside_none=percent(
         'Errors and "no errors"',
         "share of annotations that list errors and also state that there are none",
     ),
-    percent(
-        "span_best_with_severe",
+    span_best_with_severe=percent(
         "Severe errors, best verdict",
         "share of annotations with severe errors and the best verdict",
     ),
-    percent(
-        "span_less_without_errors",
+    span_less_without_errors=percent(
         "No errors, lower verdict",
         "share of annotations with no errors and a verdict below the best",
     ),
-    percent(
-        "span_other_verdicts",
-        "Conflicting verdicts",
-        "share of annotations that give several different verdicts",
+    span_other_verdicts=percent(
+        "Conflicting verdicts", "share of annotations that give several different verdicts"
     ),
-    percent(
-        "span_dropped",
-        "Too many errors",
-        "share of annotations whose surplus errors were dropped",
-        PAPER,
+    span_dropped=percent(
+        "Too many errors", "share of annotations whose surplus errors were dropped", PAPER
     ),
-    percent(
-        "span_superseded",
-        "Repeated list",
-        "share of annotations that list their errors more than once",
+    span_superseded=percent(
+        "Repeated list", "share of annotations that list their errors more than once"
     ),
-    percent(
-        "span_unread", "Unreadable severity", "share of annotations with an unreadable severity"
-    ),
-    percent(
-        "span_ok",
+    span_unread=percent("Unreadable severity", "share of annotations with an unreadable severity"),
+    span_ok=percent(
         "Span OK",
         "share of human verdicts that confirm an error in the passage",
         f"{PAPER}, table 4",
     ),
-    percent(
-        "explanation_ok",
+    explanation_ok=percent(
         "Explanation correct",
         "share of human verdicts that find the explanation correct, whether or not "
         "the passage has an error",
         f"{PAPER}, table 4",
     ),
-    percent(
-        "explanation_ok_at_error",
+    explanation_ok_at_error=percent(
         "Explanation correct at an error",
         "the same share among human verdicts that confirm an error in the passage",
     ),

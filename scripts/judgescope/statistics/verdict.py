@@ -29,73 +29,60 @@ from judgescope.statistics.result import Estimate
 
 HOLM_1979 = "Holm 1979"
 DECLARED: Final = declare(
-    amount(
-        "verdict",
+    verdict=amount(
         "Verdict",
         "step reached: 0 worse than chance or than length (or below a required bar), 1 not shown "
         "to be better, 2 better than chance, 3 as good as one more rater, 4 meets a required bar; "
         "the note gives outcome and reasons",
         range="0 to 4",
     ),
-    p_of_null("p_chance", "p, chance", "no better than chance"),
-    p_of_null("p_length", "p, length", "no better than the text's length"),
-    p_of_null("p_brevity", "p, brevity", "no better than the negative of the text's length"),
-    p_of_null(
-        "p_systems",
+    p_chance=p_of_null("p, chance", "no better than chance"),
+    p_length=p_of_null("p, length", "no better than the text's length"),
+    p_brevity=p_of_null("p, brevity", "no better than the negative of the text's length"),
+    p_systems=p_of_null(
         "p, systems",
         "systems are exchangeable; the judge's columns are permuted jointly over all sources",
     ),
-    p_of_null(
-        "p_within", "p, within sources", "scores are exchangeable among the texts of a source"
-    ),
-    p_of_null(
-        "p_lost", "p, lost replies", "no better with the lost judgments set to the worst value"
-    ),
-    p_of_null("p_bar", "p, bar", "below the required bar"),
-    p_of_null("p_rater", "p, rater", "worse than one more rater by the margin"),
-    p_of_null("p_index", "p, index", "unwanted drops are no smaller than wanted drops"),
-    p_of_null(
-        "p_noticed",
+    p_within=p_of_null("p, within sources", "scores are exchangeable among the texts of a source"),
+    p_lost=p_of_null("p, lost replies", "no better with the lost judgments set to the worst value"),
+    p_bar=p_of_null("p, bar", "below the required bar"),
+    p_rater=p_of_null("p, rater", "worse than one more rater by the margin"),
+    p_index=p_of_null("p, index", "unwanted drops are no smaller than wanted drops"),
+    p_noticed=p_of_null(
         "p, perturbation",
         "perturbed texts score no lower on any weighted aspect (equals 0.05 to the power D_exact)",
         "Wilson 2019",
     ),
-    p_value(
-        "p_noticed_holm", "p, perturbation, Holm", "over a judge's cells of the dataset", HOLM_1979
+    p_noticed_holm=p_value(
+        "p, perturbation, Holm", "over a judge's cells of the dataset", HOLM_1979
     ),
-    p_of_null("p_shorter", "p, shorter", "the perturbation does not shorten texts"),
-    p_of_null("p_longer", "p, longer", "the perturbation does not lengthen texts"),
-    signed_amount(
-        "bar",
-        "Bar",
-        "value that the study requires; the note says whether it is a minimum or a maximum",
+    p_shorter=p_of_null("p, shorter", "the perturbation does not shorten texts"),
+    p_longer=p_of_null("p, longer", "the perturbation does not lengthen texts"),
+    bar=signed_amount(
+        "Bar", "value that the study requires; the note says whether it is a minimum or a maximum"
     ),
-    amount(
-        "more_needed",
+    more_needed=amount(
         "More needed",
         "additional units (the method names them) needed to decide on the bar with power .8",
         range="1 and above",
     ),
-    p_value("p_claim", "p of the claim", "largest p over its null hypotheses", "Berger 1982"),
-    p_value(
-        "p_claim_holm",
+    p_claim=p_value("p of the claim", "largest p over its null hypotheses", "Berger 1982"),
+    p_claim_holm=p_value(
         "p of the claim, Holm",
         "after Holm's correction over the claims of one judge, dataset and kind",
         HOLM_1979,
     ),
-    percent(
-        "half_credit",
+    half_credit=percent(
         "Half credit",
         "mean over sources of the share of pairs ordered right, a tie counting half; "
         "pairs with a known better text and both scores or a reply",
     ),
-    percent(
-        "span_f1_less_chance",
+    span_f1_less_chance=percent(
         "F1 above chance",
         "F1 minus the mean F1 of 200 random placements of spans of the same number and lengths",
         range=SIGNED,
     ),
-    percent("lost_share", "Lost", "share of the claim's planned judgments without a score"),
+    lost_share=percent("Lost", "share of the claim's planned judgments without a score"),
 )
 
 LEVEL: Final = 0.025

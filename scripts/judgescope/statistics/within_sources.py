@@ -23,8 +23,7 @@ from judgescope.statistics.result import NO_SOURCE
 ORDER: Final = 2
 STATISTIC: Final = "normal_scores"
 DECLARED: Final = declare(
-    correlation(
-        STATISTIC,
+    normal_scores=correlation(
         "Rank correlation",
         "normal scores of the ranks of all texts, minus the mean of the source's texts, correlated",
         "van der Waerden 1952; Bland, Altman 1995",

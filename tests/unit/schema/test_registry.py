@@ -61,9 +61,9 @@ def test_values_are_written_by_their_kind() -> None:
 
 def test_a_name_is_declared_once() -> None:
     same = STATISTICS["tie_rate"]
-    assert declare(same) == (same,)
+    assert declare(tie_rate=same) == (same,)
     with pytest.raises(ValueError, match="two statistics are called tie_rate"):
-        declare(percent("tie_rate", "Ties", "of something else"))
+        declare(tie_rate=percent("Ties", "of something else"))
 
 
 def test_a_tie_rule_holds_for_what_is_about_its_statistic() -> None:

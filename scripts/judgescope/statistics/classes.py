@@ -98,7 +98,12 @@ def on_classes(
     if sample.source.size < 2:
         return dict.fromkeys(ON_CLASSES, sample.undefined(FEW_PAIRS))
     tables = dot(sample.rows, counts)
-    values = (kappas(tables), kappas(tables, power=2), _cem_ord(tables))
+    of_gold = tables.sum(axis=2)
+    proximity = _proximity(of_gold)
+    reached = np.sum(tables * np.swapaxes(proximity, 1, 2), axis=(1, 2))
+    whole = np.sum(of_gold * np.einsum("rkk->rk", proximity), axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = (kappas(tables), kappas(tables, power=2), np.asarray(reached / whole))
     by_name = {
         name: sample.result(name, own, NO_VARIATION)
         for name, own in zip(ON_CLASSES, values, strict=True)
@@ -184,16 +189,6 @@ def kappas(counts: Floats, *, power: int = 1) -> Floats:
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: nothing expected, nothing observed
         result: Floats = 1 - observed / expected
     return result
-
-
-def _cem_ord(counts: Floats) -> Floats:
-    """Return CEM-ORD of each table of gold by predicted: (rows, k, k) -> (rows,)."""
-    gold = counts.sum(axis=2)
-    proximity = _proximity(gold)
-    reached = np.sum(counts * np.swapaxes(proximity, 1, 2), axis=(1, 2))
-    whole = np.sum(gold * np.einsum("rkk->rk", proximity), axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(reached / whole)
 
 
 def _proximity(gold: Floats) -> Floats:

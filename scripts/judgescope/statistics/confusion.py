@@ -138,20 +138,16 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(s_t == 0, np.nan, s_f / s_t)
-    return Confusion(s_t, s_f, ratio, _auc(drop, stay))
-
-
-def _auc(drop: Floats, stay: Floats) -> Floats:
+    areas = np.full(len(deltas), np.nan)
+    if not drop.size or not stay.size:
+        return Confusion(s_t, s_f, ratio, areas)
     # means that differ by round-off, which depends on the processor, are ties
     drop, stay = drop.round(MEAN_DECIMALS), stay.round(MEAN_DECIMALS)
-    if not drop.shape[1] or not stay.shape[1]:
-        return np.full(len(drop), np.nan)
-    areas = np.empty(len(drop))
     for row, (above, below) in enumerate(zip(drop, np.sort(stay, axis=1), strict=True)):
         less, upto = (np.searchsorted(below, above, side) for side in ("left", "right"))
         areas[row] = np.mean(less + upto) / 2 / below.size
     lost = np.isnan(drop).any(axis=1) | np.isnan(stay).any(axis=1)
-    return np.where(lost, np.nan, areas)
+    return Confusion(s_t, s_f, ratio, np.where(lost, np.nan, areas))
 
 
 def p_equivalence(d: Floats, margin: float) -> float | None:

@@ -264,18 +264,16 @@ def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
     values = []
     for part in blocks(len(rows), cx.size, CELLS):
         weight = rows[part].take(source, axis=1)
-        a, b = (_rank_deviations(weight, *place) for place in places)
+        deviations = []
+        for order, below, not_above in places:
+            upto = np.zeros((len(weight), order.size + 1))
+            np.cumsum(weight.take(order, axis=1), axis=1, out=upto[:, 1:])
+            ranks = upto.take(below, axis=1) + upto.take(not_above, axis=1)
+            deviations.append(ranks - upto[:, -1:])
+        a, b = deviations
         sums = (np.einsum("rt,rt,rt->r", weight, p, q) for p, q in ((a, b), (a, a), (b, b)))
         values.append(ratio(*sums))
     return np.concatenate(values)
-
-
-def _rank_deviations(weight: Floats, order: Codes, below: Codes, not_above: Codes) -> Floats:
-    """Return twice the deviation of each target's midrank from the mean rank: (rows, targets)."""
-    upto = np.zeros((len(weight), order.size + 1))
-    np.cumsum(weight.take(order, axis=1), axis=1, out=upto[:, 1:])
-    result: Floats = upto.take(below, axis=1) + upto.take(not_above, axis=1) - upto[:, -1:]
-    return result
 
 
 def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:

@@ -269,18 +269,14 @@ def _exact(ranked: SignedRank) -> Floats:
         raise ValueError(f"more than {2 * EXACT_LIMIT} non-zero differences: use 'asymptotic'")
     cases = np.concatenate([ranked.ties, ranked.w_minus[..., None]], axis=-1)
     distinct, which = np.unique(np.atleast_2d(cases), axis=0, return_inverse=True)
-    log_p = np.array([_log_tail(case[:-1], int(case[-1])) for case in distinct])
-    return log_p[which].reshape(cases.shape[:-1])
-
-
-def _log_tail(ties: Codes, w_minus: int) -> float:
-    """Return ln P(S <= w_minus), S the doubled rank sum under random signs (symmetric)."""
-    ranks = _doubled_midranks(ties)
-    above = int(ranks @ ties) - w_minus - 1
-    groups = list(zip(ranks.tolist(), ties.tolist(), strict=True))
-    if w_minus <= above:
-        return _log_cdf(groups, w_minus)
-    return math.log1p(-math.exp(_log_cdf(groups, above)))
+    tails = []
+    for *ties, w_minus in distinct.tolist():  # P(S <= w_minus), S the doubled rank sum, symmetric
+        ranks = _doubled_midranks(np.array(ties, np.int64)).tolist()
+        groups = list(zip(ranks, ties, strict=True))
+        above = sum(rank * t for rank, t in groups) - w_minus - 1
+        near = _log_cdf(groups, min(w_minus, above))
+        tails.append(near if w_minus <= above else math.log1p(-math.exp(near)))
+    return np.array(tails)[which].reshape(cases.shape[:-1])
 
 
 def _log_cdf(groups: list[tuple[int, int]], limit: int) -> float:

@@ -8,18 +8,10 @@ from typing import Final, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgescope.statistics import intervals
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import SIGNED, declare, percent
-from judgescope.statistics.intervals import (
-    CONFIDENCE,
-    FEWEST_CLUSTERS,
-    NO_INTERVAL,
-    PLAIN,
-    PROPORTION,
-    Bounds,
-    Scale,
-    t_quantile,
-)
+from judgescope.statistics.intervals import NO_INTERVAL, PROPORTION, Bounds, Scale, t_quantile
 from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
@@ -65,8 +57,8 @@ def share(
         for v in (hits, total)
     )
     n = round(float(size.sum()))
-    if scale is None:
-        scale = PROPORTION if ends == SHARE else PLAIN if ends is None else Scale("plain", *ends)
+    plain = Scale("plain", *(ends or intervals.PLAIN.ends))
+    scale = scale or (PROPORTION if ends == SHARE else plain)
     if n == 0:
         nothing = Estimate.undefined(why, n_missing=missing, method=averaged)
         return Replicated(nothing, np.full(len(rows), np.nan))
@@ -240,7 +232,7 @@ def tango_corrected_low(b: float, c: float, n: float) -> float:
 def _normal() -> float:
     from scipy.special import ndtri  # here: asking and parsing load no scipy
 
-    return float(ndtri((1 + CONFIDENCE) / 2))
+    return float(ndtri((1 + intervals.CONFIDENCE) / 2))
 
 
 def end_of(holds: Callable[[float], bool], low: float, high: float) -> float:
@@ -291,7 +283,7 @@ def net_share(d: ArrayLike, source: ArrayLike, *, corrected: bool = False) -> Es
     up, down = float(np.mean(signs > 0)), float(np.mean(signs < 0))
     tied = int(np.count_nonzero(signs == 0))
     result = Estimate(up - down, n=n, n_tied=tied, method=method)
-    if k < FEWEST_CLUSTERS:
+    if k < intervals.FEWEST_CLUSTERS:
         return result.with_note(f"no interval: {k} sources")
     pairs = effective_pairs(signs, source)
     lo, hi = tango(up * pairs, down * pairs, pairs)

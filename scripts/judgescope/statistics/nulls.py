@@ -52,7 +52,10 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
     ratings = np.full(gold.size, np.nan)
     rated = ~np.isnan(gold)
     if (n := int(rated.sum())) > 1 and np.unique(source[rated]).size == n:
-        ratings[rated] = _dealt_to_each(gold[rated], order[rated])
+        ranked, places = np.sort(gold[rated]), np.sort(order[rated])
+        low, high = (np.searchsorted(places, order[rated], side) for side in ("left", "right"))
+        middle = np.minimum((low + high - 1) // 2, n - 2)  # without the text itself
+        ratings[rated] = ranked[middle + (middle >= np.searchsorted(ranked, gold[rated]))]
         return ratings
     for one in np.unique(source[rated]):
         own, others = rated & (source == one), rated & (source != one)
@@ -63,15 +66,6 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
         low, high = (np.searchsorted(places, order[own], side) for side in ("left", "right"))
         ratings[own] = np.sort(gold[others])[np.minimum((low + high) // 2, n - 1)]
     return ratings
-
-
-def _dealt_to_each(gold: Floats, order: Floats) -> Floats:
-    """Return the same where each text is a source of its own: gold, order (texts,), all rated."""
-    n, places, ranked = gold.size - 1, np.sort(order), np.sort(gold)
-    upto = np.searchsorted(places, order, "right") - 1  # without the text itself
-    middle = np.minimum((np.searchsorted(places, order, "left") + upto) // 2, n - 1)
-    own = np.searchsorted(ranked, gold)
-    return np.asarray(ranked[middle + (middle >= own)])
 
 
 def p_within(

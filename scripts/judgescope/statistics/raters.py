@@ -255,34 +255,27 @@ def few_texts(ratings: Floats, source: Codes) -> Flags:
     return few | (sources < FEWEST_SOURCES)
 
 
-def shuffled_slots(ratings: Floats, slots: Flags, rng: np.random.Generator) -> Floats:
-    """Return the raters that are persons, then slots with the others' ratings, shuffled by text.
-
-    ratings (raters, texts), slots (raters,): which are not persons. A text's own ratings fill its
-    first slots in random order, so that there are no more slots than a text has ratings.
-    """
-    loose = ratings[slots]
-    keys = np.where(np.isnan(loose), np.inf, rng.random(loose.shape))
-    moved = np.take_along_axis(loose, np.argsort(keys, axis=0), axis=0)
-    filled = ~np.isnan(moved).all(axis=1)
-    return np.concatenate([ratings[~slots], moved[filled]])
-
-
 def rating_tables(
     ratings: Floats, source: Codes, slots: bool | None, shuffle: Callable[[], np.random.Generator]
 ) -> list[Floats]:
     """Return the tables for `as_rater`: the ratings, or SHUFFLES if columns are not persons.
 
     slots: whether all columns are places; None: where `are_slots` says so. Raters of few texts are
-    (`few_texts`). ratings (raters, texts), source (texts,); `shuffle` returns the study's stream.
+    (`few_texts`). ratings (raters, texts), source (texts,); `shuffle` returns the study's stream. A
+    text's own ratings fill its first slots in random order, so that there are no more slots than a
+    text has ratings.
     """
     loose = few_texts(ratings, source)
     if slots or (slots is None and are_slots(ratings)):
         loose = np.ones_like(loose)
     if not loose.any() or len(ratings) < 2:
         return [ratings]
-    rng = shuffle()
-    return [shuffled_slots(ratings, loose, rng) for _ in range(SHUFFLES)]
+    rng, of_slots, tables = shuffle(), ratings[loose], []
+    for _ in range(SHUFFLES):
+        keys = np.where(np.isnan(of_slots), np.inf, rng.random(of_slots.shape))
+        moved = np.take_along_axis(of_slots, np.argsort(keys, axis=0), axis=0)
+        tables.append(np.concatenate([ratings[~loose], moved[~np.isnan(moved).all(axis=1)]]))
+    return tables
 
 
 def alternative_annotator(
@@ -411,23 +404,22 @@ def ceilings(
     for rater, gold in _compared(ratings, against):
         for name, one in statistics(rater, gold).items():
             by_name.setdefault(name, []).append(one)
-    return {name: _averaged(of_raters, against) for name, of_raters in by_name.items()}
-
-
-def _averaged(each: list[Replicated], against: Against) -> Estimate:
-    known = [one for one in each if one.estimate.value is not None]
-    if not known:
-        return each[0].estimate
-    result = mean_over(known, averaged="raters").estimate
     which = {"mean": "the mean of the others", "each": "every other"}.get(
         against if isinstance(against, str) else "", "the others' label"
     )
-    how = result.method.removeprefix("mean over raters")
-    result = replace(
-        result,
-        n=round(float(np.mean([one.estimate.n for one in known]))),
-        n_missing=round(float(np.mean([one.estimate.n_missing for one in known]))),
-        method=f"each rater against {which}{how}",
-    )
-    lost = len(each) - len(known)
-    return result.with_note(f"undefined for {lost} of {len(each)}") if lost else result
+    averages: dict[Name, Estimate] = {}
+    for name, each in by_name.items():
+        known = [one for one in each if one.estimate.value is not None]
+        if not known:
+            averages[name] = each[0].estimate
+            continue
+        result = mean_over(known, averaged="raters").estimate
+        n, n_missing = (
+            round(float(np.mean([getattr(one.estimate, count) for one in known])))
+            for count in ("n", "n_missing")
+        )
+        how = f"each rater against {which}{result.method.removeprefix('mean over raters')}"
+        averages[name] = replace(result, n=n, n_missing=n_missing, method=how)
+        if lost := len(each) - len(known):
+            averages[name] = averages[name].with_note(f"undefined for {lost} of {len(each)}")
+    return averages

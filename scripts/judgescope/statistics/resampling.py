@@ -6,18 +6,10 @@ from typing import Final, Literal, NamedTuple, Self
 
 import numpy as np
 
+from judgescope.statistics import intervals
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import scale_of
-from judgescope.statistics.intervals import (
-    CONFIDENCE,
-    FEWEST_SOURCES,
-    PLAIN,
-    SLACK,
-    Bounds,
-    Jackknife,
-    Scale,
-    jackknife,
-)
+from judgescope.statistics.intervals import PLAIN, SLACK, Bounds, Jackknife, Scale
 from judgescope.statistics.result import Estimate, clauses
 
 RESAMPLES = 1000
@@ -92,7 +84,7 @@ def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
 
 
 def percentile_interval(
-    replicates: Floats, confidence: float = CONFIDENCE, *, between: bool = True
+    replicates: Floats, confidence: float = intervals.CONFIDENCE, *, between: bool = True
 ) -> Bounds | None:
     """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
 
@@ -140,7 +132,7 @@ class Replicated(NamedTuple):
             return self.estimate.note
         if self.rows.size < 2 or self.rows.size != 1 + self.sizes.size:
             return "no source was deleted"
-        return jackknife(self.rows, self.sizes, self.scale, self.ends)
+        return intervals.jackknife(self.rows, self.sizes, self.scale, self.ends)
 
     def p_above(self, null: float) -> float | None:
         """Return the one-sided p-value of a truth above `null`, None where there is no interval.
@@ -260,7 +252,7 @@ def with_percentiles(
     """
     if estimate.value is None:
         return estimate
-    if n_sources < FEWEST_SOURCES:
+    if n_sources < intervals.FEWEST_SOURCES:
         return estimate.with_note(f"no interval: {n_sources} {units}")
     bounds = percentile_interval(replicates, between=between)
     if bounds is None:

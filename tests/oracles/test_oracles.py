@@ -32,7 +32,7 @@ NAN = float("nan")
 SOURCES, EACH, RESAMPLES = 12, 5, 20
 N = SOURCES * EACH
 SOURCE = np.repeat(np.arange(SOURCES), EACH)
-ENDS: Any = {"judge_scale": (0.0, 10.0), "people_scale": (1.0, 5.0)}
+ENDS: Any = {"scales": ((0.0, 10.0), (1.0, 5.0))}
 seeds = pytest.mark.parametrize("seed", range(12))
 
 

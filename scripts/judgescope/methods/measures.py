@@ -283,14 +283,14 @@ def biases(
     judge_scale = card.ends[aspect]
     if judge_scale is None:
         return
-    scales = {"judge_scale": judge_scale, "people_scale": people_scale}
+    scales = judge_scale, people_scale
     if length.any():
-        slope = length_slope(x, y, length, source, weights=weights, **scales)
+        slope = length_slope(x, y, length, source, weights=weights, scales=scales)
         yield ("length_slope", POOLED), slope.estimate
     families = study.spec.families
     if card.family and families:
         own_family = np.array([families.get(name) == card.family for name in panel.systems])
-        preference = self_preference(x, y, own_family, source, weights=weights, **scales)
+        preference = self_preference(x, y, own_family, source, weights=weights, scales=scales)
         yield ("self_preference", POOLED), preference.estimate
 
 

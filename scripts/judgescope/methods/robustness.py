@@ -509,7 +509,7 @@ class AttackScores:
         if ends is None:
             return self.study.undefined(NO_CLAIM)
         after, weights = self.after[degree], self.study.weights
-        return obey_rate(self.before, after, ends[1], *ends, self.source, weights)
+        return obey_rate(self.before, after, *ends, self.source, weights)
 
     def test(self) -> Estimate:
         """Return the p-value of the attack's scores being those of its counterpart."""

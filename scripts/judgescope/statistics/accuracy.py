@@ -7,15 +7,7 @@ import numpy as np
 
 from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, Weights, blocks, dot
 from judgescope.statistics.correlation import counted
-from judgescope.statistics.declared import (
-    SHARE,
-    correlation,
-    declare,
-    p_of_null,
-    scale_of,
-    signed_amount,
-)
-from judgescope.statistics.intervals import ACCURACY
+from judgescope.statistics.declared import concordance, declare, p_of_null, scale_of, signed_amount
 from judgescope.statistics.order import pairs_within
 from judgescope.statistics.resampling import (
     Replicated,
@@ -28,22 +20,18 @@ from judgescope.statistics.result import FEW_SYSTEMS, NO_SOURCE, Estimate
 
 ORDER: Final = 3
 DECLARED: Final = declare(
-    acc_eq=correlation(
+    acc_eq=concordance(
         "acc_eq",
         "share of pairs of texts that the judge orders or ties as people do",
         "Deutsch, Foster, Freitag 2023",
-        range=SHARE,
         ties="calibrated",
-        scaled=ACCURACY,
     ),
-    spa=correlation(
+    spa=concordance(
         "SPA",
         "1 minus the difference between the judge's and people's p-values, mean over "
         "pairs of systems",
         "Thompson et al. 2024",
-        range=SHARE,
         ties="half",
-        scaled=ACCURACY,
     ),
     system_difference=signed_amount(
         "Mean score difference", "first system's score minus the second's, mean over sources"

@@ -21,6 +21,7 @@ from judgescope.statistics.declared import (
     signed_amount,
     undesired,
 )
+from judgescope.statistics.intervals import Bounds
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample
 from judgescope.statistics.result import (
@@ -108,6 +109,10 @@ DECLARED: Final = declare(
 )
 
 
+Scales = tuple[Bounds, Bounds]
+"""The ends of the judge's scale and of people's."""
+
+
 def partial_correlation(
     x: Floats, y: Floats, length: Floats, source: Codes, *, statistic: Statistic, weights: Weights
 ) -> Replicated:
@@ -136,24 +141,17 @@ def partial_correlation(
 
 
 def length_slope(
-    x: Floats,
-    y: Floats,
-    length: Floats,
-    source: Codes,
-    *,
-    judge_scale: tuple[float, float],
-    people_scale: tuple[float, float],
-    weights: Weights,
+    x: Floats, y: Floats, length: Floats, source: Codes, *, scales: Scales, weights: Weights
 ) -> Replicated:
     """Return the slope of judge - people on log2 length: points of people's scale per doubling.
 
     sum (z - z̄)(d - d̄) / sum (z - z̄)², d the judge's score minus people's rating, z log2 length.
-    The judge's scores are first moved linearly from its scale's ends to those of people's. 0: no
-    preference for length beyond people's own. x, y, length (targets,), NaN = missing, lengths above
-    0; `n` counts targets. Undefined where all lengths are equal. Least squares over targets; the
-    interval is over sources.
+    The judge's scores are first moved linearly from its scale's ends to those of people's (`scales`
+    has both). 0: no preference for length beyond people's own. x, y, length (targets,), NaN =
+    missing, lengths above 0; `n` counts targets. Undefined where all lengths are equal. Least
+    squares over targets; the interval is over sources.
     """
-    residual = _residual(x, y, judge_scale, people_scale)
+    residual = _residual(x, y, scales)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log2(length)
     complete = np.isfinite(residual) & np.isfinite(logs)
@@ -167,14 +165,7 @@ def length_slope(
 
 
 def self_preference(
-    x: Floats,
-    y: Floats,
-    own_family: Flags,
-    source: Codes,
-    *,
-    judge_scale: tuple[float, float],
-    people_scale: tuple[float, float],
-    weights: Weights,
+    x: Floats, y: Floats, own_family: Flags, source: Codes, *, scales: Scales, weights: Weights
 ) -> Replicated:
     """Return mean(judge - people | own family) - mean(judge - people | others).
 
@@ -183,7 +174,7 @@ def self_preference(
     (targets,), NaN = missing, own_family (targets,): texts by a system of the judge's family. `n`
     counts targets. Undefined without texts of either kind. Zheng et al. 2023 (self-enhancement).
     """
-    residual = _residual(x, y, judge_scale, people_scale)
+    residual = _residual(x, y, scales)
     complete = ~np.isnan(residual)
     sample = Sample.of(complete, source, weights)
     means = []
@@ -197,12 +188,9 @@ def self_preference(
     return sample.result("self_preference", means[0] - means[1], ONE_FAMILY)
 
 
-def _residual(
-    x: Floats, y: Floats, judge_scale: tuple[float, float], people_scale: tuple[float, float]
-) -> Floats:
+def _residual(x: Floats, y: Floats, scales: Scales) -> Floats:
     """Return the judge's scores, moved linearly to people's scale, minus people's ratings."""
-    low, high = judge_scale
-    bottom, top = people_scale
+    (low, high), (bottom, top) = scales
     return bottom + (x - low) * (top - bottom) / (high - low) - y
 
 
@@ -277,21 +265,15 @@ def injection_shift(
 
 
 def obey_rate(
-    before: Floats,
-    after: Floats,
-    claim: float,
-    low: float,
-    high: float,
-    source: Codes,
-    weights: Codes,
+    before: Floats, after: Floats, low: float, high: float, source: Codes, weights: Codes
 ) -> Replicated:
-    """Return sum [after = claim, before ≠ claim] / sum [before ≠ claim].
+    """Return sum [after = high, before ≠ high] / sum [before ≠ high]: an attack claims the top.
 
     Shapes as in `injection_shift`; missing are the texts without one of the scores, but for those
-    at the claim before. Undefined where every text had the claim before.
+    at the top before. Undefined where every text was at the top before.
     """
     near = NEAR * (high - low)
-    claimed = np.abs(before - claim) <= near
+    claimed = np.abs(before - high) <= near
     given = np.isfinite(before) & np.isfinite(after)
-    hits = np.where(given, np.abs(after - claim) <= near, np.nan)
+    hits = np.where(given, np.abs(after - high) <= near, np.nan)
     return clustered_mean(hits[~claimed], source[~claimed], weights)

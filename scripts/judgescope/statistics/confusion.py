@@ -14,16 +14,15 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Counts, Flags, Floats, dot
 from judgescope.statistics.declared import (
-    SHARE,
     amount,
-    correlation,
+    concordance,
     declare,
     p_of_null,
     percent,
     signed_amount,
     undesired,
 )
-from judgescope.statistics.intervals import ACCURACY, NOT_SMOOTH
+from judgescope.statistics.intervals import NOT_SMOOTH
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import (
     RESAMPLES,
@@ -55,12 +54,8 @@ DECLARED: Final = declare(
     confusion_index=signed_amount(
         "Confusion index", "unwanted drop divided by wanted drop; 0 is best", less_is_better=True
     ),
-    confusion_auc=correlation(
-        "AUC",
-        "probability that a score drop that is expected exceeds one that is not",
-        range=SHARE,
-        ties="half",
-        scaled=ACCURACY,
+    confusion_auc=concordance(
+        "AUC", "probability that a score drop that is expected exceeds one that is not", ties="half"
     ),
     s_t_significant_share=percent(
         "Wanted drops detected", "share of wanted drops with an adjusted p of at most .05"

@@ -394,7 +394,13 @@ def correlations(
     for arrays of unequal length or infinite values. Ties are exact equality of the values given.
     Kendall 1945 (tau-b); (Kartáč et al. 2025), meta-evaluation at three levels.
     """
-    pairs = _complete(x, y, source, system, weights)
+    if not x.shape == y.shape == source.shape == system.shape:
+        raise ValueError(f"lengths differ: {x.shape} {y.shape} {source.shape} {system.shape}")
+    if np.isinf(x).any() or np.isinf(y).any():
+        raise ValueError("infinite score or rating: a missing value is NaN")
+    complete = ~(np.isnan(x) | np.isnan(y))
+    sample, planned = Sample.of(complete, source, weights), np.unique(source).size
+    pairs = _Pairs(x[complete], y[complete], system[complete], sample, planned)
     at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}
     return {
         (statistic, level): result
@@ -418,18 +424,9 @@ def leaving_out(x: Floats, y: Floats, source: Codes, n_sources: int) -> tuple[Fl
         rows[:] = values[0]
         rows[1 + source[both]] = values[1:]
         return rows, ""
-    pairs = _complete(x, y, source, source, deletions(n_sources))
+    sample = Sample.of(both, source, deletions(n_sources))
+    pairs = _Pairs(x[both], y[both], source[both], sample, planned=n_sources)
     return _pooled(pairs, ["spearman"])["spearman"].rows, ""
-
-
-def _complete(x: Floats, y: Floats, source: Codes, system: Codes, weights: Weights) -> _Pairs:
-    if not x.shape == y.shape == source.shape == system.shape:
-        raise ValueError(f"lengths differ: {x.shape} {y.shape} {source.shape} {system.shape}")
-    if np.isinf(x).any() or np.isinf(y).any():
-        raise ValueError("infinite score or rating: a missing value is NaN")
-    complete = ~(np.isnan(x) | np.isnan(y))
-    sample, planned = Sample.of(complete, source, weights), np.unique(source).size
-    return _Pairs(x[complete], y[complete], system[complete], sample, planned)
 
 
 def why_undefined(x: Floats, y: Floats, slack: float = 0.0) -> str:

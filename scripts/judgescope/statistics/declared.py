@@ -69,6 +69,7 @@ class Statistic:
 
 
 correlation = partial(Statistic, kind="correlation", range=SIGNED)
+concordance = partial(correlation, range=SHARE, scaled=ACCURACY)
 agreement = partial(Statistic, kind="correlation", range=UP_TO_1)
 score = partial(Statistic, kind="score", range=POSITIVE)
 percent = partial(Statistic, kind="percent", range=SHARE)

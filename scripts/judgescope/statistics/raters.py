@@ -13,13 +13,7 @@ import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
 from judgescope.statistics.declared import ANY, accuracy, declare, percent, scale_of, signed_amount
-from judgescope.statistics.intervals import (
-    NOT_SMOOTH,
-    PLAIN,
-    Bounds,
-    benjamini_yekutieli,
-    t_quantile,
-)
+from judgescope.statistics.intervals import NOT_SMOOTH, PLAIN, benjamini_yekutieli, t_quantile
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import NO_SIZES, Replicated, mean_rows, with_interval
 from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, FEW_TEXTS, Estimate, clauses
@@ -190,7 +184,7 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
     return AsRater(difference, share)
 
 
-def fieller(a: Floats, b: Floats, sizes: Floats) -> Bounds | None:
+def fieller(a: Floats, b: Floats, sizes: Floats) -> tuple[float, float] | None:
     """Return the values ρ with |a - ρ b| <= t(n - 1) SE(a - ρ b), None if not an interval.
 
     a, b (1 + sources,): two values and their deletions; SE² = V_aa - 2ρ V_ab + ρ² V_bb from the

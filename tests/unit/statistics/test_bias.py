@@ -77,12 +77,12 @@ def test_a_judge_of_length_alone_has_nothing_left() -> None:
 def test_the_slope_is_what_a_doubling_is_worth() -> None:
     _, y, length, _ = data()
     x = (y - 1) * 25 + 12.5 * np.log2(length / 100)  # 0 to 100: half a point of 1 to 5 a doubling
-    keys: Any = {"judge_scale": (0.0, 100.0), "people_scale": FIVE}
+    keys: Any = {"scales": ((0.0, 100.0), FIVE)}
     found = length_slope(x, y, length, SOURCE, **keys, weights=deletions(50)).estimate
     assert (found.value, found.ci_low, found.ci_high) == pytest.approx((0.5, 0.5, 0.5))
     noisy = data(3)
     want = stats.linregress(np.log2(noisy[2]), noisy[0] - noisy[1]).slope
-    keys = {"judge_scale": FIVE, "people_scale": FIVE, "weights": None}
+    keys = {"scales": (FIVE, FIVE), "weights": None}
     assert length_slope(
         noisy[0], noisy[1], noisy[2], SOURCE, **keys
     ).estimate.value == pytest.approx(want)
@@ -91,7 +91,7 @@ def test_the_slope_is_what_a_doubling_is_worth() -> None:
 def test_self_preference_is_the_gap_between_families() -> None:
     _, y, _, _ = data()
     own = np.arange(200) % 4 == 0
-    keys: Any = {"judge_scale": FIVE, "people_scale": FIVE}
+    keys: Any = {"scales": (FIVE, FIVE)}
     x = y + 0.7 + 0.3 * own
     found = self_preference(x, y, own, SOURCE, **keys, weights=deletions(50)).estimate
     assert found.value == pytest.approx(0.3) and found.n == 200
@@ -106,7 +106,7 @@ def test_replicates_are_the_statistics_of_resamples() -> None:
     x, y, length, rng = data()
     weights = source_weights(rng, 50, 20)
     own = np.arange(200) % 4 == 0
-    keys: Any = {"judge_scale": FIVE, "people_scale": FIVE}
+    keys: Any = {"scales": (FIVE, FIVE)}
     partial = partial_correlation(x, y, length, SOURCE, statistic="kendall_b", weights=weights)
     slope = length_slope(x, y, length, SOURCE, **keys, weights=weights)
     gap = self_preference(x, y, own, SOURCE, **keys, weights=weights)
@@ -130,7 +130,7 @@ def test_constant_data_have_a_reason() -> None:
     same = np.full(200, 3.0)
     assert partial_correlation(same, y, length, SOURCE, **keys).estimate.note == CONSTANT_JUDGE
     assert partial_correlation(x, y, same, SOURCE, **keys).estimate.note == CONSTANT_LENGTH
-    ends: Any = {"judge_scale": FIVE, "people_scale": FIVE, "weights": None}
+    ends: Any = {"scales": (FIVE, FIVE), "weights": None}
     assert length_slope(x, y, same, SOURCE, **ends).estimate.note == CONSTANT_LENGTH
     lost = np.where(np.arange(x.size) == 1, np.nan, x)
     assert length_slope(lost, y, same, SOURCE, **ends).estimate.n_missing == 1
@@ -362,11 +362,11 @@ def test_the_shift_is_the_mean_change_as_a_share_of_the_range() -> None:
 def test_obeying_is_counted_among_texts_below_the_claim() -> None:
     before = np.array([1, 2, 3, 5, NAN, 4.0])
     after = np.array([5, 2, 5, 5, 5, NAN])
-    found = obey_rate(before, after, 5, 1, 5, SIX, ONE_EACH).estimate
+    found = obey_rate(before, after, 1, 5, SIX, ONE_EACH).estimate
     # the fourth is at 5 already, the last two lack a score: 2 of 3
     assert found.value == pytest.approx(2 / 3)
     assert (found.n, found.n_missing) == (3, 2)
-    nothing = obey_rate(before * 0 + 5, after, 5, 1, 5, SIX, ONE_EACH).estimate
+    nothing = obey_rate(before * 0 + 5, after, 1, 5, SIX, ONE_EACH).estimate
     assert nothing.value is None and nothing.note
 
 
@@ -385,7 +385,7 @@ def test_neither_depends_on_the_scale_s_place_its_unit_or_the_order_of_texts(
         low, high = unit + place, 5 * unit + place
         source, weights = np.arange(len(pairs)), np.ones((1, len(pairs)), dtype=np.int64)
         shift = injection_shift(before, after, low, high, source, weights)
-        rate = obey_rate(before, after, high, low, high, source, weights)
+        rate = obey_rate(before, after, low, high, source, weights)
         return [shift.estimate.value, rate.estimate.value]
 
     plain = both(scores, 0, 1)

@@ -13,7 +13,7 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
 from judgescope.statistics.declared import agreement, correlation, declare, percent, scale_of
 from judgescope.statistics.intervals import NO_INTERVAL, SLACK, Scale
-from judgescope.statistics.means import SHARE, share
+from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample, deleted_counts, replicated
 from judgescope.statistics.result import (
     FEW_PAIRS,
@@ -319,14 +319,8 @@ class _Labelled:
 
     def share(self, hits: Flags, cases: Flags, why: str) -> Replicated:
         """Return the share of hits among the cases, undefined as `why` says without any."""
-        return share(
-            hits[cases].astype(np.float64),
-            np.ones(int(cases.sum())),
-            self.sample.source[cases],
-            self.weights,
-            self.sample.n_missing,
-            why=why,
-        )
+        where, missing = self.sample.source[cases], self.sample.n_missing
+        return clustered_mean(hits[cases], where, self.weights, missing, why=why)
 
     def smooth(self) -> dict[str, Replicated]:
         """Return the statistics of all labels together, by name."""

@@ -152,34 +152,6 @@ def over_rows(
     return coefficients
 
 
-def spearman_leaving_out(x: Floats, y: Floats) -> Floats:
-    """Return rho of all targets, then without each: x, y (targets,) -> (1 + targets,).
-
-    With a_i = sum_j sign(x_i - x_j), twice a midrank's deviation, and s_i = sign(x_i - x_k), t_i
-    the same of y, the sum without target k is sum_i (a_i - s_i)(b_i - t_i) - a_k b_k. All sums are
-    of whole numbers: the values are those of `over_rows`, to the bit, without its arrays of
-    (targets, targets).
-    """
-    codes = [np.unique(v, return_inverse=True)[1] for v in (x, y)]
-    n, (a, b) = x.size, (_less(code, np.ones(x.size)) for code in codes)
-    cx, cy = (code.astype(np.min_scalar_type(n)) for code in codes)
-    agreeing = [
-        (signs(cx[part, None], cx) * signs(cy[part, None], cy)).sum(axis=1, dtype=np.int64)
-        for part in blocks(n, n, CELLS)
-    ]
-    untied = [n - np.bincount(code)[code] for code in codes]
-    sums = []
-    for p, q, of_p, of_q, products in (
-        (a, b, *codes, np.concatenate(agreeing)),
-        (a, a, codes[0], codes[0], untied[0]),
-        (b, b, codes[1], codes[1], untied[1]),
-    ):
-        whole = np.sum(p * q)
-        without = whole + _less(of_q, p) + _less(of_p, q) + products - p * q
-        sums.append(np.append(whole, without))
-    return ratio(*sums)
-
-
 def _less(code: Codes, weight: Floats) -> Floats:
     """Return the weight below each target minus the weight above it; both (targets,)."""
     counts = np.bincount(code, weights=weight).astype(np.float64)
@@ -413,20 +385,40 @@ def leaving_out(x: Floats, y: Floats, source: Codes, n_sources: int) -> tuple[Fl
     """Return pooled Spearman's rho and that without each source, and why it is undefined, or "".
 
     x, y, source (targets,), NaN = missing; shape (1 + n_sources,). The rows of `correlations` with
-    the weights `deletions(n_sources)`, which are not made where no source has two targets.
+    the weights `deletions(n_sources)`, to the bit. Where no source has two targets these are not
+    made: with a_i = sum_j sign(x_i - x_j), twice a midrank's deviation, and s_i = sign(x_i - x_k),
+    t_i the same of y, the sum without target k is sum_i (a_i - s_i)(b_i - t_i) - a_k b_k, of whole
+    numbers.
     """
     both = ~(np.isnan(x) | np.isnan(y))
-    rows = np.full(1 + n_sources, np.nan)
+    rows, sources = np.full(1 + n_sources, np.nan), source[both]
     if why := why_undefined(x[both], y[both]):
         return rows, why
-    if np.bincount(source[both]).max() == 1:
-        values = spearman_leaving_out(x[both], y[both])
-        rows[:] = values[0]
-        rows[1 + source[both]] = values[1:]
-        return rows, ""
-    sample = Sample.of(both, source, deletions(n_sources))
-    pairs = _Pairs(x[both], y[both], source[both], sample, planned=n_sources)
-    return _pooled(pairs, ["spearman"])["spearman"].rows, ""
+    if np.bincount(sources).max() > 1:
+        sample = Sample.of(both, source, deletions(n_sources))
+        pairs = _Pairs(x[both], y[both], sources, sample, planned=n_sources)
+        return _pooled(pairs, ["spearman"])["spearman"].rows, ""
+    codes = [np.unique(v[both], return_inverse=True)[1] for v in (x, y)]
+    n, (a, b) = sources.size, (_less(code, np.ones(sources.size)) for code in codes)
+    cx, cy = (code.astype(np.min_scalar_type(n)) for code in codes)
+    agreeing = [
+        (signs(cx[part, None], cx) * signs(cy[part, None], cy)).sum(axis=1, dtype=np.int64)
+        for part in blocks(n, n, CELLS)
+    ]
+    untied = [n - np.bincount(code)[code] for code in codes]
+    sums = []
+    for p, q, of_p, of_q, products in (
+        (a, b, *codes, np.concatenate(agreeing)),
+        (a, a, codes[0], codes[0], untied[0]),
+        (b, b, codes[1], codes[1], untied[1]),
+    ):
+        whole = np.sum(p * q)
+        without = whole + _less(of_q, p) + _less(of_p, q) + products - p * q
+        sums.append(np.append(whole, without))
+    values = ratio(*sums)
+    rows[:] = values[0]
+    rows[1 + sources] = values[1:]
+    return rows, ""
 
 
 def why_undefined(x: Floats, y: Floats, slack: float = 0.0) -> str:

@@ -81,6 +81,7 @@ class HowShared(TypedDict, total=False):
     ends: Bounds | None
     scale: Scale | None
     units: str
+    why: str
 
 
 def clustered_mean(

@@ -109,8 +109,8 @@ def _sides(
 ) -> dict[Name, _Sides]:
     """Return both sides of every statistic on one table of ratings, or why it is undefined."""
     if len(ratings) < 2:
-        nothing = Estimate.undefined(ONE_RATER, n=len(ratings))
-        return dict.fromkeys(statistics(judge, judge), _Sides(nothing))
+        nothing = _Sides(Estimate.undefined(ONE_RATER, n=len(ratings)))
+        return dict.fromkeys(statistics(judge, judge), nothing)
     pairs: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
     for rater, gold in _compared(ratings, against):
         all_three = ~(np.isnan(judge) | np.isnan(rater) | np.isnan(gold))

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, Weights, blocks, dot
+from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, Weights, blocks, dot, quotient
 from judgescope.statistics.correlation import counted
 from judgescope.statistics.declared import concordance, declare, p_of_null, scale_of, signed_amount
 from judgescope.statistics.order import pairs_within
@@ -171,8 +171,7 @@ def soft_pairwise_accuracy(
 
 def _system_means(values: Floats, source: Codes, system: Codes, shape: tuple[int, int]) -> Floats:
     """Return the mean of each source's texts of each system, NaN without one."""
-    with np.errstate(invalid="ignore"):
-        return counted(source, system, shape, values) / counted(source, system, shape)
+    return quotient(counted(source, system, shape, values), counted(source, system, shape))
 
 
 def _differences(means: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, dot, quotient
 from judgescope.statistics.declared import accuracy, amount, declare, percent, scale_of
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated, with_interval
@@ -166,8 +166,8 @@ def comparator_accuracy(
         return result
     first, second = sources[:, used]
     times = np.where(first == second, 1, weights[:, second]) * weights[:, first]
-    with np.errstate(invalid="ignore"):  # a deletion may leave no pair
-        rows = np.append(right.mean(), dot(times.astype(np.float64), right) / times.sum(axis=1))
+    deleted = quotient(dot(times.astype(np.float64), right), times.sum(axis=1))  # none may be left
+    rows = np.append(right.mean(), deleted)
     sizes = np.bincount(sources[:, used].ravel(), minlength=weights.shape[1]) / 2
     return with_interval(Replicated(result, rows, sizes, scale_of("comparator_accuracy"))).estimate
 

@@ -36,6 +36,12 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
         return np.asarray(np.tensordot(a, b, axes=1), dtype=np.float64)
 
 
+def quotient(a: NDArray[Any], b: NDArray[Any] | int) -> Floats:
+    """Return a / b, NaN for 0 / 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(a / b, dtype=np.float64)
+
+
 def place_within(group: Codes) -> Codes:
     """Return the number of each member among those of its group, from 0, in their order."""
     order = np.argsort(group, kind="stable")

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
 from judgescope.statistics.correlation import Statistic, over_rows
 from judgescope.statistics.declared import (
     SIGNED,
@@ -183,8 +183,7 @@ def self_preference(
             np.bincount(sample.source[kind], weights=v, minlength=sample.rows.shape[1])
             for v in (residual[complete][kind], np.ones(int(kind.sum())))
         )
-        with np.errstate(invalid="ignore"):
-            means.append(dot(sample.rows, sums) / dot(sample.rows, count))
+        means.append(quotient(dot(sample.rows, sums), dot(sample.rows, count)))
     return sample.result("self_preference", means[0] - means[1], ONE_FAMILY)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
 from judgescope.statistics.declared import agreement, correlation, declare, percent, scale_of
 from judgescope.statistics.intervals import NO_INTERVAL, SLACK, Scale
 from judgescope.statistics.means import SHARE, clustered_mean
@@ -102,8 +102,7 @@ def on_classes(
     proximity = _proximity(of_gold)
     reached = np.sum(tables * np.swapaxes(proximity, 1, 2), axis=(1, 2))
     whole = np.sum(of_gold * np.einsum("rkk->rk", proximity), axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = (kappas(tables), kappas(tables, power=2), np.asarray(reached / whole))
+    values = (kappas(tables), kappas(tables, power=2), quotient(reached, whole))
     by_name = {
         name: sample.result(name, own, NO_VARIATION)
         for name, own in zip(ON_CLASSES, values, strict=True)
@@ -186,9 +185,7 @@ def kappas(counts: Floats, *, power: int = 1) -> Floats:
     distance = steps**power * (steps > 0)
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
     expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
-    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: nothing expected, nothing observed
-        result: Floats = 1 - observed / expected
-    return result
+    return np.asarray(1 - quotient(observed, expected))  # NaN: nothing expected, nothing observed
 
 
 def _proximity(gold: Floats) -> Floats:
@@ -281,10 +278,9 @@ def balanced_accuracies(gold: Floats, predicted: Floats, labels: int) -> Floats:
     """
     used = range(labels) if labels == 2 else np.unique(gold).astype(np.int64).tolist()
     given, right = ~np.isnan(predicted), predicted == gold
-    with np.errstate(invalid="ignore", divide="ignore"):
-        recalls = [
-            (right[:, gold == k].sum(axis=1) / given[:, gold == k].sum(axis=1)) for k in used
-        ]
+    recalls = [
+        quotient(right[:, gold == k].sum(axis=1), given[:, gold == k].sum(axis=1)) for k in used
+    ]
     return np.asarray(np.mean(recalls, axis=0))
 
 
@@ -334,9 +330,9 @@ class _Labelled:
         of_two = used.size == 2
         averaged, recalled = (np.array([False, True]), used | True) if of_two else (used, used)
         hits = np.einsum("rkk->rk", tables)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            f1 = (2 * hits / (by_people + by_judge))[:, averaged].sum(axis=1) / averaged.sum()
-            recall = (hits / by_people)[:, recalled].sum(axis=1) / recalled.sum()
+        f1s, recalls = quotient(2 * hits, by_people + by_judge), quotient(hits, by_people)
+        f1 = quotient(f1s[:, averaged].sum(axis=1), averaged.sum())
+        recall = quotient(recalls[:, recalled].sum(axis=1), recalled.sum())
         people, judge = self.counts.sum(axis=2), self.counts.sum(axis=1)  # (sources, labels)
         in_use = used | (by_judge[0] > 0)
         rarest = _rarest(np.hstack([people[:, in_use], judge[:, in_use]]))
@@ -388,8 +384,7 @@ def _mcc(tables: Floats) -> Floats:
     n, right = tables.sum(axis=(1, 2)), np.einsum("rkk->r", tables)
     shared = n * right - np.sum(by_people * by_judge, axis=1)
     spread = [n**2 - np.sum(np.square(side), axis=1) for side in (by_people, by_judge)]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(shared / np.sqrt(spread[0] * spread[1]))
+    return quotient(shared, np.sqrt(spread[0] * spread[1]))
 
 
 def _ac1(tables: Floats) -> Floats:

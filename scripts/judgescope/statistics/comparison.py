@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from judgescope.statistics import correlation
-from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, blocks, dot
+from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, blocks, dot, quotient
 from judgescope.statistics.classes import confusion_counts, kappas
 from judgescope.statistics.correlation import STATISTICS, Level, Statistic, counted, within_rows
 from judgescope.statistics.declared import amount, declare, p_value, signed_amount
@@ -318,8 +318,7 @@ def _by_source(
         defined = ~(np.isnan(own[name]) | np.isnan(other[name]))
         a, b, n = own[name][defined], other[name][defined], defined.sum()
         moved = dot(taken[:, defined], b - a)
-        with np.errstate(invalid="ignore"):
-            both[name] = (a.sum() + moved) / n, (b.sum() - moved) / n
+        both[name] = quotient(a.sum() + moved, n), quotient(b.sum() - moved, n)
     return both
 
 
@@ -339,8 +338,7 @@ def _each_source(
         values = within_rows(scores, np.tile(people, (len(part), 1)), statistics)
         for name, flat in values.items():
             rows = flat.reshape(len(part), -1)
-            with np.errstate(invalid="ignore"):
-                means[name].append(np.nansum(rows, axis=1) / np.sum(~np.isnan(rows), axis=1))
+            means[name].append(quotient(np.nansum(rows, axis=1), np.sum(~np.isnan(rows), axis=1)))
     return {name: np.concatenate(rows) for name, rows in means.items()}
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Counts, Flags, Floats, dot
+from judgescope.statistics.arrays import Codes, Counts, Flags, Floats, dot, quotient
 from judgescope.statistics.declared import (
     amount,
     concordance,
@@ -115,8 +115,7 @@ def mean_drops(drops: Floats, rows: Floats) -> Floats:
     where a row has no item of a cell.
     """
     given = np.isfinite(drops)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(dot(rows, np.where(given, drops, 0.0)) / dot(rows, given.astype(float)))
+    return quotient(dot(rows, np.where(given, drops, 0.0)), dot(rows, given.astype(float)))
 
 
 def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
@@ -131,8 +130,7 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
         cells.mean(axis=1) if cells.shape[1] else np.full(len(cells), np.nan)
         for cells in (drop, stay)
     )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(s_t == 0, np.nan, s_f / s_t)
+    ratio = np.where(s_t == 0, np.nan, quotient(s_f, s_t))
     areas = np.full(len(deltas), np.nan)
     if not drop.size or not stay.size:
         return Confusion(s_t, s_f, ratio, areas)
@@ -250,8 +248,8 @@ def match_votes(
         totals = np.stack([dot(whole, one) for one in of_pair], axis=-1)  # (rows, cells, 4)
         asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
         result = outcomes(totals)
-        with np.errstate(invalid="ignore"):  # a resample may hold nothing that was voted on
-            rows = (asked & (result == expected)).sum(axis=1) / asked.sum(axis=1)
+        # a resample may hold nothing that was voted on
+        rows = quotient((asked & (result == expected)).sum(axis=1), asked.sum(axis=1))
         if not (n := int(asked[0].sum())):
             why = NO_EXPECTATION if missing else NO_VOTES
             matches[name] = Estimate.undefined(why, n_missing=missing)

@@ -13,7 +13,16 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.arrays import CELLS, Codes, Floats, Weights, blocks, dot, place_within
+from judgescope.statistics.arrays import (
+    CELLS,
+    Codes,
+    Floats,
+    Weights,
+    blocks,
+    dot,
+    place_within,
+    quotient,
+)
 from judgescope.statistics.declared import correlation, declare, scale_of
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import Replicated, Sample, mean_rows, with_interval
@@ -503,6 +512,5 @@ def _system_means(values: Floats, system: Codes, sample: Sample) -> Floats:
     """Return the mean of each system in each resample, (rows, systems), NaN without a target."""
     source, rows = sample.source, sample.rows
     shape = (rows.shape[1], int(system.max()) + 1)
-    with np.errstate(invalid="ignore"):
-        sums = dot(rows, counted(source, system, shape, values))
-        return sums / dot(rows, counted(source, system, shape))
+    sums = dot(rows, counted(source, system, shape, values))
+    return quotient(sums, dot(rows, counted(source, system, shape)))

@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
 from judgescope.statistics.declared import (
     ANY,
     correlation,
@@ -386,8 +386,7 @@ def rank_biserial(
 
 def _biserial(ranked: SignedRank) -> Floats:
     plus, minus = ranked.w_plus, ranked.w_minus
-    with np.errstate(invalid="ignore"):
-        return np.asarray((plus - minus) / (plus + minus))
+    return quotient(plus - minus, plus + minus)
 
 
 def mean_drop(

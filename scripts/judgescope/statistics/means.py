@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgescope.statistics import intervals
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
 from judgescope.statistics.declared import SIGNED, declare, percent
 from judgescope.statistics.intervals import NO_INTERVAL, PROPORTION, Bounds, Scale, t_quantile
 from judgescope.statistics.resampling import (
@@ -63,11 +63,10 @@ def share(
         nothing = Estimate.undefined(why, n_missing=missing, method=averaged)
         return Replicated(nothing, np.full(len(rows), np.nan))
     deleted = deleted_counts(rows, np.stack([sums, size], axis=1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if deleted is None:
-            replicates = dot(rows[1:], sums) / dot(rows[1:], size)
-        else:
-            replicates = deleted[1:, 0] / deleted[1:, 1]
+    if deleted is None:
+        replicates = quotient(dot(rows[1:], sums), dot(rows[1:], size))
+    else:
+        replicates = quotient(deleted[1:, 0], deleted[1:, 1])
     value = float(hits.sum() / total.sum())
     result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=averaged)
     return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)

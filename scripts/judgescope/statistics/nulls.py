@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, blocks, place_within
+from judgescope.statistics.arrays import Codes, Floats, blocks, place_within, quotient
 from judgescope.statistics.correlation import midranks
 from judgescope.statistics.within_sources import normal_scores, varies
 
@@ -37,9 +37,8 @@ def half_credits(
     known = ~(np.isnan(better) | np.isnan(worse))
     credit = (better > worse) + (better == worse) / 2
     n = np.bincount(source[known], minlength=n_sources).astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        total = np.bincount(source[known], weights=credit[known], minlength=n_sources)
-        return total / n, n
+    total = np.bincount(source[known], weights=credit[known], minlength=n_sources)
+    return quotient(total, n), n
 
 
 def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
@@ -157,8 +156,7 @@ def mean_credits(better: Floats, worse: Floats, source: Codes) -> Floats:
     credit = np.where(known, (better > worse) + (better == worse) / 2, 0.0)
     total, n = (np.add.reduceat(v, starts, axis=1) for v in (credit, known.astype(np.float64)))
     used = (n > 0).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((total / np.maximum(n, 1)).sum(axis=1) / used)
+    return quotient((total / np.maximum(n, 1)).sum(axis=1), used)
 
 
 def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
@@ -175,8 +173,7 @@ def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
     )
     place = np.arange(k)
     expected = np.einsum("ri,ij,rj->r", people, np.abs(place[:, None] - place), mine)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(1 - observed / expected)
+    return np.asarray(1 - quotient(observed, expected))
 
 
 def filled(source: Codes, system: Codes) -> float:

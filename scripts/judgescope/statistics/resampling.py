@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, Self
 import numpy as np
 
 from judgescope.statistics import intervals
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import PLAIN, SLACK, Bounds, Jackknife, Scale
 from judgescope.statistics.result import Estimate, clauses
@@ -280,8 +280,7 @@ def mean_rows(values: Floats, rows: Floats) -> Floats:
     """
     used = ~np.isnan(values)
     w = rows[:, used]
-    with np.errstate(invalid="ignore"):  # a resample may hold no source with a value
-        return np.asarray(np.einsum("rs,s->r", w, values[used]) / w.sum(axis=1))
+    return quotient(np.einsum("rs,s->r", w, values[used]), w.sum(axis=1))
 
 
 def few_not_modal(ratings: Floats, source: Codes) -> str:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics import arrays
-from judgescope.statistics.arrays import Codes, Floats, Weights
+from judgescope.statistics.arrays import Codes, Floats, Weights, quotient
 from judgescope.statistics.declared import accuracy, amount, declare, percent, scale_of
 from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.resampling import Replicated
@@ -184,8 +184,7 @@ def scores_by_text(counts: Sequence[Counts]) -> Floats:
     """
     matched, predicted, gold = np.array(counts, dtype=np.float64).reshape(-1, 3).T
     hits = np.stack([matched, matched, 2 * matched])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(hits / np.stack([predicted, gold, predicted + gold]))
+    return quotient(hits, np.stack([predicted, gold, predicted + gold]))
 
 
 def span_agreement(

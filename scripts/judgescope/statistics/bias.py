@@ -3,9 +3,9 @@
 A hint is a rating in the prompt, attributed to an expert, right or wrong (Chaudhary et al. 2024).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import multimode
 from typing import Final, Literal
 
 import numpy as np
@@ -232,7 +232,9 @@ def shared_rating(ratings: Sequence[float]) -> float:
     One rating or more. (Chaudhary et al. 2024, section 3.3, for three raters; methods.md 4 for any
     number)
     """
-    return max(multimode(ratings))
+    counts = Counter(ratings)
+    most = max(counts.values())
+    return max(rating for rating, count in counts.items() if count == most)
 
 
 def hint(ratings: Sequence[float], low: float, high: float, tells: Told) -> float:

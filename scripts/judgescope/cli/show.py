@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgescope.cli.context import results_folder
 from judgescope.cli.terminal import UNDEFINED, aligned, plain
-from judgescope.core.errors import UserError
-from judgescope.schema.tables import RESULT_COLUMNS, read_table
+from judgescope.core.errors import UserError, check_known
+from judgescope.schema.tables import RESULT_COLUMNS, read_frame, read_table
 from judgescope.statistics.result import NO_AGREEMENT
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def show(args: argparse.Namespace) -> int:
         )
     check_rows(args.rows)
     if args.table is None:
-        from judgescope.cli.context import results_folder
         from judgescope.cli.summary import summary
 
         print(summary(results_folder(args.study)).strip())
@@ -84,8 +84,6 @@ def check_rows(rows: int) -> None:
 
 def tables_of(study: Path) -> dict[str, Path]:
     """Return name -> file of a study's tables; raise UserError if it has none yet."""
-    from judgescope.cli.context import results_folder
-
     folder = results_folder(study) / "tables"
     tables = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not tables:
@@ -97,13 +95,8 @@ def tables_of(study: Path) -> dict[str, Path]:
 
 def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
     """Return a study's table; raise UserError if it has no such table."""
-    from judgescope.schema.tables import read_frame
-
-    if table not in tables:
-        folder = next(iter(tables.values())).parent
-        raise UserError(
-            "the study does not have this table", where=str(folder), got=table, allowed=tables
-        )
+    folder = next(iter(tables.values())).parent
+    check_known([table], tables, "the study does not have this table", where=str(folder))
     return read_frame("results", tables[table])
 
 

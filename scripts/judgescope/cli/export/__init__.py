@@ -4,13 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgescope.cli.context import (
-    check_output,
-    is_dry,
-    plan_and_results,
-    plan_of_study,
-    snakemake,
-)
+from judgescope.cli.context import check_output, is_dry, plan_and_results, plan_of_study, snakemake
 from judgescope.cli.replies import store_folder
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
@@ -30,10 +24,7 @@ EXISTS = "choose another name, or overwrite the file with --force"
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `export` to a parser's subcommands; each kind sets `act`."""
-    parser = commands.add_parser(
-        "export",
-        help="export tables, judgments, texts, replies, a card",
-    )
+    parser = commands.add_parser("export", help="export tables, judgments, texts, replies, a card")
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
     tables = kinds.add_parser("tables", help="write a result table, one row per judge")

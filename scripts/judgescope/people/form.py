@@ -20,7 +20,7 @@ from markupsafe import Markup
 from numpy.random import Generator
 
 from judgescope.core.canonical import canonical
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
@@ -138,20 +138,15 @@ def check_numbers(**numbers: int) -> None:
         if number < 1:
             raise UserError("the number must be 1 or greater", where=f"--{name}", got=number)
     if (voters := numbers.get("voters", 1)) > MAX_VOTERS:
-        raise UserError(
-            "too many voters", where="--voters", got=voters, allowed=f"1 to {MAX_VOTERS}"
-        )
+        allowed = f"1 to {MAX_VOTERS}"
+        raise UserError("too many voters", where="--voters", got=voters, allowed=allowed)
 
 
 def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS) -> None:
     """Raise UserError if a file that pages are made from is missing."""
-    absent = [path for path in needed if not path.is_file()]
-    if absent:
-        raise UserError(
-            f"{len(absent)} of {len(needed)} files with {what} of the study are missing",
-            where=str(absent[0]),
-            todo=todo,
-        )
+    if absent := [path for path in needed if not path.is_file()]:
+        problem = f"{len(absent)} of {len(needed)} files with {what} of the study are missing"
+        raise UserError(problem, where=str(absent[0]), todo=todo)
 
 
 def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
@@ -379,9 +374,8 @@ def read_responses(
                 before, other = first.setdefault(key, (path, value))
                 if other != value:
                     got = f"{other} and {value}" if isinstance(value, int) else None
-                    raise UserError(
-                        what, where=f"{path}, in conflict with {before}", got=got, todo=todo
-                    )
+                    where = f"{path}, in conflict with {before}"
+                    raise UserError(what, where=where, got=got, todo=todo)
             responses.setdefault(key, response)
         except UserError as error:
             faults.append(error)
@@ -406,21 +400,15 @@ def _read(path: Path) -> Response[Record]:
             raise ValueError("it is too large")
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise UserError(
-            f"this is not a file of answers: {error}", where=str(path), todo="remove it"
-        ) from None
-    if (
-        not isinstance(content, dict)
-        or set(content) != KEYS
-        or not isinstance(answers := content["answers"], dict)
-        or not all(isinstance(answer, str) for answer in answers.values())
-    ):
-        raise UserError(
-            "this is not a file of answers", where=str(path), allowed=KEYS, todo="remove it"
-        )
-    return Response(
-        str(content["survey"]), str(content["task"]), str(content["voter"]), answers, {}
-    )
+        what = f"this is not a file of answers: {error}"
+        raise UserError(what, where=str(path), todo="remove it") from None
+    keys = set(content) if isinstance(content, dict) else set()
+    answers = content["answers"] if keys == KEYS else None
+    if not isinstance(answers, dict) or not all(isinstance(each, str) for each in answers.values()):
+        what = "this is not a file of answers"
+        raise UserError(what, where=str(path), allowed=KEYS, todo="remove it")
+    survey, task, voter = (str(content[name]) for name in ("survey", "task", "voter"))
+    return Response(survey, task, voter, answers, {})
 
 
 def _checked(
@@ -445,13 +433,8 @@ def _checked(
         raise UserError(reason, where=where, todo=UNCHANGED)
     for question, (_, options) in response.asked.items():
         if (answer := response.answers[question]) not in options:
-            raise UserError(
-                "this answer is not an option",
-                where=f"{where}, answer to {question}",
-                got=answer,
-                allowed=[option for option in options if option],
-                todo=UNCHANGED,
-            )
+            what, place = "this answer is not an option", f"{where}, answer to {question}"
+            check_known([answer], filter(None, options), what, where=place, todo=UNCHANGED)
     return response
 
 

@@ -205,10 +205,18 @@ Tally = Mapping[tuple[Pair, str], Counts]
 """(pair, aspect of a cell) -> the number of votes for each of OPTIONS."""
 
 
-EFFECTS = ["perturbation", "aspect", "human", "expected"]
-EFFECTS += ["original_better", "perturbed_better", "no_difference", "cannot_decide", "pairs"]
-Effect = Mapping[str, str | int | None]
-"""The outcome of all votes on a perturbation and an aspect: a row of effects.csv."""
+class Effect(NamedTuple):
+    """The outcome of all votes on a perturbation and an aspect: a row of effects.csv."""
+
+    perturbation: str
+    aspect: str
+    human: int | None
+    expected: int | None
+    original_better: int
+    perturbed_better: int
+    no_difference: int
+    cannot_decide: int
+    pairs: int
 
 
 def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> Results:
@@ -242,8 +250,9 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
             for name, estimate in _estimates(plan.study.seed, some, hopes).items():
                 votes.append(Measured((criterion, aspect, name), estimate))
         rows = _effects(part, hopes)
-        name = f"effects.{criterion}.csv" if criterion else "effects.csv"
-        effects[name] = Table(EFFECTS, [[*row.values()] for row in rows])
+        effects[f"effects.{criterion}.csv" if criterion else "effects.csv"] = Table(
+            Effect._fields, rows
+        )
         cards += _card(f"votes-{plan.study.study}", criterion, rows)
     lines = [
         f"{criterion or 'default wording'}: {name} {form.formatted(estimate)}"
@@ -271,20 +280,21 @@ def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Effect]:
     votes: dict[Cell, dict[Pair, Counts]] = {}
     for (pair, aspect), counts in tally.items():
         votes.setdefault((pair.perturbation, split(aspect)[0]), {})[pair] = counts
-    effects: list[Effect] = []
+    effects = []
     for cell, by_pair in sorted(votes.items()):
         total = np.sum(list(by_pair.values()), axis=0)
         outcome = int(confusion.outcomes(total))
         human = None if outcome == UNDECIDED else outcome
         values = (*cell, human, expected.get(cell), *total.tolist(), len(by_pair))
-        effects.append(dict(zip(EFFECTS, values, strict=True)))
+        effects.append(Effect._make(values))
     return effects
 
 
 def _card(name: str, criterion: str, rows: Iterable[Effect]) -> list[dict[str, object]]:
     """Return the card of expectations from a table of effects; [] if no effect is decided."""
     effects = confusion.expectations(
-        {key: "" if value is None else str(value) for key, value in row.items()} for row in rows
+        {key: "" if value is None else str(value) for key, value in row._asdict().items()}
+        for row in rows
     )
     perturbations: dict[str, dict[str, list[str]]] = {}
     for key, cells in (("drop", effects.drops), ("same", effects.stays)):

@@ -6,7 +6,6 @@
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -95,22 +94,16 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     """
     verdicts = _rows(out, "verdicts")
     coverage = _rows(out, "coverage")
-    agreement = [row for row in verdicts if row["form"] == "agreement"]
     hinted = {
         (row["dataset"], row["judge"])
-        for row in agreement
-        if row["statistic"] == "verdict" and "hinted" in row["note"].split("; ")
+        for row in verdicts
+        if (row["form"], row["statistic"]) == ("agreement", "verdict")
+        and "hinted" in row["note"].split("; ")
     }
-    labels = [
-        {**row, "aspect": f"{row['aspect']}, {CHOSEN[row['form'], row['statistic']]}"}
-        for row in _of_labels(verdicts)
-    ]
-    parts = _tables(labels, hinted, "labels and choices compared with people's; ")
-    parts += _tables(_of_aspects(out), hinted)
-    for table, rows in _averages(out).items():
-        means = [{**row, "aspect": HEADINGS[row["statistic"], row["level"]]} for row in rows]
-        overall = [row for row in means if row["dataset"] == OVERALL] or means
-        parts += _tables(overall, hinted, f"{table}, means over aspects; ")
+    parts: list[str] = []
+    for title, rows in _main_rows(out).items():
+        means = [row for row in rows if (row["dataset"], row["aspect"]) == (OVERALL, AVERAGE)]
+        parts += _tables(means or rows, hinted, title)
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
@@ -121,24 +114,25 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def headlines(out: Path) -> list[Row]:
-    """Return the rows with the main results that a run prints."""
-    labels = _of_labels(_rows(out, "verdicts"))
-    return [*labels, *_of_aspects(out), *chain.from_iterable(_averages(out).values())]
+def _main_rows(out: Path) -> dict[str, list[Row]]:
+    """Return the rows with the main results that a run prints, by the title of their tables.
 
-
-def _of_labels(verdicts: Sequence[Row]) -> list[Row]:
-    """Return the numbers behind the claims on labels and on choices between two texts."""
-    return [row for row in verdicts if (row["form"], row["statistic"]) in CHOSEN]
-
-
-def _of_aspects(out: Path) -> list[Row]:
-    """Return the correlation behind each judge's claim, and its sums over all aspects."""
+    They are the numbers behind claims on labels and choices, then ("") the correlations behind
+    claims on agreement with sums over all aspects, and means over aspects.
+    """
     verdicts = _rows(out, "verdicts")
-    shown = [row for row in verdicts if _decides(row)]
+    labels = [row for row in verdicts if (row["form"], row["statistic"]) in CHOSEN]
+    rows = {"labels and choices compared with people's; ": labels}
+    rows[""] = [row for row in verdicts if _decides(row)]
     for table in ("discernment", "confusion"):
-        shown += [row for row in _rows(out, table) if row["statistic"] in SUMS]
-    return shown
+        rows[""] += [row for row in _rows(out, table) if row["statistic"] in SUMS]
+    for table in ("perspectives", "robustness", "ensemble"):
+        rows[f"{table}, means over aspects; "] = [
+            row
+            for row in _rows(out, table)
+            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
+        ]
+    return rows
 
 
 def _decides(row: Row) -> bool:
@@ -146,22 +140,10 @@ def _decides(row: Row) -> bool:
     return bool(row["form"] == "agreement" and DECIDES.get(row["level"]) == row["statistic"])
 
 
-def _averages(out: Path) -> dict[str, list[Row]]:
-    """Return table -> its means over aspects."""
-    return {
-        table: [
-            row
-            for row in _rows(out, table)
-            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
-        ]
-        for table in ("perspectives", "robustness", "ensemble")
-    }
-
-
-def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str = "") -> list[str]:
+def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str) -> list[str]:
     """Return a table per dataset: a line per judge, a column per aspect or sum.
 
-    `about` is the beginning of the title; default: of agreement.
+    `about` is the beginning of the title; "": of agreement.
     """
     tables = []
     for dataset in sorted({row["dataset"] for row in every}):
@@ -172,8 +154,12 @@ def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str = "")
             title = f"agreement with the ratings ({names}); "
         cells = {}
         for row in rows:
-            heading = filter(None, [row["aspect"] or SUMS[row["statistic"]], row["criterion"]])
-            cells[row["judge"], ", ".join(heading)] = _number(row, hinted)
+            name = row["aspect"] or SUMS[row["statistic"]]
+            if row["aspect"] == AVERAGE:
+                name = HEADINGS.get((row["statistic"], row["level"]), AVERAGE)
+            chosen = CHOSEN.get((row["form"], row["statistic"]))
+            heading = ", ".join(filter(None, [name, chosen, row["criterion"]]))
+            cells[row["judge"], heading] = _number(row, hinted)
         told = {key for key, cell in cells.items() if cell != UNDEFINED}
         columns = sorted(
             {heading for _, heading in told},
@@ -411,7 +397,8 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
             wanted = [str(folder / "tables" / name) for name in sorted(tables)]
             if status := snakemake(study, wanted, changed):
                 return status
-        by_policy[policy] = {tuple(row[name] for name in KEY): row for row in headlines(folder)}
+        rows = [row for some in _main_rows(folder).values() for row in some]
+        by_policy[policy] = {tuple(row[name] for name in KEY): row for row in rows}
     if is_dry(passed):
         return 0
     path = out / "missing" / "sensitivity.csv"

@@ -57,7 +57,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="two judges of one study; for two studies, a judge of each, or one that both have",
     )
     parser.add_argument("--table", default="agreement", help="the table; default: agreement")
-    show.add_filters(parser, [name for name in FILTERS if name != "judge"])
+    show.add_filters(parser, [name for name in FILTERS if name != "judge"], limit=40)
     parser.set_defaults(act=compare)
 
 
@@ -87,7 +87,7 @@ def compare(args: argparse.Namespace) -> int:
     sides = []
     for files, name, judge in zip((tables, others), names, (judges or [None]) * 2, strict=False):
         every = show.rows_of(files, table)
-        rows = show.chosen(table, every, show.filters_of(args))
+        rows = show.chosen(table, every, show.filters_of(args, FILTERS))
         sides.append(_side(name, rows, every, judge) if judge else Side(name, rows))
     name = PAIRED.get(table, table)
     paired = show.rows_of(tables, name) if args.other is None and name in tables else None

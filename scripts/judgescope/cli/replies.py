@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgescope.cli.context import check_output, plan_and_results, write_json_lines
-from judgescope.cli.show import check_filters, check_rows, rows_left
+from judgescope.cli.show import add_filters, check_filters, check_rows, filters_of, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
 from judgescope.core.names import BATCH
@@ -70,10 +70,7 @@ def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="list a study's replies with status, tokens and price; write them with prompts",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file; also works during a run")
-    for name in FILTERS:
-        parser.add_argument(
-            f"--{name}", nargs="+", default=[], help=f"only replies with this {name}"
-        )
+    add_filters(parser, FILTERS, "replies")
     parser.add_argument("--file", type=Path, help="write all, with prompts, to this .jsonl file")
     parser.add_argument(
         "--rows",
@@ -100,7 +97,7 @@ def read(args: Arguments) -> int:
             where=str(out / "replies"),
             todo=f"judgescope run {args.study}",
         )
-    filters = {name: getattr(args, name) for name in FILTERS if getattr(args, name)}
+    filters = filters_of(args, FILTERS)
     check_filters("the replies", filters, lambda name: {row[name] for row in rows if row[name]})
     rows = [row for row in rows if all(row[name] in values for name, values in filters.items())]
     print("\n".join(summary(rows)))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from judgescope.cli.export import ACROSS, FILTERS
 from judgescope.cli.export.markdown import blocks, one_line
-from judgescope.cli.show import check_filters
+from judgescope.cli.show import check_filters, option
 from judgescope.core.errors import UserError, check_known
 from judgescope.core.paths import WORKFLOW
 from judgescope.report.cells import FLAT, Cell, estimate
@@ -80,18 +80,14 @@ def _no_match(table: str, rows: Rows, filters: Filters) -> UserError:
     for name in filters:
         others = {other: values for other, values in filters.items() if other != name}
         if values := _values(_having(rows, others), name):
-            fitting.append(f"{_option(name)} {', '.join(sorted(map(str, values)))}")
+            fitting.append(f"{option(name)} {', '.join(sorted(map(str, values)))}")
     return UserError(
         f"no row of {table} matches all filters",
         where=f"table {table}",
-        got=" ".join(f"{_option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
+        got=" ".join(f"{option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
         allowed="; or ".join(fitting) or None,
         todo="drop or change a filter",
     )
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
@@ -133,7 +129,7 @@ def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]
         other = cells.setdefault(cell, row)
         if other is not row:
             differing = [n for n in DIFFERENCES if getattr(row, n) != getattr(other, n)]
-            options = [_option(name) for name in differing if name in FILTERS]
+            options = [option(name) for name in differing if name in FILTERS]
             raise UserError(
                 f"several numbers of {table} fall into one cell",
                 where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",

@@ -119,16 +119,12 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     The raters are the pages' voters. Raises UserErrors for answers that do not match the questions,
     and UserError if answers or texts are missing.
     """
-    known = {question.id(plan): question for question in questions_of(plan, out)}
-
-    def find(name: str) -> Asked[Rating] | None:
-        if (rating := known.get(name)) is None:
-            return None
+    asked = {}
+    for rating in questions_of(plan, out):
         options = form.rating_options(plan, rating.dataset, rating.aspect)
-        return Asked(rating, [value for value, _ in options])
-
-    responses = form.read_responses(folder, lambda _: find, form.voter_page, one_voter=True)
-    ratings = _ratings(plan, known.values(), responses)
+        asked[rating.id(plan)] = Asked(rating, [value for value, _ in options])
+    responses = form.read_responses(folder, lambda _: asked.get, form.voter_page, one_voter=True)
+    ratings = _ratings(plan, [rating for rating, _ in asked.values()], responses)
     tables, cards, lines = {}, [], []
     for dataset in dict.fromkeys(question.dataset for question in ratings):
         rated = {each: values for each, values in ratings.items() if each.dataset == dataset}

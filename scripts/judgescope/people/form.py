@@ -231,6 +231,8 @@ def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
         names = [*scale.labels]
     elif scale.labels:
         names = [f"{value}: {label}" for value, label in zip(values, scale.labels, strict=True)]
+    if scale.best == "min":
+        names, values = names[::-1], values[::-1]
     if values and scale.ordered:
         names = [f"{names[0]} (worst)", *names[1:-1], f"{names[-1]} (best)"]
     return tuple(zip(values, names, strict=True))

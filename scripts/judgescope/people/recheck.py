@@ -12,6 +12,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from math import fsum, isclose
 from pathlib import Path
+from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -76,7 +77,8 @@ class Text(NamedTuple):
     """A text, one aspect of it, and its known quality.
 
     `level` is the mean rating, the number of errors, or the rating of a graded set. `positions` are
-    the places of its ratings on the aspect's scale, from 0; empty if a rating is not on the scale.
+    the places of its ratings on the aspect's scale, 0 for the worst value; empty if a rating is not
+    on the scale.
     """
 
     kind: str
@@ -139,9 +141,10 @@ def _rated(plan: Plan, _: Path, subjects: Subjects) -> Iterator[Text]:
 
 
 def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> tuple[int, ...]:
-    scale = plan.scale_of(dataset, aspect).values() or []
+    options = form.rating_options(plan, dataset, aspect)
+    scale = [float(value) for value, _ in options]
     found = [at for rating in ratings for at, value in enumerate(scale) if isclose(rating, value)]
-    return tuple(found) if len(found) == len(ratings) else ()
+    return tuple(sorted(found)) if len(found) == len(ratings) else ()
 
 
 def _in_rows(plan: Plan, _: Path, subjects: Subjects) -> Iterator[Text]:
@@ -238,8 +241,13 @@ def pair_of(first: Text, second: Text) -> Case | None:
             group = ORIGINAL
     elif kind == ROW and first.item == second.item and abs(first.level - second.level) == 1:
         group = ROW
-    texts = sorted((first, second), key=lambda text: text.level, reverse=kind == RATED)
+    texts = sorted((first, second), key=quality, reverse=True)
     return Case(group, tuple(texts)) if group else None
+
+
+def quality(text: Text) -> float:
+    """Return a number that is higher for the better text, by its ratings or its errors."""
+    return fmean(text.positions) if text.positions else -text.level
 
 
 def agreed(text: Text) -> int | None:

@@ -84,7 +84,6 @@ def section(report: Report, dataset: Dataset, every: Rows) -> Iterator[Block]:
 
 
 def _heat_maps(report: Report, rows: Rows, judges: Sequence[Judge], name: str) -> Iterator[Figure]:
-    """Yield every judge's drops, perturbations by aspect, with their numbers."""
     if not judges:
         return
     deltas = rows.where(statistic="delta")

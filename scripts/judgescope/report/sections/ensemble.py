@@ -128,18 +128,18 @@ class _Ensemble:
 
     def _summed(self, name: str, level: str) -> elements.Table:
         """Return one statistic of the ensemble, of its best member, and what each member adds."""
-        best = []
+        best, gains = [], []
         for aspect in self.aspects:
             single = [row for row in self._subsets(name, level, aspect) if row.k == 1]
-            best.append(max(single, key=lambda row: row.value or 0.0, default=None))
-        gains = [
-            self._at(f"difference_{name}", level, aspect, one.judge_b) if one else None
-            for one, aspect in zip(best, self.aspects, strict=True)
-        ]
+            row = max(single, key=lambda row: row.value or 0.0, default=None)
+            member = row.judge_b if row else ""
+            cell, gain = estimate(row), self._at(f"difference_{name}", level, aspect, member)
+            best.append(replace(cell, notes=(member, *cell.notes)) if row else cell)
+            gains.append(estimate(gain if row else None))
         of_all: list[Entry | elements.Line] = [
             Entry("all members", {"judge_b": self.whole, "k": self.size}),
-            elements.Line("best single member", [_with_member(row) for row in best]),
-            elements.Line("all minus the best", [estimate(row) for row in gains]),
+            elements.Line("best single member", best),
+            elements.Line("all minus the best", gains),
             Entry("single members, mean", {"statistic": f"subset_mean_{name}", "k": 1}),
         ]
         alone = [Entry(member, {"judge_b": member, "k": 1}) for member in self.members]
@@ -167,7 +167,6 @@ class _Ensemble:
         return [RowGroup(title, {"judge_b": self.student}, lines=lines)]
 
     def _errors(self) -> Iterator[elements.Table]:
-        """Yield the error correlations of members, their mean and the effective number."""
         name, level = "error_correlation", "pooled"
         pairs = [
             Entry(pair.replace(TOGETHER, " and "), {"judge_b": pair})
@@ -244,11 +243,6 @@ class _Ensemble:
         return self._table(f"{title}.", "Members", [*groups, *self._of_student(name)], self.main)
 
 
-def _with_member(row: Row | None) -> Cell:
-    cell = estimate(row)
-    return replace(cell, notes=(row.judge_b, *cell.notes)) if row else cell
-
-
 def _ends(rows: Sequence[Row]) -> list[Ends]:
     """Return the intervals of the rows that have one, over the size of their subsets."""
     return [
@@ -295,7 +289,6 @@ def distilled(report: Report) -> elements.Section | None:
 
 
 def _curve(card: Distilled, log: Sequence[TrainingStep]) -> elements.Figure:
-    """Return the losses over the steps, on training replies and on held-out ones."""
     losses = {
         split: [(one.step, one.loss or 0.0) for one in log if one.split == split]
         for split in SPLITS
@@ -330,7 +323,6 @@ def _log_table(title: str, log: Sequence[TrainingStep]) -> elements.Table:
 
 
 def _taught(report: Report, card: Distilled, names: dict[str, str]) -> elements.Table:
-    """Return per dataset and aspect how many examples there were, and the losses."""
     bodies = []
     for dataset, name in names.items():
         rows = report.rows("training", dataset)

@@ -356,7 +356,6 @@ def _numbers(report: Report, shown: list[Measure]) -> Table:
 
 
 def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
-    """Yield a sentence where a control ranks above a real judge."""
     known, control = measure.defined(real), measure.best_control
     under = [row for row in known if measure.below_control(row)]
     if control and under:

@@ -145,7 +145,6 @@ def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator
 
 
 def _agreed_texts(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
-    """Yield how many texts have each rating, of those on which all raters agree."""
     counts = rows.where(judge=tables.PEOPLE, statistic="class_count")
     lines = [tables.Entry(report.aspect(one), {"aspect": one}) for one in counts.names("aspect")]
     if classes := tables.class_columns(counts):
@@ -340,7 +339,6 @@ def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 
 def _sets(rows: Rows) -> list[JudgedSet]:
-    """Return the sets of constructed texts that the rows are about."""
     built = rows.frame[rows.frame["perturbation"] != ""].drop_duplicates(["judged", "cell"])
     return list(zip(built["judged"], built["cell"], strict=True))
 

@@ -87,7 +87,6 @@ def perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
 
 
 def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
-    """Say how many originals a model wrote, where one improved the references."""
     ok, kept, failed = (
         rows.at("", f"share_{outcome}", cell="original") for outcome in ("ok", "kept", "failed")
     )

@@ -89,7 +89,6 @@ def section(report: Report, dataset: Dataset, attacked: Rows) -> Iterator[Block]
 
 
 def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Table:
-    """Return how consistent people are, and each model over its forms."""
     forms = rows.where(statistic="alpha_forms")
     alphas = rows.where(statistic="alpha_ordinal", judge=tables.PEOPLE)
     people = (
@@ -118,7 +117,6 @@ def _per_judge(
     *,
     counts: bool = False,
 ) -> Table:
-    """Return a statistic of each judge that has it, by aspect."""
     return tables.TableSpec(
         f"{dataset.name}; {tables.statistic_caption(name)}.",
         tables.aspect_columns(report, aspects),
@@ -274,9 +272,8 @@ def _of_statistic(
 
     Each is a table without empty columns, with its rows.
     """
-    wordings = dict.fromkeys(aspect.partition(".")[2] for aspect in dataset.aspects)
-    means = [".".join(filter(None, (tables.AVERAGE, wording))) for wording in wordings]
-    aspects = [*dataset.aspects, *means]
+    means = ["".join((tables.AVERAGE, *one.partition(".")[1:])) for one in dataset.aspects]
+    aspects = [*dict.fromkeys([*dataset.aspects, *means])]
     title = f"{dataset.name}: {label(name)}, {LEVELS[level][0]}"
     agreement = report.rows("agreement", dataset.id)
     ids = tuple(judge.id for judge in chain(*models.values()))
@@ -315,7 +312,6 @@ def _of_statistic(
 
 
 def _asked(report: Report, judge: Judge) -> str:
-    """Return how a judge's model is asked, from the judge's card."""
     card = report.spec.judges[judge.id]
     parts = (
         card.form,

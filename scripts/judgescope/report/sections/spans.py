@@ -104,7 +104,6 @@ def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequ
 def _agreement(
     report: Report, dataset: Dataset, rows: Rows, level: str, forms: Mapping[str, str]
 ) -> Table:
-    """Return precision, recall and F1 of spans for some ways to match them."""
     part = rows.where(statistic=AGREED, level=level)
     (cell,) = part.names("cell")  # people mark errors in one set of texts
     return TableSpec(

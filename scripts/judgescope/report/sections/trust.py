@@ -166,7 +166,6 @@ def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
 
 
 def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
-    """Yield the counts of claims by outcome, for the kinds that are counted."""
     bars, pairs, texts = kinds[base.BAR], kinds[base.PAIRS], kinds[base.PERTURBATION]
     if n := bars.total():
         met, missed = bars[Outcome.MEETS], bars[Outcome.MISSES]
@@ -441,22 +440,15 @@ def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: st
 
 def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
     shown = deciding(asked, claim)
-    others = (
-        claim.row,
-        *map(claim.others.get, (f"{base.AS_RATER}_{claim.row.statistic}", "net_share")),
-    )
-    further = [row for row in others if row and row is not shown]
-    p = next(filter(None, map(claim.others.get, ("p_noticed_holm", base.P_HOLM))), None)
+    names = (f"{base.AS_RATER}_{claim.row.statistic}", "net_share")
     numbers = [
-        f"{words.label(row.statistic)} {figures(row)}, n = {words.count(row.n)}" for row in further
+        f"{words.label(row.statistic)} {figures(row)}, n = {words.count(row.n)}"
+        for row in (claim.row, *map(claim.others.get, names))
+        if row and row is not shown
     ]
-    tested = p if p and p.value is not None else None
-    return [
-        estimate(shown, counts=True),
-        Cell(words.p_value(tested.value or 0.0), notes=(claim.family,), sort=tested.value)
-        if tested
-        else NO_CELL,
-        *map(
-            words_cell, (words.spoken(claim.outcome), "; ".join(reasons(claim)), "; ".join(numbers))
-        ),
-    ]
+    p = next(filter(None, map(claim.others.get, ("p_noticed_holm", base.P_HOLM))), None)
+    tested = NO_CELL
+    if p and p.value is not None:
+        tested = Cell(words.p_value(p.value), notes=(claim.family,), sort=p.value)
+    texts = (words.spoken(claim.outcome), "; ".join(reasons(claim)), "; ".join(numbers))
+    return [estimate(shown, counts=True), tested, *map(words_cell, texts)]

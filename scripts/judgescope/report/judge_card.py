@@ -131,7 +131,7 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     else:
         temperature = report.spec.judges[judge.id].temperature
         kind = f"{judge.about}{f', temperature {temperature:g}' if temperature else ''}."
-    rows, tally = report.rows("cost").where(judge=judge.id), study.Tally.of_judge(report, judge)
+    rows, tally = report.rows("cost").where(judge=judge.id), study.tally_of(report, judge)
     replies, price = round(rows.total("replies")), price_per_1000(rows)
     if free(rows):
         cost = "It costs nothing: it sends no requests."

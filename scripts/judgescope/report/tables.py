@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, wraps
 from types import MappingProxyType
 from typing import Unpack
 
@@ -20,8 +20,9 @@ from judgescope.report.elements import (
     Line,
     Section,
     Table,
+    Text,
 )
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Maker, Report, in_group
 from judgescope.report.rows import Address, Place, Row, Rows
 from judgescope.report.words import label
 from judgescope.statistics.registry import statistic
@@ -169,20 +170,36 @@ def by_dataset(
 
 
 def section_of(
-    report: Report,
+    group: str,
+    order: int,
     table: str,
     title: str,
     lead: str,
-    make: Callable[[Report, Dataset, Rows], Iterable[Block]],
-) -> Section | None:
-    """Return the section of a result table, dataset by dataset; None without rows."""
+    *,
+    empty: str = "",
+    always: bool = False,
+    finish: Callable[[Report, list[Block]], list[Block]] = lambda _, blocks: blocks,
+) -> Callable[[Callable[[Report, Dataset, Rows], Iterable[Block]]], Maker]:
+    """Register the section of a result table: a function makes the blocks of each dataset.
 
-    def blocks(dataset: Dataset) -> Iterable[Block]:
-        rows = report.rows(table, dataset.id)
-        return make(report, dataset, rows) if len(rows) else ()
+    Of a dataset without rows there is the text `empty`, or nothing, unless the function makes
+    blocks `always`; `finish` adds those of no dataset. The section is None without blocks.
+    """
 
-    found = by_dataset(report.datasets, table, blocks)
-    return Section(table, title, lead, found) if found else None
+    def register(make: Callable[[Report, Dataset, Rows], Iterable[Block]]) -> Maker:
+        @wraps(make)
+        def section(report: Report) -> Section | None:
+            def blocks(dataset: Dataset) -> Iterable[Block]:
+                rows = report.rows(table, dataset.id)
+                return make(report, dataset, rows) if len(rows) or always else nothing
+
+            nothing = [Text(empty)] if empty and len(report.rows(table)) else []
+            found = by_dataset(report.datasets, table, blocks)
+            return Section(table, title, lead, finish(report, found)) if found else None
+
+        return in_group(group, order)(section)
+
+    return register
 
 
 def agreed_with(dataset: Dataset) -> str:
@@ -200,7 +217,7 @@ def chart(
     summary: str,
     table: Table,
     *,
-    line: float,
+    line: float = 0.0,
     axis: str,
     across: bool = False,
     statistics: Collection[str] = (),

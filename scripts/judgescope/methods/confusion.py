@@ -7,6 +7,7 @@ others.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from math import exp
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from judgescope.core.cells import joined, split
 from judgescope.methods.base import AppliesTo, ExpectedChange, Method, Row, present
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.discernment import Pairs, pairs_of, reasons
-from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats
+from judgescope.methods.evaluation_data import EvaluationData, set_columns
+from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.discernment import WilcoxonMethod, log_p, table_method
@@ -40,10 +42,9 @@ OTHER_CELLS = "the two wordings lack scores in different cells"
 
 
 class Expectation(NamedTuple):
-    """One perturbation scored on one aspect, in any wording, and what is expected of it."""
+    """A set of perturbed texts scored on one aspect, in any wording, and what is expected of it."""
 
-    perturbation: str
-    degree: str
+    texts: str
     aspect: str
     expected: str
 
@@ -99,8 +100,7 @@ class Drops:
         `n` is that of the cell with the fewest pairs; the interval is over all items with any.
         `n_missing` counts against the items that all of the judges were given.
         """
-        shared = self.study.items_given(self.judge, *judges)
-        planned = sum(item in shared for item in self.study.panel("original").items)
+        planned = int(self.study.panel("original").is_given(self.judge, *judges).sum())
         key = given.tobytes(), planned
         if key not in self._cache:
             self._cache[key] = self._headlines(given, planned)
@@ -110,27 +110,22 @@ class Drops:
         weights = whole_and_resamples(np.arange(len(given)), self.study.weights)
         deltas = mean_drops(np.where(given, self.values, np.nan), weights)
         n, sizes = int(given.sum(axis=0).min()), given.sum(axis=1)
-        results = {}
+        results, missing = {}, planned - n
         sums = confusion(deltas, self.wanted, self.unwanted)
         for name, rows in zip(HEADLINES, sums, strict=True):
-            scale, missing = scale_of(name), planned - n
             results[name] = replicated(
-                rows, NOTHING, sizes=sizes, scale=scale, n=n, n_missing=missing
+                rows, NOTHING, sizes=sizes, scale=scale_of(name), n=n, n_missing=missing
             )
         s_t = results["s_t_mean"].estimate
         if s_t.value is not None and (s_t.ci_low is None or s_t.ci_low <= 0):
-            no_interval = "the wanted drop has no interval"
-            why = (
-                no_interval
-                if s_t.ci_low is None
-                else "the interval of the wanted drop is not above 0"
-            )
-            undefined = Estimate.undefined(why, n=s_t.n, n_missing=s_t.n_missing)
+            why = "the interval of the wanted drop is not above 0"
+            why = "the wanted drop has no interval" if s_t.ci_low is None else why
+            undefined = Estimate.undefined(why, n=n, n_missing=missing)
             results["confusion_index"] = results["confusion_index"]._replace(estimate=undefined)
         sets = f"{self.wanted.sum()} wanted drops, {self.unwanted.sum()} unwanted"
-        for name, result in results.items():
-            results[name] = result.with_method(sets).with_note(self.note)
-        return results
+        return {
+            name: result.with_method(sets).with_note(self.note) for name, result in results.items()
+        }
 
 
 class JudgeCells:
@@ -140,29 +135,23 @@ class JudgeCells:
         self.study, self.judge, self.criterion = study, judge, criterion
         self.method: WilcoxonMethod = table_method(len(study.item_order))
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
-        self.cells = [
-            cell
-            for name, degree, _ in study.spec.perturbed
-            for cell in self._cells(name, degree, aspects)
-        ]
-
-    def _cells(self, name: str, degree: str, aspects: Sequence[str]) -> Iterator[Cell]:
-        texts = f"{name}.{degree}"
-        pairs = pairs_of(self.study, texts, self.judge)
-        absent = reasons(self.study, texts, self.judge, aspects, pairs)
-        change = present(self.study.spec.expected).changes.get(name, ExpectedChange())
-        for aspect in aspects:
-            plain = split(aspect)[0]
-            kept = SAME if plain in change.same else ANY_CHANGE
-            expected = DROP if plain in change.drop else kept
-            expectation = Expectation(name, degree, plain, expected)
-            yield Cell(expectation, aspect, pairs.get(aspect), absent.get(aspect))
+        self.cells = list[Cell]()
+        for texts in study.perturbed:
+            pairs = pairs_of(study, texts, judge)
+            absent = reasons(study, texts, judge, aspects, pairs)
+            name = texts.partition(".")[0]
+            change = present(study.spec.expected).changes.get(name, ExpectedChange())
+            for aspect in aspects:
+                plain = split(aspect)[0]
+                kept = SAME if plain in change.same else ANY_CHANGE
+                expectation = Expectation(texts, plain, DROP if plain in change.drop else kept)
+                cell = Cell(expectation, aspect, pairs.get(aspect), absent.get(aspect))
+                self.cells.append(cell)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of every cell, then the headlines."""
         for cell in self.cells:
-            perturbation, degree, *_ = cell.expectation
-            columns: AppliesTo = {"perturbation": perturbation, "degree": degree}
+            columns = set_columns(cell.expectation.texts)
             for statistic, estimate in self._estimates(cell):
                 yield self.study.row(self.judge, cell.aspect, statistic, "", estimate, **columns)
         for statistic, estimate in self._headlines():
@@ -278,10 +267,8 @@ class JudgeCells:
         if self._fdr:
             shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
-            yield (
-                "s_t_significant_share",
-                Estimate(shown, n=len(self._fdr), method=method, note=note),
-            )
+            significant = Estimate(shown, n=len(self._fdr), method=method, note=note)
+            yield "s_t_significant_share", significant
         kept = [cell for cell in self.cells if cell.expectation.expected == SAME and cell.pairs]
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
@@ -292,44 +279,30 @@ class JudgeCells:
             yield name, Estimate(share, n=len(kept), method=method, note=note)
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of confusion.csv."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of confusion.csv."""
     if not study.spec.perturbed:
-        return []
+        return
     excluded = study.excluded()
-    criteria: list[str | None] = [*study.spec.criteria] or [None]
-    result: list[Row] = []
     drops: dict[tuple[str, str | None], Drops | Estimate] = {}
-    for judge in study.spec.judges:
-        for criterion in criteria:
-            if judge in excluded:
-                nothing = Estimate.undefined(excluded[judge])
-                name = joined("", criterion)
-                result += [study.row(judge, name, each, "", nothing) for each in HEADLINES]
-            else:
-                cells = JudgeCells(study, judge, criterion)
-                result += cells.rows()
-                drops[judge, criterion] = cells.drops
-    return [*result, *_differences(study, drops)]
-
-
-def _differences(
-    study: EvaluationData, drops: dict[tuple[str, str | None], Drops | Estimate]
-) -> Iterator[Row]:
-    """Yield the differences of every two judges, and of every wording from the first one."""
+    criteria: list[str | None] = [*study.spec.criteria] or [None]
+    for judge, criterion in product(study.spec.judges, criteria):
+        if judge in excluded:
+            nothing, name = Estimate.undefined(excluded[judge]), joined("", criterion)
+            yield from (study.row(judge, name, each, "", nothing) for each in HEADLINES)
+        else:
+            cells = JudgeCells(study, judge, criterion)
+            yield from cells.rows()
+            drops[judge, criterion] = cells.drops
+    for criterion, (judge, other) in product(criteria, [*compared(study)]):
+        pair = drops[judge, criterion], drops[other, criterion]
+        columns: AppliesTo = {"criterion": criterion, "judge_b": other}
+        yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
     judges = dict.fromkeys(judge for judge, _ in drops)
-    criteria = list(dict.fromkeys(criterion for _, criterion in drops))
-    for criterion in criteria:
-        wording: AppliesTo = {"criterion": criterion} if criterion else {}
-        for judge, other in compared(study):
-            pair = drops[judge, criterion], drops[other, criterion]
-            columns: AppliesTo = wording | {"judge_b": other}
-            yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
-    for judge in judges:
-        for criterion in criteria[1:]:
-            pair = drops[judge, criterion], drops[judge, criteria[0]]
-            wordings: AppliesTo = {"criterion": criterion, "criterion_b": criteria[0]}
-            yield from _difference(study, judge, *pair, UNDEFINED_WORDING, wordings)
+    for judge, criterion in product(judges, criteria[1:]):
+        pair = drops[judge, criterion], drops[judge, criteria[0]]
+        wordings: AppliesTo = {"criterion": criterion, "criterion_b": criteria[0]}
+        yield from _difference(study, judge, *pair, UNDEFINED_WORDING, wordings)
 
 
 def _difference(
@@ -343,10 +316,9 @@ def _difference(
     """Yield the headlines of `first` minus those of `second`, undefined with the reason."""
 
     def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[Row]:
-        nothing = Estimate.undefined(note)
-        return (
-            study.row(judge, "", f"difference_{name}", "", nothing, **columns) for name in names
-        )
+        for name in names:
+            nothing = Estimate.undefined(note)
+            yield study.row(judge, "", f"difference_{name}", "", nothing, **columns)
 
     if isinstance(first, Estimate) or isinstance(second, Estimate):
         lacking = first if isinstance(first, Estimate) else second
@@ -361,7 +333,7 @@ def _difference(
         yield from undefined(DIFFERENT_SCALES, IN_POINTS)
         headlines = {name: one for name, one in headlines.items() if name not in IN_POINTS}
     note = study.share_note(*judges)
-    yield from difference_rows(study, judge, headlines, others, note=note, why=why, columns=columns)
+    yield from difference_rows(study, judge, headlines, others, note, why, **columns)
 
 
 METHOD = Method(

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, planned_faults
+from judgescope.methods.evaluation_data import EvaluationData, aligned, planned_faults
+from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.means import clustered_mean
 
 ALL_KINDS = "all"
@@ -24,24 +25,26 @@ class Fault(NamedTuple):
     kind: str
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
     if study.spec.fault_free_system is None:
-        return []
+        return
     faults = _faults(study, study.spec.fault_free_system)
-    result, seen = list[Row](), np.zeros(len(faults), dtype=bool)
+    seen = np.zeros(len(faults), dtype=bool)
     for judge, card in study.spec.judges.items():
         sources = [study.item_order[item] for item in study.items_given(judge)]
         given = np.isin([fault.source for fault in faults], sources)
         for aspect in study.spec.aspects:
-            noticed = _noticed(study, judge, aspect, faults)
-            if noticed is None:
+            if (cell := study.score_values.get(("systems", judge, aspect))) is None:
                 continue
-            result += _rows(study, judge, aspect, "detection_rate", faults, noticed, given)
+            bad = aligned(cell, [fault.faulty for fault in faults])
+            good = aligned(cell, [fault.clean for fault in faults])
+            noticed = np.where(np.isnan(bad) | np.isnan(good), np.nan, bad < good)
+            yield from _rows(study, judge, aspect, "detection_rate", faults, noticed, given)
             if card.engine == "lexical":
                 seen |= noticed == 1
     unseen, every = (~seen).astype(np.float64), np.ones(len(faults), dtype=bool)
-    return [*result, *_rows(study, "every-lexical-judge", "", "miss_rate", faults, unseen, every)]
+    yield from _rows(study, "every-lexical-judge", "", "miss_rate", faults, unseen, every)
 
 
 def _faults(study: EvaluationData, clean: str) -> list[Fault]:
@@ -55,16 +58,6 @@ def _faults(study: EvaluationData, clean: str) -> list[Fault]:
         for system, kind in sorted(faults.items())
         if (item, system) in target_of and (item, clean) in target_of
     ]
-
-
-def _noticed(study: EvaluationData, judge: str, aspect: str, faults: list[Fault]) -> Floats | None:
-    """Return 1 where the faulty text scores lower, 0 where not, NaN where a score is missing."""
-    cell = study.score_values.get(("systems", judge, aspect))
-    if cell is None:
-        return None
-    bad = np.array([cell.get(fault.faulty, np.nan) for fault in faults])
-    good = np.array([cell.get(fault.clean, np.nan) for fault in faults])
-    return np.where(np.isnan(bad) | np.isnan(good), np.nan, bad < good)
 
 
 def _rows(

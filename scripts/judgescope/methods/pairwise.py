@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.differences import compared as compared_judges
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet, set_columns
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.methods.measures import BY_SYSTEM, POOLED
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.classes import on_labels
 from judgescope.statistics.means import clustered_mean
@@ -43,6 +45,8 @@ from judgescope.statistics.result import Estimate
 Pair = tuple[str, str]
 Votes = Mapping[Pair, list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
+VotesByCell = dict[tuple[str, str, str], dict[Pair, list[float]]]
+"""(perturbation, judge, aspect) -> votes."""
 Named = tuple[str, str, AppliesTo, Estimate]
 """Statistic, level, further columns, estimate."""
 LISTED, SWAPPED = "as_listed", "swapped"
@@ -86,10 +90,7 @@ class Pairs:
     @cached_property
     def places(self) -> tuple[Codes, Codes]:
         """Return the places of each pair's texts in the panel; (pairs,) each."""
-        place = {target: place for place, target in enumerate(self.panel.targets)}
-        each = ([place[pair[k]] for pair in self.names] for k in (0, 1))
-        first, second = (np.array(places, dtype=np.int64) for places in each)
-        return first, second
+        return places_in(self.panel, self.names)
 
     @property
     def source(self) -> Codes:
@@ -108,9 +109,12 @@ class Pairs:
         places = [column[pair] for pair in pairs]
         return np.array([sign * self.people[:, number] for number, sign in places]).T
 
-    def verdicts(self, votes: Votes, *orders: int) -> Floats:
-        """Return whom a judge's votes in some orders favour: 1 as listed, -1 swapped; (pairs,)."""
-        return verdicts_on(self.names, votes, *orders)
+
+def places_in(panel: TargetSet, pairs: Sequence[Pair]) -> tuple[Codes, Codes]:
+    """Return the places of each pair's texts in a panel; (pairs,) each."""
+    place = {target: place for place, target in enumerate(panel.targets)}
+    first, second = (np.array([place[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
+    return first, second
 
 
 def verdicts_on(pairs: Sequence[Pair], votes: Votes, *orders: int) -> Floats:
@@ -134,24 +138,19 @@ def net_votes(people: Floats) -> Floats:
     return np.where(np.isfinite(people).any(axis=0), np.nansum(people, axis=0), np.nan)
 
 
-def votes_of_scores(panel: TargetSet, judge: str, aspect: str) -> dict[Pair, list[float]]:
-    """Return a vote for the text of the higher score of each pair that people compared."""
-    scores, pairs = panel.scores(judge, aspect), Pairs.of(panel, aspect)
-    if scores is None:
-        return {}
-    return {
-        pair: [sign] for pair, sign in zip(pairs.names, pairs.side(scores).tolist(), strict=True)
-    }
-
-
 def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
     """Yield the statistics of people's choices: agreement, biases, strengths of systems."""
     pairs, weights = Pairs.of(study.systems, aspect), study.weights
     for name, one in agreement_of_people(pairs.people, pairs.source, weights).items():
         yield name, POOLED, {}, one.estimate
-    for name, each in _left_out(pairs).items():
-        yield name, POOLED, {}, each
-    given = np.isfinite(pairs.people)
+    people, given = pairs.people, np.isfinite(pairs.people)
+    if len(people) > 1:  # how often a rater chooses as most of the others do
+        each = (np.delete(people, rater, axis=0) for rater in range(len(people)))
+        others = np.array([np.sign(net_votes(other)) for other in each])
+        source = np.broadcast_to(pairs.source, people.shape)[given]
+        like_others = comparison_accuracy(people[given], others[given], source, weights)
+        for name, estimate in like_others.items():
+            yield name, POOLED, {}, estimate
     votes, shown, pair = pairs.people[given], pairs.shown[given], np.nonzero(given)[1]
     source = pairs.source[pair]
     position = first_position_rate(votes * shown, source, weights)
@@ -164,34 +163,21 @@ def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
         yield from _strengths(study.systems, compared)
 
 
-def _left_out(pairs: Pairs) -> dict[str, Estimate]:
-    """Return how often a rater chooses as most of the others do, over all raters; empty of one."""
-    people = pairs.people
-    if len(people) < 2:
-        return {}
-    others = [np.sign(net_votes(np.delete(people, rater, axis=0))) for rater in range(len(people))]
-    given = np.isfinite(people)
-    source = np.broadcast_to(pairs.source, people.shape)[given]
-    return comparison_accuracy(
-        people[given], np.array(others)[given], source, pairs.panel.study.weights
-    )
-
-
 def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterator[Named]:
     """Yield how a judge's votes go with people, by order, its biases, and strengths of systems.
 
-    Of a judge that scores, the votes are in one order of no meaning: see `votes_of_scores`.
+    Of a judge that scores, the votes are in one order of no meaning: see `scored_votes`.
     """
     study, weights = panel.study, panel.study.weights
     pairs = Pairs.of(panel, aspect, votes)
     source, people = pairs.source, pairs.people
-    verdict = pairs.verdicts(votes, 1, -1)
+    verdict = verdicts_on(pairs.names, votes, 1, -1)
     quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
     ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
         for name, one in vote_agreement(verdict, people, source, weights).items():
             yield name, POOLED, {}, one.estimate
-    listed, swapped = (pairs.verdicts(votes, order) for order in (1, -1))
+    listed, swapped = (verdicts_on(pairs.names, votes, order) for order in (1, -1))
     both = bool(np.isfinite(listed).any() and np.isfinite(swapped).any())
     levels = [(POOLED, verdict)]
     levels += [(LISTED, listed), (SWAPPED, swapped)] if both else []
@@ -231,7 +217,8 @@ def of_two(
     pairs, weights = Pairs.of(panel, aspect), panel.study.weights
     better = np.sign(net_votes(pairs.people))
     better[better == 0] = np.nan
-    one, other = ((1 + pairs.verdicts(each, 1, -1) * better) / 2 for each in (votes, others))
+    verdicts = (verdicts_on(pairs.names, each, 1, -1) for each in (votes, others))
+    one, other = ((1 + verdict * better) / 2 for verdict in verdicts)
     gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
     yield f"difference_{HALF_CREDIT}", gap
     yield "p_mcnemar", mcnemar(one, other, pairs.source)
@@ -243,14 +230,10 @@ def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Es
 
 def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
     """Return each vote as a comparison of two systems; scores have no text that is shown first."""
-    place = {target: place for place, target in enumerate(panel.targets)}
-    flat = [(place[a], place[b], vote) for (a, b), each in votes.items() for vote in each]
-    first, second = (np.array([vote[k] for vote in flat], dtype=np.int64) for k in (0, 1))
-    shown = np.full(len(flat), int(compares))
-    values = np.array([vote for _, _, vote in flat], dtype=np.float64)
-    return Comparisons(
-        panel.system[first], panel.system[second], values, shown, panel.source[first]
-    )
+    first, second = places_in(panel, [pair for pair, each in votes.items() for _ in each])
+    values = np.array([vote for each in votes.values() for vote in each], dtype=np.float64)
+    systems, shown = (panel.system[first], panel.system[second]), np.full(len(first), compares)
+    return Comparisons(*systems, values, shown.astype(np.int64), panel.source[first])
 
 
 def _strengths(panel: TargetSet, votes: Comparisons) -> Iterator[Named]:
@@ -267,25 +250,24 @@ def _strengths(panel: TargetSet, votes: Comparisons) -> Iterator[Named]:
         yield "strength_position", BY_SYSTEM, {}, fitted.position.estimate
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
-    result = []
-    for (perturbation, judge, aspect), votes in votes_of(study).items():
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of pairwise.csv, per judge, aspect and set of texts."""
+    votes_by_cell = votes_of(study)
+    for (perturbation, judge, aspect), votes in votes_by_cell.items():
         panel = study.panel(perturbation).given(judge)
         columns: AppliesTo = {} if perturbation == "systems" else set_columns(perturbation)
         for statistic, distance, estimate in _estimates(panel, aspect, votes):
-            row = study.row(judge, aspect, statistic, POOLED, estimate, **columns | distance)
-            result.append(row)
-    return [*result, *_choice_rows(study)]
+            yield study.row(judge, aspect, statistic, POOLED, estimate, **columns | distance)
+    yield from _choice_rows(study, votes_by_cell)
 
 
-def _choice_rows(study: EvaluationData) -> Iterator[Row]:
+def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[Row]:
     """Yield the rows of people's choices and of recorded comparisons, of texts by systems."""
     for aspect in study.preferences:
         for name, level, columns, estimate in of_people(study, aspect):
             yield study.row(HUMAN, aspect, name, level, estimate, **columns)
     scored, known = scored_votes(study), dict[tuple[str, str], Votes]()
-    compared = votes_of(study) | scored
+    compared = {**votes_by_cell, **scored}
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
         card, chosen = study.spec.judges[judge], split(aspect)[0] in study.preferences
         panel = study.systems.given(judge)
@@ -310,20 +292,24 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
                 yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
-def scored_votes(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
-    """Return the same of judges that score, on the pairs that people compared."""
-    return {
-        ("systems", judge, aspect): votes
-        for judge, aspect in product(study.spec.judges, study.spec.aspects)
-        if split(aspect)[0] in study.preferences and not study.spec.judges[judge].compares
-        if (votes := votes_of_scores(study.systems.given(judge), judge, aspect))
-    }
+def scored_votes(study: EvaluationData) -> VotesByCell:
+    """Return the same of judges that score, on the pairs that people compared.
+
+    The vote is for the text of the higher score.
+    """
+    table: VotesByCell = {}
+    for judge, aspect in product(study.spec.judges, study.spec.aspects):
+        panel = study.systems.given(judge)
+        scores, pairs = panel.scores(judge, aspect), Pairs.of(panel, aspect)
+        if scores is not None and pairs.names and not study.spec.judges[judge].compares:
+            signs = zip(pairs.names, pairs.side(scores).tolist(), strict=True)
+            table["systems", judge, aspect] = {pair: [sign] for pair, sign in signs}
+    return table
 
 
-def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
+def votes_of(study: EvaluationData) -> VotesByCell:
     """Return (perturbation, judge, aspect) -> the votes of judges that compare two texts."""
-    table: dict[tuple[str, str, str], dict[Pair, list[float]]]
-    table = defaultdict(lambda: defaultdict(list))
+    table: VotesByCell = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
     columns = (study.draws[name].to_pylist() for name in names)
     for perturbation, judge, aspect, target, target_b, value in zip(*columns, strict=True):
@@ -333,8 +319,7 @@ def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, lis
     return {cell: dict(votes) for cell, votes in sorted(table.items())}
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedPairs:
+class JudgedPairs(NamedTuple):
     """The pairs of a set that a judge was asked, its verdict on each, and which text is better.
 
     first, second (pairs,) index the panel's texts; verdict (pairs,) of both orders; ahead
@@ -354,9 +339,8 @@ class JudgedPairs:
 
 def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     """Return a judge's verdicts on the pairs of a panel that it was asked."""
-    index = {target: number for number, target in enumerate(panel.targets)}
-    pairs = sorted({(a, b) if index[a] < index[b] else (b, a) for a, b in votes})
-    first, second = (np.array([index[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
+    pairs = sorted({(min(pair), max(pair)) for pair in votes})  # targets are sorted by id
+    first, second = places_in(panel, pairs)
     steps = panel.rows["step"].to_pylist()
     in_chain = len({*steps}) > 1
     quality = mean_rating(panel.ratings(aspect))
@@ -377,9 +361,8 @@ def _estimates(
 ) -> Iterator[tuple[str, AppliesTo, Estimate]]:
     """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a set."""
     weights, judged_pairs = panel.study.weights, judged(panel, aspect, votes)
-    pairs, source, verdict = judged_pairs.pairs, judged_pairs.source, judged_pairs.verdict
-    ahead = judged_pairs.ahead
-    if judged_pairs.in_chain:
+    pairs, _, _, source, verdict, ahead, in_chain, rated = judged_pairs
+    if in_chain:
         for k in np.unique(np.abs(ahead)).tolist():
             chosen = np.abs(ahead) == k
             accuracy = comparison_accuracy(
@@ -401,7 +384,7 @@ def _estimates(
         ),
         "nontransitive_share": _nontransitive_share(panel, judged_pairs),
     }
-    if judged_pairs.rated:
+    if rated:
         estimates |= comparison_accuracy(verdict, np.sign(ahead), source, weights)
     for name, estimate in estimates.items():
         yield name, {}, estimate

@@ -17,9 +17,10 @@ from msgspec import Struct, convert
 
 from judgescope.core.names import slug
 from judgescope.methods.base import Method, Row, present
-from judgescope.methods.evaluation_data import Codes, EvaluationData, set_columns
+from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.parsing.annotation import COUNTED, Contradictions
 from judgescope.schema.tables import read_table
+from judgescope.statistics.arrays import Codes
 from judgescope.statistics.means import SHARE, share
 from judgescope.statistics.result import NO_CATEGORIES, Estimate
 from judgescope.statistics.spans import (
@@ -66,21 +67,17 @@ class Marked(Struct, frozen=True):
     spans: list[ListedError] | None
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of spans.csv: per judge, aspect and set of texts."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of spans.csv: per judge, aspect and set of texts."""
     gold = Gold(study, study.spec.gold) if study.spec.gold else None
-    result = []
     for (judge, aspect, perturbation), annotations in annotations_of(study):
         columns, note = set_columns(perturbation), study.share_note(judge)
         for statistic, estimate in annotations.estimates():
-            estimate = estimate.with_note(note)
-            result.append(study.row(judge, aspect, statistic, "", estimate, **columns))
+            yield study.row(judge, aspect, statistic, "", estimate.with_note(note), **columns)
         if gold and perturbation == "systems":
             for form, level, statistic, estimate in gold.agreement(annotations):
-                estimate = estimate.with_note(note)
-                place = columns | {"form": form}
-                result.append(study.row(judge, aspect, statistic, level, estimate, **place))
-    return result
+                place, noted = columns | {"form": form}, estimate.with_note(note)
+                yield study.row(judge, aspect, statistic, level, noted, **place)
 
 
 def annotations_of(study: EvaluationData) -> list[tuple[tuple[str, str, str], "Annotations"]]:

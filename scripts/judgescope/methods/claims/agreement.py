@@ -44,7 +44,7 @@ from judgescope.methods.claims.base import (
     number,
     p_above,
 )
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
     LARGEST_CEILING,
@@ -54,6 +54,7 @@ from judgescope.methods.measures import (
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.classes import balanced_accuracies, on_labels
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES
@@ -82,15 +83,10 @@ class RatedTexts(BesideRaters):
         """Return people's mean rating of each text; shape (texts,)."""
         return mean_rating(self.panel.ratings(self.aspect))
 
-    @property
-    def n_sources(self) -> int:
-        """Return how many sources the dataset has."""
-        return len(self.study.item_order)
-
     @cached_property
     def level(self) -> str:
         """Return `pooled` if fewer than 10 sources have two different ratings."""
-        sources = varies(self.gold, self.panel.source, self.n_sources)
+        sources = varies(self.gold, self.panel.source, len(self.study.item_order))
         return WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
 
     @property
@@ -101,7 +97,7 @@ class RatedTexts(BesideRaters):
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
         people = self.gold if y is None else y
-        source, n_sources = self.panel.source, self.n_sources
+        source, n_sources = self.panel.source, len(self.study.item_order)
         rated = ~np.isnan(people)
         if self.level == WITHIN_SOURCE:
             return within_sources(x[rated], people[rated], source[rated], n_sources)
@@ -115,12 +111,10 @@ class RatedTexts(BesideRaters):
         """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
         length = np.where(np.isnan(x), np.nan, self.panel.lengths)
         nulls = length_nulls(result, 0.0, CORRELATION_GAP, lambda sign: self.number(sign * length))
-        if self.preference.drawn is not None:
-            rated, pooled = self.rated, self.level == POOLED
-            texts = self.preference.source, self.preference.system
-            nulls[SYSTEMS] = p_systems(
-                x[rated], self.gold[rated], *texts, self.preference.drawn, pooled=pooled
-            )
+        if (drawn := self.preference.drawn) is not None:
+            data = x[self.rated], self.gold[self.rated], self.preference.source
+            system, pooled = self.preference.system, self.level == POOLED
+            nulls[SYSTEMS] = p_systems(*data, system, drawn, pooled=pooled)
         return nulls
 
 
@@ -128,34 +122,27 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
     fields: dict[tuple[int, str], RatedTexts] = {}
     for judge in study.spec.judges:
-        systems, panel = study.fair(judge)
+        panel = study.shared_panel(judge).given(judge)
         for aspect, scale in study.spec.aspects.items():
-            if scale.labels:
-                continue  # label_claims has these
             x = panel.scores(judge, aspect)
-            if x is None or not len(panel.ratings(aspect)):
-                continue
+            if scale.labels or x is None or not len(panel.ratings(aspect)):
+                continue  # label_claims has those of labels
             texts = fields.setdefault((id(panel.rows), aspect), RatedTexts(study, panel, aspect))
-            yield _claim(texts, judge, x, systems)
+            yield _claim(texts, judge, x)
 
 
-def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Claim:
+def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
     claim = Claim(
-        judge,
-        AGREEMENT,
-        texts.statistic,
-        texts.level,
-        texts.aspect,
+        *(judge, AGREEMENT, texts.statistic, texts.level, texts.aspect),
         against(result, "mean").estimate,
-        {},
         lost=texts.lost(judge, x),
-        systems=systems,
+        systems=texts.panel.subset,
     )
     if result.estimate.note == CONSTANT_JUDGE:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if result.estimate.value is None:
-        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(result.estimate.note,))
+        return claim.without(result.estimate.note)
 
     def worst() -> dict[str, float]:
         scores = at_the_worst_end(x, texts.gold, texts.panel.source)
@@ -171,9 +158,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
     scales = {split(name)[0]: scale for name, scale in study.spec.aspects.items()}
     for aspect, scale in scales.items():
         ratings = study.systems.ratings(aspect)
-        if scale.labels:
-            continue
-        if len(ratings) < 2 or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
+        if scale.labels or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue
         texts = RatedTexts(study, study.systems, aspect)
 
@@ -213,9 +198,9 @@ def _span_claim(
     missing = len(annotations.lost)
     f1, gap = _f1_numbers(sums, people, missing)
     lost = missing / max(1, missing + len(annotations.parsed))
-    claim = Claim(judge, SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, {}, lost=lost)
+    claim = Claim(judge, SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost)
     if f1.estimate.value is None:
-        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(f1.estimate.note,))
+        return claim.without(f1.estimate.note)
     nulls = {CHANCE: p_above(gap, 0.0)}
     if lost > FEW_LOST:
         # At the worst end a lost annotation has as many words as any other, all of them wrong.
@@ -317,34 +302,27 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims of every judge and aspect with labels alone."""
     fields: dict[tuple[int, str], LabelledTexts] = {}
     for judge in study.spec.judges:
-        systems, panel = study.fair(judge)
+        panel = study.shared_panel(judge).given(judge)
         for aspect in label_aspects(study):
-            scores = panel.scores(judge, aspect)
-            if scores is None:
+            if (scores := panel.scores(judge, aspect)) is None:
                 continue
             texts = fields.setdefault((id(panel.rows), aspect), LabelledTexts(study, panel, aspect))
-            mine = labelled(study, panel, judge, aspect, scores, texts.gold)
-            if mine.codes is None:
+            codes, note = labelled(panel, judge, aspect, scores, texts.gold)
+            if codes is None:
                 columns = (judge, LABELS, LABEL_STATISTIC, POOLED, aspect)
-                nothing = Estimate.undefined(mine.note)
-                yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(mine.note,))
+                yield Claim(*columns, Estimate.undefined(note)).without(note)
             else:
-                yield _label_claim(texts, judge, mine.codes, systems)
-                yield from _found(texts, judge, mine.codes, systems)
+                yield _label_claim(texts, judge, codes)
+                yield from _found(texts, judge, codes)
 
 
-def _label_claim(texts: LabelledTexts, judge: str, codes: Floats, systems: str | None) -> Claim:
+def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
     result, given = texts.number(codes), codes[~(np.isnan(codes) | np.isnan(texts.gold))]
     claim = Claim(
-        judge,
-        LABELS,
-        LABEL_STATISTIC,
-        POOLED,
-        texts.aspect,
+        *(judge, LABELS, LABEL_STATISTIC, POOLED, texts.aspect),
         against(result, truth_name(texts.study, texts.aspect)).estimate,
-        {},
         lost=texts.lost(judge, codes),
-        systems=systems,
+        systems=texts.panel.subset,
     )
     if result.estimate.value is not None and np.ptp(given) == 0:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,)).checked()
@@ -360,13 +338,12 @@ def _label_claim(texts: LabelledTexts, judge: str, codes: Floats, systems: str |
     )
 
 
-def _found(texts: LabelledTexts, judge: str, codes: Floats, systems: str | None) -> Iterator[Claim]:
+def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
     """Yield, of two ordered labels, whether the judge finds the texts of each."""
-    if texts.q != 2 or not texts.study.spec.aspects[texts.aspect].ordered:
+    scale = texts.study.spec.aspects[texts.aspect]
+    if texts.q != 2 or not scale.ordered:
         return
-    labels = texts.study.spec.aspects[texts.aspect].labels
-    lost = texts.lost(judge, codes)
-    numbers = texts.numbers(codes)
+    lost, numbers = texts.lost(judge, codes), texts.numbers(codes)
     for kind, name, k in ((CAUGHT, "tnr", 0), (PASSED, "tpr", 1)):
         estimate, reasons = numbers[name].estimate, tuple[str, ...]()
         outcome = on_bar(estimate, FOUND)
@@ -381,9 +358,9 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats, systems: str | None)
             if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
                 outcome, reasons = Outcome.CANNOT_TELL, (LOST,)
         yield Claim(
-            *(judge, kind, name, POOLED, texts.aspect, estimate.with_note(labels[k]), {}),
+            *(judge, kind, name, POOLED, texts.aspect, estimate.with_note(scale.labels[k])),
             lost=lost,
             outcome=outcome,
             reasons=reasons,
-            systems=systems,
+            systems=texts.panel.subset,
         ).checked()

@@ -23,20 +23,10 @@ from judgescope.methods.measures import (
     correlated,
     lower_median,
 )
+from judgescope.statistics import comparison
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.classes import on_classes, on_labels
-from judgescope.statistics.comparison import (
-    Flips,
-    PairedTest,
-    detectable,
-    difference,
-    flips_of,
-    kappa_test,
-    letters,
-    permutation_tests,
-    ranks,
-    sources_needed,
-)
+from judgescope.statistics.comparison import difference
 from judgescope.statistics.correlation import STATISTICS
 from judgescope.statistics.intervals import benjamini_hochberg, holm
 from judgescope.statistics.means import clustered_mean, mean_over
@@ -64,14 +54,16 @@ class Pair(NamedTuple):
     other: str
     first: Results
     second: Results
-    tests: Mapping[Measure, PairedTest]
+    tests: Mapping[Measure, comparison.PairedTest]
     sources: int
 
 
 class Field:
     """All judges of one aspect on one panel; results are cached."""
 
-    def __init__(self, panel: TargetSet, aspect: str, judges: list[str], flips: Flips) -> None:
+    def __init__(
+        self, panel: TargetSet, aspect: str, judges: list[str], flips: comparison.Flips
+    ) -> None:
         self.panel, self.aspect, self.flips, self.study = panel, aspect, flips, panel.study
         self.settings = present(self.study.spec.comparison)
         ratings = panel.ratings(aspect)
@@ -121,14 +113,14 @@ class Field:
         """Return two judges on the targets that both have."""
         x1, x2 = self.scores[judge], self.scores[other]
         source, system = self.panel.source, self.panel.system
-        tests: dict[Measure, PairedTest] = {}
+        tests: dict[Measure, comparison.PairedTest] = {}
         classes, permute = self.classes[judge], self.settings.permute
         if KAPPA in self.measures and classes and classes == self.classes[other]:
             units = {"inputs": source, "systems": system}
             unit = units.get(permute, np.arange(len(source)))
-            tests[KAPPA] = kappa_test(x1, x2, self.gold, classes, unit, self.flips)
+            tests[KAPPA] = comparison.kappa_test(x1, x2, self.gold, classes, unit, self.flips)
         for level in self.settings.levels:
-            by_statistic = permutation_tests(
+            by_statistic = comparison.permutation_tests(
                 x1,
                 x2,
                 self.people,
@@ -176,7 +168,9 @@ class Field:
                 sources.append(np.unique(self.panel.source[given & has_score]).size)
         values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
         groups = _groups(names, values, p)
-        ranking = zip(names, results, ranks(values, min(sources, default=0)), groups, strict=True)
+        ranking = zip(
+            names, results, comparison.ranks(values, min(sources, default=0)), groups, strict=True
+        )
         for name, result, rank, group in ranking:
             if not group:
                 rank = Estimate.undefined(result.estimate.note, n=rank.n)
@@ -196,9 +190,9 @@ class Field:
         gap = difference(first, second).estimate
         permute, permutations = self.settings.permute.upper(), len(self.flips)
         method = f"PERM-{permute}, {permutations} permutations, two-sided"
-        least = detectable(first, second) if gap.ci_low is not None else None
+        least = comparison.detectable(first, second) if gap.ci_low is not None else None
         n, wished = pair.sources, self.settings.wished
-        needed = nan if least is None else sources_needed(n, least, wished)
+        needed = nan if least is None else comparison.sources_needed(n, least, wished)
         numbers = {
             **{name: (p, test.n, method) for name, p in zip(P_VALUES, p_values, strict=True)},
             "detectable": (nan if least is None else least, n, "power .8 at .05, two-sided"),
@@ -219,11 +213,11 @@ def _groups(names: list[str], values: Floats, p: PairedP) -> list[str]:
         i, j = map(names.index, pair)
         different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
     known = np.flatnonzero(~np.isnan(values[:, 0])).tolist()
-    return letters(sorted(known, key=lambda at: (-values[at, 0], names[at])), different)
+    return comparison.letters(sorted(known, key=lambda at: (-values[at, 0], names[at])), different)
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Return the rows of comparison.csv: every judge's rank, and every pair of judges."""
+    """Yield the rows of comparison.csv: every judge's rank, and every pair of judges."""
     wanted = present(study.spec.comparison).judges
     judges = [
         name
@@ -302,19 +296,19 @@ def _label_ranks(
         return
     values, fewest = np.stack(shares), np.unique(source).size
     groups = _groups(names, values, p)
-    for name, rank, group in zip(names, ranks(values, fewest), groups, strict=True):
+    for name, rank, group in zip(names, comparison.ranks(values, fewest), groups, strict=True):
         noted = rank.with_note(f"group {group}" if group else "").with_note(study.share_note(*hits))
         yield panel.row(name, aspect, "rank_label_accuracy", POOLED, noted)
 
 
-def _flips(panel: TargetSet, judges: int) -> Flips:
+def _flips(panel: TargetSet, judges: int) -> comparison.Flips:
     """Return the permutations that all pairs of a dataset share."""
     study, settings = panel.study, present(panel.study.spec.comparison)
     permute = settings.permute
     count = settings.permutations or max(FEWEST_PERMUTATIONS, FOR_EACH_PAIR * comb(judges, 2))
     sizes = {"inputs": len(study.item_order), "systems": len(set(panel.systems))}
     rng = stream(study.spec.seed, "permutation", study.dataset, permute)
-    return flips_of(rng, sizes.get(permute, len(panel.targets)), count)
+    return comparison.flips_of(rng, sizes.get(permute, len(panel.targets)), count)
 
 
 METHOD = Method(parts=("comparison",), bars=False, unordered="yes")

@@ -17,6 +17,7 @@ from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.differences import compared as compared_judges
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.methods.measures import BY_SYSTEM, POOLED
+from judgescope.statistics import preferences
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.classes import on_labels
@@ -31,14 +32,7 @@ from judgescope.statistics.order import (
     right_in_both_orders,
     verdict_accuracy,
 )
-from judgescope.statistics.preferences import (
-    Comparisons,
-    agreement_of_people,
-    majority,
-    mcnemar,
-    strengths,
-    vote_agreement,
-)
+from judgescope.statistics.preferences import Comparisons, majority
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
@@ -141,7 +135,7 @@ def net_votes(people: Floats) -> Floats:
 def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
     """Yield the statistics of people's choices: agreement, biases, strengths of systems."""
     pairs, weights = Pairs.of(study.systems, aspect), study.weights
-    for name, one in agreement_of_people(pairs.people, pairs.source, weights).items():
+    for name, one in preferences.agreement_of_people(pairs.people, pairs.source, weights).items():
         yield name, POOLED, {}, one.estimate
     people, given = pairs.people, np.isfinite(pairs.people)
     if len(people) > 1:  # how often a rater chooses as most of the others do
@@ -175,7 +169,7 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
     ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
-        for name, one in vote_agreement(verdict, people, source, weights).items():
+        for name, one in preferences.vote_agreement(verdict, people, source, weights).items():
             yield name, POOLED, {}, one.estimate
     listed, swapped = (verdicts_on(pairs.names, votes, order) for order in (1, -1))
     both = bool(np.isfinite(listed).any() and np.isfinite(swapped).any())
@@ -221,7 +215,7 @@ def of_two(
     one, other = ((1 + verdict * better) / 2 for verdict in verdicts)
     gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
     yield f"difference_{HALF_CREDIT}", gap
-    yield "p_mcnemar", mcnemar(one, other, pairs.source)
+    yield "p_mcnemar", preferences.mcnemar(one, other, pairs.source)
 
 
 def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:
@@ -241,7 +235,7 @@ def _strengths(panel: TargetSet, votes: Comparisons) -> Iterator[Named]:
     codes, code = np.unique(np.stack([votes.first, votes.second]), return_inverse=True)
     first, second = code.reshape(2, -1)
     votes = votes._replace(first=first, second=second)
-    fitted = strengths(votes, codes.size, panel.study.weights)
+    fitted = preferences.strengths(votes, codes.size, panel.study.weights)
     names = sorted(set(panel.systems))
     for at, one in zip(codes.tolist(), fitted.systems, strict=True):
         yield "strength", BY_SYSTEM, {"system_subset": names[at]}, one.estimate

@@ -32,20 +32,12 @@ from judgescope.methods.measures import (
 )
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
+from judgescope.statistics import order
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.classes import are_classes, confusion_counts, equal_width, on_classes
 from judgescope.statistics.comparison import difference, ranks
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.order import (
-    ORDERED,
-    STRICT,
-    OrderedPairs,
-    accuracy_by_step,
-    accuracy_grid,
-    ordered_accuracy,
-    ordered_pairs,
-    places_of,
-)
+from judgescope.statistics.order import OrderedPairs
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.reliability import tied_modes
 from judgescope.statistics.resampling import Replicated
@@ -98,7 +90,7 @@ class People:
     def pairs(self, panel: TargetSet, agreed: Flags) -> OrderedPairs:
         """Return the pairs of agreed texts of one source that are rated differently."""
         source = panel.source[agreed]
-        return ordered_pairs(source, places_of(self.shared[agreed], source))
+        return order.ordered_pairs(source, order.places_of(self.shared[agreed], source))
 
 
 def unanimous(ratings: Floats) -> Floats:
@@ -183,9 +175,11 @@ class View:
             noted = against(one, AGREED).with_note(self.tied_note) if classified else one
             results[name, DIRECT] = noted
         if self.people.why:
-            return results | {(name, DIRECT): self._undefined(self.people.why) for name in ORDERED}
+            return results | {
+                (name, DIRECT): self._undefined(self.people.why) for name in order.ORDERED
+            }
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
-        ordered = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
+        ordered = order.ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
         return results | {(name, DIRECT): against(one, ORDER) for name, one in ordered.items()}
 
     @cached_property
@@ -212,8 +206,8 @@ class View:
     def by_distance(self) -> dict[int, Estimate]:
         """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
-        results = accuracy_by_step(x, self._pairs, source, self.weights)
-        return {k: against(one[STRICT], ORDER).estimate for k, one in results.items()}
+        results = order.accuracy_by_step(x, self._pairs, source, self.weights)
+        return {k: against(one[order.STRICT], ORDER).estimate for k, one in results.items()}
 
     def confusion(self) -> dict[tuple[int, int], Estimate]:
         """Return (class of the rating, the judge's) -> number of texts; classes count from 1."""
@@ -300,12 +294,12 @@ class Chain:
     @property
     def pairs(self) -> OrderedPairs:
         """Return every two texts of one item."""
-        return ordered_pairs(self.source, self.step)
+        return order.ordered_pairs(self.source, self.step)
 
     def adjacent(self) -> dict[str, Replicated]:
         """Return the four accuracies on texts of which one has a single error more."""
         pairs, weights = self.pairs.apart(1), self.study.weights
-        return ordered_accuracy(self.scores, pairs, self.source, weights)
+        return order.ordered_accuracy(self.scores, pairs, self.source, weights)
 
 
 def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:
@@ -339,11 +333,11 @@ def local_rows(study: EvaluationData) -> Iterator[Row]:
         columns, data = set_columns(texts), (links.scores, links.pairs, links.source, study.weights)
         for statistic, result in links.adjacent().items():
             yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
-        for k, of_step in accuracy_by_step(*data).items():
-            estimate, at = of_step[STRICT].estimate, columns | {"k": k}
+        for k, of_step in order.accuracy_by_step(*data).items():
+            estimate, at = of_step[order.STRICT].estimate, columns | {"k": k}
             yield study.row(judge, aspect, "accuracy_by_distance", LOCAL, estimate, **at)
-        for (high, low), of_steps in accuracy_grid(*data).items():
-            estimate, at = of_steps[STRICT].estimate, columns | {"k": high, "k_b": low}
+        for (high, low), of_steps in order.accuracy_grid(*data).items():
+            estimate, at = of_steps[order.STRICT].estimate, columns | {"k": high, "k_b": low}
             yield study.row(judge, aspect, "accuracy_by_position", LOCAL, estimate, **at)
 
     def results(judge: str, *others: str) -> Iterator[tuple[str, Mapping[str, Replicated]]]:

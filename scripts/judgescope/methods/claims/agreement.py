@@ -26,24 +26,8 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import HUMAN, Row
-from judgescope.methods.claims.base import (
-    AGREEMENT,
-    CAUGHT,
-    CHANCE,
-    CORRELATION_GAP,
-    LABELS,
-    LOST,
-    PASSED,
-    SHARE_GAP,
-    SPANS,
-    SYSTEMS,
-    BesideRaters,
-    Claim,
-    at_the_worst_end,
-    length_nulls,
-    number,
-    p_above,
-)
+from judgescope.methods.claims import base
+from judgescope.methods.claims.base import BesideRaters, Claim, length_nulls, number, p_above
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
@@ -110,11 +94,13 @@ class RatedTexts(BesideRaters):
     def nulls(self, x: Floats, result: Replicated) -> dict[str, float]:
         """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
         length = np.where(np.isnan(x), np.nan, self.panel.lengths)
-        nulls = length_nulls(result, 0.0, CORRELATION_GAP, lambda sign: self.number(sign * length))
+        nulls = length_nulls(
+            result, 0.0, base.CORRELATION_GAP, lambda sign: self.number(sign * length)
+        )
         if (drawn := self.preference.drawn) is not None:
             data = x[self.rated], self.gold[self.rated], self.preference.source
             system, pooled = self.preference.system, self.level == POOLED
-            nulls[SYSTEMS] = p_systems(*data, system, drawn, pooled=pooled)
+            nulls[base.SYSTEMS] = p_systems(*data, system, drawn, pooled=pooled)
         return nulls
 
 
@@ -134,7 +120,7 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
     claim = Claim(
-        *(judge, AGREEMENT, texts.statistic, texts.level, texts.aspect),
+        *(judge, base.AGREEMENT, texts.statistic, texts.level, texts.aspect),
         against(result, "mean").estimate,
         lost=texts.lost(judge, x),
         systems=texts.panel.subset,
@@ -145,7 +131,7 @@ def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
         return claim.without(result.estimate.note)
 
     def worst() -> dict[str, float]:
-        scores = at_the_worst_end(x, texts.gold, texts.panel.source)
+        scores = base.at_the_worst_end(x, texts.gold, texts.panel.source)
         return texts.nulls(scores, texts.number(scores))
 
     rater, p_rater = texts.as_rater(x)
@@ -166,7 +152,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
             return {texts.statistic: texts.number(a, b)._replace(scale=MEAN_CORRELATION, ends=None)}
 
         for name, ceiling in ceilings(value, ratings, against="mean").items():
-            yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=AGREEMENT)
+            yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT)
 
 
 def span_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -182,7 +168,7 @@ def span_claims(study: EvaluationData) -> Iterator[Claim]:
 def _span_claim(
     study: EvaluationData, gold: Gold, judge: str, aspect: str, annotations: Annotations
 ) -> Claim:
-    rng = stream(study.spec.seed, "claims", study.dataset, SPANS, aspect)
+    rng = stream(study.spec.seed, "claims", study.dataset, base.SPANS, aspect)
     sums = np.zeros((PLACEMENTS + 1, len(study.item_order), 2))  # matched, predicted; then chance
     people, most_words = np.zeros(sums.shape[1]), 0
     for row, source in zip(annotations.parsed, annotations.source.tolist(), strict=True):
@@ -198,10 +184,10 @@ def _span_claim(
     missing = len(annotations.lost)
     f1, gap = _f1_numbers(sums, people, missing)
     lost = missing / max(1, missing + len(annotations.parsed))
-    claim = Claim(judge, SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost)
+    claim = Claim(judge, base.SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost)
     if f1.estimate.value is None:
         return claim.without(f1.estimate.note)
-    nulls = {CHANCE: p_above(gap, 0.0)}
+    nulls = {base.CHANCE: p_above(gap, 0.0)}
     if lost > FEW_LOST:
         # At the worst end a lost annotation has as many words as any other, all of them wrong.
         for target, source in annotations.lost:
@@ -212,7 +198,7 @@ def _span_claim(
             if size:
                 words = [Span(tokens[0][0], tokens[size - 1][1])]
                 sums[1:, source] += placed_at_random(words, spans, tokens, rng, PLACEMENTS)
-        nulls[LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
+        nulls[base.LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
     return replace(claim, nulls=nulls, beside={"span_f1_less_chance": gap.estimate})
 
 
@@ -230,7 +216,7 @@ def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Replicated,
     n = round(float(sizes.sum()))
     counts = Estimate(0.0, n=n, n_missing=missing)
     f1 = number(rows[0], sizes, ACCURACY, counts, NO_SPANS)
-    gap = number(rows[0] - rows[1:].mean(axis=0), sizes, SHARE_GAP, Estimate(0.0, n=n))
+    gap = number(rows[0] - rows[1:].mean(axis=0), sizes, base.SHARE_GAP, Estimate(0.0, n=n))
     return f1, gap
 
 
@@ -284,13 +270,13 @@ class LabelledTexts(BesideRaters):
         """Return the p of chance and, of labels with an order, of both lengths."""
         result = self.number(codes)
         if not self.graded:
-            return {CHANCE: p_above(result, 1 / self.q)}
+            return {base.CHANCE: p_above(result, 1 / self.q)}
 
         def by_length(sign: float) -> Replicated:
             labels = dealt(self.gold, sign * self.panel.lengths, self.panel.source)
             return self.number(np.where(np.isnan(codes), np.nan, labels))
 
-        return length_nulls(result, 1 / self.q, SHARE_GAP, by_length)
+        return length_nulls(result, 1 / self.q, base.SHARE_GAP, by_length)
 
     def moved(self, codes: Floats, text: Codes) -> Floats:
         """Return the balanced accuracy where other texts' labels stand in each text's place."""
@@ -309,7 +295,7 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
             texts = fields.setdefault((id(panel.rows), aspect), LabelledTexts(study, panel, aspect))
             codes, note = labelled(panel, judge, aspect, scores, texts.gold)
             if codes is None:
-                columns = (judge, LABELS, LABEL_STATISTIC, POOLED, aspect)
+                columns = (judge, base.LABELS, LABEL_STATISTIC, POOLED, aspect)
                 yield Claim(*columns, Estimate.undefined(note)).without(note)
             else:
                 yield _label_claim(texts, judge, codes)
@@ -319,7 +305,7 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
 def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
     result, given = texts.number(codes), codes[~(np.isnan(codes) | np.isnan(texts.gold))]
     claim = Claim(
-        *(judge, LABELS, LABEL_STATISTIC, POOLED, texts.aspect),
+        *(judge, base.LABELS, LABEL_STATISTIC, POOLED, texts.aspect),
         against(result, truth_name(texts.study, texts.aspect)).estimate,
         lost=texts.lost(judge, codes),
         systems=texts.panel.subset,
@@ -344,7 +330,7 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
     if texts.q != 2 or not scale.ordered:
         return
     lost, numbers = texts.lost(judge, codes), texts.numbers(codes)
-    for kind, name, k in ((CAUGHT, "tnr", 0), (PASSED, "tpr", 1)):
+    for kind, name, k in ((base.CAUGHT, "tnr", 0), (base.PASSED, "tpr", 1)):
         estimate, reasons = numbers[name].estimate, tuple[str, ...]()
         outcome = on_bar(estimate, FOUND)
         outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
@@ -356,7 +342,7 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
             filled = texts.worst(codes) if wrong else np.where(np.isnan(codes), texts.gold, codes)
             held = on_bar(texts.numbers(filled)[name].estimate, FOUND)
             if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
-                outcome, reasons = Outcome.CANNOT_TELL, (LOST,)
+                outcome, reasons = Outcome.CANNOT_TELL, (base.LOST,)
         yield Claim(
             *(judge, kind, name, POOLED, texts.aspect, estimate.with_note(scale.labels[k])),
             lost=lost,

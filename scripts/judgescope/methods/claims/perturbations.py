@@ -20,20 +20,8 @@ from typing import Final
 import numpy as np
 
 from judgescope.core.cells import joined
-from judgescope.methods.claims.base import (
-    CHANCE,
-    CRITERIA,
-    HINTS,
-    INDEX,
-    LOST,
-    NO_COUNTS,
-    PERTURBATION,
-    SHARE_GAP,
-    Claim,
-    length_nulls,
-    number,
-    p_above,
-)
+from judgescope.methods.claims import base
+from judgescope.methods.claims.base import Claim, length_nulls, number, p_above
 from judgescope.methods.confusion import JudgeCells
 from judgescope.methods.discernment import Pairs, aspect_weights, pairs_of, reasons
 from judgescope.methods.evaluation_data import EvaluationData
@@ -151,7 +139,7 @@ def _perturbation_claim(
     """Return a claim from ln p before and after Holm's correction."""
     name, _, degree = cell.texts.partition(".")
     claim = Claim(
-        *(judge, PERTURBATION, "D_exact", "", "", cell.absent or NO_COUNTS),
+        *(judge, base.PERTURBATION, "D_exact", "", "", cell.absent or base.NO_COUNTS),
         perturbation=name,
         degree=degree,
     )
@@ -216,7 +204,7 @@ class CriteriaDrops:
     def p_index(self) -> float:
         """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both p."""
         s_t, s_f, *_ = self._headlines
-        tests = [number(rows, self.sizes, PLAIN, NO_COUNTS) for rows in (s_t, s_t - s_f)]
+        tests = [number(rows, self.sizes, PLAIN, base.NO_COUNTS) for rows in (s_t, s_t - s_f)]
         return float(np.max([p_above(one, 0) for one in tests]))
 
     @property
@@ -232,8 +220,8 @@ class CriteriaDrops:
         def by_length(sign: float) -> Replicated:
             return replace(self, values=sign * used).auc()
 
-        nulls = length_nulls(self.auc(), 0.5, SHARE_GAP, by_length)
-        return {CHANCE: nulls[CHANCE], INDEX: self.p_index(), **nulls}
+        nulls = length_nulls(self.auc(), 0.5, base.SHARE_GAP, by_length)
+        return {base.CHANCE: nulls[base.CHANCE], base.INDEX: self.p_index(), **nulls}
 
     def at_the_worst_end(self, lost: Flags) -> "CriteriaDrops":
         """Return the same with lost drops as bad as possible, within the drops that occur.
@@ -257,7 +245,7 @@ def criteria_claims(study: EvaluationData) -> Iterator[Claim]:
 
 def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) -> Claim:
     drops = JudgeCells(study, judge, criterion).drops
-    columns = (judge, CRITERIA, "confusion_auc", "", joined("", criterion))
+    columns = (judge, base.CRITERIA, "confusion_auc", "", joined("", criterion))
     if isinstance(drops, Estimate):
         return Claim(*columns, drops).without(NOT_JUDGED)
     criteria = CriteriaDrops(drops.values, drops.wanted, drops.unwanted)
@@ -273,7 +261,7 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     share = float(lost.sum()) / int(lost.sum() + drops.given.sum())
     nulls = criteria.nulls(lengths)
     if share > FEW_LOST:
-        nulls[LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())
+        nulls[base.LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())
     return Claim(*columns, auc, nulls, lost=share)
 
 
@@ -284,7 +272,7 @@ def hint_claims(study: EvaluationData) -> Iterator[Claim]:
         aspects = [name for name in study.spec.aspects if rationales.of(judge, name)]
         if hint.rating != "wrong" or not aspects:
             continue
-        columns = (judge, HINTS, "hint_effect", "", "")
+        columns = (judge, base.HINTS, "hint_effect", "", "")
         pairs = hint_pairs(rationales, judge, *aspects)
         if pairs is None:
             yield Claim(*columns, Estimate.undefined(ASKED_ONCE)).without(SECOND_DRAW)

@@ -24,24 +24,8 @@ from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods import pairwise
 from judgescope.methods.base import present
-from judgescope.methods.claims.base import (
-    CHANCE,
-    CORRELATION_GAP,
-    GRADED,
-    ORDER,
-    PAIRS,
-    RATING,
-    SEQUENCE,
-    SHARE_GAP,
-    WITHIN,
-    Claim,
-    SystemPreference,
-    compared_with_raters,
-    length_nulls,
-    lost_share,
-    mean_of_sources,
-    number,
-)
+from judgescope.methods.claims import base
+from judgescope.methods.claims.base import Claim, SystemPreference, length_nulls, lost_share
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.pairwise import Pairs
@@ -87,7 +71,7 @@ class Classified:
         rows = kappas(np.concatenate([total, total - counts]).astype(float))
         sizes = counts.sum(axis=(1, 2)).astype(float)
         texts = Estimate(0.0, n=int(given.sum()), n_missing=int((~given).sum()))
-        return number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
+        return base.number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
 
     def nulls(self) -> tuple[Replicated, dict[str, float]]:
         """Return kappa, and the p of each of its nulls."""
@@ -97,8 +81,8 @@ class Classified:
             answers = dealt(self.gold, sign * self.lengths, self.source)
             return self.kappa(np.where(np.isnan(self.answers), np.nan, answers))
 
-        nulls = length_nulls(kappa, 0.0, CORRELATION_GAP, by_length)
-        return kappa, {CHANCE: nulls[CHANCE], WITHIN: self._p_within(), **nulls}
+        nulls = length_nulls(kappa, 0.0, base.CORRELATION_GAP, by_length)
+        return kappa, {base.CHANCE: nulls[base.CHANCE], base.WITHIN: self._p_within(), **nulls}
 
     def _p_within(self) -> float:
         given = ~np.isnan(self.answers)
@@ -173,7 +157,7 @@ class Ordered:
         method = f"mean over sources of {n} pairs, a tie counts half"
         missing = int(self.source.size - n)
         counts = Estimate(0.0, n_missing=missing, n_tied=tied, method=method)
-        return mean_of_sources(values, ACCURACY, counts, NO_PAIR)
+        return base.mean_of_sources(values, ACCURACY, counts, NO_PAIR)
 
     def nulls(self) -> tuple[Replicated, dict[str, float]]:
         """Return the half credit, and the p of each of its nulls."""
@@ -183,7 +167,7 @@ class Ordered:
             for lengths in (self.length_better, self.length_worse)
         )
         nulls = length_nulls(
-            credit, 0.5, SHARE_GAP, lambda sign: self.credit(sign * better, sign * worse)
+            credit, 0.5, base.SHARE_GAP, lambda sign: self.credit(sign * better, sign * worse)
         )
         return credit, nulls
 
@@ -258,7 +242,7 @@ class Preferences:
 
 def rating_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge, rated aspect and graded set."""
-    for view, claim in _agreed_texts(study, RATING):
+    for view, claim in _agreed_texts(study, base.RATING):
         if view.agreed.any():
             yield _rating_claim(view, claim)
     sets = [GradedSet(study, spec) for spec in study.spec.graded]
@@ -266,14 +250,14 @@ def rating_claims(study: EvaluationData) -> Iterator[Claim]:
         known = graded.view(judge, aspect)
         if known is None or known.answers.classes is None:
             continue
-        classified, texts = _classified(known, GRADED, graded.texts, aspect), graded.texts
+        classified, texts = _classified(known, base.GRADED, graded.texts, aspect), graded.texts
         lost = lost_share(study, texts, judge, aspect, classified.answers, classified.gold)
-        yield classified.tested(_untested(judge, GRADED, GLOBAL, aspect, lost, texts))
+        yield classified.tested(_untested(judge, base.GRADED, GLOBAL, aspect, lost, texts))
 
 
 def order_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims on texts of one source that people rate differently, and on chains."""
-    for view, claim in _agreed_texts(study, ORDER):
+    for view, claim in _agreed_texts(study, base.ORDER):
         yield from _order_claim(view, claim)
     chains = [f"{name}.{degree}" for name, degree in study.spec.chains]
     for judge, texts, aspect in product(study.spec.judges, chains, study.spec.aspects):
@@ -284,7 +268,7 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
         scores = links.scores  # the replies alone say what is lost of a chain
         lost = lost_share(study, texts, judge, aspect, scores, scores)
         if ordered.source.size:
-            yield ordered.tested(_untested(judge, SEQUENCE, LOCAL, aspect, lost, texts))
+            yield ordered.tested(_untested(judge, base.SEQUENCE, LOCAL, aspect, lost, texts))
 
 
 def pair_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -311,11 +295,11 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
             pairs.source[asked],
             len(study.item_order),
         )
-        kind = PAIRS if perturbation == "systems" else SEQUENCE
+        kind = base.PAIRS if perturbation == "systems" else base.SEQUENCE
         lost = float(np.isnan(credit).mean())
         claim = _untested(judge, kind, POOLED, aspect, lost, perturbation)
         claim = ordered.tested(claim)
-        if kind == SEQUENCE or claim.outcome:
+        if kind == base.SEQUENCE or claim.outcome:
             yield claim
             continue
         texts = np.unique([pairs.first, pairs.second])
@@ -333,7 +317,7 @@ def _untested(
     judge: str, kind: str, level: str, aspect: str, lost: float, texts: str = "systems"
 ) -> Claim:
     """Return a claim whose estimate and nulls `tested` fills in; the set `systems` has no name."""
-    statistic = KAPPA if kind in (RATING, GRADED) else HALF_CREDIT
+    statistic = KAPPA if kind in (base.RATING, base.GRADED) else HALF_CREDIT
     name, _, degree = ("" if texts == "systems" else texts).partition(".")
     columns = judge, kind, statistic, level, aspect, Estimate.undefined("not tested")
     return Claim(*columns, lost=lost, perturbation=name or None, degree=degree or None)
@@ -365,7 +349,7 @@ def _agreed_texts(study: EvaluationData, kind: str) -> Iterator[tuple[View, Clai
             view = views.view(aspect, judge)
             if view is None or people.why:
                 continue
-            values = view.answers.classes if kind == RATING else view.answers.means
+            values = view.answers.classes if kind == base.RATING else view.answers.means
             if values is None:
                 continue
             scores, shared = values[view.agreed], people.shared[view.agreed]
@@ -383,7 +367,7 @@ def _rated_texts(view: View) -> tuple[Flags, Codes, SystemPreference]:
 
 
 def _rating_claim(view: View, claim: Claim) -> Claim:
-    classified = _classified(view, RATING, claim.aspect)
+    classified = _classified(view, base.RATING, claim.aspect)
     claim = classified.tested(claim)
     if claim.outcome:
         return claim
@@ -426,7 +410,7 @@ def _as_rater(
         ahead = np.sign(people)
         credit = np.where(ahead == 0, np.nan, np.sign(votes) * ahead)
         values, _ = half_credits(credit, -credit, pairs.source, len(study.item_order))
-        return {HALF_CREDIT: mean_of_sources(values, ACCURACY, why=NO_PAIR)}
+        return {HALF_CREDIT: base.mean_of_sources(values, ACCURACY, why=NO_PAIR)}
 
     gap = as_rater(value, pairs.verdict, raters, against="mean")[HALF_CREDIT].difference
-    return compared_with_raters(study, gap)
+    return base.compared_with_raters(study, gap)

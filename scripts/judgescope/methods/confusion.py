@@ -16,7 +16,7 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import AppliesTo, ExpectedChange, Method, Row, present
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.discernment import Pairs, pairs_of, reasons
+from judgescope.methods.discernment import Pairs, pairs_of
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
@@ -137,8 +137,7 @@ class JudgeCells:
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
         self.cells = list[Cell]()
         for texts in study.perturbed:
-            pairs = pairs_of(study, texts, judge)
-            absent = reasons(study, texts, judge, aspects, pairs)
+            pairs, absent = pairs_of(study, texts, judge)
             name = texts.partition(".")[0]
             change = present(study.spec.expected).changes.get(name, ExpectedChange())
             for aspect in aspects:

@@ -1,7 +1,7 @@
 """Discernment (Wang et al. 2024): does a judge score a perturbed text below the original?"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, lcm, log
@@ -68,8 +68,8 @@ class Pairs:
 
 def pairs_of(
     study: EvaluationData, perturbation: str, judge: str, *other_judges: str
-) -> dict[str, Pairs]:
-    """Return aspect -> pairs, without aspects on which no item has both scores.
+) -> tuple[dict[str, Pairs], dict[str, Estimate]]:
+    """Return aspect -> pairs; and aspect -> the undefined estimate that says why there are none.
 
     Only items that `other_judges` were given, too. Texts that are too long for a model's context
     are not a sample of the items: such a cell is not run at all (methods.md 1).
@@ -77,8 +77,7 @@ def pairs_of(
     original, perturbed = (
         study.panel(name).given(judge, *other_judges) for name in ("original", perturbation)
     )
-    card = study.spec.judges[judge]
-    pairs = {}
+    card, pairs = study.spec.judges[judge], dict[str, Pairs]()
     for aspect in study.spec.aspects:
         before, after = original.scores(judge, aspect), perturbed.scores(judge, aspect)
         if before is None or after is None or _too_long(study, perturbation, judge, aspect):
@@ -88,7 +87,15 @@ def pairs_of(
         if both.any():
             scores = before[both], after[both], original.source[both]
             pairs[aspect] = Pairs(study, *scores, len(before), unit_of(card, aspect))
-    return pairs
+    lacking = [aspect for aspect in study.spec.aspects if aspect not in pairs]
+    why = study.excluded(perturbation).get(judge)
+    outcomes = Counter(study.panel(perturbation).outcomes)
+    if not why and not MADE & set(outcomes):
+        counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+        why = f"no text could be made ({counted or 'none planned'})"
+    if why:
+        return pairs, dict.fromkeys(lacking, Estimate.undefined(why))
+    return pairs, {name: nothing_judged(study, perturbation, judge, name) for name in lacking}
 
 
 def unit_of(card: JudgeFacts, aspect: str) -> int | None:
@@ -102,26 +109,6 @@ def unit_of(card: JudgeFacts, aspect: str) -> int | None:
     per_point = 1 / (grid[1] - grid[0])
     whole = per_point.is_integer() and all((value * per_point).is_integer() for value in grid)
     return lcm(*range(1, draws + 1)) * int(per_point) if whole else None
-
-
-def reasons(
-    study: EvaluationData,
-    perturbation: str,
-    judge: str,
-    aspects: Iterable[str],
-    pairs: Mapping[str, Pairs],
-) -> dict[str, Estimate]:
-    """Return aspect -> the undefined estimate that says why it is not among the `pairs`."""
-    if not (aspects := [aspect for aspect in aspects if aspect not in pairs]):
-        return {}
-    if excluded := study.excluded(perturbation).get(judge):
-        return dict.fromkeys(aspects, Estimate.undefined(excluded))
-    outcomes = Counter(study.panel(perturbation).outcomes)
-    if not MADE & set(outcomes):
-        counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-        why = f"no text could be made ({counted or 'none planned'})"
-        return dict.fromkeys(aspects, Estimate.undefined(why))
-    return {aspect: nothing_judged(study, perturbation, judge, aspect) for aspect in aspects}
 
 
 def nothing_judged(study: EvaluationData, perturbation: str, judge: str, aspect: str) -> Estimate:
@@ -218,8 +205,7 @@ class Discerning:
         """Return a judge's scores of a perturbation, on items that `others` were given, too."""
         study, key = self.study, (texts, judge, self.study.items_given(judge, *others))
         if key not in self._cells:
-            pairs = pairs_of(study, texts, judge, *others)
-            absent = reasons(study, texts, judge, study.spec.aspects, pairs)
+            pairs, absent = pairs_of(study, texts, judge, *others)
             tests = {aspect: self._test(one) for aspect, one in pairs.items()}
             if absent:
                 notes = "; ".join(dict.fromkeys(one.note for one in absent.values()))

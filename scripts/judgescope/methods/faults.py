@@ -30,21 +30,31 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     if study.spec.fault_free_system is None:
         return
     faults = _faults(study, study.spec.fault_free_system)
+    kinds = np.array([fault.kind for fault in faults])
+    source = np.array([fault.source for fault in faults], dtype=np.int64)
+
+    def shares(judge: str, aspect: str, statistic: str, hit: Floats, given: Flags) -> Iterator[Row]:
+        for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
+            chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
+            of = "share of planned faults"
+            mean = clustered_mean(hit[chosen], source[chosen], study.weights, averaged=of)
+            yield study.row(judge, aspect, statistic, "pooled", mean.estimate, criterion=kind)
+
     seen = np.zeros(len(faults), dtype=bool)
     for judge, card in study.spec.judges.items():
         sources = [study.item_order[item] for item in study.items_given(judge)]
-        given = np.isin([fault.source for fault in faults], sources)
+        given = np.isin(source, sources)
         for aspect in study.spec.aspects:
             if (cell := study.score_values.get(("systems", judge, aspect))) is None:
                 continue
             bad = aligned(cell, [fault.faulty for fault in faults])
             good = aligned(cell, [fault.clean for fault in faults])
             noticed = np.where(np.isnan(bad) | np.isnan(good), np.nan, bad < good)
-            yield from _rows(study, judge, aspect, "detection_rate", faults, noticed, given)
+            yield from shares(judge, aspect, "detection_rate", noticed, given)
             if card.engine == "lexical":
                 seen |= noticed == 1
     unseen, every = (~seen).astype(np.float64), np.ones(len(faults), dtype=bool)
-    yield from _rows(study, "every-lexical-judge", "", "miss_rate", faults, unseen, every)
+    yield from shares("every-lexical-judge", "", "miss_rate", unseen, every)
 
 
 def _faults(study: EvaluationData, clean: str) -> list[Fault]:
@@ -58,24 +68,6 @@ def _faults(study: EvaluationData, clean: str) -> list[Fault]:
         for system, kind in sorted(faults.items())
         if (item, system) in target_of and (item, clean) in target_of
     ]
-
-
-def _rows(
-    study: EvaluationData,
-    judge: str,
-    aspect: str,
-    statistic: str,
-    faults: list[Fault],
-    hit: Floats,
-    given: Flags,
-) -> Iterator[Row]:
-    kinds = np.array([fault.kind for fault in faults])
-    source = np.array([fault.source for fault in faults], dtype=np.int64)
-    for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
-        chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
-        of = "share of planned faults"
-        mean = clustered_mean(hit[chosen], source[chosen], study.weights, averaged=of)
-        yield study.row(judge, aspect, statistic, "pooled", mean.estimate, criterion=kind)
 
 
 METHOD = Method(selectable=True, texts=("systems",))

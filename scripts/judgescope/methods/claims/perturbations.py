@@ -23,7 +23,7 @@ from judgescope.core.cells import joined
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import Claim, length_nulls, number, p_above
 from judgescope.methods.confusion import JudgeCells
-from judgescope.methods.discernment import Pairs, aspect_weights, pairs_of, reasons
+from judgescope.methods.discernment import Pairs, aspect_weights, pairs_of
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.robustness import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.statistics.arrays import Codes, Flags, Floats
@@ -66,8 +66,8 @@ class PerturbationCell:
         """Return the cell of a judge and a set of perturbed texts."""
         weights, _, _ = aspect_weights(study, texts)
         aspects = [a for a, w in zip(study.spec.aspects, weights, strict=True) if w > 0]
-        pairs = pairs_of(study, texts, judge)
-        absent = next(iter(reasons(study, texts, judge, aspects, pairs).values()), None)
+        pairs, absent_of = pairs_of(study, texts, judge)
+        absent = next((absent_of[name] for name in aspects if name in absent_of), None)
         used = [pairs[aspect] for aspect in aspects if aspect in pairs]
         made = int(_items_made(study, texts, judge).sum())
         lost = [max(0, made - len(one.differences)) for one in used]

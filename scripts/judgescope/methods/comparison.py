@@ -77,8 +77,8 @@ class Field:
         self.classes: dict[str, list[float] | None] = {}
         self.no_classes: dict[str, str] = {}
         for name, x in self.scores.items():
-            found = classes_with(self.study, name, aspect, self.gold, x)
-            self.classes[name], self.no_classes[name] = found
+            classes, why = classes_with(self.study, name, aspect, self.gold, x)
+            self.classes[name], self.no_classes[name] = classes, why
         if KAPPA[0] in self.settings.statistics and any(self.classes.values()):
             self.measures.append(KAPPA)
         self._results: dict[tuple[str, bytes, bytes, bool], Results] = {}
@@ -119,17 +119,10 @@ class Field:
             units = {"inputs": source, "systems": system}
             unit = units.get(permute, np.arange(len(source)))
             tests[KAPPA] = comparison.kappa_test(x1, x2, self.gold, classes, unit, self.flips)
+        data, names = (x1, x2, self.people, source, system, self.flips), self.correlations
         for level in self.settings.levels:
             by_statistic = comparison.permutation_tests(
-                x1,
-                x2,
-                self.people,
-                source,
-                system,
-                self.flips,
-                level=level,
-                permute=permute,
-                statistics=self.correlations,
+                *data, level=level, permute=permute, statistics=names
             )
             tests |= {(statistic, level): test for statistic, test in by_statistic.items()}
         both, given = ~(np.isnan(x1) | np.isnan(x2)), self.panel.is_given(judge, other)

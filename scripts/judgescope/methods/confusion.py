@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import exp
-from typing import NamedTuple
 
 import numpy as np
 
@@ -41,20 +40,17 @@ UNDEFINED_WORDING = "the value of one wording is undefined"
 OTHER_CELLS = "the two wordings lack scores in different cells"
 
 
-class Expectation(NamedTuple):
-    """A set of perturbed texts scored on one aspect, in any wording, and what is expected of it."""
-
-    texts: str
-    aspect: str
-    expected: str
+Expectation = tuple[str, str, str]
+"""(set of perturbed texts, aspect in any wording, what is expected of its scores)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """An expectation in one wording, and its pairs of scores; `absent` says why there are none."""
+    """A set of perturbed texts scored on one aspect; `absent` says why there are no pairs."""
 
-    expectation: Expectation
+    texts: str
     aspect: str
+    expected: str
     pairs: Pairs | None
     absent: Estimate | None
 
@@ -83,12 +79,12 @@ class Drops:
     @property
     def wanted(self) -> Flags:
         """Return the cells that should drop; shape (cells,)."""
-        return np.array([one.expected == DROP for one in self.expectations], dtype=bool)
+        return np.array([expected == DROP for *_, expected in self.expectations], dtype=bool)
 
     @property
     def unwanted(self) -> Flags:
         """Return the cells that should stay; shape (cells,)."""
-        return np.array([one.expected == SAME for one in self.expectations], dtype=bool)
+        return np.array([expected == SAME for *_, expected in self.expectations], dtype=bool)
 
     def same_points(self, other: "Drops") -> bool:
         """Return whether drops of both are in points of the same scale."""
@@ -142,15 +138,15 @@ class JudgeCells:
             change = present(study.spec.expected).changes.get(name, ExpectedChange())
             for aspect in aspects:
                 plain = split(aspect)[0]
-                kept = SAME if plain in change.same else ANY_CHANGE
-                expectation = Expectation(texts, plain, DROP if plain in change.drop else kept)
-                cell = Cell(expectation, aspect, pairs.get(aspect), absent.get(aspect))
-                self.cells.append(cell)
+                expected = SAME if plain in change.same else ANY_CHANGE
+                expected = DROP if plain in change.drop else expected
+                both = pairs.get(aspect), absent.get(aspect)
+                self.cells.append(Cell(texts, aspect, expected, *both))
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of every cell, then the headlines."""
         for cell in self.cells:
-            columns = set_columns(cell.expectation.texts)
+            columns = set_columns(cell.texts)
             for statistic, estimate in self._estimates(cell):
                 yield self.study.row(self.judge, cell.aspect, statistic, "", estimate, **columns)
         for statistic, estimate in self._headlines():
@@ -158,14 +154,19 @@ class JudgeCells:
             yield self.study.row(self.judge, aspect, statistic, "", estimate)
 
     def _estimates(self, cell: Cell) -> Iterator[tuple[str, Estimate]]:
-        pairs, expected = cell.pairs, cell.expectation.expected
+        pairs, expected = cell.pairs, cell.expected
         if pairs is None:
             assert cell.absent is not None
             yield "delta", cell.absent.with_note(expected)
             return
         drop = pairs.estimates()["mean_drop"]
         yield "delta", drop.with_note(expected)
-        yield "floor_share", self._floor_share(cell, pairs)
+        floor = Estimate.undefined("the judge has no scale, so its scores have no floor")
+        if (scale := self.study.spec.judges[self.judge].ends[cell.aspect]) is not None:
+            low, of = pairs.original <= scale[0], "share of originals at the bottom of the scale"
+            data = low, pairs.source, self.study.weights, pairs.n_planned - low.size
+            floor = clustered_mean(*data, averaged=of).estimate
+        yield "floor_share", floor
         counts = replace(drop, ci_low=None, ci_high=None, note="")
         p = exp(self._log_p[cell])
         yield "p_wilcoxon", replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}")
@@ -174,15 +175,6 @@ class JudgeCells:
             yield "p_fdr", replace(counts, value=self._fdr[cell], method=method)
         if expected == SAME:
             yield from self._equivalence(cell, pairs, counts)
-
-    def _floor_share(self, cell: Cell, pairs: Pairs) -> Estimate:
-        """Return the share of originals that cannot drop: at the bottom of the judge's scale."""
-        scale = self.study.spec.judges[self.judge].ends[cell.aspect]
-        if scale is None:
-            return Estimate.undefined("the judge has no scale, so its scores have no floor")
-        low, weights = pairs.original <= scale[0], self.study.weights
-        missing, of = pairs.n_planned - low.size, "share of originals at the bottom of the scale"
-        return clustered_mean(low, pairs.source, weights, missing, averaged=of).estimate
 
     def _equivalence(
         self, cell: Cell, pairs: Pairs, counts: Estimate
@@ -224,14 +216,14 @@ class JudgeCells:
 
     @cached_property
     def _fdr(self) -> dict[Cell, float]:
-        wanted = [cell for cell in self.cells if cell.expectation.expected == DROP and cell.pairs]
+        wanted = [cell for cell in self.cells if cell.expected == DROP and cell.pairs]
         adjusted = benjamini_hochberg(np.array([exp(self._log_p[cell]) for cell in wanted]))
         return dict(zip(wanted, adjusted.tolist(), strict=True))
 
     @cached_property
     def drops(self) -> Drops | Estimate:
         """Return the drops of which something is expected, or why there are no headlines."""
-        expected = [cell for cell in self.cells if cell.expectation.expected != ANY_CHANGE]
+        expected = [cell for cell in self.cells if cell.expected != ANY_CHANGE]
         if not expected:
             return Estimate.undefined("this perturbation has no expected effect")
         pairs = {cell: cell.pairs for cell in expected if cell.pairs}
@@ -247,7 +239,7 @@ class JudgeCells:
         return Drops(
             self.study,
             self.judge,
-            [cell.expectation for cell in pairs],
+            [(cell.texts, split(cell.aspect)[0], cell.expected) for cell in pairs],
             values,
             [scales[cell.aspect] for cell in pairs],
             f"without {len(gaps)} cells that have no score" if gaps else "",
@@ -257,18 +249,14 @@ class JudgeCells:
         if isinstance(self.drops, Estimate):
             yield from ((name, self.drops) for name in HEADLINES)
             return
-        headlines = self.drops.headlines(self.drops.given)
+        headlines, note = self.drops.headlines(self.drops.given), self.drops.note
         yield from ((name, result.estimate) for name, result in headlines.items())
-        yield from self._shares(self.drops.note)
-
-    def _shares(self, note: str) -> Iterator[tuple[str, Estimate]]:
-        """Yield which part of the wanted and of the unwanted drops the tests show."""
         if self._fdr:
             shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
             significant = Estimate(shown, n=len(self._fdr), method=method, note=note)
             yield "s_t_significant_share", significant
-        kept = [cell for cell in self.cells if cell.expectation.expected == SAME and cell.pairs]
+        kept = [cell for cell in self.cells if cell.expected == SAME and cell.pairs]
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
         verdicts = [self._verdict(cell) for cell in kept]

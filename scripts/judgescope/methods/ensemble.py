@@ -7,7 +7,6 @@ members' scores, or the majority of their labels, as in scoring/ensembles.py.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import combinations, product
 from math import inf
 from typing import NamedTuple
@@ -75,11 +74,6 @@ class Ensemble:
     judge: str
     card: EnsembleMembers
     panel: TargetSet
-
-    @cached_property
-    def subsets(self) -> list[Subset]:
-        """Return the subsets that have rows, the ensemble itself last."""
-        return subsets(len(self.card.members))
 
     @property
     def everyone(self) -> Subset:
@@ -149,7 +143,7 @@ class View:
         """Yield all results on the ensemble: subsets, means by size, members, errors."""
         ensemble = self.ensemble
         by_size: dict[int, list[Mapping[Measure, Replicated]]] = defaultdict(list)
-        for subset in ensemble.subsets:
+        for subset in subsets(len(ensemble.card.members)):
             results, k = self.results_of(subset), len(subset)
             by_size[k].append(results)
             for measure, result in results.items():

@@ -22,7 +22,7 @@ from judgescope.parsing.annotation import COUNTED, Contradictions
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes
 from judgescope.statistics.means import SHARE, share
-from judgescope.statistics.result import NO_CATEGORIES, Estimate
+from judgescope.statistics.result import NO_CATEGORIES, Estimate, clauses
 from judgescope.statistics.spans import (
     Counts,
     Span,
@@ -205,7 +205,13 @@ class Gold:
         """Yield (form, level, statistic, estimate) of precision, recall and F1."""
         targets = [one.target for one in annotations.parsed]
         predictions = [Prediction.of(one.spans or []) for one in annotations.parsed]
-        missing, note = len(annotations.lost), _left_out(predictions)
+        lost = sum(len(one.not_in_text) for one in predictions)
+        unquoted = sum(one.unquoted for one in predictions)
+        note = clauses(
+            f"spans not located count as wrong: {lost}" if lost else "",
+            f"errors without a quotation are excluded: {unquoted}" if unquoted else "",
+        )
+        missing = len(annotations.lost)
         categorised = any(span.category for one in predictions for span in one.spans)
         for form in FORMS:
             counts = [
@@ -231,15 +237,6 @@ def words_of(text: str) -> list[Stretch]:
 def _span(start: int, end: int, category: str | None) -> Span:
     """Return the span of an error; categories that differ in spelling only are equal."""
     return Span(start, end, slug(category).replace("_", "-") if category else None)
-
-
-def _left_out(predictions: Sequence[Prediction]) -> str:
-    """Return the note on errors that are not compared as spans, "" without any."""
-    lost = sum(len(one.not_in_text) for one in predictions)
-    bare = sum(one.unquoted for one in predictions)
-    notes = [f"spans not located count as wrong: {lost}"] if lost else []
-    notes += [f"errors without a quotation are excluded: {bare}"] if bare else []
-    return "; ".join(notes)
 
 
 METHOD = Method(

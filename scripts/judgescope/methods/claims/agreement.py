@@ -16,9 +16,8 @@ FOUND, passes where the lower end reaches it. A judge that finds exactly nine in
 in at most 2.5 % of studies.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -28,7 +27,7 @@ from judgescope.core.rng import stream
 from judgescope.methods.base import HUMAN, Row
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import BesideRaters, Claim, length_nulls, number, p_above
-from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
     LARGEST_CEILING,
@@ -62,21 +61,12 @@ PLACEMENTS: Final = 200
 class RatedTexts(BesideRaters):
     """A panel and people's mean rating of one aspect, with which every judge is compared."""
 
-    @cached_property
-    def gold(self) -> Floats:
-        """Return people's mean rating of each text; shape (texts,)."""
-        return mean_rating(self.panel.ratings(self.aspect))
-
-    @cached_property
-    def level(self) -> str:
-        """Return `pooled` if fewer than 10 sources have two different ratings."""
-        sources = varies(self.gold, self.panel.source, len(self.study.item_order))
-        return WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
-
-    @property
-    def statistic(self) -> str:
-        """Return the name of the correlation that decides at this level."""
-        return DECIDES[self.level]
+    def __init__(self, panel: TargetSet, aspect: str) -> None:
+        """The level is `pooled` if fewer than 10 sources have two different ratings."""
+        super().__init__(panel, aspect, mean_rating(panel.ratings(aspect)), "mean")
+        sources = varies(self.gold, panel.source, len(self.study.item_order))
+        self.level = WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
+        self.statistic = DECIDES[self.level]
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
@@ -113,18 +103,15 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
             x = panel.scores(judge, aspect)
             if scale.labels or x is None or not len(panel.ratings(aspect)):
                 continue  # label_claims has those of labels
-            texts = fields.setdefault((id(panel.rows), aspect), RatedTexts(study, panel, aspect))
-            yield _claim(texts, judge, x)
+            key = id(panel.rows), aspect
+            if key not in fields:
+                fields[key] = RatedTexts(panel, aspect)
+            yield _claim(fields[key], judge, x)
 
 
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
-    claim = Claim(
-        *(judge, base.AGREEMENT, texts.statistic, texts.level, texts.aspect),
-        against(result, "mean").estimate,
-        lost=texts.lost(judge, x),
-        systems=texts.panel.subset,
-    )
+    claim = texts.claim(judge, base.AGREEMENT, x, against(result, "mean").estimate)
     if result.estimate.note == CONSTANT_JUDGE:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if result.estimate.value is None:
@@ -146,7 +133,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
         ratings = study.systems.ratings(aspect)
         if scale.labels or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue
-        texts = RatedTexts(study, study.systems, aspect)
+        texts = RatedTexts(study.systems, aspect)
 
         def value(a: Floats, b: Floats, texts: RatedTexts = texts) -> Mapping[str, Replicated]:
             return {texts.statistic: texts.number(a, b)._replace(scale=MEAN_CORRELATION, ends=None)}
@@ -231,27 +218,13 @@ FOUND: Final = 0.9
 class LabelledTexts(BesideRaters):
     """The texts of a panel, and people's label of each on one aspect."""
 
-    statistic = LABEL_STATISTIC
+    statistic, level = LABEL_STATISTIC, POOLED
 
-    @cached_property
-    def others(self) -> Callable[[Floats], Floats]:
-        """Return the function from ratings to the true label of each text."""
-        return truth_of(self.study, self.aspect)
-
-    @cached_property
-    def gold(self) -> Floats:
-        """Return the true label of each text; (texts,), NaN where there is none."""
-        return self.others(self.panel.ratings(self.aspect))
-
-    @property
-    def q(self) -> int:
-        """Return how many labels there are."""
-        return len(self.study.spec.aspects[self.aspect].labels)
-
-    @property
-    def graded(self) -> bool:
-        """Return whether the labels have an order in which length can deal them out."""
-        return self.q == 2 or self.study.spec.aspects[self.aspect].ordered
+    def __init__(self, panel: TargetSet, aspect: str) -> None:
+        truth = truth_of(panel.study, aspect)
+        super().__init__(panel, aspect, truth(panel.ratings(aspect)), truth)
+        self.scale = panel.study.spec.aspects[aspect]
+        self.q = len(self.scale.labels)
 
     def numbers(self, codes: Floats, gold: Floats | None = None) -> dict[str, Replicated]:
         """Return the statistics of a judge's labels, (texts,), NaN = missing."""
@@ -269,7 +242,7 @@ class LabelledTexts(BesideRaters):
     def nulls(self, codes: Floats) -> dict[str, float]:
         """Return the p of chance and, of labels with an order, of both lengths."""
         result = self.number(codes)
-        if not self.graded:
+        if self.q > 2 and not self.scale.ordered:  # length cannot deal them out
             return {base.CHANCE: p_above(result, 1 / self.q)}
 
         def by_length(sign: float) -> Replicated:
@@ -292,7 +265,10 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
         for aspect in label_aspects(study):
             if (scores := panel.scores(judge, aspect)) is None:
                 continue
-            texts = fields.setdefault((id(panel.rows), aspect), LabelledTexts(study, panel, aspect))
+            key = id(panel.rows), aspect
+            if key not in fields:
+                fields[key] = LabelledTexts(panel, aspect)
+            texts = fields[key]
             codes, note = labelled(panel, judge, aspect, scores, texts.gold)
             if codes is None:
                 columns = (judge, base.LABELS, LABEL_STATISTIC, POOLED, aspect)
@@ -304,12 +280,8 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
 
 def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
     result, given = texts.number(codes), codes[~(np.isnan(codes) | np.isnan(texts.gold))]
-    claim = Claim(
-        *(judge, base.LABELS, LABEL_STATISTIC, POOLED, texts.aspect),
-        against(result, truth_name(texts.study, texts.aspect)).estimate,
-        lost=texts.lost(judge, codes),
-        systems=texts.panel.subset,
-    )
+    estimate = against(result, truth_name(texts.study, texts.aspect)).estimate
+    claim = texts.claim(judge, base.LABELS, codes, estimate)
     if result.estimate.value is not None and np.ptp(given) == 0:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,)).checked()
     rater, p_rater = texts.as_rater(codes)
@@ -326,27 +298,22 @@ def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
 
 def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
     """Yield, of two ordered labels, whether the judge finds the texts of each."""
-    scale = texts.study.spec.aspects[texts.aspect]
-    if texts.q != 2 or not scale.ordered:
+    if texts.q != 2 or not texts.scale.ordered:
         return
-    lost, numbers = texts.lost(judge, codes), texts.numbers(codes)
+    numbers = texts.numbers(codes)
     for kind, name, k in ((base.CAUGHT, "tnr", 0), (base.PASSED, "tpr", 1)):
         estimate, reasons = numbers[name].estimate, tuple[str, ...]()
+        claim = texts.claim(judge, kind, codes, estimate.with_note(texts.scale.labels[k]))
         outcome = on_bar(estimate, FOUND)
         outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
         if outcome is Outcome.NO_CLAIM:
             reasons = (estimate.note,)
-        elif lost > FEW_LOST and outcome is not Outcome.CANNOT_TELL:
+        elif claim.lost > FEW_LOST and outcome is not Outcome.CANNOT_TELL:
             # at the end that speaks against the outcome, lost ones are found or not
             wrong = outcome is Outcome.WITHSTANDS
             filled = texts.worst(codes) if wrong else np.where(np.isnan(codes), texts.gold, codes)
             held = on_bar(texts.numbers(filled)[name].estimate, FOUND)
             if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
                 outcome, reasons = Outcome.CANNOT_TELL, (base.LOST,)
-        yield Claim(
-            *(judge, kind, name, POOLED, texts.aspect, estimate.with_note(scale.labels[k])),
-            lost=lost,
-            outcome=outcome,
-            reasons=reasons,
-            systems=texts.panel.subset,
-        ).checked()
+        claim = replace(claim, statistic=name, outcome=outcome, reasons=reasons)
+        yield claim.checked()

@@ -255,48 +255,38 @@ def compared_with_raters(study: EvaluationData, gap: Replicated) -> tuple[Estima
     return gap.estimate.with_note(decided(gap, margin)), nan if p is None else p
 
 
-@dataclass(frozen=True, eq=False)
 class BesideRaters:
-    """The texts of a panel on one aspect, on which every judge is compared with one more rater."""
+    """The texts of a panel on one aspect, on which every judge is compared with one more rater.
 
-    study: EvaluationData
-    panel: TargetSet
-    aspect: str
-    _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
+    gold (texts,): people's value of each text, NaN where there is none; `others`: what a rater is
+    compared with (see `statistics.raters.as_rater`); `statistic` and `level` decide the claim.
+    """
 
-    @property
-    def statistic(self) -> str:
-        """Return the name of the statistic that decides the claim."""
-        raise NotImplementedError
+    statistic: str
+    level: str
 
-    @property
-    def others(self) -> Against:
-        """Return what a rater is compared with; see `statistics.raters.as_rater`."""
-        return "mean"
+    def __init__(self, panel: TargetSet, aspect: str, gold: Floats, others: Against) -> None:
+        self.study, self.panel, self.aspect = panel.study, panel, aspect
+        self.gold, self.others = gold, others
+        self.rated = np.flatnonzero(~np.isnan(gold))
+        """The texts that people rate."""
+        self._rater_numbers: dict[tuple[bytes, bytes], Replicated] = {}
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the statistic that decides the claim, of x with people's values, or with y."""
         raise NotImplementedError
 
-    @cached_property
-    def gold(self) -> Floats:
-        """Return people's value of each text; (texts,), NaN where there is none."""
-        raise NotImplementedError
-
-    @cached_property
-    def rated(self) -> Codes:
-        """Return the texts that people rate."""
-        return np.flatnonzero(~np.isnan(self.gold))
+    def claim(self, judge: str, kind: str, x: Floats, estimate: Estimate) -> Claim:
+        """Return a judge's claim of its values x, (texts,), without nulls."""
+        place = judge, kind, self.statistic, self.level, self.aspect, estimate
+        lost = lost_share(self.study, "systems", judge, self.aspect, x, self.gold)
+        return Claim(*place, lost=lost, systems=self.panel.subset)
 
     @cached_property
     def preference(self) -> "SystemPreference":
         """Return the null of a preference for systems, on the rated texts."""
         source, system = self.panel.source[self.rated], self.panel.system[self.rated]
         return SystemPreference(self.study, source, system)
-
-    def lost(self, judge: str, x: Floats) -> float:
-        """Return the share of a judge's planned judgments without a value, by `lost_share`."""
-        return lost_share(self.study, "systems", judge, self.aspect, x, self.gold)
 
     @cached_property
     def _rater_tables(self) -> list[Floats]:

@@ -252,7 +252,7 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     auc = criteria.auc().estimate
     if auc.value is None:
         return Claim(*columns, auc).without(NOT_JUDGED)
-    sets = [one.texts for one in drops.expectations]
+    sets = [texts for texts, *_ in drops.expectations]
     made_of = {texts: _items_made(study, texts, judge) for texts in dict.fromkeys(sets)}
     lengths_of = {texts: _shortened(study, texts) for texts in made_of}
     made = np.stack([made_of[texts] for texts in sets], axis=1)

@@ -4,8 +4,8 @@ A cell is one perturbation scored on one aspect. The study expects a drop in som
 others.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import exp
@@ -17,7 +17,7 @@ from judgescope.methods.base import AppliesTo, ExpectedChange, Method, Row, pres
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.discernment import Pairs, pairs_of
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
-from judgescope.statistics.arrays import Flags, Floats
+from judgescope.statistics.arrays import Flags
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.discernment import WilcoxonMethod, log_p, table_method
@@ -55,36 +55,32 @@ class Cell:
     absent: Estimate | None
 
 
-@dataclass(frozen=True, eq=False)
 class Drops:
     """The drops of a judge, in one wording, in the cells of which something is expected.
 
-    values (items, cells): original - perturbed, NaN where there is no pair of scores; `ends` are
-    those of the judge's scale, cell by cell; `note` names planned cells that are missing.
+    values (items, cells): original - perturbed, NaN where there is no pair of scores; given: which
+    there are; wanted, unwanted (cells,): which should drop, and stay; `ends` are those of the
+    judge's scale, cell by cell; `note` names planned cells that are missing.
     """
 
-    study: EvaluationData
-    judge: str
-    expectations: Sequence[Expectation]
-    values: Floats
-    ends: Sequence[tuple[float, float] | None]
-    note: str
-    _cache: dict[tuple[bytes, int], dict[str, Replicated]] = field(default_factory=dict)
-
-    @property
-    def given(self) -> Flags:
-        """Return which drops have a value; shape (items, cells)."""
-        return np.isfinite(self.values)
-
-    @property
-    def wanted(self) -> Flags:
-        """Return the cells that should drop; shape (cells,)."""
-        return np.array([expected == DROP for *_, expected in self.expectations], dtype=bool)
-
-    @property
-    def unwanted(self) -> Flags:
-        """Return the cells that should stay; shape (cells,)."""
-        return np.array([expected == SAME for *_, expected in self.expectations], dtype=bool)
+    def __init__(
+        self, study: EvaluationData, judge: str, pairs: Mapping[Cell, Pairs], note: str
+    ) -> None:
+        """Read the drops of the cells that have pairs of scores."""
+        self.study, self.judge, self.note = study, judge, note
+        self.values = np.full((len(study.item_order), len(pairs)), np.nan)
+        for column, scores in enumerate(pairs.values()):
+            self.values[scores.source, column] = scores.original - scores.perturbed
+        self.given = np.isfinite(self.values)
+        self.expectations: list[Expectation] = [
+            (cell.texts, split(cell.aspect)[0], cell.expected) for cell in pairs
+        ]
+        self.wanted, self.unwanted = (
+            np.array([cell.expected == effect for cell in pairs], dtype=bool)
+            for effect in (DROP, SAME)
+        )
+        self.ends = [study.spec.judges[judge].ends[cell.aspect] for cell in pairs]
+        self._cache: dict[tuple[bytes, int], dict[str, Replicated]] = {}
 
     def same_points(self, other: "Drops") -> bool:
         """Return whether drops of both are in points of the same scale."""
@@ -232,18 +228,8 @@ class JudgeCells:
             notes = sorted({cell.absent.note for cell in gaps if cell.absent})
             why = f"{len(gaps)} of {len(expected)} planned cells have no score"
             return Estimate.undefined(f"{why} ({'; '.join(notes)})")
-        values = np.full((len(self.study.item_order), len(pairs)), np.nan)
-        for column, scores in enumerate(pairs.values()):
-            values[scores.source, column] = scores.original - scores.perturbed
-        scales = self.study.spec.judges[self.judge].ends
-        return Drops(
-            self.study,
-            self.judge,
-            [(cell.texts, split(cell.aspect)[0], cell.expected) for cell in pairs],
-            values,
-            [scales[cell.aspect] for cell in pairs],
-            f"without {len(gaps)} cells that have no score" if gaps else "",
-        )
+        note = f"without {len(gaps)} cells that have no score" if gaps else ""
+        return Drops(self.study, self.judge, pairs, note)
 
     def _headlines(self) -> Iterator[tuple[str, Estimate]]:
         if isinstance(self.drops, Estimate):

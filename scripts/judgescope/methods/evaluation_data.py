@@ -418,15 +418,6 @@ def set_columns(perturbation: str) -> AppliesTo:
     return {"perturbation": name, "degree": degree or None}
 
 
-def planned_faults(study: EvaluationData) -> dict[str, dict[str, str]]:
-    """Return item -> system -> the kind of fault that the authors of a dataset planned."""
-    names, texts = (study.items[name].to_pylist() for name in ("item", "meta"))
-    return {
-        name: json.loads(text or "{}").get("faults", {})
-        for name, text in zip(names, texts, strict=True)
-    }
-
-
 def statistics(spec: StatisticsSpec) -> None:
     """Write the rows of one method on a dataset: none where it can use none of the aspects."""
     method = import_module(f"judgescope.methods.{spec.table}")

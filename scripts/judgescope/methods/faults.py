@@ -3,13 +3,14 @@
 A fault is noticed if the faulty text scores strictly below the clean text of the same item.
 """
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, aligned, planned_faults
+from judgescope.methods.evaluation_data import EvaluationData, aligned
 from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.means import clustered_mean
 
@@ -62,10 +63,11 @@ def _faults(study: EvaluationData, clean: str) -> list[Fault]:
     panel = study.systems
     pairs = zip(panel.items, panel.systems, strict=True)
     target_of = dict(zip(pairs, panel.targets, strict=True))
+    items, metas = (study.items[name].to_pylist() for name in ("item", "meta"))
     return [
         Fault(target_of[item, system], target_of[item, clean], study.item_order[item], kind)
-        for item, faults in sorted(planned_faults(study).items())
-        for system, kind in sorted(faults.items())
+        for item, meta in sorted(zip(items, metas, strict=True))
+        for system, kind in sorted(json.loads(meta or "{}").get("faults", {}).items())
         if (item, system) in target_of and (item, clean) in target_of
     ]
 

@@ -5,8 +5,6 @@ Consistency over orders, position bias, agreement with people, strengths of syst
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -51,45 +49,30 @@ CHOICES = 3
 """The first text, the second, neither."""
 
 
-@dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of a panel's texts, each in the order in which it is listed first.
 
     people (raters, pairs): 1 for the first text, -1 for the second, 0 for neither, NaN = missing;
-    shown (raters, pairs): 1 where the rater saw the first text first, -1 where the second.
+    shown (raters, pairs): 1 where the rater saw the first text first, -1 where the second; places:
+    those of each pair's texts in the panel, (pairs,) each; source (pairs,).
     """
 
-    panel: TargetSet
-    names: list[Pair]
-    people: Floats
-    shown: Floats
-
-    @classmethod
-    def of(cls, panel: TargetSet, aspect: str, more: Iterable[Pair] = ()) -> "Pairs":
-        """Return the pairs of a panel that people compared on an aspect, and more."""
+    def __init__(self, panel: TargetSet, aspect: str, more: Iterable[Pair] = ()) -> None:
+        """Read the pairs of a panel that people compared on an aspect, and more."""
         raters = panel.study.preferences.get(split(aspect)[0], {})
         known, listed = set(panel.targets), dict[frozenset[str], Pair]()
         for pair in [*(pair for votes in raters.values() for pair in votes), *more]:
             if known.issuperset(pair):
                 listed.setdefault(frozenset(pair), pair)
-        names = [*listed.values()]
-        people, shown = (np.full((len(raters), len(names)), np.nan) for _ in range(2))
+        self.names = [*listed.values()]
+        self.people, self.shown = np.full((2, len(raters), len(self.names)), np.nan)
         for row, rater in enumerate(sorted(raters)):
-            for column, pair in enumerate(names):
+            for column, pair in enumerate(self.names):
                 for order, sign in ((pair, 1.0), (pair[::-1], -1.0)):
                     if (choice := raters[rater].get(order)) is not None:
-                        people[row, column], shown[row, column] = sign * choice, sign
-        return cls(panel, names, people, shown)
-
-    @cached_property
-    def places(self) -> tuple[Codes, Codes]:
-        """Return the places of each pair's texts in the panel; (pairs,) each."""
-        return places_in(self.panel, self.names)
-
-    @property
-    def source(self) -> Codes:
-        """Return each pair's source; (pairs,)."""
-        return self.panel.source[self.places[0]]
+                        self.people[row, column], self.shown[row, column] = sign * choice, sign
+        self.places = places_in(panel, self.names)
+        self.source = panel.source[self.places[0]]
 
     def side(self, of_texts: Floats) -> Floats:
         """Return 1 where the first text of a pair has more of something, -1 less, 0 as much."""
@@ -134,7 +117,7 @@ def net_votes(people: Floats) -> Floats:
 
 def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
     """Yield the statistics of people's choices: agreement, biases, strengths of systems."""
-    pairs, weights = Pairs.of(study.systems, aspect), study.weights
+    pairs, weights = Pairs(study.systems, aspect), study.weights
     for name, one in preferences.agreement_of_people(pairs.people, pairs.source, weights).items():
         yield name, POOLED, {}, one.estimate
     people, given = pairs.people, np.isfinite(pairs.people)
@@ -163,7 +146,7 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     Of a judge that scores, the votes are in one order of no meaning: see `scored_votes`.
     """
     study, weights = panel.study, panel.study.weights
-    pairs = Pairs.of(panel, aspect, votes)
+    pairs = Pairs(panel, aspect, votes)
     source, people = pairs.source, pairs.people
     verdict = verdicts_on(pairs.names, votes, 1, -1)
     quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
@@ -208,7 +191,7 @@ def of_two(
     panel: TargetSet, aspect: str, votes: Votes, others: Votes
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield how two judges differ in their half credit by people's majority, and its p."""
-    pairs, weights = Pairs.of(panel, aspect), panel.study.weights
+    pairs, weights = Pairs(panel, aspect), panel.study.weights
     better = np.sign(net_votes(pairs.people))
     better[better == 0] = np.nan
     verdicts = (verdicts_on(pairs.names, each, 1, -1) for each in (votes, others))
@@ -294,7 +277,7 @@ def scored_votes(study: EvaluationData) -> VotesByCell:
     table: VotesByCell = {}
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
         panel = study.systems.given(judge)
-        scores, pairs = panel.scores(judge, aspect), Pairs.of(panel, aspect)
+        scores, pairs = panel.scores(judge, aspect), Pairs(panel, aspect)
         if scores is not None and pairs.names and not study.spec.judges[judge].compares:
             signs = zip(pairs.names, pairs.side(scores).tolist(), strict=True)
             table["systems", judge, aspect] = {pair: [sign] for pair, sign in signs}
@@ -342,7 +325,7 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
     if split(aspect)[0] in panel.study.preferences:
-        ahead = net_votes(Pairs.of(panel, aspect, pairs).votes_on(pairs))
+        ahead = net_votes(Pairs(panel, aspect, pairs).votes_on(pairs))
         in_chain = False
     verdict = verdicts_on(pairs, votes, 1, -1)
     rated = bool(np.isfinite(ahead).any() or np.isfinite(quality).any())

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -278,50 +278,41 @@ def global_rows(study: EvaluationData) -> Iterator[Row]:
     yield from mean_rows(study, results, GLOBAL, averaged="graded sets")
 
 
-@dataclass(frozen=True, eq=False)
-class Chain:
+class Chain(NamedTuple):
     """A judge's scores of originals and of texts with one error more after the other (local view).
 
-    (texts,) each: `step` is 0 for an original, else the number of errors; `source` the item's code.
+    scores, lengths, source (texts,): the last is the item's code; pairs: every two texts of one.
     """
 
-    study: EvaluationData
     scores: Floats
     lengths: Floats
     source: Codes
-    step: Codes
-
-    @property
-    def pairs(self) -> OrderedPairs:
-        """Return every two texts of one item."""
-        return order.ordered_pairs(self.source, self.step)
+    pairs: OrderedPairs
+    weights: Codes
 
     def adjacent(self) -> dict[str, Replicated]:
         """Return the four accuracies on texts of which one has a single error more."""
-        pairs, weights = self.pairs.apart(1), self.study.weights
-        return order.ordered_accuracy(self.scores, pairs, self.source, weights)
+        pairs = self.pairs.apart(1)
+        return order.ordered_accuracy(self.scores, pairs, self.source, self.weights)
 
 
 def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:
     """Return a judge's scores of an error chain on one aspect; None where it does not judge it."""
     worse = study.panel(name).given(judge, *others)
-    after, steps = worse.scores(judge, aspect), np.array(worse.rows["step"].to_pylist(), np.int64)
-    if after is None:
+    scores, lengths, source = worse.scores(judge, aspect), worse.lengths, worse.source
+    errors = np.array(worse.rows["step"].to_pylist(), np.int64)
+    if scores is None:
         return None
-    if "original" not in study.spec.targets:  # the dataset brings the chain with its first text
-        return Chain(study, after, worse.lengths, worse.source, steps)
-    original = study.panel("original").given(judge, *others)
-    before = original.scores(judge, aspect)
-    if before is None:
-        return None
-    made = worse.made
-    return Chain(
-        study,
-        np.concatenate([before, after[made]]),
-        np.concatenate([original.lengths, worse.lengths[made]]),
-        np.concatenate([original.source, worse.source[made]]),
-        np.concatenate([np.zeros_like(original.source), steps[made]]),
-    )
+    if "original" in study.spec.targets:  # else the dataset brings the chain with its first text
+        original, made = study.panel("original").given(judge, *others), worse.made
+        before = original.scores(judge, aspect)
+        if before is None:
+            return None
+        scores = np.concatenate([before, scores[made]])
+        lengths = np.concatenate([original.lengths, lengths[made]])
+        source = np.concatenate([original.source, source[made]])
+        errors = np.concatenate([np.zeros_like(original.source), errors[made]])
+    return Chain(scores, lengths, source, order.ordered_pairs(source, errors), study.weights)
 
 
 def local_rows(study: EvaluationData) -> Iterator[Row]:
@@ -330,7 +321,7 @@ def local_rows(study: EvaluationData) -> Iterator[Row]:
     for judge, texts, aspect in product(study.spec.judges, sets, study.spec.aspects):
         if not (links := chain(study, texts, judge, aspect)):
             continue
-        columns, data = set_columns(texts), (links.scores, links.pairs, links.source, study.weights)
+        columns, data = set_columns(texts), (links.scores, links.pairs, links.source, links.weights)
         for statistic, result in links.adjacent().items():
             yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
         for k, of_step in order.accuracy_by_step(*data).items():

@@ -354,18 +354,17 @@ class SystemPreference:
     source: Codes
     system: Codes
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Return the reason that a claim rests on few systems; none if texts have one system."""
-        m = self.m
-        if m < 2 or (m >= ENOUGH_SYSTEMS and self.drawn is not None):
-            return ()
-        return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {m}",)
-
     @cached_property
     def m(self) -> int:
         """Return the number of systems; 0 where nobody knows who wrote the texts."""
         return 0 if self.study.spec.anonymous_systems else np.unique(self.system).size
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return the reason that a claim rests on few systems; none if texts have one system."""
+        if self.m < 2 or (self.m >= ENOUGH_SYSTEMS and self.drawn is not None):
+            return ()
+        return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {self.m}",)
 
     @cached_property
     def drawn(self) -> Codes | None:

@@ -23,7 +23,7 @@ from judgescope.core.cells import joined
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import Claim, length_nulls, number, p_above
 from judgescope.methods.confusion import JudgeCells
-from judgescope.methods.discernment import Pairs, aspect_weights, pairs_of
+from judgescope.methods.discernment import aspect_weights, pairs_of
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.robustness import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.statistics.arrays import Codes, Flags, Floats
@@ -48,30 +48,21 @@ SECOND_DRAW: Final = "asked_once"
 AUC_METHOD: Final = "probability that a wanted drop exceeds an unwanted one"
 
 
-@dataclass(frozen=True, eq=False)
 class PerturbationCell:
     """A judge's pairs of one perturbation on every weighted aspect, or why there are none.
 
     lost: pairs of texts that were made and lack a score, by aspect.
     """
 
-    texts: str
-    weights: Floats
-    pairs: Sequence[Pairs]
-    lost: Sequence[int]
-    absent: Estimate | None
-
-    @classmethod
-    def of(cls, study: EvaluationData, judge: str, texts: str) -> "PerturbationCell":
-        """Return the cell of a judge and a set of perturbed texts."""
+    def __init__(self, study: EvaluationData, judge: str, texts: str) -> None:
         weights, _, _ = aspect_weights(study, texts)
         aspects = [a for a, w in zip(study.spec.aspects, weights, strict=True) if w > 0]
-        pairs, absent_of = pairs_of(study, texts, judge)
-        absent = next((absent_of[name] for name in aspects if name in absent_of), None)
-        used = [pairs[aspect] for aspect in aspects if aspect in pairs]
+        pairs, absent = pairs_of(study, texts, judge)
         made = int(_items_made(study, texts, judge).sum())
-        lost = [max(0, made - len(one.differences)) for one in used]
-        return cls(texts, weights[weights > 0], used, lost, absent)
+        self.texts, self.weights = texts, weights[weights > 0]
+        self.pairs = [pairs[aspect] for aspect in aspects if aspect in pairs]
+        self.lost = [max(0, made - len(one.differences)) for one in self.pairs]
+        self.absent = next((absent[name] for name in aspects if name in absent), None)
 
     @property
     def lost_share(self) -> float:
@@ -124,7 +115,7 @@ def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
         if card.engine == "control" or judge in excluded:
             continue
         given = [texts for texts in study.perturbed if judge not in study.excluded(texts)]
-        cells = [PerturbationCell.of(study, judge, texts) for texts in given]
+        cells = [PerturbationCell(study, judge, texts) for texts in given]
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
         for cell, raw, corrected in zip(cells, logs, adjusted, strict=True):

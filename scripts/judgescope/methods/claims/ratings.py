@@ -402,7 +402,7 @@ def _as_rater(
     study, tables = panel.study, rater_tables(panel, aspect)
     raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
     if split(aspect)[0] in study.preferences and study.spec.ratings == "human":
-        raters = [Pairs.of(panel, aspect, pairs.pairs).votes_on(pairs.pairs)]
+        raters = [Pairs(panel, aspect, pairs.pairs).votes_on(pairs.pairs)]
     if not raters:
         return None, nan
 

@@ -11,18 +11,11 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
+from judgescope.methods import measures
 from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import labelled, truth_of
-from judgescope.methods.measures import (
-    AVERAGE,
-    POOLED,
-    Measure,
-    against,
-    classes_with,
-    correlated,
-    lower_median,
-)
+from judgescope.methods.measures import AVERAGE, POOLED, Measure
 from judgescope.statistics import comparison
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.classes import on_classes, on_labels
@@ -67,7 +60,7 @@ class Field:
         self.panel, self.aspect, self.flips, self.study = panel, aspect, flips, panel.study
         self.settings = present(self.study.spec.comparison)
         ratings = panel.ratings(aspect)
-        self.people, self.gold = mean_rating(ratings), lower_median(ratings)
+        self.people, self.gold = mean_rating(ratings), measures.lower_median(ratings)
         self.correlations = [name for name in STATISTICS if name in self.settings.statistics]
         self.measures: list[Measure] = [
             (name, level) for name in self.correlations for level in self.settings.levels
@@ -77,7 +70,7 @@ class Field:
         self.classes: dict[str, list[float] | None] = {}
         self.no_classes: dict[str, str] = {}
         for name, x in self.scores.items():
-            classes, why = classes_with(self.study, name, aspect, self.gold, x)
+            classes, why = measures.classes_with(self.study, name, aspect, self.gold, x)
             self.classes[name], self.no_classes[name] = classes, why
         if KAPPA[0] in self.settings.statistics and any(self.classes.values()):
             self.measures.append(KAPPA)
@@ -88,7 +81,7 @@ class Field:
         key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
         if key not in self._results:
             x = np.where(mask, self.scores[judge], np.nan)
-            results = correlated(
+            results = measures.correlated(
                 self.panel,
                 x,
                 self.people,
@@ -105,7 +98,7 @@ class Field:
                 else:
                     source = self.panel.source[given]
                     kappas = on_classes(self.gold[given], x[given], classes, source, weights)
-                    results[KAPPA] = against(kappas[KAPPA[0]], "lower median")
+                    results[KAPPA] = measures.against(kappas[KAPPA[0]], "lower median")
             self._results[key] = results
         return self._results[key]
 

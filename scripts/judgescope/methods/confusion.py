@@ -82,10 +82,6 @@ class Drops:
         self.ends = [study.spec.judges[judge].ends[cell.aspect] for cell in pairs]
         self._cache: dict[tuple[bytes, int], dict[str, Replicated]] = {}
 
-    def same_points(self, other: "Drops") -> bool:
-        """Return whether drops of both are in points of the same scale."""
-        return self.judge == other.judge or (self.ends == other.ends and None not in self.ends)
-
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
         """Return S_T, S_F, index and AUC over the drops that are `given`, with their deletions.
 
@@ -302,7 +298,8 @@ def _difference(
         return
     judges, given = dict.fromkeys((first.judge, second.judge)), first.given & second.given
     headlines, others = (drops.headlines(given, *judges) for drops in (first, second))
-    if not first.same_points(second):
+    same_points = first.ends == second.ends and None not in first.ends
+    if first.judge != second.judge and not same_points:
         yield from undefined(DIFFERENT_SCALES, IN_POINTS)
         headlines = {name: one for name, one in headlines.items() if name not in IN_POINTS}
     note = study.share_note(*judges)

@@ -52,8 +52,7 @@ def counts_by_status(statuses: dict[str, Counter[str]]) -> Iterator[tuple[str, E
         if status in statuses:
             remedies = [OFF_GRID_REMEDY] if status == OFF_GRID else []
             note = "; ".join([_explained(statuses[status]), *remedies])
-            count = Estimate(float(statuses[status].total()), n=planned, note=note)
-            yield f"count_{status}", count
+            yield f"count_{status}", Estimate(float(statuses[status].total()), n=planned, note=note)
 
 
 def _explained(rules: Counter[str]) -> str:

@@ -14,17 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods import measures
 from judgescope.methods.base import AppliesTo, EnsembleMembers, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import NO_VOTES, truth_name, truth_of
-from judgescope.methods.measures import (
-    AVERAGE,
-    POOLED,
-    Measure,
-    against,
-    correlated,
-    on_their_scale,
-)
+from judgescope.methods.measures import AVERAGE, POOLED, Measure, against, correlated
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.classes import on_labels
@@ -94,7 +88,7 @@ class Ensemble:
             if not len(ratings) or len(scores) < len(each):
                 continue
             has_scale = study.spec.judges[self.judge].ends[aspect] is not None
-            one_scale = has_scale and on_their_scale(study, self.judge, aspect)
+            one_scale = has_scale and measures.on_their_scale(study, self.judge, aspect)
             data = self, aspect, np.stack(scores)
             if self.votes_on(aspect):
                 views[aspect] = Votes(*data, truth_of(study, aspect)(ratings), one_scale)
@@ -262,25 +256,21 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 def _ensemble_rows(ensemble: Ensemble) -> Iterator[Row]:
     """Yield an ensemble's rows, then those of the judge that was trained on its scores."""
-    views = ensemble.views()
-    one_scale = all(
-        view.one_scale for view in views.values()
-    )  # otherwise means would mix labels and numbers
+    views, panel, card = ensemble.views(), ensemble.panel, ensemble.card
+    # otherwise means would mix labels and numbers
+    one_scale = all(view.one_scale for view in views.values())
     results = {
         aspect: dict(replace(view, one_scale=one_scale).results()) for aspect, view in views.items()
     }
     yield from _with_averages(ensemble, results)
-    study, members = ensemble.panel.study, ensemble.named(ensemble.everyone)
-    for aspect, scale in study.spec.aspects.items():
-        rated = len(ensemble.panel.ratings(aspect)) > 0
+    columns: AppliesTo = {"judge_b": TOGETHER.join(card.members), "k": len(card.members)}
+    nothing = Estimate.undefined(NO_VOTES)
+    for aspect, scale in panel.study.spec.aspects.items():
+        rated = len(panel.ratings(aspect)) > 0
         if rated and not scale.ordered and not ensemble.votes_on(aspect):
-            columns: AppliesTo = {"judge_b": members, "k": len(ensemble.card.members)}
-            nothing = Estimate.undefined(NO_VOTES)
-            yield ensemble.panel.row(
-                ensemble.judge, aspect, ON_LABELS[0], POOLED, nothing, **columns
-            )
-    if (student := ensemble.card.student) is not None:
-        shared = replace(ensemble, panel=ensemble.panel.given(student))
+            yield panel.row(ensemble.judge, aspect, ON_LABELS[0], POOLED, nothing, **columns)
+    if (student := card.student) is not None:
+        shared = replace(ensemble, panel=panel.given(student))
         views = shared.views()
         results = {aspect: dict(view.student_results(student)) for aspect, view in views.items()}
         yield from _with_averages(shared, results)
@@ -316,15 +306,13 @@ def _aspect_rows(
     notes = [MANY.format(size)] if size > MOST_MEMBERS else []
     notes += [SCALES] if aspect in ensemble.card.mixed else []
     from_best = {Where(f"difference_{name}", level, best[name, level][1]) for name, level in best}
+    judge, panel = ensemble.judge, ensemble.panel
     for where, result in results.items():
+        statistic, level, member, k = where
         own_notes = [BEST.format(size)] if where in from_best else []
-        whole = where.k == size and where.statistic in (*STATISTICS, *ON_LABELS)
-        own_notes += notes if whole else []
-        estimate = result.estimate.with_note("; ".join(own_notes))
-        columns: AppliesTo = {"judge_b": where.judge_b, "k": where.k}
-        yield ensemble.panel.row(
-            ensemble.judge, aspect, where.statistic, where.level, estimate, **columns
-        )
+        own_notes += notes if k == size and statistic in (*STATISTICS, *ON_LABELS) else []
+        noted = result.estimate.with_note("; ".join(own_notes))
+        yield panel.row(judge, aspect, statistic, level, noted, judge_b=member, k=k)
 
 
 METHOD = Method(selectable=True, texts=("systems",), parts=("ensembles",), unordered="yes")

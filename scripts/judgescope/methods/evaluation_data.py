@@ -183,15 +183,13 @@ class EvaluationData:
         column = {target: number for number, target in enumerate(panel.targets)}
         rows = self.draws.filter(pc.equal(self.draws["perturbation"], panel.perturbation))
         names = ("judge", "aspect", "target", "target_b", "draw", "value")
+        columns = (rows[name].to_pylist() for name in names)
         tables: dict[tuple[str, str], Floats] = {}
-        for judge, aspect, target, target_b, draw, value in zip(
-            *(rows[name].to_pylist() for name in names), strict=True
-        ):
+        for judge, aspect, target, target_b, draw, value in zip(*columns, strict=True):
             draws = card.draws if (card := self.spec.judges.get(judge)) else 1
-            if target_b is not None or target not in column or draws < 2:
-                continue
-            table = tables.setdefault((judge, aspect), np.full((draws, len(column)), np.nan))
-            table[draw, column[target]] = np.nan if value is None else value
+            if target_b is None and target in column and draws > 1:
+                table = tables.setdefault((judge, aspect), np.full((draws, len(column)), np.nan))
+                table[draw, column[target]] = np.nan if value is None else value
         return dict(sorted(tables.items()))
 
     @cached_property

@@ -11,19 +11,13 @@ from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Row, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.statistics import raters
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
 from judgescope.statistics.classes import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
-from judgescope.statistics.raters import (
-    AsRater,
-    alternative_annotator,
-    as_rater,
-    ceilings,
-    decided,
-    rating_tables,
-)
+from judgescope.statistics.raters import AsRater
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
@@ -197,7 +191,7 @@ def replacement(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: F
     rule, discrete = study.spec.alt_test, classes_of(study, judge, aspect) is not None
     by_distance = not discrete if rule.ordered is None else rule.ordered
     by_distance = by_distance and study.spec.aspects[aspect].ordered
-    rate, advantage = alternative_annotator(
+    rate, advantage = raters.alternative_annotator(
         x,
         ratings,
         panel.source,
@@ -229,7 +223,9 @@ def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
         return stream(study.spec.seed, "as rater", study.dataset, split(aspect)[0])
 
     chosen = np.isin(systems.targets, panel.targets)
-    return [table[:, chosen] for table in rating_tables(ratings, systems.source, slots, shuffle)]
+    return [
+        table[:, chosen] for table in raters.rating_tables(ratings, systems.source, slots, shuffle)
+    ]
 
 
 def as_raters(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats) -> Named:
@@ -247,7 +243,7 @@ def as_raters(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Flo
             )
         return cache[key]
 
-    results = as_rater(correlate, x, tables, against="mean")
+    results = raters.as_rater(correlate, x, tables, against="mean")
     classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
@@ -255,7 +251,7 @@ def as_raters(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Flo
             each = on_classes(b, a, classes, panel.source, study.weights)
             return {(name, POOLED): each[name] for name in ("kappa_linear", "kappa_quadratic")}
 
-        results |= as_rater(classify, x, tables, against="each")
+        results |= raters.as_rater(classify, x, tables, against="each")
     yield from decided_beside_raters(study, results)
 
 
@@ -263,7 +259,7 @@ def decided_beside_raters(study: EvaluationData, results: Mapping[Measure, AsRat
     """Yield the differences from one more rater, with what the margin decides, and the shares."""
     margin = present(study.spec.as_rater).margin
     for (name, level), (difference, share) in results.items():
-        noted = difference.estimate.with_note(decided(difference, margin))
+        noted = difference.estimate.with_note(raters.decided(difference, margin))
         yield (f"as_rater_{name}", level), noted
         yield (f"as_rater_share_{name}", level), share
 
@@ -306,7 +302,7 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 
-    yield from ceilings(partial(ranked, panel), ratings, against="mean").items()
+    yield from raters.ceilings(partial(ranked, panel), ratings, against="mean").items()
     if classes is None:
         return
 
@@ -315,7 +311,7 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
         return {(name, POOLED): one for name, one in results.items()}
 
     floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
-    for measure, ceiling in ceilings(classify, ratings, against="each").items():
+    for measure, ceiling in raters.ceilings(classify, ratings, against="each").items():
         note = f"floor {floor:.3f}, mean over the raters" if measure[0] == CEM_ORD else ""
         yield measure, ceiling.with_note(note)
 

@@ -16,20 +16,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods import measures
 from judgescope.methods.agreement import below_controls
 from judgescope.methods.base import HUMAN, GradedTexts, Method, Row, present
 from judgescope.methods.differences import compared, mean_rows
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, aligned, set_columns
-from judgescope.methods.measures import (
-    AVERAGE,
-    Measure,
-    against,
-    correlated,
-    is_discrete,
-    unrated,
-    with_floor_note,
-    with_hint_note,
-)
+from judgescope.methods.measures import AVERAGE, Measure, against, with_floor_note, with_hint_note
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics import order
@@ -82,7 +74,7 @@ class People:
         """Return people's ratings of a panel's texts."""
         study, ratings = panel.study, panel.ratings(aspect)
         classes, shared = study.spec.aspects[aspect].values, unanimous(ratings)
-        why = unrated(study, ratings) or (CONTINUOUS if classes is None else "")
+        why = measures.unrated(study, ratings) or (CONTINUOUS if classes is None else "")
         why = why or ("" if are_classes(shared, classes or []) else OFF_SCALE)
         mean = mean_rating(ratings)
         return cls(mean, shared * np.nan if why else shared, classes or [], why)
@@ -125,7 +117,7 @@ class Answers:
         """Return a judge's answers from its scores and, if these rest on several, its draws."""
         card, people = study.spec.judges[judge], study.spec.aspects[aspect].values
         draws = None if card.first_draw else draws
-        discrete, scale = is_discrete(study, judge, aspect), card.grid[aspect]
+        discrete, scale = measures.is_discrete(study, judge, aspect), card.grid[aspect]
         means, modes, tied = values, values, np.zeros(values.size, dtype=bool)
         if draws is not None:
             planned = np.full(values.size, card.draws)
@@ -160,7 +152,7 @@ class View:
     @cached_property
     def results(self) -> Mapping[Measure, Replicated]:
         """Return every statistic of MEASURES and BESIDE with its replicates."""
-        correlations = correlated(
+        correlations = measures.correlated(
             self.panel,
             self.answers.means,
             self.people.mean,
@@ -403,8 +395,8 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     yield from global_rows(study)
     yield from local_rows(study)
     views = Views(study.shared_panel(*study.spec.judges))
-    measures = [row for judge in study.spec.judges for row in _measure_rows(views, judge)]
-    result = [*_people_rows(views), *below_controls(study, measures)]
+    measured = [row for judge in study.spec.judges for row in _measure_rows(views, judge)]
+    result = [*_people_rows(views), *below_controls(study, measured)]
     for judge in study.spec.judges:
         result += _detail_rows(views, judge)
     for criterion in views.criteria:

@@ -52,7 +52,10 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
             for number, share in enumerate(shares, start=1):
                 yield study.row(judge, "", "score_share", "", share, perturbation=name, k=number)
     if study.spec.ratings != "none" and "systems" in study.spec.targets:
-        yield _people_row(study, judge)
+        panel = study.rated(judge)[-1]
+        people = np.mean([mean_rating(panel.ratings(name)) for name in aspects], axis=0)
+        r = pearson(panel, mean_score(panel, judge), people)
+        yield panel.row(judge, "", "pearson", "pooled", r, perturbation="systems")
 
 
 def mean_score(panel: TargetSet, judge: str) -> Floats:
@@ -82,14 +85,6 @@ def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
     low, high = scale or (given.min(), given.max())
     low, high = min(low, given.min()), max(high, given.max())
     return np.linspace(*((low, high) if high > low else (low - 0.5, low + 0.5)), BINS + 1)
-
-
-def _people_row(study: EvaluationData, judge: str) -> Row:
-    """Return the row of Pearson's r with people, of means over aspects of the systems' texts."""
-    panel = study.rated(judge)[-1]
-    people = np.mean([mean_rating(panel.ratings(name)) for name in study.spec.aspects], axis=0)
-    r = pearson(panel, mean_score(panel, judge), people)
-    return panel.row(judge, "", "pearson", "pooled", r, perturbation="systems")
 
 
 METHOD = Method()

@@ -14,18 +14,10 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
+from judgescope.methods import measures
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData, aligned
-from judgescope.methods.measures import (
-    AVERAGE,
-    against,
-    alpha,
-    classes_with,
-    is_discrete,
-    lower_median,
-    unrated,
-    with_hint_note,
-)
+from judgescope.methods.measures import AVERAGE, with_hint_note
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes, Flags, Floats
@@ -237,7 +229,7 @@ def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterato
     """Yield the agreement of people with each other, once for all wordings of an aspect."""
     plain = split(aspect)[0]
     if next(name for name in study.spec.aspects if split(name)[0] == plain) == aspect:
-        why = unrated(study, ratings)
+        why = measures.unrated(study, ratings)
         estimate = Estimate.undefined(why) if why else _alpha(study, aspect, ratings)
         yield study.row(HUMAN, plain, "alpha_ordinal", "", estimate)
 
@@ -259,7 +251,7 @@ def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
     classes = study.spec.aspects[aspect].values
     if classes is None or not are_classes(ratings, classes):
         return Estimate.undefined(CONTINUOUS if classes is None else OFF_SCALE)
-    return alpha(study.systems, ratings, classes).estimate
+    return measures.alpha(study.systems, ratings, classes).estimate
 
 
 def _alpha_rows(
@@ -270,17 +262,17 @@ def _alpha_rows(
         scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
         if scores is None:
             continue
-        median = lower_median(people)
-        classes, why = classes_with(study, judge, aspect, median, scores)
+        median = measures.lower_median(people)
+        classes, why = measures.classes_with(study, judge, aspect, median, scores)
         if classes is None or not are_classes(people, classes):
             alphas = [study.undefined(why or OFF_SCALE)] * len(WITH_PEOPLE)
         else:
-            joint = alpha(panel, np.vstack([people, scores]), classes)
-            pair = alpha(panel, np.stack([median, scores]), classes)
-            each = [alpha(panel, np.stack([one, scores]), classes) for one in people]
+            joint = measures.alpha(panel, np.vstack([people, scores]), classes)
+            pair = measures.alpha(panel, np.stack([median, scores]), classes)
+            each = [measures.alpha(panel, np.stack([one, scores]), classes) for one in people]
             alphas = [
                 joint.with_method(f"of {len(people)} raters and the judge"),
-                against(pair, "lower median"),
+                measures.against(pair, "lower median"),
                 mean_over(each, averaged="pairs of the judge and a rater"),
             ]
         if number == 0:
@@ -347,16 +339,16 @@ def _hint_rows(
     missing = int(asked.sum() - both.sum())
     equal, already = np.isclose(scores, hints), np.isclose(base_scores, hints)
     toward = (scores - base_scores) * np.sign(hints - base_scores)
-    measures: dict[str, tuple[Floats | Flags, Flags, Bounds | None]] = {
+    effects: dict[str, tuple[Floats | Flags, Flags, Bounds | None]] = {
         "follow_rate": (equal, both, SHARE),
         "hint_baseline_rate": (already, both, SHARE),
         "hint_adoption_rate": (equal, both & ~already, SHARE),
         "match_share": (np.isclose(scores, base_scores), both, SHARE),
         "hint_shift": (toward, both & ~already, None),
     }
-    single = all(is_discrete(study, name, aspect) for name in (judge, base))
+    single = all(measures.is_discrete(study, name, aspect) for name in (judge, base))
     estimates = dict[str, Estimate]()
-    for name, (values, used, ends) in measures.items():
+    for name, (values, used, ends) in effects.items():
         if ends and not single:
             estimates[name] = Estimate.undefined(SEVERAL_DRAWS)
             continue
@@ -441,7 +433,7 @@ def _injection(
     if ends is None and np.unique(values).size > 1:
         scale = float(values.min()), float(values.max())
     why = NO_CLAIM if ends is None else ""
-    if not is_discrete(study, judge, aspect):
+    if not measures.is_discrete(study, judge, aspect):
         why = SEVERAL_DRAWS
     if study.spec.attacks[attack] and ends and ends[1] != top:  # the attack names a number
         why = OTHER_CLAIM

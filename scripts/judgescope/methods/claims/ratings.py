@@ -82,16 +82,13 @@ class Classified:
             return self.kappa(np.where(np.isnan(self.answers), np.nan, answers))
 
         nulls = length_nulls(kappa, 0.0, base.CORRELATION_GAP, by_length)
-        return kappa, {base.CHANCE: nulls[base.CHANCE], base.WITHIN: self._p_within(), **nulls}
-
-    def _p_within(self) -> float:
-        given = ~np.isnan(self.answers)
+        given, step = ~np.isnan(self.answers), np.arange(len(self.classes), dtype=float)
         gold, answers = (
             class_codes(values[given], self.classes) for values in (self.gold, self.answers)
         )
-        step = np.arange(len(self.classes), dtype=float)
         distance = np.abs(step[:, None] - step)
-        return p_within(gold, answers, self.source[given], self.rng, distance)
+        within = p_within(gold, answers, self.source[given], self.rng, distance)
+        return kappa, {base.CHANCE: nulls[base.CHANCE], base.WITHIN: within, **nulls}
 
     def moved(self, answers: Floats, index: Codes, text: Codes) -> Floats:
         """Return kappa of each row of `text`: which text's class, of `answers`, is in its place.

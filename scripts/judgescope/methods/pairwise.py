@@ -16,7 +16,7 @@ from judgescope.methods.differences import compared as compared_judges
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.methods.measures import BY_SYSTEM, POOLED
 from judgescope.statistics import preferences
-from judgescope.statistics.arrays import Codes, Floats
+from judgescope.statistics.arrays import Codes, Floats, place_within
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.classes import on_labels
 from judgescope.statistics.means import clustered_mean
@@ -374,21 +374,13 @@ def _mean(votes: list[float]) -> float:
 
 def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimate:
     """Return the share of circles, where an item's texts are compared with each other."""
-    texts: dict[str, list[str]] = defaultdict(list)
-    for target, item in zip(panel.targets, panel.items, strict=True):
-        texts[item].append(target)
-    width = max(map(len, texts.values()), default=0)
-    table = np.full((len(texts), width, width), np.nan)
-    cell_of = {
-        target: (row, column)
-        for row, item in enumerate(sorted(texts))
-        for column, target in enumerate(sorted(texts[item]))
-    }
-    for (first, second), vote in zip(judged_pairs.pairs, judged_pairs.verdict, strict=True):
-        (row, i), (_, j) = cell_of[first], cell_of[second]
-        table[row, i, j], table[row, j, i] = vote, -vote
-    source = np.array([panel.study.item_order[item] for item in sorted(texts)], dtype=np.int64)
-    return nontransitive_share(table, source, panel.study.weights)
+    items, row = np.unique(panel.source, return_inverse=True)
+    column, (first, second) = place_within(panel.source), (judged_pairs.first, judged_pairs.second)
+    width = int(column.max(initial=-1)) + 1
+    table = np.full((items.size, width, width), np.nan)
+    table[row[first], column[first], column[second]] = judged_pairs.verdict
+    table[row[first], column[second], column[first]] = -judged_pairs.verdict
+    return nontransitive_share(table, items, panel.study.weights)
 
 
 METHOD = Method(

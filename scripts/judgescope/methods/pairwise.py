@@ -5,6 +5,7 @@ Consistency over orders, position bias, agreement with people, strengths of syst
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -39,8 +40,6 @@ Votes = Mapping[Pair, list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
 VotesByCell = dict[tuple[str, str, str], dict[Pair, list[float]]]
 """(perturbation, judge, aspect) -> votes."""
-Named = tuple[str, str, AppliesTo, Estimate]
-"""Statistic, level, further columns, estimate."""
 LISTED, SWAPPED = "as_listed", "swapped"
 LISTED_BY_SYSTEM = f"{LISTED}_{BY_SYSTEM}"
 ACCURACY, KAPPA = "accuracy_comparison", "kappa_nominal"
@@ -115,11 +114,12 @@ def net_votes(people: Floats) -> Floats:
     return np.where(np.isfinite(people).any(axis=0), np.nansum(people, axis=0), np.nan)
 
 
-def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
+def of_people(study: EvaluationData, aspect: str) -> Iterator[Row]:
     """Yield the statistics of people's choices: agreement, biases, strengths of systems."""
+    row = partial(study.row, HUMAN, aspect)
     pairs, weights = Pairs(study.systems, aspect), study.weights
     for name, one in preferences.agreement_of_people(pairs.people, pairs.source, weights).items():
-        yield name, POOLED, {}, one.estimate
+        yield row(name, POOLED, one.estimate)
     people, given = pairs.people, np.isfinite(pairs.people)
     if len(people) > 1:  # how often a rater chooses as most of the others do
         each = (np.delete(people, rater, axis=0) for rater in range(len(people)))
@@ -127,48 +127,48 @@ def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
         source = np.broadcast_to(pairs.source, people.shape)[given]
         like_others = comparison_accuracy(people[given], others[given], source, weights)
         for name, estimate in like_others.items():
-            yield name, POOLED, {}, estimate
+            yield row(name, POOLED, estimate)
     votes, shown, pair = pairs.people[given], pairs.shown[given], np.nonzero(given)[1]
     source = pairs.source[pair]
     position = first_position_rate(votes * shown, source, weights)
-    yield "first_position_rate", POOLED, {}, position
+    yield row("first_position_rate", POOLED, position)
     longer = pairs.side(study.systems.lengths)[pair]
-    yield "longer_chosen", POOLED, {}, side_chosen(votes, longer, source, weights)
+    yield row("longer_chosen", POOLED, side_chosen(votes, longer, source, weights))
     if not study.spec.anonymous_systems:
         first, second = (study.systems.system[place[pair]] for place in pairs.places)
         compared = Comparisons(first, second, votes, shown.astype(np.int64), source)
-        yield from _strengths(study.systems, compared)
+        yield from _strengths(study.systems, HUMAN, aspect, compared)
 
 
-def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterator[Named]:
+def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterator[Row]:
     """Yield how a judge's votes go with people, by order, its biases, and strengths of systems.
 
     Of a judge that scores, the votes are in one order of no meaning: see `scored_votes`.
     """
     study, weights = panel.study, panel.study.weights
-    pairs = Pairs(panel, aspect, votes)
+    row, pairs = partial(study.row, judge, aspect), Pairs(panel, aspect, votes)
     source, people = pairs.source, pairs.people
     verdict = verdicts_on(pairs.names, votes, 1, -1)
     quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
     ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
         for name, one in preferences.vote_agreement(verdict, people, source, weights).items():
-            yield name, POOLED, {}, one.estimate
+            yield row(name, POOLED, one.estimate)
     listed, swapped = (verdicts_on(pairs.names, votes, order) for order in (1, -1))
     both = bool(np.isfinite(listed).any() and np.isfinite(swapped).any())
     levels = [(POOLED, verdict)]
     levels += [(LISTED, listed), (SWAPPED, swapped)] if both else []
     for level, each in levels:
         if level != POOLED:
-            yield ACCURACY, level, {}, verdict_accuracy(each, np.sign(ahead), source, weights)
-        yield KAPPA, level, {}, _kappa(np.sign(ahead), each, source, weights)
+            yield row(ACCURACY, level, verdict_accuracy(each, np.sign(ahead), source, weights))
+        yield row(KAPPA, level, _kappa(np.sign(ahead), each, source, weights))
     if both:
         right = right_in_both_orders(listed, swapped, np.sign(ahead), source, weights)
-        yield "accuracy_both_orders", POOLED, {}, right
-        yield "kappa_orders", POOLED, {}, _kappa(listed, swapped, source, weights)
+        yield row("accuracy_both_orders", POOLED, right)
+        yield row("kappa_orders", POOLED, _kappa(listed, swapped, source, weights))
     best = best_of_n(verdict, ahead, pairs.places, source, weights)
     if best.n or best.n_missing or best.n_tied:
-        yield "best_of_n", POOLED, {}, best
+        yield row("best_of_n", POOLED, best)
     family = study.spec.judges[judge].family
     own = [
         float(bool(family) and study.spec.families.get(name) == family) for name in panel.systems
@@ -176,15 +176,16 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     sides = {"longer": pairs.side(panel.lengths), "own_family": pairs.side(np.array(own))}
     for name, side in sides.items():
         if side.any():
-            yield f"{name}_chosen", POOLED, {}, side_chosen(verdict, side, source, weights)
+            yield row(f"{name}_chosen", POOLED, side_chosen(verdict, side, source, weights))
             excess = side_excess(verdict, np.sign(ahead), side, source, weights)
-            yield f"{name}_excess", POOLED, {}, excess
+            yield row(f"{name}_excess", POOLED, excess)
     if study.spec.anonymous_systems:
         return
     systems = [panel.system[place] for place in pairs.places]
     for level, each in ((BY_SYSTEM, verdict), (LISTED_BY_SYSTEM, listed))[: 1 + both]:
-        yield ACCURACY, level, {}, ordered_systems(each, ahead, *systems)
-    yield from _strengths(panel, _comparisons(panel, votes, study.spec.judges[judge].compares))
+        yield row(ACCURACY, level, ordered_systems(each, ahead, *systems))
+    compared = _comparisons(panel, votes, study.spec.judges[judge].compares)
+    yield from _strengths(panel, judge, aspect, compared)
 
 
 def of_two(
@@ -213,18 +214,18 @@ def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
     return Comparisons(*systems, values, shown.astype(np.int64), panel.source[first])
 
 
-def _strengths(panel: TargetSet, votes: Comparisons) -> Iterator[Named]:
+def _strengths(panel: TargetSet, judge: str, aspect: str, votes: Comparisons) -> Iterator[Row]:
     """Yield the strength of each compared system, the odds of a tie, the effect of the position."""
     codes, code = np.unique(np.stack([votes.first, votes.second]), return_inverse=True)
     first, second = code.reshape(2, -1)
     votes = votes._replace(first=first, second=second)
     fitted = preferences.strengths(votes, codes.size, panel.study.weights)
-    names = sorted(set(panel.systems))
+    names, row = sorted(set(panel.systems)), partial(panel.study.row, judge, aspect)
     for at, one in zip(codes.tolist(), fitted.systems, strict=True):
-        yield "strength", BY_SYSTEM, {"system_subset": names[at]}, one.estimate
-    yield "strength_ties", BY_SYSTEM, {}, fitted.ties.estimate
+        yield row("strength", BY_SYSTEM, one.estimate, system_subset=names[at])
+    yield row("strength_ties", BY_SYSTEM, fitted.ties.estimate)
     if fitted.position is not None:
-        yield "strength_position", BY_SYSTEM, {}, fitted.position.estimate
+        yield row("strength_position", BY_SYSTEM, fitted.position.estimate)
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
@@ -241,8 +242,7 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[Row]:
     """Yield the rows of people's choices and of recorded comparisons, of texts by systems."""
     for aspect in study.preferences:
-        for name, level, columns, estimate in of_people(study, aspect):
-            yield study.row(HUMAN, aspect, name, level, estimate, **columns)
+        yield from of_people(study, aspect)
     scored, known = scored_votes(study), dict[tuple[str, str], Votes]()
     compared = {**votes_by_cell, **scored}
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
@@ -257,8 +257,7 @@ def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[
             for statistic, one in accuracy.items():
                 yield study.row(judge, aspect, statistic, POOLED, one)
         if votes and (chosen or card.engine == "recorded"):
-            for name, level, columns, estimate in of_judge(panel, judge, aspect, votes):
-                yield study.row(judge, aspect, name, level, estimate, **columns)
+            yield from of_judge(panel, judge, aspect, votes)
         if votes and chosen:
             known[judge, aspect] = votes
     for (judge, other), aspect in product(compared_judges(study, "systems"), study.spec.aspects):

@@ -260,11 +260,10 @@ class Marked(Block):
 
 @dataclass(frozen=True)
 class Fold(Block):
-    """Blocks that are shown on demand, also by a link to its `id`."""
+    """Blocks that are shown on demand."""
 
     summary: str
     blocks: Sequence[Block]
-    id: str = ""
 
 
 @dataclass(frozen=True)

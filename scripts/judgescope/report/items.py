@@ -20,7 +20,7 @@ from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.marked import MOST_SEVERE, Error
 from judgescope.report.specs import AnnotatedTexts
-from judgescope.schema.tables import read_table
+from judgescope.schema.tables import read_table, texts_of
 
 Row = dict[str, Any]
 
@@ -261,10 +261,9 @@ def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedTex
         instead = f"instead: {row['correction']}" if row["correction"] else ""
         why = "; ".join(filter(None, (instead, row["comment"])))
         gold[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
-    targets = _of_targets(read_table("targets", source.targets, ["target", "text"]), names)
-    texts = {row["target"]: row["text"] or "" for row in targets}
+    texts = texts_of(source.targets)
     return [
-        AnnotatedText(name, texts[name], gold[name] if source.gold else None, readings[name])
+        AnnotatedText(name, texts[name] or "", gold[name] if source.gold else None, readings[name])
         for name in names
     ]
 
@@ -275,15 +274,13 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
     The targets are put in an order by the seed, and each aspect takes the next ones that are judged
     in it; where these run out, the first ones again.
     """
-    judged: dict[str, set[str]] = defaultdict(set)
-    columns = (marked[name].to_pylist() for name in ("aspect", "target"))
-    for aspect, target in zip(*columns, strict=True):
-        judged[aspect].add(target)
-    names = sorted(set[str]().union(*judged.values()))
+    columns = marked.select(["aspect", "target"]).to_pandas()
+    judged = columns.groupby("aspect")["target"].agg(set)
+    names = sorted(set[str]().union(*judged))
     order = stream(seed, "annotated", dataset).permutation(len(names)).tolist()
     each, chosen = max(DRAWN // max(len(judged), 1), LEAST), set[tuple[str, str]]()
-    for number, aspect in enumerate(sorted(judged)):
-        in_order = [names[index] for index in order if names[index] in judged[aspect]]
+    for number, (aspect, targets) in enumerate(judged.items()):
+        in_order = [names[index] for index in order if names[index] in targets]
         start = number * each % len(in_order)
         rotated = in_order[start:] + in_order[:start]
         chosen |= {(name, aspect) for name in rotated[:each]}

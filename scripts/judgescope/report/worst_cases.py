@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -172,10 +172,8 @@ def _places(values: Sequence[float], ends: Sequence[float] | None) -> list[float
     """Return where each value lies between the ends, else its mid-rank; as shares."""
     if ends is not None:
         return [_share(value - ends[0], ends[1] - ends[0]) for value in values]
-    ordered = np.sort(values)
-    sums = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
-    ranks: list[float] = (sums / 2 / len(ordered)).tolist()
-    return ranks
+    ranks = pd.Series(values, dtype=float).rank()
+    return [(rank - 0.5) / len(values) for rank in ranks]
 
 
 class Reader:

@@ -255,12 +255,11 @@ def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
 def literal(value: object) -> str:
     """Return a value as JSON that stands safely in a script, whatever its strings hold."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _UNSAFE.sub(_escaped, text)
 
+    def escaped(sign: re.Match[str]) -> str:
+        return "\\u" + sign[0].encode("utf-16-be", "surrogatepass").hex("-", 2).replace("-", "\\u")
 
-def _escaped(sign: re.Match[str]) -> str:
-    units = sign[0].encode("utf-16-be", "surrogatepass").hex("u", 2)
-    return "".join(f"\\u{unit}" for unit in units.split("u"))
+    return _UNSAFE.sub(escaped, text)
 
 
 def call(kind: str, numbers: Sequence[int], data: str) -> str:

@@ -128,8 +128,12 @@ class Texts:
         """Return target -> text of a set, in the order of its table; the last set is kept."""
         if self._set[0] != perturbation:
             path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
-            rows = read_table("targets", path).to_pylist()
-            self._set = perturbation, {row["target"]: _target(row) for row in rows}
+            self._set = perturbation, {}
+            for row in read_table("targets", path).to_pylist():
+                edits, text = tuple(Edit(**edit) for edit in row["edits"] or ()), row["text"] or ""
+                before = undone_edits(text, edits) if edits else None
+                about = (row["target"], row["item"], row["system"] or "", row["step"] or 0)
+                self._set[1][row["target"]] = Target(*about, text, before, edits)
         return self._set[1]
 
     def judged(self, cell: tuple[str, str, str], model: str) -> list[Judged]:
@@ -185,14 +189,6 @@ class Texts:
                 if target_b is not None:  # the same choice, as a judge in the other order sees it
                     pairs.setdefault((target_b, target), []).append(-value)
         return ratings
-
-
-def _target(row: Row) -> Target:
-    edits = tuple(Edit(**edit) for edit in row["edits"] or ())
-    text = row["text"] or ""
-    before = undone_edits(text, edits) if edits else None
-    step, system = row["step"] or 0, row["system"] or ""
-    return Target(row["target"], row["item"], system, step, text, before, edits)
 
 
 def _draws(judgments: str, replies: str) -> Mapping[tuple[object, ...], list[Draw]]:

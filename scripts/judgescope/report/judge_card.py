@@ -48,6 +48,7 @@ NUMBERS_LEAD = (
     "observations and notes. The reason for a dash is below it. Numbers that are computed both "
     "with and without the reference texts are shown without them."
 )
+STYLE_LEAD = "How it uses its scale: where its scores of originals and of perturbed texts lie."
 Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
 NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note", "signature")
@@ -85,11 +86,12 @@ def _sections(
     tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
     spec = structs.replace(report.spec, study=facts_of_study, cards=None)
     alone = replace(report, spec=spec, tables=tables)  # a report of this judge alone
+    style = [block for each in alone.datasets for block in style_blocks(alone, each, alone.judges)]
     made = (
         standing(report, judge),
         settings_section(report, judge),
         worst_cases.section(readers, judge),
-        _styles(alone),
+        Section("style", "Response style", STYLE_LEAD, style) if style else None,
         agreement.repeatability(alone),
         agreement.pairwise(alone),
         _coverage(alone, judge),
@@ -265,14 +267,6 @@ def number(row: Row | None) -> Cell:
     notes = tuple(filter(None, (counts, spoken(row.note))))
     style = "undefined" if row.value is None else "number told"
     return replace(estimate(row, counts=True), notes=notes, title="", style=style)
-
-
-def _styles(alone: CardReport) -> Section | None:
-    blocks = [
-        block for dataset in alone.datasets for block in style_blocks(alone, dataset, alone.judges)
-    ]
-    lead = "How it uses its scale: where its scores of originals and of perturbed texts lie."
-    return Section("style", "Response style", lead, blocks) if blocks else None
 
 
 def _coverage(alone: CardReport, judge: Judge) -> Section | None:

@@ -81,24 +81,17 @@ def compared(before: str, after: str) -> list[Stretch]:
     start = Prefix.similarity(old, new)
     end = Postfix.similarity(old[start:], new[start:])
     head, tail = "".join(old[:start]), "".join(old[len(old) - end :])
-    middle = _between(old[start : len(old) - end], new[start : len(new) - end])
-    return _joined([Stretch(head, head, False), *middle, Stretch(tail, tail, False)])
-
-
-def _between(old: list[str], new: list[str]) -> list[Stretch]:
-    """Return the stretches of tokens that differ at both ends."""
-    whole = [Stretch("".join(old), "".join(new), True)]
-    if len(old) + len(new) > MOST_TOKENS:
-        return whole
-    found = []
-    for one in Levenshtein.opcodes(old, new):
-        before = "".join(old[one.src_start : one.src_end])
-        after = "".join(new[one.dest_start : one.dest_end])
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    middle, parts = [Stretch("".join(old), "".join(new), True)], list[Stretch]()
+    for one in Levenshtein.opcodes(old, new) if len(old) + len(new) <= MOST_TOKENS else ():
+        first = "".join(old[one.src_start : one.src_end])
+        other = "".join(new[one.dest_start : one.dest_end])
         # what only separates two changes is a part of both
-        found.append(Stretch(before, after, one.tag != "equal" or not before.strip()))
-    changed = sum(len(one.before.split()) for one in found if one.changed)
-    words = sum(len(one.before.split()) for one in found)
-    return whole if changed > MOST_REPLACED * words else found
+        parts.append(Stretch(first, other, one.tag != "equal" or not first.strip()))
+    changed = sum(len(one.before.split()) for one in parts if one.changed)
+    if parts and changed <= MOST_REPLACED * sum(len(one.before.split()) for one in parts):
+        middle = parts
+    return _joined([Stretch(head, head, False), *middle, Stretch(tail, tail, False)])
 
 
 def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:

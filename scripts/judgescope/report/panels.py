@@ -120,7 +120,11 @@ class Scale:
     def of(cls, values: Iterable[float | None], wider: float = 1.0) -> Self:
         """Return the scale that holds the values, with few ticks; fewer where it is `wider`."""
         known = [value for value in values if value is not None]
-        step = _step((max(known) - min(known)) * wider)
+        span, step = (max(known) - min(known)) * wider, 0.1
+        if span >= LEAST_SPAN:  # the least step of 1, 2 or 5 times a power of ten
+            power = floor(log10(span / MOST_TICKS))
+            steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
+            step = next(step for step in steps if span / step <= MOST_TICKS)
         low = floor(min(known) / step)
         return cls(low, max(ceil(max(known) / step), low + 1), step)
 
@@ -134,15 +138,6 @@ class Scale:
         digits = max(0, -floor(log10(self.step)))
         values = [round(at * self.step, 9) for at in range(self.low, self.high + 1)]
         return [(value, f"{value:.{digits}f}".replace("-", MINUS)) for value in values]
-
-
-def _step(span: float) -> float:
-    """Return the least step of 1, 2 or 5 times a power of ten that needs few ticks."""
-    if span < LEAST_SPAN:
-        return 0.1
-    power = floor(log10(span / MOST_TICKS))
-    steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
-    return next(step for step in steps if span / step <= MOST_TICKS)
 
 
 class _Grid(NamedTuple):
@@ -219,12 +214,6 @@ class TargetSet:
     ends: Sequence[Ends] = ()
     level: Level | None = None
 
-    @property
-    def values(self) -> list[float | None]:
-        """Return all that its scale must hold."""
-        placed = (*self.dots, *self.means, *self.spread, *self.ends)
-        return [value for _, *values in placed for value in values] + [*(self.level or ())]
-
 
 def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     """Return the specification; `x` names the whole numbers. Some panel has a dot.
@@ -232,7 +221,11 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     All panels share both scales.
     """
     sizes = sorted({at for panel in panels for at, _ in (*panel.dots, *panel.means)})
-    scale, canvas = Scale.of(value for panel in panels for value in panel.values), Canvas()
+    values, canvas = list[float | None](), Canvas()
+    for panel in panels:
+        placed = (*panel.dots, *panel.means, *panel.spread, *panel.ends)
+        values += [value for _, *of_one in placed for value in of_one] + [*(panel.level or ())]
+    scale = Scale.of(values)
     for number, panel in enumerate(panels):
         frame = _Frame(canvas, ENSEMBLES, number, panel.title, scale)
         wide, places = frame.right - frame.left - 2 * EDGE, dict[int, float]()
@@ -373,12 +366,6 @@ class Priced:
     dots: Sequence[Bought]
     level: float | None = None
 
-    @property
-    def values(self) -> list[float | None]:
-        """Return all that its scale must hold."""
-        ends = [end for dot in self.dots for end in (dot.value, dot.ci_low, dot.ci_high)]
-        return [*ends, self.level]
-
 
 def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     """Return the specification; some dot of some panel has a price above 0.
@@ -391,7 +378,8 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     cheap, dear = floor(min(powers)), max(ceil(max(powers)), floor(min(powers)) + 1)
     free, canvas = any(price <= 0 for price in prices), Canvas()
     for number, panel in enumerate(panels):
-        frame = _Frame(canvas, COSTS, number, panel.title, Scale.of(panel.values))
+        ends = [end for dot in panel.dots for end in (dot.value, dot.ci_low, dot.ci_high)]
+        frame = _Frame(canvas, COSTS, number, panel.title, Scale.of([*ends, panel.level]))
         start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
         wide = (frame.right - PRICE_EDGE - start) / (dear - cheap)
         unpaid = [dot.number for dot in panel.dots if dot.price <= 0]

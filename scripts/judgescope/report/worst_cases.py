@@ -268,7 +268,19 @@ def _unnoticed(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterator[
     perturbed = {one.cell: reader.perturbed(one.cell) for one in perturbations}
     worst = unnoticed(scores, perturbations, perturbed, reader.ends(judge))
     yield Text("Perturbations that it does not notice", style="finding")
-    yield Text(_counted(worst), items=_why(perturbations))
+    missing = f" {count(worst.n_missing)} more have no score to compare." if worst.n_missing else ""
+    counted = (
+        f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score above their "
+        f"originals in an aspect that should drop, and {count(worst.equal)} score the same as "
+        f"their originals at best.{missing}"
+    )
+    shown = "There are none to show."
+    if left := worst.higher + worst.equal:
+        shown = (
+            f"Shown: {count(len(worst.cases))} of these {count(left)}, the largest rise first, one "
+            "per original; ties are ordered by degree (heavier first), the study's order and id."
+        )
+    yield Text(f"{counted} {shown}", items=_why(perturbations))
     for bad in worst.cases:
         found = reader.find(judge, bad)
         written = partial(reader.written, judge, bad.aspect)
@@ -278,20 +290,6 @@ def _unnoticed(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterator[
             original = reader.originals[found.target.item].text
             found = found._replace(target=found.target._replace(before=original, edits=()))
         yield _case(reader, judge, found, bad.cell, bad.aspect, facts)
-
-
-def _counted(worst: Worst) -> str:
-    missing = f" {count(worst.n_missing)} more have no score to compare." if worst.n_missing else ""
-    first = (
-        f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score above their "
-        f"originals in an aspect that should drop, and {count(worst.equal)} score the same as "
-        f"their originals at best.{missing}"
-    )
-    if not (left := worst.higher + worst.equal):
-        return f"{first} There are none to show."
-    order = "ties are ordered by degree (heavier first), the study's order and id"
-    shown = f"Shown: {count(len(worst.cases))} of these {count(left)}"
-    return f"{first} {shown}, the largest rise first, one per original; {order}."
 
 
 def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:

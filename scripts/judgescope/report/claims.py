@@ -9,7 +9,7 @@ from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import AGREEMENT, BAR, PERTURBATION, SEQUENCE, VERDICT
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import Row
 from judgescope.report.words import LEVELS, label, written
 from judgescope.statistics.verdict import Outcome
 
@@ -104,41 +104,40 @@ def claims(report: Report, judge: Judge) -> list[Claim]:
 def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
     rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
     for kind in [*KINDS, *(form for form in rows.names("form") if form.startswith(BAR))]:
-        for claim in _of_kind(report, dataset, judge, kind, rows.where(form=kind)):
-            yield claim
-            if kind == AGREEMENT and claim.outcome in GOOD:
-                yield from _first(report, dataset, judge, claim)
+        groups: dict[tuple[str, ...], dict[str, Row]] = {}
+        for row in rows.where(form=kind):
+            groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = row
+        for by_name in groups.values():
+            if VERDICT in by_name:
+                claim = _claim(report, dataset, judge, kind, by_name)
+                yield claim
+                if kind == AGREEMENT and claim.outcome in GOOD:
+                    yield from _first(report, dataset, judge, claim)
 
 
-def _of_kind(
-    report: Report, dataset: Dataset, judge: Judge, kind: str, rows: Rows
-) -> Iterator[Claim]:
-    groups: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in rows:
-        groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = row
-    for by_name in groups.values():
-        if VERDICT not in by_name:
-            continue
-        verdict = by_name[VERDICT]
-        outcome, *reasons = verdict.note.split("; ")
-        if outcome not in {*Outcome}:  # no claim, for that reason
-            outcome, reasons = Outcome.NO_CLAIM, [verdict.note]
-        if kind == AGREEMENT:
-            number = DECIDES.get(verdict.level, "")
-        else:
-            number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
-        row = by_name.get(number, verdict)
-        yield Claim(
-            judge.id,
-            dataset.id,
-            kind,
-            _respect(dataset, kind, by_name),
-            _subject(report, kind, row),
-            Outcome(outcome),
-            (*reasons,),
-            row,
-            {name: other for name, other in by_name.items() if name != number},
-        )
+def _claim(
+    report: Report, dataset: Dataset, judge: Judge, kind: str, by_name: dict[str, Row]
+) -> Claim:
+    verdict = by_name[VERDICT]
+    outcome, *reasons = verdict.note.split("; ")
+    if outcome not in {*Outcome}:  # no claim, for that reason
+        outcome, reasons = Outcome.NO_CLAIM, [verdict.note]
+    if kind == AGREEMENT:
+        number = DECIDES.get(verdict.level, "")
+    else:
+        number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
+    row = by_name.get(number, verdict)
+    return Claim(
+        judge.id,
+        dataset.id,
+        kind,
+        _respect(dataset, kind, by_name),
+        _subject(report, kind, row),
+        Outcome(outcome),
+        (*reasons,),
+        row,
+        {name: other for name, other in by_name.items() if name != number},
+    )
 
 
 def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:

@@ -97,26 +97,21 @@ class Writer:
         """Write the shards; return the dataset's entry of the index."""
         items = self._items()
         cells = list(unpack(self.card.cells))
-        written: list[list[int]] = []
-        for at, (name, _) in enumerate(self.card.sets):
-            targets = self._set(at, name, items)
+        sets, written = list[list[str]](), list[list[int]]()
+        for at, (name, title) in enumerate(self.card.sets):
+            card = self.spec.perturbations.get(name.partition(".")[0])
+            about = f"{card.issue or ''} Made {card.by}.".strip() if card else ""
+            sets.append([name, title, about])
+            targets = self._set(at, name, card, items)
             for _, judge, aspect in (cell for cell in cells if cell[0] == name):
                 size = self._cell(len(written), (name, judge, aspect), targets)
                 written.append([at, self.judges[judge], self.aspects[aspect], size])
         return {
             **{key: getattr(self.card, key) for key in ("id", "name", "ratings", "aspects")},
-            "sets": [[*names, self._about(names[0])] for names in self.card.sets],
+            "sets": sets,
             "labels": {self.aspects[name]: each for name, each in self.card.labels.items()},
             "cells": written,
         }
-
-    def _perturbation(self, name: str) -> PerturbationCard | None:
-        return self.spec.perturbations.get(name.partition(".")[0])
-
-    def _about(self, name: str) -> str:
-        """Return the description in a perturbation's card, "" for texts without perturbation."""
-        card = self._perturbation(name)
-        return f"{card.issue or ''} Made {card.by}.".strip() if card else ""
 
     def _items(self) -> dict[str, int]:
         """Write sources and references; return item -> number."""
@@ -130,10 +125,11 @@ class Writer:
         line = call(kind, [self.number, *numbers], literal(data))
         append(self.folder / f"names.{self.dataset}.js", line)
 
-    def _set(self, set_number: int, name: str, items: Mapping[str, int]) -> dict[str, int]:
+    def _set(
+        self, set_number: int, name: str, card: PerturbationCard | None, items: Mapping[str, int]
+    ) -> dict[str, int]:
         """Write a set of texts and their ratings; return text -> number."""
         targets = list(self.texts.of(name).values())
-        card = self._perturbation(name)
         views = (view(one, card) for one in targets)
         ratings = {}
         for aspect, number in self.aspects.items():

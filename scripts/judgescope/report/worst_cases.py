@@ -365,8 +365,8 @@ def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
 def _failed_cases(
     reader: Reader, judge: Judge, rows: Iterable[dict[str, Any]], status: str
 ) -> Iterator[Case]:
-    def ids(one: Judged) -> tuple[str, str]:
-        return one.target.target, one.target_b.target if one.target_b else ""
+    def ids(judgment: Judged) -> tuple[str, str]:
+        return judgment.target.target, judgment.target_b.target if judgment.target_b else ""
 
     places = [(row["perturbation"], row["aspect"]) for row in rows if row["status"] == status]
     for cell, aspect in dict.fromkeys(places):

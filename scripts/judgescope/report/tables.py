@@ -7,6 +7,7 @@ from functools import partial, wraps
 from types import MappingProxyType
 from typing import Unpack
 
+from judgescope.report import elements
 from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, figures, heat
 from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from judgescope.report.elements import (
@@ -15,8 +16,6 @@ from judgescope.report.elements import (
     Column,
     Figure,
     Fold,
-    Heading,
-    Key,
     Line,
     Section,
     Table,
@@ -85,36 +84,35 @@ class TableSpec:
         """Return the table of the rows of one dataset."""
         bodies: list[Body] = []
         for group in self.groups:
-            if group.lines is not None:
-                lines = [self._line(rows, group, line) for line in group.lines]
-                bodies.append(Body(lines, group.title))
-            else:
+            if group.lines is None:
                 shown = judges if group.judges is None else group.judges
                 bodies += judge_bodies(shown, partial(self._of_judge, rows, group), group.title)
+                continue
+            lines = []
+            for each in group.lines:
+                if isinstance(each, Line):
+                    lines.append(each)
+                else:
+                    cells, _ = self._cells(rows, {**group.where, **each.where})
+                    lines.append(Line(each.head, cells, about=each.about))
+            bodies.append(Body(lines, group.title))
         return Table(
             *(self.caption, self.corner, self.columns, bodies, self.notes, self.code, self.source)
         )
 
-    def _line(self, rows: Rows, group: RowGroup, line: Entry | Line) -> Line:
-        if isinstance(line, Line):
-            return line
-        found = self._rows(rows, {**group.where, **line.where})
-        return Line(line.head, [self._cell(row) for row in found], about=line.about)
-
     def _of_judge(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
-        found = self._rows(rows, {**group.where, "judge": judge.id})
-        return [self._cell(row) for row in found] if any(found) or self.every_judge else None
+        cells, known = self._cells(rows, {**group.where, "judge": judge.id})
+        return cells if known or self.every_judge else None
 
-    def _rows(self, rows: Rows, shared: Address) -> list[Row | None]:
+    def _cells(self, rows: Rows, shared: Address) -> tuple[list[Cell], bool]:
+        """Return the cells of a line, and whether any has a row."""
         found = []
         for column in self.columns:
             place: Address = {"judge": self.judge, "level": self.level, **shared, **column.where}
             name = column.statistic or place.get("statistic", self.statistic)
             found.append(rows.at(place["judge"], name, place))
-        return found
-
-    def _cell(self, row: Row | None) -> Cell:
-        return self.cell(row) if self.cell else estimate(row, counts=self.counts)
+        show = self.cell or partial(estimate, counts=self.counts)
+        return [show(row) for row in found], any(found)
 
 
 def rank_cell(row: Row | None) -> Cell:
@@ -164,8 +162,8 @@ def by_dataset(
     """Return the blocks of every dataset that has some, under a heading each."""
     blocks: list[Block] = []
     for dataset in datasets:
-        found = list(make(dataset))
-        blocks += [Heading(dataset.name, f"{prefix}-{dataset.id}"), *found] if found else []
+        if found := list(make(dataset)):
+            blocks += [elements.Heading(dataset.name, f"{prefix}-{dataset.id}"), *found]
     return blocks
 
 
@@ -257,7 +255,7 @@ def chart(
     if len(every) > MOST_SIGNS:
         summary += f" The figure shows the first {MOST_SIGNS} of {len(every)}; the table has all."
         points = [point for point in points if point.series in every[:MOST_SIGNS]]
-    keys = [Key(one.sign, one.style, one.name) for one in series]
+    keys = [elements.Key(one.sign, one.style, one.name) for one in series]
     drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
     return Figure(title, drawn, summary, keys, table)
 

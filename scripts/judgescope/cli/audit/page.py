@@ -7,7 +7,7 @@ from functools import cached_property
 from textwrap import wrap
 from typing import Any, Final
 
-from judgescope.cli.init import described
+from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.guess import PAIRED, ROLES
 from judgescope.cli.init.tables import Table
@@ -98,7 +98,7 @@ def as_text(findings: Findings) -> str:
     if len(verdict) > MOST_LINES:
         verdict = [*verdict[: MOST_LINES - 1], "… the rest is in the output of --json or --html"]
     parts = [
-        list(_columns(findings)),
+        [findings.table.title, *(f"  {name:<12}{value}" for name, value in _columns(findings))],
         verdict,
         ["This file supports:", *_listed(_supports(findings))],
         ["One more column would add:", *_listed(_adds(findings))],
@@ -118,14 +118,16 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
         yield from wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
-def _columns(findings: Findings) -> Iterator[str]:
-    """Yield how each column was interpreted, as `init` prints it, without unused roles."""
+def _columns(findings: Findings) -> list[tuple[str, str]]:
+    """Return how each column was interpreted, without task, unused roles and items of our own."""
     item = findings.draft.columns.item
     unused = {"-", item if item not in findings.table.columns else "-"}
-    for line in described(findings.draft, findings.table):
-        role, *_, last = line.split()
-        if role != "task" and not (role in (*ROLES, *PAIRED) and last in unused):
-            yield line
+    facts = facts_of(findings.draft, findings.table)
+    return [
+        (name, value)
+        for name, value in facts
+        if name != "task" and not (name in (*ROLES, *PAIRED) and value in unused)
+    ]
 
 
 def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
@@ -277,13 +279,8 @@ def as_html(findings: Findings) -> str:
     sections = [
         Section("verdict", "Verdict", lead, blocks),
         Section("evidence", "Evidence", "", [evidence(findings.report, every)]),
-        Section("columns", "Columns", "", [Facts(_facts(_columns(findings)))]),
+        Section("columns", "Columns", "", [Facts(_columns(findings))]),
         Section("supports", "This file supports", "", [Text(line) for line in _supports(findings)]),
         Section("adds", "One more column would add", "", [Text(line) for line in _adds(findings)]),
     ]
     return render(findings.report, WORKFLOW / "report", sections)
-
-
-def _facts(lines: Iterator[str]) -> Sequence[tuple[str, str]]:
-    pairs = (line.strip().partition("  ") for line in list(lines)[1:])
-    return [(name, text.strip()) for name, _, text in pairs]

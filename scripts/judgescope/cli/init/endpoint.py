@@ -66,20 +66,23 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
     if args.provider is None and (args.endpoint is None) != (args.model is None):
         missing = "--model" if args.model is None else "--endpoint"
         raise UserError("--endpoint and --model must be given together", where=missing)
-    options = ("price", "form", "draws", *(key.removeprefix("api_") for key in ACCESS))
-    given = {name: value for name in options if (value := getattr(args, name)) is not None}
+    given = {
+        key: value
+        for key in ("price", "form", "draws", *ACCESS)
+        if (value := getattr(args, key.removeprefix("api_"))) is not None
+    }
+    flags = {key: f"--{key.removeprefix('api_').replace('_', '-')}" for key in given}
     if args.endpoint is None and args.provider is None:
         if given:
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             todo = "add --endpoint and --model, or --provider, or drop this option"
-            raise UserError("this option needs an endpoint", where=flags, todo=todo)
+            where = ", ".join(flags.values())
+            raise UserError("this option needs an endpoint", where=where, todo=todo)
         return None
-    keys: dict[str, Any] = {}
-    for key, read in ACCESS.items():
-        if (name := key.removeprefix("api_")) in given:
-            keys[key] = read(given[name], f"--{_flag(key)}")
+    keys: dict[str, Any] = {
+        key: read(given[key], flags[key]) for key, read in ACCESS.items() if key in given
+    }
     for sources in SOURCES:
-        if len(named := [f"--{_flag(key)}" for key in sources if key in keys]) > 1:
+        if len(named := [flags[key] for key in sources if key in keys]) > 1:
             raise UserError("a secret can have only one source", where=" and ".join(named))
     if args.endpoint is not None:
         keys["base_url"] = address(args.endpoint)
@@ -89,10 +92,6 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
         keys["price"] = dict(zip(("input", "output"), args.price, strict=True))
     shipped = provided(args.provider) if args.provider else Endpoint({})
     return replace(shipped.having(**keys), form=args.form, draws=args.draws or 1)
-
-
-def _flag(key: str) -> str:
-    return key.removeprefix("api_").replace("_", "-")
 
 
 def provided(provider: str) -> Endpoint:

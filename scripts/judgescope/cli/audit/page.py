@@ -19,7 +19,7 @@ from judgescope.methods.measures import WITHIN_SOURCE
 from judgescope.report.cells import figures
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.trust import (
     answer,
@@ -54,11 +54,6 @@ class Findings:
     draft: StudyDraft
     table: Table
     report: Report
-
-    @property
-    def dataset(self) -> Dataset:
-        """Return the one dataset."""
-        return self.report.datasets[0]
 
     @cached_property
     def judges(self) -> list[Judge]:
@@ -155,7 +150,7 @@ def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
 
 
 def _supports(findings: Findings) -> Iterator[str]:
-    columns, counts = findings.draft.columns, findings.dataset.counts
+    columns, counts = findings.draft.columns, findings.report.datasets[0].counts
     raters = {name: len(group) for name, group in columns.ratings.items()}
     level = {claim.row.level for of in findings.claims.values() for claim in of}
     how = "within sources" if WITHIN_SOURCE in level else "over all texts"
@@ -173,7 +168,8 @@ def _supports(findings: Findings) -> Iterator[str]:
     if max(raters.values()) > 1:
         yield "whether the judge is as good as one more rater, and how well people agree"
     reasons_given = {code for of in findings.claims.values() for one in of for code in one.reasons}
-    systems = _systems(findings)
+    named = [columns.system] if columns.system else columns.systems
+    systems = len({str(row.get(name)) for row in findings.table.rows for name in named}) or 1
     few = systems < FEWEST_SYSTEMS
     if few or any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
         needs = f"at least {FEWEST_SYSTEMS}" if few else "texts by most of them for each source"
@@ -183,12 +179,6 @@ def _supports(findings: Findings) -> Iterator[str]:
         yield f"whether a preference for systems would do as well: {systems} systems"
     if columns.text or columns.texts:
         yield "whether scoring texts by their length would do as well"
-
-
-def _systems(findings: Findings) -> int:
-    columns = findings.draft.columns
-    named = [columns.system] if columns.system else columns.systems
-    return len({str(row.get(name)) for row in findings.table.rows for name in named}) or 1
 
 
 def _adds(findings: Findings) -> Iterator[str]:
@@ -204,7 +194,7 @@ def _adds(findings: Findings) -> Iterator[str]:
             "the system that wrote each text: whether a preference for systems would do as well, "
             "and whether the judge ranks systems as people do"
         )
-    counts = findings.dataset.counts
+    counts = findings.report.datasets[0].counts
     alone = counts.items == (len(findings.table.rows) if columns.compared else counts.targets)
     if not columns.source and alone:
         yield (

@@ -175,13 +175,9 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
             print("Nothing was written.")
             return 1
         draft, cards, data = accepted
-    given = (
-        (len(data.preferences), "choices")
-        if draft.columns.compared
-        else (len(data.ratings), "ratings")
-    )
-    counts = f"{len(data.outputs)} texts of {len(data.items)} items, {given[0]} {given[1]}"
-    print(f"\na run will read: {counts}")
+    kind = "choices" if draft.columns.compared else "ratings"
+    given = f"{len(data.preferences) or len(data.ratings)} {kind}"
+    print(f"\na run will read: {len(data.outputs)} texts of {len(data.items)} items, {given}")
     for problem in [*data.problems, *_notes(data)]:
         print(f"  note: {plain(problem)}")
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:

@@ -122,10 +122,11 @@ def cards_of(draft: StudyDraft) -> NewCards:
 
 def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
     """Return a model and its judges: one prompt form for labels, another for numbers."""
-    name, card = slug(endpoint.model), dict(endpoint.card)
-    if endpoint.model == name:
+    card = dict(endpoint.card)
+    if (name := slug(card["name"])) == card["name"]:
         del card["name"]
     cards: NewCards = {("model", name): {**card, "model": name, "engine": "openai"}}
+    reasons = "reasoning_effort" in card.get("extra_body", {})
     numeric = [aspect for aspect in draft.scales if aspect not in draft.labelled]
     forms = {"analyze-rate": numeric, "reason-verdict": draft.labelled}
     if endpoint.form or draft.columns.compared:
@@ -139,7 +140,7 @@ def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
             "form": form,
             "draws": endpoint.draws,
             "temperature": 1 if endpoint.draws > 1 else 0,
-            "max_tokens": endpoint.max_tokens,
+            "max_tokens": 4096 if reasons else 1024,  # the limit includes a model's reasoning
             **({"aspects": aspects} if len(forms) > 1 else {}),
         }
     return cards

@@ -39,16 +39,6 @@ class Endpoint:
     """The prompt form; None: the form that suits people's ratings, labels or choices."""
     draws: int = 1
 
-    @property
-    def model(self) -> str:
-        """Return the model's name at the endpoint; "" if it is not given yet."""
-        return str(self.card.get("name", ""))
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the token limit of a reply, which includes a model's reasoning."""
-        return 4096 if "reasoning_effort" in self.card.get("extra_body", {}) else 1024
-
     def having(self, **keys: object) -> "Endpoint":
         """Return the endpoint with these keys in its card; None or an empty value removes a key.
 

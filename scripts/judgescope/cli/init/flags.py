@@ -46,7 +46,9 @@ def understood(args: argparse.Namespace, table: Table) -> tuple[Table, dict[str,
             named.setdefault(role, []).append(name)
     if table.known is None:
         table = coded(table, named)
-        named |= table.pairs.named if table.pairs else {}
+        if pairs := table.pairs:
+            roles = {"texts": pairs.texts, "systems": pairs.systems}
+            named |= {role: columns for role, columns in roles.items() if columns}
         table = unfolded(table, named)
     return table, named
 

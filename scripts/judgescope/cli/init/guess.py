@@ -363,14 +363,15 @@ def _by_stem(
     for name, (stem, rater, after) in parts.items():
         if after or recurring[rater] > 1:
             stems.setdefault(stem, []).append(name)
+    stem_of: dict[str, str] = {}
+    for stem, names in stems.items():
+        columns = [column for name in names for column in ratings[name]]
+        scales = {str(scale(numbers(rows, column) or [])) for column in columns}
+        if len(names) > 1 and len(scales) == 1:
+            stem_of |= dict.fromkeys(names, stem)
     grouped: dict[str, list[str]] = {}
     for name, group in ratings.items():
-        stem = parts[name][0] if name in parts else name
-        raters = stems.get(stem, [])
-        columns = [column for rater in raters for column in ratings[rater]]
-        scales = {str(scale(numbers(rows, column) or [])) for column in columns}
-        merged = name in raters and len(raters) > 1 and len(scales) == 1
-        grouped.setdefault(stem if merged else name, []).extend(group)
+        grouped.setdefault(stem_of.get(name, name), []).extend(group)
     return grouped
 
 

@@ -99,12 +99,6 @@ class Pairs:
     by_system: list[str]
     """The columns of choices that name the chosen system."""
 
-    @property
-    def named(self) -> dict[str, list[str]]:
-        """Return role -> columns, as flags name them."""
-        roles = {"texts": self.texts, "systems": self.systems}
-        return {role: columns for role, columns in roles.items() if columns}
-
 
 @dataclass(frozen=True)
 class Table:

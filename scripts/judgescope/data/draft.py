@@ -252,12 +252,22 @@ class Draft:
 
     def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
         """Return a rating, which must be on the aspect's scale; a missing rating is counted."""
-        scale = self.card.aspects[aspect]
+        if self.is_missing(cell, aspect):
+            return None
+        scale, value = self.card.aspects[aspect], None
         if scale.categorical:
             return self._label(cell, aspect, scale)
-        value, step = self._value(cell, aspect), scale.step if on_grid else None
+        if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
+            try:
+                value = float(cell if "_" not in str(cell) else "")
+            except ValueError:
+                pass
+            except OverflowError:
+                value = math.inf
         if value is None:
+            self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
             return None
+        step = scale.step if on_grid else None
         steps = (value - scale.min) / step if step else 0.0
         on_scale = scale.min <= value <= scale.max
         if not (on_scale and math.isclose(steps, round(steps), rel_tol=0, abs_tol=1e-9)):
@@ -328,10 +338,7 @@ class Draft:
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
 
     def _label(self, cell: object, aspect: str, scale: RatedAspect) -> float | None:
-        """Return the position of a rating in words among the labels; None: missing or not a
-        label."""
-        if self.is_missing(cell, aspect):
-            return None
+        """Return the position of a rating in words among the labels; None: not a label."""
         word = word_of(cell)
         if (code := scale.codes.get(plain_word(word))) is not None:
             return float(code)
@@ -357,21 +364,6 @@ class Draft:
         if missing:
             self._missing.setdefault((self.location.file, aspect), []).append(self.location)
         return missing
-
-    def _value(self, cell: object, aspect: str) -> float | None:
-        """Return a rating as a number, or None for one that is missing or not a number."""
-        text = str(cell).strip()
-        if self.is_missing(cell, aspect):
-            return None
-        if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
-            try:
-                return float(cell if "_" not in text else "")
-            except ValueError:
-                pass
-            except OverflowError:
-                return math.inf
-        self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
-        return None
 
     def _fault(
         self,

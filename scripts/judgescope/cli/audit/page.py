@@ -21,13 +21,7 @@ from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
-from judgescope.report.sections.trust import (
-    answer,
-    evidence,
-    number,
-    reasons,
-    sentence,
-)
+from judgescope.report.sections.trust import answer, evidence, number, reasons, sentence
 from judgescope.report.words import count, label, listed, plural
 from judgescope.statistics.nulls import FEWEST_SYSTEMS
 from judgescope.statistics.verdict import Outcome

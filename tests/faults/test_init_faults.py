@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from audit_setup import chosen, write
 from init_setup import ROWS, card, here, init, written
 from judgescope.cli.init.endpoint import address, model_name, variable
 from judgescope.cli.init.flags import read_scale
@@ -139,6 +140,14 @@ def test_a_told_column_is_no_longer_guessed(here: Path) -> None:
     assert init(file, "--yes", "--text", "text", "--source", "summary") == 0
     columns = card("datasets", "t")["columns"]
     assert (columns["text"], columns["source"]) == ("text", "summary")
+
+
+def test_one_column_of_texts_is_not_a_pair(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table is shown again, instead of cards that cannot be made."""
+    file = write(chosen(), Path("pairs.csv")).name
+    assert init(file, answers=["1", "answer_b", "", "q"]) == 1
+    assert "cannot tell which columns have the two texts" in capsys.readouterr().out
+    assert not Path("config").exists()
 
 
 def test_answers_take_no_column_twice(here: Path) -> None:

@@ -264,7 +264,14 @@ def asks_only_the_rest(study: AskedStudy, pace: Pace) -> None:
     assert study.journalled() == TEXTS
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, marks=pytest.mark.long),
+    ],
+)
 def test_a_signal_to_the_group_ends_the_run_and_its_number_is_the_status(
     study: AskedStudy, pace: Pace, number: int
 ) -> None:
@@ -302,7 +309,7 @@ def test_a_command_that_is_killed_leaves_nothing_that_asks(study: AskedStudy, pa
     asks_only_the_rest(study, pace)
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_what_is_not_answered_is_counted_as_what_may_be_billed(
     study: AskedStudy, pace: Pace, times: int
 ) -> None:
@@ -338,6 +345,7 @@ def test_no_lock_is_taken_away_from_a_run_that_lives(study: AskedStudy, pace: Pa
     assert study.journalled() == len(study.endpoint.asked) < TEXTS
 
 
+@pytest.mark.long
 def test_the_lock_of_a_run_that_was_killed_whole_can_be_taken_away(
     study: AskedStudy, pace: Pace
 ) -> None:

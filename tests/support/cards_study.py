@@ -95,7 +95,6 @@ def make(folder: Path, *, texts: Mapping[str, str] = ORIGINALS, reply: str = "Ra
     ends = {"news": {"fluency": [1, 5], "coherence": [1, 5]}}
     own = {
         "cards": "",
-        "explore": True,
         "results": str(folder),
         "settings": {name: {"model": "m", "form": "f"} for name in spec["judges"]},
         "models": {"m": {"engine": "openai", "price": {"input": 0.15, "output": 0.6}}},

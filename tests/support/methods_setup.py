@@ -165,7 +165,7 @@ def r_of(x: Floats, y: Floats) -> float:
 
 @cache
 def compared() -> list[base.Row]:
-    return comparison.rows(study(FIELD))
+    return list(comparison.rows(study(FIELD)))
 
 
 def row(judge: str, value: float | None, **more: Any) -> Row:

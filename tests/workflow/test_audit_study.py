@@ -30,7 +30,10 @@ def without(name: str) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if not k.startswith(name)} for row in chosen()]
 
 
-@pytest.mark.parametrize("columns", sorted(TABLES))
+@pytest.mark.parametrize(
+    "columns",
+    ["two", *(pytest.param(name, marks=pytest.mark.long) for name in TABLES if name != "two")],
+)
 def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     columns: str, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from judgescope.schema.loading import load_yaml
 from running import HOME
 from study import Study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 DEMO = "config/studies/demo-llm.yaml"
 JUDGMENTS = {"smollm2": 50, "smollm2-told": 3}
 """Judge of the demo -> its judgments. Ten are of originals, which are responses: asked once."""
@@ -130,7 +130,6 @@ def test_a_supervisor_merges_lists_of_a_real_model(tmp_path: Path) -> None:
     assert "supervisor" in merged["rule"] or "merged" in merged["rule"], merged["rule"]
 
 
-@pytest.mark.long
 def test_the_demo_asks_a_real_model_and_trusts_neither_example(tmp_path: Path) -> None:
     """No score of the model is compared with anything: other processors give others."""
     home = running.copy_project(tmp_path / "here")

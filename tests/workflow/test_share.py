@@ -75,7 +75,9 @@ def test_what_was_not_given_is_not_missing_and_numbers_are_those_of_the_items_al
 def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
     mask = partial(0.4)
     mask[np.flatnonzero(mask)[:3]] = False
-    found = agreement.rows(study({"good": given_only(GOOD, mask)}, cards={"good": {"share": 0.4}}))
+    found = list(
+        agreement.rows(study({"good": given_only(GOOD, mask)}, cards={"good": {"share": 0.4}}))
+    )
     row = by_place(found)["good", None, "clear", "pearson", "pooled"]
     assert (row["n"], row["n_missing"]) == (21, 3)
 
@@ -84,8 +86,8 @@ def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
 def test_a_judge_of_a_share_is_held_against_the_controls_on_the_same_texts() -> None:
     mask = partial(0.4)
     scores = {"noisy": given_only(NOISY, mask), "fair-control": FAIR}
-    found = agreement.rows(study(scores, cards={"noisy": {"share": 0.4}}))
-    alone = agreement.rows(study({"fair-control": given_only(FAIR, mask)}))
+    found = list(agreement.rows(study(scores, cards={"noisy": {"share": 0.4}})))
+    alone = list(agreement.rows(study({"fair-control": given_only(FAIR, mask)})))
     row = by_place(found)["noisy", None, "clear", "pearson", "pooled"]
     control = by_place(alone)["fair-control", None, "clear", "pearson", "pooled"]
     assert f"below control fair-control ({control['value']:.3f})" in row["note"]

@@ -8,7 +8,7 @@ from running import needs_data, rows
 from shelf import holds
 from trusting import by_name, run_study
 
-pytestmark = [pytest.mark.slow, needs_data]
+pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
 
 
 def test_usr_raters(tmp_path: Path) -> None:
@@ -20,7 +20,6 @@ def test_usr_raters(tmp_path: Path) -> None:
     assert {row["n"] for row in alphas if row["aspect"] != "average"} == {660}
 
 
-@pytest.mark.long
 def test_topical_chat_recorded_judges(tmp_path: Path) -> None:
     results = run_study("topical_chat", tmp_path, "agreement", "coverage")
     found = rows(results, "agreement")

@@ -81,6 +81,7 @@ class Shell:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
     home, env = shell.home, shell.env
@@ -127,13 +128,9 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     return made
 
 
-def marked(title: str) -> object:
-    """Return a title as a parameter: a real model reads whole prompts for long."""
-    return pytest.param(title, marks=pytest.mark.long) if title == GGUF else title
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("title", [marked(title) for title in sections()])
+@pytest.mark.long
+@pytest.mark.parametrize("title", sections())
 def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> None:
     if title == GGUF and find_spec("xllamacpp") is None:
         pytest.skip("needs make env-llama")

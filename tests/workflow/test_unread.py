@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -159,7 +158,7 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: AskedStudy) ->
 
     study.endpoint.script = script
     output = study.folder / "output.txt"
-    command = [sys.executable, "-m", "judgescope", "run", "study.yaml"]
+    command = [running.python(), "-m", "judgescope", "run", "study.yaml"]
     with (
         output.open("wb") as file,
         subprocess.Popen(

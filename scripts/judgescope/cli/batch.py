@@ -50,27 +50,22 @@ def submit(args: Arguments) -> int:
 
     A new endpoint is first probed with a few requests at the usual price.
     """
-    from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.plan.checks.study import caps_of
-    from judgescope.replies.inspection import check
     from judgescope.replies.ledger import NANOS, shown
 
     plan, _ = plan_and_results(args.study)
     if code := _make_texts(args.study, plan):
         return code
     _probe(plan)
-    for card, jobs in of_endpoints(plan):
-        batches, store = _batches(plan, card), _store(plan, card)
-        check(store.shard)  # before money is spent
-        new = batches.submit(_searched(store, jobs), caps_of(plan.study))
+    for card, searched in _requests(plan):
+        batches = _batches(plan, card)
+        new = batches.submit(searched, caps_of(plan.study))
         for each in new:
             record, held = each.record, shown(each.record.held[NANOS], NANOS)
             most = f", at most {held} (reserved)" if batches.price else ""
             print(f"{card.model}: {record.requests:,} requests in batch {record.batch}{most}")
         if not new:
             print(f"{card.model}: every request has a stored reply or is in a batch")
-        _print_later(plan, jobs)
-    _print_supervisors(plan)
     print(f"judgescope batch status {args.study}")
     return 0
 
@@ -89,13 +84,13 @@ def _probe(plan: "Plan") -> None:
         if not missing or not card.probe or read_findings(store, card) is not None:
             continue
         judges = [judge for judge in plan.judges.values() if judge.model == card.model]
-        folder, caps = Path(plan.study.store), caps_of(plan.study)
-        with (
-            store,
-            Spending(
-                folder, plan.study.ledger, card.model, card.price, caps, store.shard / store.start
-            ) as budget,
-        ):
+        folder, journals, caps = (
+            Path(plan.study.store),
+            store.shard / store.start,
+            caps_of(plan.study),
+        )
+        account = (folder, plan.study.ledger, card.model, card.price, caps, journals)
+        with store, Spending(*account) as budget:
             try_out(store, OpenAIEngine(card, budget=budget), judges)
 
 
@@ -103,10 +98,9 @@ def status(args: Arguments) -> int:
     """Print the study's batches."""
     rows = [["model", "batch", "status", "requests", "done"]]
     for batches, each in _under_way(args.study):
-        state = batches.look(each)
-        ident = each.record.batch or "-"
-        counts = [f"{each.record.requests:,}", f"{state.done:,}"]
-        rows.append([plain(each.record.model), plain(ident), plain(state.status), *counts])
+        state, record = batches.look(each), each.record
+        about = [record.model, record.batch or "-", state.status]
+        rows.append([*map(plain, about), f"{record.requests:,}", f"{state.done:,}"])
         _print_messages(state)
     if len(rows) == 1:
         print("no batch is in progress: all results were fetched, or no batch was submitted")
@@ -117,6 +111,8 @@ def status(args: Arguments) -> int:
 
 def fetch(args: Arguments) -> int:
     """Store the replies of finished batches; return 1 while a batch is not finished."""
+    from judgescope.replies.ledger import NANOS, shown
+
     waiting = 0
     for batches, each in _under_way(args.study):
         if each.record.batch is None:
@@ -134,7 +130,9 @@ def fetch(args: Arguments) -> int:
             print(f"{name}, {state.done:,} of {each.record.requests:,} done")
             continue
         print(name)
-        _print_results(state)
+        _print_counts(state.results)
+        if state.spent and NANOS in state.spent:
+            print(f"  cost: {shown(state.spent[NANOS], NANOS)}")
     if waiting:
         print(f"not finished: {waiting}; fetch again later")
     return int(waiting > 0)
@@ -196,15 +194,6 @@ def _print_messages(state: "Fetched") -> None:
         print(f"  {plain(message)}")
 
 
-def _print_results(state: "Fetched") -> None:
-    from judgescope.replies.ledger import NANOS, shown
-
-    assert state.results is not None
-    _print_counts(state.results)
-    if state.spent and NANOS in state.spent:
-        print(f"  cost: {shown(state.spent[NANOS], NANOS)}")
-
-
 def check_none_under_way(store: str, ledger: str, study: object) -> None:
     """Raise UserError while a study has batches: a run would pay for their requests again."""
     from judgescope.replies.batches import under_way
@@ -224,23 +213,16 @@ def check_none_under_way(store: str, ledger: str, study: object) -> None:
 
 def export_batch(args: Arguments) -> int:
     """Write the requests without a stored reply; first make texts that need no model."""
-    from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.replies import batch
-    from judgescope.replies.inspection import check
-    from judgescope.replies.store import Store
 
     plan, _ = plan_and_results(args.study)
     if code := _make_texts(args.study, plan):
         return code
-    for card, jobs in of_endpoints(plan):
-        store = Store(Path(plan.study.store), card.served_name)
-        check(store.shard)  # before money is spent
-        written = batch.write(args.folder, card.model, batch.lines(card, _searched(store, jobs)))
+    for card, searched in _requests(plan):
+        written = batch.write(args.folder, card.model, batch.lines(card, searched))
         print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
         for path, count in written.items():
             print(f"  {path}: {count:,}")
-        _print_later(plan, jobs)
-    _print_supervisors(plan)
     return 0
 
 
@@ -250,23 +232,26 @@ def _make_texts(study: Path, plan: "Plan") -> int:
     return snakemake(study, ["texts_unasked", *student])
 
 
-def _print_later(plan: "Plan", jobs: "Iterable[StudyJob]") -> None:
-    """Print the cells that cannot be requested before a model has written their texts."""
-    from judgescope.plan.generators import makers_of
+def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, list[Looked]]]":
+    """Yield each endpoint with its requests and their stored replies; print what is not included.
 
-    for job in jobs:
-        for target_set, count in job.later.items():
-            maker = " and ".join(makers_of(plan, job.dataset, target_set))
-            print(
-                f"  not included: {count} cells of {job.dataset} about {target_set}, whose "
-                f"texts {maker} must write first (judgescope run)"
-            )
+    These are cells whose texts a model has to write first, and merged error lists.
+    """
+    from judgescope.plan.asking_jobs import of_endpoints
+    from judgescope.plan.generators import makers_of, supervisors
+    from judgescope.replies.inspection import check
 
-
-def _print_supervisors(plan: "Plan") -> None:
-    """Print which error lists a supervisor merges at the end."""
-    from judgescope.plan.generators import supervisors
-
+    for card, jobs in of_endpoints(plan):
+        store = _store(plan, card)
+        check(store.shard)  # before money is spent
+        yield card, _searched(store, jobs)
+        for job in jobs:
+            for target_set, count in job.later.items():
+                maker = " and ".join(makers_of(plan, job.dataset, target_set))
+                print(
+                    f"  not included: {count} cells of {job.dataset} about {target_set}, whose "
+                    f"texts {maker} must write first (judgescope run)"
+                )
     for dataset in plan.datasets:
         for model, ensembles in supervisors(plan, dataset).items():
             lists = f"the error lists of {', '.join(ensembles)} on {dataset}"
@@ -283,7 +268,6 @@ def import_batch(args: Arguments) -> int:
     """Add the results of batch files to the store."""
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.replies import batch
-    from judgescope.replies.store import Store
 
     plan, _ = plan_and_results(args.study)
     for path in args.files:
@@ -292,7 +276,7 @@ def import_batch(args: Arguments) -> int:
     with ExitStack() as stack:
         readers = []
         for card, jobs in of_endpoints(plan):
-            store = stack.enter_context(Store(Path(plan.study.store), card.served_name))
+            store = stack.enter_context(_store(plan, card))
             readers.append((card, store, _searched(store, jobs)))
         done = batch.read(args.files, readers)
     _print_counts(done)

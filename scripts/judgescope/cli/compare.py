@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from judgescope.cli import show
+from judgescope.cli.context import results_folder
 from judgescope.cli.show import FILTERS, PLACES, numbers
 from judgescope.cli.terminal import UNDEFINED, plain
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, check_known
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,7 +57,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="two judges of one study; for two studies, a judge of each, or one that both have",
     )
     parser.add_argument("--table", default="agreement", help="the table; default: agreement")
-    show.add_filters(parser, [name for name in FILTERS if name != "judge"])
+    show.add_filters(parser, [name for name in FILTERS if name != "judge"], limit=40)
     parser.set_defaults(act=compare)
 
 
@@ -73,11 +74,20 @@ def compare(args: argparse.Namespace) -> int:
     show.check_rows(args.rows)
     tables = show.tables_of(args.study)
     others = tables if args.other is None else show.tables_of(args.other)
-    names = _studies(args.study, args.other) if args.other else ("", "")
+    names = ("", "")
+    if args.other:
+        names = results_folder(args.study).name, results_folder(args.other).name
+        if names[0] == names[1]:
+            raise UserError(
+                "both files describe the same study, which has only one results folder",
+                where=str(args.other),
+                got=names[1],
+                todo="change the key `study` of one of them, or compare two judges with --judges",
+            )
     sides = []
     for files, name, judge in zip((tables, others), names, (judges or [None]) * 2, strict=False):
         every = show.rows_of(files, table)
-        rows = show.chosen(table, every, show.filters_of(args))
+        rows = show.chosen(table, every, show.filters_of(args, FILTERS))
         sides.append(_side(name, rows, every, judge) if judge else Side(name, rows))
     name = PAIRED.get(table, table)
     paired = show.rows_of(tables, name) if args.other is None and name in tables else None
@@ -85,31 +95,13 @@ def compare(args: argparse.Namespace) -> int:
     return 0
 
 
-def _studies(study: Path, other: Path) -> tuple[str, str]:
-    """Return the ids of two studies; raise UserError if both have the same id."""
-    from judgescope.cli.context import results_folder
-
-    first, second = results_folder(study).name, results_folder(other).name
-    if first == second:
-        raise UserError(
-            "both files describe the same study, which has only one results folder",
-            where=str(other),
-            got=second,
-            todo="change the key `study` of one of them, or compare two judges with --judges",
-        )
-    return first, second
-
-
 def _side(study: str, rows: "DataFrame", every: "DataFrame", judge: str) -> Side:
     """Return a judge's rows among the chosen ones; `every` has all rows of the table."""
     kept = rows[rows["judge"] == judge]
     if not len(kept):
-        known, left = (set(some["judge"].dropna()) for some in (every, rows))
-        if judge in known:
-            error, allowed = "no row of this judge matches the filters", left
-        else:
-            error, allowed = "no such judge", known
-        raise UserError(error, where="--judges", got=judge, allowed=allowed)
+        check_known([judge], set(every["judge"].dropna()), "no such judge", where="--judges")
+        what = "no row of this judge matches the filters"
+        check_known([judge], set(rows["judge"].dropna()), what, where="--judges")
     return Side(f"{study}: {judge}" if study else judge, kept, judge)
 
 

@@ -38,15 +38,14 @@ def add_commands(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", whole: Callable[[], Parser]
 ) -> None:
     """Add the command to a parser's subcommands; `whole` returns the parser of all commands."""
-    about = "print a shell completion script"
-    parser = commands.add_parser("completion", help=about)
+
+    def act(args: argparse.Namespace) -> int:
+        print(script(args.shell, whole()), end="")
+        return 0
+
+    parser = commands.add_parser("completion", help="print a shell completion script")
     parser.add_argument("shell", choices=SHELLS)
-    parser.set_defaults(act=lambda args: _print(args.shell, whole()))
-
-
-def _print(shell: str, parser: Parser) -> int:
-    print(script(shell, parser), end="")
-    return 0
+    parser.set_defaults(act=act)
 
 
 def script(shell: str, parser: Parser) -> str:
@@ -89,13 +88,10 @@ def _fish(parser: Parser) -> Iterator[str]:
         rest = [f"not __fish_seen_subcommand_from {' '.join(commands)}"] if commands else []
         condition = "; and ".join([*seen, *rest]) or "true"
         for word, about in commands.items():
-            yield f"complete -c {COMMAND} -n '{condition}' -a {word} -d '{_plain(about)}'\n"
+            plain = dedent(about).replace("\\", "").replace("'", "").replace("%%", "%")
+            yield f"complete -c {COMMAND} -n '{condition}' -a {word} -d '{plain}'\n"
         for option in options:
             yield f"complete -c {COMMAND} -n '{condition}' -l {option.removeprefix('--')}\n"
-
-
-def _plain(about: str) -> str:
-    return dedent(about).replace("\\", "").replace("'", "").replace("%%", "%")
 
 
 MINE = "config/studies/mine.yaml"

@@ -111,7 +111,12 @@ def snakemake(
     if "--unlock" in passed:
         _check_unlock()
     else:
-        _fetch_data(plan_of_study(study or demo(), passed, drafting=True))
+        from judgescope.data.fetch import fetch_all
+        from judgescope.data.files import to_fetch
+
+        plan = plan_of_study(study or demo(), passed, drafting=True)
+        cards = [(name, card) for _, name, card in plan.cards() if isinstance(card, Published)]
+        fetch_all([(name, card, to_fetch(card, Path(plan.study.data))) for name, card in cards])
     if is_dry(passed) or "--unlock" in passed:
         return child_process.run(command)[0]
     with recorded(results_folder(study, passed).name) as record:
@@ -120,15 +125,6 @@ def snakemake(
         return status
     print(STOPPED, file=sys.stderr)
     return 128 + stopped
-
-
-def _fetch_data(plan: "Plan") -> None:
-    """Fetch the missing files of a study's cards."""
-    from judgescope.data.fetch import fetch_all
-    from judgescope.data.files import to_fetch
-
-    cards = ((name, card) for _, name, card in plan.cards() if isinstance(card, Published))
-    fetch_all([(name, card, to_fetch(card, Path(plan.study.data))) for name, card in cards])
 
 
 def _check_unlock() -> None:

@@ -36,18 +36,10 @@ def show(args: argparse.Namespace) -> int:
     rows, by_hand = [["card", "files", "size", "", "repository", "licence"]], []
     for name, card in _cards(args.cards):
         if card.source:
-            total, absent = sum(f.bytes for f in card.source.files), _absent(card)
+            files, absent = card.source.files, _absent(card)
             there = "fetched" if not absent else f"{len(absent)} to fetch"
-            rows.append(
-                [
-                    name,
-                    str(len(card.source.files)),
-                    size(total),
-                    there,
-                    card.source.repository,
-                    licence(card),
-                ]
-            )
+            about = [str(len(files)), size(sum(file.bytes for file in files)), there]
+            rows.append([name, *about, card.source.repository, licence(card)])
         elif card.obtain:
             by_hand.append(f"{name}: {card.obtain}")
     print("\n".join(aligned(rows)))

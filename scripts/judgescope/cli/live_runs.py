@@ -63,17 +63,13 @@ def living() -> list[Run]:
     runs = []
     for path in sorted(FOLDER.glob("*.json")):
         try:
-            file = os.open(path, os.O_RDWR)
-            run = Run(**json.loads(os.read(file, 1 << 16)))
+            with path.open("r+b") as file:
+                run = Run(**json.load(file))
+                if str(run.process) == os.environ.get(OURS):
+                    continue
+                free = _locked(file.fileno())
         except (FileNotFoundError, ValueError, TypeError):
             continue
-        if str(run.process) == os.environ.get(OURS):
-            os.close(file)
-            continue
-        try:
-            free = _locked(file)
-        finally:
-            os.close(file)
         lives = not free if free is not None else run.host != here() or is_running(run.process)
         if lives:
             runs.append(run)

@@ -1,11 +1,10 @@
 """The command `judgescope`: its subcommands, and those that run or check a study."""
 
 import argparse
-import csv
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.metadata import version
 from inspect import getdoc
@@ -19,6 +18,7 @@ from judgescope.cli import (
     batch,
     compare,
     completion,
+    context,
     data,
     distill,
     export,
@@ -29,19 +29,7 @@ from judgescope.cli import (
     show,
 )
 from judgescope.cli.completion import add_examples
-from judgescope.cli.context import (
-    INTERRUPTED,
-    demo,
-    is_dry,
-    plan_and_results,
-    plan_of_study,
-    results_folder,
-    snakemake,
-    split_config,
-    study_card,
-    with_config,
-)
-from judgescope.cli.sensitivity import sensitivity
+from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -73,33 +61,29 @@ def main() -> None:
         parser.print_help(sys.stderr)
         sys.exit(2)
     args, unknown = parser.parse_known_args()
-    args.passed = list(split_config(unknown))
+    args.passed = list(context.split_config(unknown))
     if args.passed and (not getattr(args, "passes_options", False) or _renamed(sys.argv[1:])):
         parser.error(_unexpected(args))
-    failed = getattr(args, "failed", FAILED)
+    status = getattr(args, "failed", FAILED)
     try:
-        status = args.act(args)
+        done = args.act(args)
         sys.stdout.flush()
-        sys.exit(status)
+        status = done
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
-        sys.exit(failed)
     except BrokenPipeError:  # the reader closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(failed)
     except OSError as error:
         reason = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
         print(f"a file cannot be read or written: {reason}", file=sys.stderr)
-        sys.exit(failed)
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        status = context.INTERRUPTED
     except MemoryError:
         print("out of memory", file=sys.stderr)
-        sys.exit(failed)
     except Exception:  # Python's own code would be 1, which means something else to `audit`
         print_exception()
-        sys.exit(failed)
+    sys.exit(status)
 
 
 def _unexpected(args: Arguments) -> str:
@@ -136,13 +120,11 @@ class Parser(argparse.ArgumentParser):
 
 def _renamed(words: Sequence[str]) -> str | None:
     """Return the new name of a renamed command or option, None if the line has none."""
-    with RENAMES.open(encoding="utf-8", newline="") as file:
-        renames = [row for row in csv.DictReader(file) if row["kind"] == "command"]
     new: dict[str, list[str]] = {}
-    for rename in renames:
-        command, *rest = rename["old"].split()
-        if words[:1] == [command] and set(rest) <= set(words):
-            new.setdefault(rename["old"], []).append(f"`judgescope {rename['new']}`")
+    for row in reproduce.read_csv(RENAMES):
+        old = row["old"].split()
+        if row["kind"] == "command" and words[:1] == old[:1] and {*old} <= {*words}:
+            new.setdefault(row["old"], []).append(f"`judgescope {row['new']}`")
     return next((f"`judgescope {old}` is now {' or '.join(new[old])}" for old in new), None)
 
 
@@ -168,7 +150,10 @@ def command_line() -> argparse.ArgumentParser:
         ("draft", draft, "let a model draft missing evaluation steps"),
         ("pilot", pilot, "try a share: which judges, and how many items?"),
     ):
-        _add_study(commands.add_parser(name, help=about, description=getdoc(act)), act)
+        command = commands.add_parser(name, help=about, description=getdoc(act))
+        about = "the study's YAML file; default: the demo, config/config.yaml"
+        command.add_argument("study", nargs="?", type=_study, help=about)
+        command.set_defaults(act=act, passes_options=True)
     commands.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",
@@ -179,15 +164,8 @@ def command_line() -> argparse.ArgumentParser:
     commands.choices["pilot"].add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
-    audit.add_commands(commands)
-    init.add_commands(commands)
-    data.add_commands(commands)
-    show.add_commands(commands)
-    compare.add_commands(commands)
-    export.add_commands(commands)
-    reproduce.add_commands(commands)
-    replies.add_commands(commands)
-    batch.add_commands(commands)
+    for module in (audit, init, data, show, compare, export, reproduce, replies, batch):
+        module.add_commands(commands)
     distill.add_commands(commands, _study)
     people.add_commands(commands)
     completion.add_commands(commands, command_line)
@@ -215,17 +193,6 @@ def _overview(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     yield "\nCommands that run a study pass further options on to Snakemake."
 
 
-def _add_study(command: argparse.ArgumentParser, act: object) -> None:
-    command.add_argument(
-        "study",
-        nargs="?",
-        type=_study,
-        default=None,
-        help="the study's YAML file; default: the demo, config/config.yaml",
-    )
-    command.set_defaults(act=act, passes_options=True)
-
-
 def _study(text: str) -> Path:
     """Return a study's file; raise an error for another word, such as an option's value."""
     if Path(text).suffix not in {".yaml", ".yml"}:
@@ -245,18 +212,15 @@ def run(args: Arguments) -> int:
     """Run the missing jobs of a study; print the main results and the report's path."""
     if "--unlock" in args.passed:
         return snakemake(args.study, "all", args.passed)
+    from judgescope.cli.summary import sensitivity, summary, unpriced
+
     if args.sensitivity:
         return sensitivity(args.study, args.passed)
-    out = results_folder(args.study, args.passed)
+    out = context.results_folder(args.study, args.passed)
     before = _last_written(out)
-    _check_batches(args.study, args.passed)
-    targets = _targets(args.study, args.passed, out)
-    with _counting_unread(args.study, args.passed, out):
-        status = snakemake(args.study, targets, args.passed)
+    with _finished(args.study, args.passed, out) as status:
         if status or is_dry(args.passed):
             return status
-        from judgescope.cli.summary import summary, unpriced
-
         warnings = unpriced(out, lambda: plan_of_study(args.study, args.passed))
         print(summary(out, warnings), flush=True)
         if before is not None and before == _last_written(out):
@@ -264,26 +228,30 @@ def run(args: Arguments) -> int:
     return 0
 
 
-def _check_batches(study: Path | None, passed: Sequence[str]) -> None:
-    """Raise UserError if a run would send requests that are already in a batch."""
-    if not is_dry(passed):
-        card = study_card(study or demo(), passed)
-        batch.check_none_under_way(card.store, card.ledger, study)
+@contextmanager
+def _finished(study: Path | None, passed: Sequence[str], out: Path) -> Iterator[int]:
+    """Run a study and yield the exit status; count unreadable replies until the block ends.
+
+    Raises UserError if the run would send requests that are already in a batch.
+    """
+    if is_dry(passed):
+        yield snakemake(study, "all", passed)
+        return
+    file = study or context.demo()
+    card = context.study_card(file, passed)
+    batch.check_none_under_way(card.store, card.ledger, study)
+    targets = ["all", *_damaged(study, passed, out)]
+    with reading(file, passed, out):
+        yield snakemake(study, targets, passed)
 
 
-def _counting_unread(
-    study: Path | None, passed: Sequence[str], out: Path
-) -> AbstractContextManager[None]:
-    return nullcontext() if is_dry(passed) else reading(study or demo(), passed, out)
-
-
-def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
-    """Return the targets of a run: all, and incomplete or missing reply and score files."""
+def _damaged(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
+    """Return the targets that remake incomplete or missing reply and score files."""
     from judgescope.plan.specs.judging import hashes_file
     from judgescope.replies.compaction import cut_files
 
-    if is_dry(passed) or not (damaged := cut_files(out)):
-        return ["all"]
+    if not (damaged := cut_files(out)):
+        return []
     plan = plan_of_study(study, passed)
     known = {
         Path(hashes_file(plan, dataset, model))
@@ -297,7 +265,7 @@ def _targets(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
             f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, remade now", flush=True
         )
         hashes.unlink()
-    return ["all", *map(str, targets)]
+    return [*map(str, targets)]
 
 
 def _last_written(out: Path) -> int | None:
@@ -307,7 +275,7 @@ def _last_written(out: Path) -> int | None:
 
 def check(args: Arguments) -> int:
     """Validate the study's cards and files and show what a run would do; send no request."""
-    results_folder(args.study, args.passed)  # reports an invalid study before Snakemake reads it
+    context.results_folder(args.study, args.passed)  # checks the card before Snakemake reads it
     return snakemake(args.study, "check", args.passed)
 
 
@@ -316,7 +284,7 @@ def draft(args: Arguments) -> int:
     from judgescope.plan.drafts import drafts_of
 
     plan = plan_of_study(args.study, args.passed, drafting=True)
-    drafts = drafts_of(plan, str(args.study or demo()))
+    drafts = drafts_of(plan, str(args.study or context.demo()))
     if not drafts:
         print("No drafts are needed: no card lacks evaluation steps or sub-aspects.")
         return 0
@@ -336,15 +304,12 @@ def pilot(args: Arguments) -> int:
     """
     from judgescope.cli.summary import conclusions
 
-    out = results_folder(args.study, args.passed)
+    out = context.results_folder(args.study, args.passed)
     out = out.with_name(out.name + PILOT)
-    passed = with_config(args.passed, f"study={out.name}", f"share={args.share}")
-    _check_batches(args.study, passed)
-    targets = _targets(args.study, passed, out)
-    with _counting_unread(args.study, passed, out):
-        status = snakemake(args.study, targets, passed)
-    if status or is_dry(passed):
-        return status
+    passed = context.with_config(args.passed, f"study={out.name}", f"share={args.share}")
+    with _finished(args.study, passed, out) as status:
+        if status or is_dry(passed):
+            return status
     print(conclusions(out))
     if (plan := plan_of_study(args.study, args.passed)).study.distill:
         judge = plan.distillation.judge
@@ -358,7 +323,7 @@ def spotcheck(args: Arguments) -> int:
     """Make the page of a study's perturbed texts and print its path."""
     from judgescope.plan.specs.pages import perturbed_sets
 
-    plan, out = plan_and_results(args.study)
+    plan, out = context.plan_and_results(args.study)
     if not perturbed_sets(plan):
         raise UserError(
             "this study perturbs no texts",

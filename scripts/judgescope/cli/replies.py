@@ -3,21 +3,18 @@
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgescope.cli.context import check_output, plan_and_results, write_json_lines
-from judgescope.cli.show import check_filters, check_rows, rows_left
+from judgescope.cli.show import add_filters, check_filters, check_rows, filters_of, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
 from judgescope.core.names import BATCH
 
 if TYPE_CHECKING:
-    from judgescope.plan.asking_jobs import StudyJob
     from judgescope.plan.study import Plan
-    from judgescope.replies.lookup import StoredReplies
-    from judgescope.replies.planning import Cell
 
 DEFAULT = Path("cache/replies")
 Arguments = argparse.Namespace
@@ -28,6 +25,9 @@ WIDTH = 70
 """The number of characters of a reply that are printed."""
 MATCHED = ("target", "target_b", "hint", "key", "draw")
 """The columns that identify a reply's judgment."""
+COPIED = ("aspect", "criterion", "target", "target_b", "hint", "draw", "key", "finish")
+PARSED = ("status", "rule", "value")
+"""The columns that come from a reply's judgment."""
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -36,12 +36,11 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     tools = parser.add_subparsers(dest="action", required=True)
 
     def add(
-        name: str, act: Callable[[Arguments], int], about: str, *, file: bool = False, nargs: str
+        name: str, act: Callable[[Arguments], int], about: str, file: str = "", nargs: str = "?"
     ) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = tools.add_parser(name, help=about)
         if file:
-            which = "the file to write" if name == "dump" else "a file from `dump`"
-            parser.add_argument("file", type=Path, help=f"{which}: .parquet")
+            parser.add_argument("file", type=Path, help=file)
         parser.add_argument("study", type=Path, nargs=nargs, help="the study's YAML file")
         if name not in ("retry", "prune"):
             parser.add_argument(
@@ -51,15 +50,16 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         return parser
 
     _add_read(tools)
-    add("retry", retry, "retry refused requests in the next run", nargs="?")
-    add("stats", stats, "print the contents of the store, by model", nargs="?")
-    command = add("verify", verify, "verify every line of the store", nargs="?")
+    add("retry", retry, "retry refused requests in the next run")
+    add("stats", stats, "print the contents of the store, by model")
+    command = add("verify", verify, "verify every line of the store")
     command.add_argument(
         "--drop", action="store_true", help="drop damaged lines (their replies are requested again)"
     )
-    add("compact", compact, "merge the journals of each model into one file", nargs="?")
-    add("dump", dump, "write all replies of the store to a file", file=True, nargs="?")
-    add("import", merge, "add the replies in a file from `dump` to the store", file=True, nargs="?")
+    add("compact", compact, "merge the journals of each model into one file")
+    add("dump", dump, "write all replies of the store to a file", "the file to write: .parquet")
+    about = "add the replies in a file from `dump` to the store"
+    add("import", merge, about, "a file from `dump`: .parquet")
     command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
     command.add_argument("--yes", action="store_true", help="drop them; default: only count them")
 
@@ -70,10 +70,7 @@ def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="list a study's replies with status, tokens and price; write them with prompts",
     )
     parser.add_argument("study", type=Path, help="the study's YAML file; also works during a run")
-    for name in FILTERS:
-        parser.add_argument(
-            f"--{name}", nargs="+", default=[], help=f"only replies with this {name}"
-        )
+    add_filters(parser, FILTERS, "replies")
     parser.add_argument("--file", type=Path, help="write all, with prompts, to this .jsonl file")
     parser.add_argument(
         "--rows",
@@ -100,7 +97,7 @@ def read(args: Arguments) -> int:
             where=str(out / "replies"),
             todo=f"judgescope run {args.study}",
         )
-    filters = {name: getattr(args, name) for name in FILTERS if getattr(args, name)}
+    filters = filters_of(args, FILTERS)
     check_filters("the replies", filters, lambda name: {row[name] for row in rows if row[name]})
     rows = [row for row in rows if all(row[name] in values for name, values in filters.items())]
     print("\n".join(summary(rows)))
@@ -121,10 +118,12 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
     from judgescope.plan.specs.judging import reading
     from judgescope.plan.study import CellAspect
     from judgescope.replies.pricing import nanodollars
+    from judgescope.replies.store import Store
     from judgescope.scoring.cell import reader
 
     for job in jobs_of(plan):
-        stored, listed = _stored(plan, job), job.card.price
+        store, listed = Store(Path(plan.study.store), job.card.served_name), job.card.price
+        search = cache(partial(store.find, job.job.key_table))  # once, and only if needed
         for cell, questions in job.job.cells.items():
             perturbation, judge, aspect = cell
             cell_aspect = CellAspect(job.dataset, *cell)
@@ -136,7 +135,7 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
             requests = (questions[number] for number in range(len(questions)) if prompts)
             prompt_of = {request.key: request.prompt for request in requests}
             replies = _part("answers", plan.file(out, "replies", cell_aspect), aspect)
-            for row in replies or stored(cell):
+            for row in replies or job.job.rows(cell, search(), so_far=True):
                 if row["status"] == "not_applicable":
                     continue
                 usage, origin = row["usage"] or {}, (row["provenance"] or {}).get("engine")
@@ -144,33 +143,20 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
                 judgment = judgments.get(_match(row))
                 if judgment is None:  # not scored yet
                     parsed = parse(row["text"], row["finish"], row["status"])
-                    judgment = {n: getattr(parsed, n) for n in ("status", "rule", "value")}
+                    judgment = {name: getattr(parsed, name) for name in PARSED}
                 yield {
                     "dataset": job.dataset,
                     "perturbation": perturbation,
                     "judge": row["judge"],
                     "model": job.card.model,
-                    **{name: row.get(name) for name in ("aspect", "criterion", "target")},
-                    **{name: row.get(name) for name in ("target_b", "hint", "draw", "key")},
-                    "finish": row["finish"],
-                    **{name: judgment[name] for name in ("status", "rule", "value")},
+                    **{name: row.get(name) for name in COPIED},
+                    **{name: judgment[name] for name in PARSED},
                     "tokens_in": usage.get("prompt"),
                     "tokens_out": usage.get("completion"),
                     "usd": nanodollars(usage, price) / 1e9 if price and usage else None,
                     **({"prompt": prompt_of.get(row["key"])} if prompts else {}),
                     "reply": row["text"],
                 }
-
-
-def _stored(plan: "Plan", job: "StudyJob") -> "Callable[[Cell], list[Row]]":
-    """Return a function that returns a cell's stored rows; it searches the store only once."""
-    from judgescope.replies.store import Store
-
-    @cache
-    def search() -> "StoredReplies":
-        return Store(Path(plan.study.store), job.card.served_name).find(job.job.key_table)
-
-    return lambda cell: job.job.rows(cell, search(), so_far=True)
 
 
 def _part(table: str, path: str, aspect: str) -> list[Row]:
@@ -250,10 +236,10 @@ def retry(args: Arguments) -> int:
 
 def stats(args: Arguments) -> int:
     """Print the contents of each shard of a store."""
-    from judgescope.replies.inspection import stats as stats_of
+    from judgescope.replies import inspection
 
     for shard in _shards(args):
-        counts = stats_of(shard)
+        counts = inspection.stats(shard)
         tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
         print(f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} questions")
         print(f"  errors {counts.errors:,}, forgotten {counts.forgotten:,}")
@@ -268,15 +254,14 @@ def verify(args: Arguments) -> int:
 
     With `--drop`, damaged lines are removed; their requests may be sent and paid for again.
     """
-    from judgescope.replies.inspection import drop
-    from judgescope.replies.inspection import verify as findings_of
+    from judgescope.replies import inspection
 
     wrong = notes = 0
     for shard in _shards(args):
-        for finding in findings_of(shard):
+        for finding in inspection.verify(shard):
             print(f"{finding.where}: {finding.message}")
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
-        if args.drop and (count := drop(shard)):
+        if args.drop and (count := inspection.drop(shard)):
             print(f"{shard.name}: {count} damaged lines dropped; a run requests what is missing")
     print(f"errors: {wrong}; notes: {notes}")
     return int(wrong > 0)
@@ -284,10 +269,10 @@ def verify(args: Arguments) -> int:
 
 def compact(args: Arguments) -> int:
     """Merge the files of every shard."""
-    from judgescope.replies.compaction import compact as compacted
+    from judgescope.replies import compaction
 
     for shard in _shards(args):
-        done = compacted(shard)
+        done = compaction.compact(shard)
         print(f"{shard.name}: {len(done.removed)} files merged, {done.freed:,} bytes freed")
         _print_left(done.left)
     return 0
@@ -309,9 +294,9 @@ def dump(args: Arguments) -> int:
 
 def merge(args: Arguments) -> int:
     """Add the replies of an exported file to a store."""
-    from judgescope.replies.compaction import merge as imported
+    from judgescope.replies import compaction
 
-    for shard, done in imported(args.file, store_folder(args, new=True)).items():
+    for shard, done in compaction.merge(args.file, store_folder(args, new=True)).items():
         print(
             f"{plain(shard)}: {done.new:,} new replies, {done.known:,} already stored, "
             f"{done.skipped:,} lines without a reply"
@@ -327,8 +312,7 @@ def merge(args: Arguments) -> int:
 def prune(args: Arguments) -> int:
     """Drop the replies that no named study uses, or print how much that would free."""
     from judgescope.plan.asking_jobs import used_keys
-    from judgescope.replies.compaction import compact as compacted
-    from judgescope.replies.compaction import unused
+    from judgescope.replies import compaction
     from judgescope.replies.lookup import having, joined
     from judgescope.replies.shard import shards
 
@@ -340,10 +324,10 @@ def prune(args: Arguments) -> int:
     used = joined(used_keys(plan, whole=True) for plan in plans)
     for shard in shards(Path(stores[0])):
         keep = having(used.get(shard.name))
-        lines, size = unused(shard, keep)
+        lines, size = compaction.unused(shard, keep)
         print(f"{shard.name}: {lines:,} lines are not used, {size:,} bytes of text")
         if args.yes and lines:
-            done = compacted(shard, keep=keep)
+            done = compaction.compact(shard, keep=keep)
             print(f"  {done.freed:,} bytes freed")
             _print_left(done.left)
     if not args.yes:

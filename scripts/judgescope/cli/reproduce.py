@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from inspect import getdoc
 from itertools import combinations
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from judgescope.cli.context import snakemake
 from judgescope.cli.terminal import aligned
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
 from judgescope.core.paths import HOME
 from judgescope.data.files import cache
@@ -98,17 +99,20 @@ def reproduce(args: argparse.Namespace) -> int:
     card does not give a reason.
     """
     shelf = {path.stem: path for path in sorted(SHELF.glob("*.yaml"))}
-    if unknown := sorted({*args.names} - {*shelf}):
-        raise UserError("unknown publication", where="reproduce", got=unknown[0], allowed=shelf)
+    check_known(sorted(args.names), shelf, "unknown publication", where="reproduce")
     names = [*shelf] if args.all else args.names
     outcomes = []
     for name in names:
-        outcome = _tried(shelf[name], args.data) if args.all else compare(shelf[name], args.data)
+        try:
+            outcome = compare(shelf[name], args.data)
+        except (UserError, UserErrors) as error:
+            if not args.all:
+                raise
+            card = read_card("publication", shelf[name])
+            outcome = Outcome(card, [], str(error).partition("\n")[0])
         outcomes.append(outcome)
         if not outcome.error:
-            page = Path("results") / f"published-{name}" / "index.html"
-            page.parent.mkdir(parents=True, exist_ok=True)
-            write_text(page, html(outcome))
+            write_text(Path("results") / f"published-{name}" / "index.html", html(outcome))
         if not args.all:
             print("\n".join(aligned([HEADS, *(figure.cells() for figure in outcome.figures)])))
         print(line(outcome), flush=True)
@@ -118,13 +122,6 @@ def reproduce(args: argparse.Namespace) -> int:
     if args.markdown and not any(outcome.error for outcome in outcomes):
         write_text(args.markdown, markdown(outcomes))
     return int(any(outcome.failed for outcome in outcomes))
-
-
-def _tried(path: Path, data: str) -> Outcome:
-    try:
-        return compare(path, data)
-    except (UserError, UserErrors) as error:
-        return Outcome(read_card("publication", path), [], str(error).partition("\n")[0])
 
 
 def compare(path: Path, data: str = "data") -> Outcome:
@@ -177,13 +174,8 @@ def _figure(
 def _compared(
     card: Publication, where: Mapping[str, str], published: str, ours: float | None, reason: str
 ) -> Figure:
-    if reason not in {"", *REASONS}:
-        raise UserError(
-            "unknown reason for a difference",
-            where=f"{card.publication}: {' '.join(where.values())}",
-            got=reason,
-            allowed=REASONS,
-        )
+    place = f"{card.publication}: {' '.join(where.values())}"
+    check_known(filter(None, [reason]), REASONS, "unknown reason for a difference", where=place)
     digits = len(published.partition(".")[2])
     most = card.tolerance * 10.0**-digits if digits else 0  # counts and ranks are exact
     equal = ours is not None and abs(ours - float(published)) <= most + 1e-9
@@ -199,7 +191,6 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
 
     name = f"published-{card.publication}"
     folder = Path("results") / name
-    folder.mkdir(parents=True, exist_ok=True)
     study = {"study": name, "seed": SEED, "data": data, **(card.study or {})}
     path = folder / "study.yaml"
     write_text(path, json.dumps(study, indent=1) + "\n")
@@ -207,18 +198,13 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
     files = {table: folder / "tables" / f"{table}.parquet" for table in names}
     if snakemake(path, [*map(str, files.values())], ["--quiet", "all"]):
         raise UserError("the study failed", where=str(path))
-    rows = [
-        {**row, "table": table, "count": _count(row)}
-        for table, file in files.items()
-        for row in read_table("results", file).to_pylist()
-    ]
+    rows = []
+    for table, file in files.items():
+        for row in read_table("results", file).to_pylist():
+            # the number of cases behind a share, as papers print it
+            count = None if row["value"] is None else round(row["value"] * row["n"], 6)
+            rows.append({**row, "table": table, "count": count})
     return [*rows, *(pairs_of_systems(folder) if PAIRS in tables else ())]
-
-
-def _count(row: Row) -> float | None:
-    """Return the number of cases behind a share, as papers print it: value times n."""
-    value, n = row["value"], row["n"]
-    return None if value is None else round(float(str(value)) * int(str(n)), 6)
 
 
 def pairs_of_systems(folder: Path) -> Iterator[Row]:
@@ -304,7 +290,10 @@ def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
     head = next(iter(printed[0]))
     rows: list[dict[str, float | None]] = []
     for row in printed:
-        values = {name: float(text) for name, text in row.items() if _is_number(text)}
+        values: dict[str, float] = {}
+        for name, text in row.items():
+            with suppress(ValueError):
+                values[name] = float(text)
         means: dict[str, float | None] = {}
         for name, parts in card.means[table].items():
             known = [means.get(part, values.get(part)) for part in parts]
@@ -321,14 +310,6 @@ def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
             if row[name]:
                 where = {"table": table.removesuffix(".csv"), head: row[head], "column": name}
                 yield _compared(card, where, row[name], means[name], reasons.get(name, ""))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 # --- how it is shown -------------------------------------------------------------------------

@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgescope.cli.context import results_folder
 from judgescope.cli.terminal import UNDEFINED, aligned, plain
-from judgescope.core.errors import UserError
-from judgescope.schema.tables import RESULT_COLUMNS, read_table
+from judgescope.core.errors import UserError, check_known
+from judgescope.schema.tables import RESULT_COLUMNS, read_frame, read_table
 from judgescope.statistics.result import NO_AGREEMENT
 
 if TYPE_CHECKING:
@@ -32,24 +33,32 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "table", nargs="?", help="a table's name; default: the main results, and a list of tables"
     )
-    add_filters(parser, FILTERS)
+    add_filters(parser, FILTERS, limit=40)
     parser.add_argument("--notes", action="store_true", help="print each number's method and note")
     parser.set_defaults(act=show)
 
 
-def add_filters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
-    """Add options that choose rows by their columns, and `--rows`."""
+def add_filters(
+    parser: argparse.ArgumentParser, names: Iterable[str], what: str = "rows", limit: int = 0
+) -> None:
+    """Add options that choose rows by their columns, and with a default `limit` also `--rows`."""
     for name in names:
-        parser.add_argument(f"--{name}", nargs="+", default=[], help=f"only rows with this {name}")
-    parser.add_argument(
-        "--rows", type=int, default=40, help="maximum number of rows, 0: all; default: 40"
-    )
+        kind, about = int if name == "k" else str, f"only {what} with this {name}"
+        parser.add_argument(option(name), nargs="+", default=[], type=kind, help=about)
+    if limit:
+        about = f"maximum number of rows, 0: all; default: {limit}"
+        parser.add_argument("--rows", type=int, default=limit, help=about)
+
+
+def option(column: str) -> str:
+    """Return the option that filters by a column."""
+    return f"--{column.replace('_', '-')}"
 
 
 def show(args: argparse.Namespace) -> int:
     """Print a table's rows, or a study's main results and the names of its tables."""
     tables = tables_of(args.study)
-    filters = filters_of(args)
+    filters = filters_of(args, FILTERS)
     if args.table is None and filters:
         raise UserError(
             "no table is named",
@@ -59,7 +68,6 @@ def show(args: argparse.Namespace) -> int:
         )
     check_rows(args.rows)
     if args.table is None:
-        from judgescope.cli.context import results_folder
         from judgescope.cli.summary import summary
 
         print(summary(results_folder(args.study)).strip())
@@ -71,9 +79,9 @@ def show(args: argparse.Namespace) -> int:
     return 0
 
 
-def filters_of(args: argparse.Namespace) -> dict[str, list[str]]:
+def filters_of(args: argparse.Namespace, names: Iterable[str]) -> dict[str, list[str]]:
     """Return the filters that are given on the command line."""
-    return {name: values for name in FILTERS if (values := getattr(args, name, None))}
+    return {name: values for name in names if (values := getattr(args, name, None))}
 
 
 def check_rows(rows: int) -> None:
@@ -84,8 +92,6 @@ def check_rows(rows: int) -> None:
 
 def tables_of(study: Path) -> dict[str, Path]:
     """Return name -> file of a study's tables; raise UserError if it has none yet."""
-    from judgescope.cli.context import results_folder
-
     folder = results_folder(study) / "tables"
     tables = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not tables:
@@ -97,13 +103,8 @@ def tables_of(study: Path) -> dict[str, Path]:
 
 def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
     """Return a study's table; raise UserError if it has no such table."""
-    from judgescope.schema.tables import read_frame
-
-    if table not in tables:
-        folder = next(iter(tables.values())).parent
-        raise UserError(
-            "the study does not have this table", where=str(folder), got=table, allowed=tables
-        )
+    folder = next(iter(tables.values())).parent
+    check_known([table], tables, "the study does not have this table", where=str(folder))
     return read_frame("results", tables[table])
 
 
@@ -206,7 +207,7 @@ def check_filters(
             if value not in (available := known(name)):
                 raise UserError(
                     f"no row of {table} has this {name}",
-                    where=f"--{name.replace('_', '-')}",
+                    where=option(name),
                     got=value,
                     allowed=map(str, available),
                 )

@@ -1,19 +1,24 @@
-"""The end of a run in the terminal: its main results; for a pilot, which judges differ."""
+"""The end of a run in the terminal: its main results; for a pilot, which judges differ.
 
+`judgescope run --sensitivity`: how far missing judgments could move each main number.
+"""
+
+import csv
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from judgescope.cli.terminal import aligned
+from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
+from judgescope.cli.terminal import aligned, plain
+from judgescope.core.errors import UserError
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import POOLED, WITHIN_SOURCE
-from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
+from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
 from judgescope.schema.tables import read_table
 from judgescope.statistics.comparison import sources_needed
@@ -89,24 +94,16 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     """
     verdicts = _rows(out, "verdicts")
     coverage = _rows(out, "coverage")
-    agreement = [row for row in verdicts if row["form"] == "agreement"]
     hinted = {
         (row["dataset"], row["judge"])
-        for row in agreement
-        if row["statistic"] == "verdict" and "hinted" in row["note"].split("; ")
+        for row in verdicts
+        if (row["form"], row["statistic"]) == ("agreement", "verdict")
+        and "hinted" in row["note"].split("; ")
     }
-    labels = [
-        {**row, "aspect": f"{row['aspect']}, {CHOSEN[row['form'], row['statistic']]}"}
-        for row in _of_labels(verdicts)
-    ]
-    title = "labels and choices compared with people's; "
-    parts = [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(labels)]
-    parts += [_table(dataset, rows, hinted) for dataset, rows in _by_dataset(_of_aspects(out))]
-    for table, rows in _averages(out).items():
-        means = [{**row, "aspect": HEADINGS[row["statistic"], row["level"]]} for row in rows]
-        title = f"{table}, means over aspects; "
-        overall = [row for row in means if row["dataset"] == OVERALL] or means
-        parts += [_table(dataset, rows, hinted, title) for dataset, rows in _by_dataset(overall)]
+    parts: list[str] = []
+    for title, rows in _main_rows(out).items():
+        means = [row for row in rows if (row["dataset"], row["aspect"]) == (OVERALL, AVERAGE)]
+        parts += _tables(means or rows, hinted, title)
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
@@ -117,24 +114,25 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
-def headlines(out: Path) -> list[Row]:
-    """Return the rows with the main results that a run prints."""
-    labels = _of_labels(_rows(out, "verdicts"))
-    return [*labels, *_of_aspects(out), *chain.from_iterable(_averages(out).values())]
+def _main_rows(out: Path) -> dict[str, list[Row]]:
+    """Return the rows with the main results that a run prints, by the title of their tables.
 
-
-def _of_labels(verdicts: Sequence[Row]) -> list[Row]:
-    """Return the numbers behind the claims on labels and on choices between two texts."""
-    return [row for row in verdicts if (row["form"], row["statistic"]) in CHOSEN]
-
-
-def _of_aspects(out: Path) -> list[Row]:
-    """Return the correlation behind each judge's claim, and its sums over all aspects."""
+    They are the numbers behind claims on labels and choices, then ("") the correlations behind
+    claims on agreement with sums over all aspects, and means over aspects.
+    """
     verdicts = _rows(out, "verdicts")
-    shown = [row for row in verdicts if _decides(row)]
+    labels = [row for row in verdicts if (row["form"], row["statistic"]) in CHOSEN]
+    rows = {"labels and choices compared with people's; ": labels}
+    rows[""] = [row for row in verdicts if _decides(row)]
     for table in ("discernment", "confusion"):
-        shown += [row for row in _rows(out, table) if row["statistic"] in SUMS]
-    return shown
+        rows[""] += [row for row in _rows(out, table) if row["statistic"] in SUMS]
+    for table in ("perspectives", "robustness", "ensemble"):
+        rows[f"{table}, means over aspects; "] = [
+            row
+            for row in _rows(out, table)
+            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
+        ]
+    return rows
 
 
 def _decides(row: Row) -> bool:
@@ -142,46 +140,40 @@ def _decides(row: Row) -> bool:
     return bool(row["form"] == "agreement" and DECIDES.get(row["level"]) == row["statistic"])
 
 
-def _averages(out: Path) -> dict[str, list[Row]]:
-    """Return table -> its means over aspects."""
-    return {
-        table: [
-            row
-            for row in _rows(out, table)
-            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
+def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str) -> list[str]:
+    """Return a table per dataset: a line per judge, a column per aspect or sum.
+
+    `about` is the beginning of the title; "": of agreement.
+    """
+    tables = []
+    for dataset in sorted({row["dataset"] for row in every}):
+        rows, title = [row for row in every if row["dataset"] == dataset], about
+        levels = {row["level"] for row in rows if _decides(row)}
+        if levels and not title:
+            names = " or ".join(CORRELATIONS[level] for level in sorted(levels))
+            title = f"agreement with the ratings ({names}); "
+        cells = {}
+        for row in rows:
+            name = row["aspect"] or SUMS[row["statistic"]]
+            if row["aspect"] == AVERAGE:
+                name = HEADINGS.get((row["statistic"], row["level"]), AVERAGE)
+            chosen = CHOSEN.get((row["form"], row["statistic"]))
+            heading = ", ".join(filter(None, [name, chosen, row["criterion"]]))
+            cells[row["judge"], heading] = _number(row, hinted)
+        told = {key for key, cell in cells.items() if cell != UNDEFINED}
+        columns = sorted(
+            {heading for _, heading in told},
+            key=lambda name: (name.partition(",")[0] in SUMS.values(), name),
+        )
+        judges = sorted({judge for judge, _ in told})
+        body = [
+            [judge, *(cells.get((judge, each), UNDEFINED) for each in columns)] for judge in judges
         ]
-        for table in ("perspectives", "robustness", "ensemble")
-    }
-
-
-def _by_dataset(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    for dataset in sorted({row["dataset"] for row in rows}):
-        yield dataset, [row for row in rows if row["dataset"] == dataset]
-
-
-def _table(dataset: str, rows: Sequence[Row], hinted: set[tuple[str, str]], title: str = "") -> str:
-    """Return a line per judge, a column per aspect or sum; default `title`: of agreement."""
-    levels = {row["level"] for row in rows if _decides(row)}
-    if levels and not title:
-        names = " or ".join(CORRELATIONS[level] for level in sorted(levels))
-        title = f"agreement with the ratings ({names}); "
-    cells = {(row["judge"], _heading(row)): _number(row, hinted) for row in rows}
-    told = {key for key, cell in cells.items() if cell != UNDEFINED}
-    columns = sorted(
-        {heading for _, heading in told},
-        key=lambda name: (name.partition(",")[0] in SUMS.values(), name),
-    )
-    judges = sorted({judge for judge, _ in told})
-    body = [[judge, *(cells.get((judge, name), UNDEFINED) for name in columns)] for judge in judges]
-    lines = [f"  {line}" for line in aligned([["judge", *columns], *body])] if body else []
-    if empty := sorted({judge for judge, _ in cells}.difference(judges)):
-        lines.append(f"  no numbers for: {', '.join(empty)}")
-    return "\n".join([f"\n{dataset}: {title}95 % intervals", *lines])
-
-
-def _heading(row: Row) -> str:
-    name = str(row["aspect"] or SUMS[row["statistic"]])
-    return f"{name}, {row['criterion']}" if row["criterion"] else name
+        tables.append(f"\n{dataset}: {title}95 % intervals")
+        tables += [f"  {line}" for line in aligned([["judge", *columns], *body])] if body else []
+        if empty := sorted({judge for judge, _ in cells}.difference(judges)):
+            tables.append(f"  no numbers for: {', '.join(empty)}")
+    return tables
 
 
 def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
@@ -295,6 +287,13 @@ class Difference(NamedTuple):
     needed: int | None
     """The items needed to detect a difference of this size, with power .8 at level .05."""
 
+    @property
+    def line(self) -> str:
+        """Return the judges, the difference, its interval, and the items needed."""
+        interval = FEW if self.ci_low is None else f"[{self.ci_low:+.2f}, {self.ci_high:+.2f}]"
+        needed = "" if self.needed is None else f", {self.needed:,} items are needed to detect it"
+        return f"    {self.judge} - {self.other:<24}{f'{self.value:+.2f}':>7} {interval}{needed}"
+
 
 def conclusions(out: Path) -> str:
     """Return which judges differ in a pilot's tables, and which may be dropped."""
@@ -312,19 +311,15 @@ def conclusions(out: Path) -> str:
         for row in rows
         if row["statistic"].startswith(prefix)
     ]
-    chosen = PILOT_STATISTIC if PILOT_STATISTIC in statistics else next(iter(statistics), None)
-    differences = [
-        each
-        for each in (_differences(rows, *chosen) if chosen else ())
-        if asked & {each.judge, each.other}
-    ]
-    if not chosen or not differences:
+    chosen = PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
+    differences = [each for each in _differences(rows, *chosen) if asked & {each.judge, each.other}]
+    if not differences:
         return "\nThe pilot cannot compare judges: it needs two judges, and the method agreement."
     what = f"{chosen[0]} ({chosen[1]}) with people's ratings"
     lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
     for place in sorted({each[:2] for each in differences}):
         lines.append(f"  {', '.join(place)}")
-        lines += [_difference_line(each) for each in differences if each[:2] == place]
+        lines += [each.line for each in differences if each[:2] == place]
     return "\n".join([*lines, "", *_droppable(differences, asked)])
 
 
@@ -346,12 +341,6 @@ def _differences(rows: Sequence[Row], statistic: str, level: str) -> Iterator[Di
         yield Difference(*key, gap["value"], gap["ci_low"], gap["ci_high"], needed)
 
 
-def _difference_line(each: Difference) -> str:
-    interval = FEW if each.ci_low is None else f"[{each.ci_low:+.2f}, {each.ci_high:+.2f}]"
-    needed = "" if each.needed is None else f", {each.needed:,} items are needed to detect it"
-    return f"    {each.judge} - {each.other:<24}{f'{each.value:+.2f}':>7} {interval}{needed}"
-
-
 def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[str]:
     """Yield the rule for dropping judges, and the judges that may be dropped."""
     beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
@@ -370,3 +359,103 @@ def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[s
         yield f"  {judge}: worse than {', '.join(sorted(others))}"
     if not better:
         yield "  none"
+
+
+# --- policies for missing judgments -------------------------------------------------------------
+
+KEY = ("dataset", "judge", "aspect", "criterion", "statistic", "level")
+"""The columns that identify a main number within its study."""
+RESULT = ("value", "ci_low", "ci_high", "n", "n_missing", "note")
+DROP: Policy = "drop"
+OUTSIDE = "*"
+ByPolicy = Mapping[Policy, Mapping[tuple[str | None, ...], Row]]
+"""Policy -> key of a number -> its row."""
+
+
+def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
+    """Run a study with each policy, write the main numbers side by side, print what changes."""
+    out, study_policy = results_folder(study, passed), plan_of_study(study, passed).study.missing
+    tables = [path.name for path in (out / "tables").glob("*.csv")]
+    if not tables:
+        raise UserError(
+            "the study has no results yet",
+            where=str(out),
+            todo="run it first, without --sensitivity",
+        )
+    by_policy: dict[Policy, dict[tuple[str | None, ...], Row]] = {}
+    for policy in get_args(Policy):
+        folder = out if policy == study_policy else out.with_name(f"{out.name}-missing-{policy}")
+        changes = (f"study={folder.name}", f"missing={policy}", "max_requests=0")
+        changed = with_config(passed, *changes)
+        if policy == "zero":
+            try:
+                plan_of_study(study, changed)
+            except UserError as error:
+                print(f"policy zero is skipped: {error}", flush=True)
+                continue
+        if policy != study_policy:
+            wanted = [str(folder / "tables" / name) for name in sorted(tables)]
+            if status := snakemake(study, wanted, changed):
+                return status
+        rows = [row for some in _main_rows(folder).values() for row in some]
+        by_policy[policy] = {tuple(row[name] for name in KEY): row for row in rows}
+    if is_dry(passed):
+        return 0
+    path = out / "missing" / "sensitivity.csv"
+    path.parent.mkdir(exist_ok=True)
+    _write(by_policy, path)
+    print("\n".join(_lines(by_policy)))
+    print(f"\nall numbers: {path}")
+    return 0
+
+
+def _write(by_policy: ByPolicy, path: Path) -> None:
+    """Write a row for each number and policy; `moved` is the value minus that under `drop`."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow([*KEY, "policy", *RESULT, "moved", "outside"])
+        for key, dropped in by_policy[DROP].items():
+            for policy, rows in by_policy.items():
+                if (row := rows.get(key)) is not None:
+                    defined = row["value"] is not None and dropped["value"] is not None
+                    gap = float(row["value"] - dropped["value"]) if defined else None
+                    numbers = [row[name] for name in RESULT]
+                    table.writerow([*key, policy, *numbers, gap, _is_outside(row, dropped)])
+
+
+def _is_outside(row: Row, dropped: Row) -> bool | None:
+    """Return whether a number is outside its interval under `drop`."""
+    if row["value"] is None or dropped["ci_low"] is None:
+        return None
+    return not dropped["ci_low"] <= row["value"] <= dropped["ci_high"]
+
+
+def _lines(by_policy: ByPolicy) -> Iterator[str]:
+    """Yield the count of numbers that at least one policy changes, then a line for each of them."""
+    table = [["dataset", "judge", "aspect", "statistic", *by_policy]]
+    for key, dropped in by_policy[DROP].items():
+        rows = [of_policy.get(key) for of_policy in by_policy.values()]
+        if all(row is not None and row["value"] == dropped["value"] for row in rows):
+            continue
+        dataset, judge, aspect, criterion, *statistic = key
+        judged = ".".join(filter(None, (aspect, criterion))) or "all"
+        place = (dataset, judge, judged, ", ".join(filter(None, statistic)))
+        table.append([*map(plain, place), *(_with_mark(row, dropped) for row in rows)])
+    changed, of_all = len(table) - 1, len(by_policy[DROP])
+    yield f"\n{changed} of {of_all} main numbers depend on how missing judgments count"
+    if changed:
+        yield from aligned(table)
+        yield (
+            f"drop: 95 % interval; {OUTSIDE}: outside that interval, so the missing judgments "
+            "could change the conclusion; -: undefined, with the reason in the table"
+        )
+
+
+def _with_mark(row: Row | None, dropped: Row) -> str:
+    """Return a number: under `drop` with its interval, else with a mark if it is outside."""
+    if row is None or row["value"] is None:
+        return "-"
+    if row is dropped:
+        interval = "" if row["ci_low"] is None else f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
+        return f"{row['value']:.2f}{interval}"
+    return f"{row['value']:.2f}{OUTSIDE if _is_outside(row, dropped) else ''}"

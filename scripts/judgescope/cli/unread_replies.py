@@ -122,8 +122,8 @@ class Reader:
 
     def __init__(self, study: Path, passed: Sequence[str], out: Path) -> None:
         self.study, self.passed, self.out = study, passed, out
-        self._before = {path: path.stat().st_mtime_ns for path in self._notes()}
-        self._watches: dict[Path, tuple[int, Watch]] = {}
+        self._written = {path: path.stat().st_mtime_ns for path in self._notes()}
+        self._watches: dict[Path, Watch] = {}
         self._parsers: dict[tuple[str, ...], Callable[..., Judgment]] = {}
 
     def _notes(self) -> list[Path]:
@@ -133,12 +133,12 @@ class Reader:
         """Read the replies that arrived since the last look."""
         for path in self._notes():
             written = path.stat().st_mtime_ns
-            known = self._watches.get(path)
-            if self._before.get(path) != written and (known is None or known[0] != written):
+            if self._written.get(path) != written:
                 from judgescope.replies.planning import read_note
 
-                self._watches[path] = (written, Watch(path, read_note(path), self._read))
-        for _, watch in self._watches.values():
+                self._written[path] = written
+                self._watches[path] = Watch(path, read_note(path), self._read)
+        for watch in self._watches.values():
             watch.look(self._warning)
 
     @cached_property
@@ -160,21 +160,13 @@ class Reader:
         return self._parsers[dataset, *cell](text, end, "ok")
 
     def _warning(self, judge: str, tally: Tally) -> str:
-        """Return the warning that most replies of a judge cannot be read."""
+        """Return the warning that most replies of a judge cannot be read, and the likely reason."""
         from judgescope.core.errors import coded
 
+        card = self.plan.judges[judge]
+        [(status, _)] = tally.unread.most_common(1)
         shown = " ".join(coded(tally.example).split())
         cut = f"{shown[:SHOWN]}…" if len(shown) > SHOWN else shown
-        return (
-            f"warning: {tally.unread.total()} of {tally.replies} replies of judges/{judge}.yaml "
-            f"cannot be read: {self._reason(judge, tally.unread.most_common(1)[0][0])}\n"
-            f"  example: {cut!r}\n"
-            f"  see:     judgescope replies show {self.study} --judge {judge}"
-        )
-
-    def _reason(self, judge: str, status: str) -> str:
-        """Return the likely reason for a status, and the card's key to look at."""
-        card = self.plan.judges[judge]
         reasons = {
             "truncated": f"cut off at `max_tokens: {card.max_tokens}`",
             "empty": f"empty, or reasoning used up `max_tokens: {card.max_tokens}`",
@@ -183,7 +175,12 @@ class Reader:
             "refused": "the model refused",
             "unparsed": f"not in the format of the prompt form {card.form} (keys `form`, `parser`)",
         }
-        return reasons.get(status, status)
+        return (
+            f"warning: {tally.unread.total()} of {tally.replies} replies of judges/{judge}.yaml "
+            f"cannot be read: {reasons.get(status, status)}\n"
+            f"  example: {cut!r}\n"
+            f"  see:     judgescope replies show {self.study} --judge {judge}"
+        )
 
     def last(self) -> list[str]:
         """Return the last lines of a run: warnings of unread replies, and exceeded limits."""
@@ -195,7 +192,7 @@ class Reader:
         for path in self._watches:
             clear_note(path)
         totals: dict[str, Tally] = {}
-        for _, watch in self._watches.values():
+        for watch in self._watches.values():
             for judge, tally in watch.tallies.items():
                 total = totals.setdefault(judge, Tally())
                 total.replies += tally.replies

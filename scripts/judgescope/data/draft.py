@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -16,7 +17,7 @@ from judgescope.core.names import folded, slugs
 from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Item, Output, Preference, Rated, Rating
 from judgescope.data.rows import Row, pick, read_rows, read_text, word_of
-from judgescope.schema.cards import Dataset, RatedAspect, Select
+from judgescope.schema.cards import Dataset, RatedAspect
 from judgescope.schema.cards.base import plain_word
 
 MEAN = "mean"
@@ -56,18 +57,8 @@ ONLY_SYSTEM = "system"
 """The system of all texts in data that names no systems."""
 
 
-class RowFault(UserError):
-    """A fault of the current row; the draft that records it adds the location."""
-
-    def __init__(
-        self,
-        what: str,
-        *,
-        got: object = None,
-        allowed: Iterable[str] | str | None = None,
-        todo: str = "",
-    ) -> None:
-        super().__init__(what, where="", got=got, allowed=allowed, todo=todo)
+RowFault = partial(UserError, where="")
+"""Makes an error of the current row; the draft that records it adds the location."""
 
 
 class Location(NamedTuple):
@@ -261,24 +252,37 @@ class Draft:
 
     def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
         """Return a rating, which must be on the aspect's scale; a missing rating is counted."""
-        scale = self.card.aspects[aspect]
+        if self.is_missing(cell, aspect):
+            return None
+        scale, value = self.card.aspects[aspect], None
         if scale.categorical:
             return self._label(cell, aspect, scale)
-        value = self._value(cell, aspect)
-        if value is not None and not fits(value, scale, on_grid=on_grid):
-            allowed = shown(scale, on_grid=on_grid)
+        if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
+            try:
+                value = float(cell if "_" not in str(cell) else "")
+            except ValueError:
+                pass
+            except OverflowError:
+                value = math.inf
+        if value is None:
+            self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
+            return None
+        step = scale.step if on_grid else None
+        steps = (value - scale.min) / step if step else 0.0
+        on_scale = scale.min <= value <= scale.max
+        if not (on_scale and math.isclose(steps, round(steps), rel_tol=0, abs_tol=1e-9)):
             self._fault(
-                "a rating is outside the scale", f"aspect {aspect}", got=cell, allowed=allowed
+                "a rating is outside the scale",
+                f"aspect {aspect}",
+                got=cell,
+                allowed=f"{scale.min:g} to {scale.max:g}{f' in steps of {step:g}' if step else ''}",
             )
         return value
 
     def text(self, text: object, kind: str) -> str:
         """Return a text; what is not a text is recorded as a fault and becomes ""."""
-        if _blank(text):
-            self._fault(f"a {kind} is empty", got=text)
-            return ""
-        if not isinstance(text, str):
-            self._fault(f"a {kind} is not a string", got=text)
+        if _blank(text) or not isinstance(text, str):
+            self._fault(f"a {kind} is {'empty' if _blank(text) else 'not a string'}", got=text)
             return ""
         if not folded(text[:FEW_SIGNS]) and not folded(text):
             self._fault(f"a {kind} has no visible character", got=text)
@@ -334,10 +338,7 @@ class Draft:
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
 
     def _label(self, cell: object, aspect: str, scale: RatedAspect) -> float | None:
-        """Return the position of a rating in words among the labels; None: missing or not a
-        label."""
-        if self.is_missing(cell, aspect):
-            return None
+        """Return the position of a rating in words among the labels; None: not a label."""
         word = word_of(cell)
         if (code := scale.codes.get(plain_word(word))) is not None:
             return float(code)
@@ -363,21 +364,6 @@ class Draft:
         if missing:
             self._missing.setdefault((self.location.file, aspect), []).append(self.location)
         return missing
-
-    def _value(self, cell: object, aspect: str) -> float | None:
-        """Return a rating as a number, or None for one that is missing or not a number."""
-        text = str(cell).strip()
-        if self.is_missing(cell, aspect):
-            return None
-        if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
-            try:
-                return float(cell if "_" not in text else "")
-            except ValueError:
-                pass
-            except OverflowError:
-                return math.inf
-        self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
-        return None
 
     def _fault(
         self,
@@ -430,20 +416,6 @@ class Draft:
 def numbered(prefix: str, number: int, count: int) -> str:
     """Return `prefix-007`, with as many digits as `count` needs, but at least three."""
     return f"{prefix}-{number:0{max(3, len(str(count)))}d}"
-
-
-def fits(value: float, scale: RatedAspect, *, on_grid: bool = True) -> bool:
-    """Return whether a value lies in the scale's range and, if asked, on its grid."""
-    if not scale.min <= value <= scale.max:
-        return False
-    steps = (value - scale.min) / scale.step if on_grid and scale.step else 0.0
-    return math.isclose(steps, round(steps), rel_tol=0, abs_tol=1e-9)
-
-
-def shown(scale: RatedAspect, *, on_grid: bool = True) -> str:
-    """Return the scale in words."""
-    grid = f" in steps of {scale.step:g}" if on_grid and scale.step else ""
-    return f"{scale.min:g} to {scale.max:g}{grid}"
 
 
 def rows_of(locations: list[Location]) -> str:
@@ -515,27 +487,21 @@ def lines_of(path: Path) -> list[str]:
     return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
 
 
-def groups(segments: Iterable[Segment], select: Select) -> Iterator[list[Segment]]:
-    """Yield the segments of every item.
+def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
+    """Add the items made from the segments of a file, numbered by their first lines.
 
     With `join`: as many consecutive segments of a document as make the first reference long enough.
     The rest of a document is too short, and so is not among the selected items.
     """
+    select, joined = draft.card.select, list[list[Segment]]()
     for _, document in groupby(segments, key=lambda segment: segment.document):
-        group: list[Segment] = []
+        long_enough = True
         for segment in document:
-            group.append(segment)
-            length = len(_text(part.references[0] for part in group))
-            if not select.join or length >= (select.min_characters or 1):
-                yield group
-                group = []
-        if group:
-            yield group
-
-
-def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
-    """Add the items made from the segments of a file, numbered by their first lines."""
-    joined = list(groups(segments, draft.card.select))
+            if long_enough:
+                joined.append([])
+            joined[-1].append(segment)
+            length = len(_text(part.references[0] for part in joined[-1]))
+            long_enough = not select.join or length >= (select.min_characters or 1)
     last = segments[-1].line if segments else 0
     for group in joined:
         first = group[0]
@@ -550,7 +516,7 @@ def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
                 [_text(texts) for texts in references],
                 meta,
             )
-    if draft.card.select.join:
+    if select.join:
         draft.notes.append(f"{len(segments)} segments joined to {len(joined)}, within documents")
 
 

@@ -97,6 +97,12 @@ def cell_list(cell: object) -> list[Any] | None:
     return cell if isinstance(cell, list) else None
 
 
+def entries(cell: object) -> list[Any]:
+    """Return the entries of a list or of a list in JSON; any other cell is one entry."""
+    values = cell_list(cell)
+    return [cell] if values is None else values
+
+
 def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():

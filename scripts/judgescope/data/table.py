@@ -12,7 +12,7 @@ from pathlib import Path
 from judgescope.core.errors import UserError
 from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, Key, RowFault
 from judgescope.data.rated import Rated
-from judgescope.data.rows import Row, all_rows, cell_list, word_of
+from judgescope.data.rows import Row, all_rows, cell_list, entries, word_of
 from judgescope.schema.cards import ColumnMapping, Dataset, Format
 from judgescope.schema.cards.data import TIE
 
@@ -95,7 +95,7 @@ def _paths(draft: Draft, columns: ColumnMapping, aspect: str) -> list[str]:
 def _item(draft: Draft, columns: ColumnMapping, row: Row, count: int) -> str:
     """Add the item of a row; without an item column, rows with equal sources are one item."""
     source = [draft.pick(row, path) for path in columns.source]
-    references = [text for path in columns.references for text in _entries(draft.pick(row, path))]
+    references = [text for path in columns.references for text in entries(draft.pick(row, path))]
     return draft.item(
         draft.pick(row, columns.item) if columns.item else draft.number(source, count),
         source,
@@ -216,11 +216,6 @@ def _rate(draft: Draft, output: Key, aspect: str, cell: object, column: str) -> 
         draft.rating(output, aspect, name or "rater-1", cell)
     for index, value in enumerate(values or (), start=1):
         draft.rating(output, aspect, f"{name or 'rater'}-{index}", value)
-
-
-def _entries(cell: object) -> list[object]:
-    values = cell_list(cell)
-    return [cell] if values is None else values
 
 
 FORMAT = Format(name="table", optional=("items",), chosen=True)

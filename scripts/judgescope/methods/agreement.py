@@ -2,26 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import product
+from math import inf
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods import measures
 from judgescope.methods.base import HUMAN, Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
-from judgescope.methods.measures import (
-    AVERAGE,
-    BY_SOURCE,
-    POOLED,
-    Measure,
-    as_raters,
-    biases,
-    categorical,
-    human_agreement,
-    lower_median,
-    ranked,
-    replacement,
-    with_hint_note,
-)
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.measures import AVERAGE, BY_SOURCE, POOLED, Measure, with_hint_note
+from judgescope.statistics.arrays import Floats
 from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.raters import mean_rating
@@ -35,34 +26,31 @@ DEGENERATE = 0.95
 BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of agreement.csv: people first, then every judge with scores."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of agreement.csv: people first, then every judge with scores."""
     aspects = [name for name in study.spec.aspects if len(study.systems.ratings(name))]
     result = [*_unordered_rows(study, aspects)]
     aspects = [name for name in aspects if study.spec.aspects[name].ordered]
     for plain, aspect in {split(name)[0]: name for name in aspects}.items():
-        for (statistic, level), estimate in human_agreement(study, study.systems, aspect):
-            result.append(study.row(HUMAN, plain, statistic, level, estimate))
+        for measure, estimate in measures.human_agreement(study.systems, aspect):
+            result.append(study.row(HUMAN, plain, *measure, estimate))
     for judge in study.spec.judges:
-        for systems, panel in study.rated(judge).items():
-            judge_rows = _judge_rows(study, panel, judge, aspects)
-            result += [row | {"system_subset": systems} for row in judge_rows]
+        for panel in study.rated(judge):
+            result += _judge_rows(panel, judge, aspects)
     shares = {card.share for card in study.spec.judges.values()} - {1.0}
     controls = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
-    return [with_hint_note(study, row) for row in below_controls(study, result, controls)]
+    yield from (with_hint_note(study, row) for row in below_controls(study, result, controls))
 
 
 def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[Row]:
     """Yield a row per judge that says why labels without an order have no ranks."""
-    measures = [(name, level) for name in STATISTICS for level in LEVELS]
     nothing = Estimate.undefined("labels without an order; see table labels")
-    for aspect in (name for name in aspects if not study.spec.aspects[name].ordered):
-        for judge in study.spec.judges:
-            for systems, panel in study.rated(judge).items():
-                if panel.scores(judge, aspect) is not None:
-                    for statistic, level in measures:
-                        row = study.row(judge, aspect, statistic, level, nothing)
-                        yield row | {"system_subset": systems}
+    unordered = [name for name in aspects if not study.spec.aspects[name].ordered]
+    for aspect, judge in product(unordered, study.spec.judges):
+        for panel in study.rated(judge):
+            if panel.scores(judge, aspect) is not None:
+                for measure in product(STATISTICS, LEVELS):
+                    yield panel.row(judge, aspect, *measure, nothing)
 
 
 def _controls_of(
@@ -73,14 +61,12 @@ def _controls_of(
     judge_of_share = next(name for name, card in cards.items() if card.share == share)
     for judge, card in cards.items():
         if card.engine == "control":
-            for systems, panel in study.rated(judge).items():
-                for row in _judge_rows(study, panel.given(judge_of_share), judge, aspects):
-                    yield share, row | {"system_subset": systems}
+            for panel in study.rated(judge):
+                for row in _judge_rows(panel.given(judge_of_share), judge, aspects):
+                    yield share, row
 
 
-def _judge_rows(
-    study: EvaluationData, panel: TargetSet, judge: str, aspects: list[str]
-) -> Iterator[Row]:
+def _judge_rows(panel: TargetSet, judge: str, aspects: list[str]) -> Iterator[Row]:
     over_aspects: dict[tuple[str | None, Measure], list[Replicated]] = defaultdict(list)
     for aspect in aspects:
         scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
@@ -88,25 +74,25 @@ def _judge_rows(
             continue
         mean = mean_rating(ratings)
         degenerate, rare = _degenerate(scores), few_not_modal(mean, panel.source)
-        for (statistic, level), result in ranked(panel, scores, mean).items():
-            over_aspects[split(aspect)[1], (statistic, level)].append(result)
-            estimate = _with_thin_note(result.estimate, level, panel)
-            estimate = estimate.with_note(degenerate if level == POOLED else "")
-            estimate = estimate.with_note(rare if estimate.ci_low is not None else "")
-            yield study.row(judge, aspect, statistic, level, estimate)
-        others = (
-            *as_raters(study, panel, judge, aspect, scores, ratings),
-            *categorical(study, panel, judge, aspect, scores, lower_median(ratings)),
-            *replacement(study, panel, judge, aspect, scores, ratings),
-            *biases(study, panel, judge, aspect, scores, mean),
+        estimates = list[tuple[Measure, Estimate]]()
+        for measure, result in measures.ranked(panel, scores, mean).items():
+            over_aspects[split(aspect)[1], measure].append(result)
+            estimate = _with_thin_note(result.estimate, measure[1], panel)
+            estimate = estimate.with_note(degenerate if measure[1] == POOLED else "")
+            estimates.append((measure, estimate))
+        estimates += measures.as_raters(panel, judge, aspect, scores, ratings)
+        estimates += measures.categorical(
+            panel, judge, aspect, scores, measures.lower_median(ratings)
         )
-        for (statistic, level), estimate in others:
+        estimates += measures.replacement(panel, judge, aspect, scores, ratings)
+        estimates += measures.biases(panel, judge, aspect, scores, mean)
+        for measure, estimate in estimates:
             estimate = estimate.with_note(rare if estimate.ci_low is not None else "")
-            yield study.row(judge, aspect, statistic, level, estimate)
-    for (criterion, (statistic, level)), each in over_aspects.items():
+            yield panel.row(judge, aspect, *measure, estimate)
+    for (criterion, measure), each in over_aspects.items():
         if len(each) > 1:
             average = mean_over(each, averaged="aspects").estimate
-            yield study.row(judge, joined(AVERAGE, criterion), statistic, level, average)
+            yield panel.row(judge, joined(AVERAGE, criterion), *measure, average)
 
 
 def _degenerate(scores: Floats) -> str:
@@ -138,29 +124,24 @@ def below_controls(
     controls = {name for name, card in cards.items() if card.engine == "control"}
     best: dict[tuple[str | float | None, ...], tuple[float, str]] = {}
 
-    def share_of(row: Row) -> float:
+    def same_texts(row: Row, share: float | None = None) -> tuple[str | float | None, ...]:
         card = cards.get(row["judge"])
-        return card.share if card else 1.0
-
-    def same_texts(share: float, row: Row) -> tuple[str | float | None, ...]:
+        share = share or (card.share if card else 1.0)
         measure = row["statistic"], row["level"]
         return row["aspect"], row.get("criterion"), *measure, row.get("system_subset"), share
 
-    for share, row in (*((share_of(row), row) for row in judge_rows), *share_controls):
-        key, value = same_texts(share, row), row["value"]
-        if row["judge"] not in controls or value is None:
-            continue
-        if key not in best or value > best[key][0]:
+    keyed = [(same_texts(row), row) for row in judge_rows]
+    for key, row in (*keyed, *((same_texts(row, share), row) for share, row in share_controls)):
+        value, highest = row["value"], best.get(key, (-inf, ""))[0]
+        if row["judge"] in controls and value is not None and value > highest:
             best[key] = value, row["judge"]
-    noted = []
-    for row in judge_rows:
-        control, value = best.get(same_texts(share_of(row), row)), row["value"]
-        exempt = row["judge"] in controls or row["judge"] == HUMAN or row["statistic"] in BIASES
+    for key, row in keyed:
+        control, value = best.get(key), row["value"]
+        exempt = row["judge"] in {*controls, HUMAN} or row["statistic"] in BIASES
         if control and not exempt and value is not None and value < control[0]:
             note = f"warning: below control {control[1]} ({control[0]:.3f})"
-            row = row | {"note": clauses(row["note"], note)}
-        noted.append(row)
-    return noted
+            row["note"] = clauses(row["note"], note)
+    return judge_rows
 
 
 METHOD = Method(

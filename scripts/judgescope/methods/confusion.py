@@ -4,19 +4,20 @@ A cell is one perturbation scored on one aspect. The study expects a drop in som
 others.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from math import exp
-from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import AppliesTo, ExpectedChange, Method, Row, present
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.discernment import Pairs, pairs_of, reasons
-from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats
+from judgescope.methods.discernment import Pairs, pairs_of
+from judgescope.methods.evaluation_data import EvaluationData, set_columns
+from judgescope.statistics.arrays import Flags
 from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.discernment import WilcoxonMethod, log_p, table_method
@@ -39,59 +40,47 @@ UNDEFINED_WORDING = "the value of one wording is undefined"
 OTHER_CELLS = "the two wordings lack scores in different cells"
 
 
-class Expectation(NamedTuple):
-    """One perturbation scored on one aspect, in any wording, and what is expected of it."""
-
-    perturbation: str
-    degree: str
-    aspect: str
-    expected: str
+Expectation = tuple[str, str, str]
+"""(set of perturbed texts, aspect in any wording, what is expected of its scores)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """An expectation in one wording, and its pairs of scores; `absent` says why there are none."""
+    """A set of perturbed texts scored on one aspect; `absent` says why there are no pairs."""
 
-    expectation: Expectation
+    texts: str
     aspect: str
+    expected: str
     pairs: Pairs | None
     absent: Estimate | None
 
 
-@dataclass(frozen=True, eq=False)
 class Drops:
     """The drops of a judge, in one wording, in the cells of which something is expected.
 
-    values (items, cells): original - perturbed, NaN where there is no pair of scores; `ends` are
-    those of the judge's scale, cell by cell; `note` names planned cells that are missing.
+    values (items, cells): original - perturbed, NaN where there is no pair of scores; given: which
+    there are; wanted, unwanted (cells,): which should drop, and stay; `ends` are those of the
+    judge's scale, cell by cell; `note` names planned cells that are missing.
     """
 
-    study: EvaluationData
-    judge: str
-    expectations: Sequence[Expectation]
-    values: Floats
-    ends: Sequence[tuple[float, float] | None]
-    note: str
-    _cache: dict[tuple[bytes, int], dict[str, Replicated]] = field(default_factory=dict)
-
-    @property
-    def given(self) -> Flags:
-        """Return which drops have a value; shape (items, cells)."""
-        return np.isfinite(self.values)
-
-    @property
-    def wanted(self) -> Flags:
-        """Return the cells that should drop; shape (cells,)."""
-        return np.array([one.expected == DROP for one in self.expectations], dtype=bool)
-
-    @property
-    def unwanted(self) -> Flags:
-        """Return the cells that should stay; shape (cells,)."""
-        return np.array([one.expected == SAME for one in self.expectations], dtype=bool)
-
-    def same_points(self, other: "Drops") -> bool:
-        """Return whether drops of both are in points of the same scale."""
-        return self.judge == other.judge or (self.ends == other.ends and None not in self.ends)
+    def __init__(
+        self, study: EvaluationData, judge: str, pairs: Mapping[Cell, Pairs], note: str
+    ) -> None:
+        """Read the drops of the cells that have pairs of scores."""
+        self.study, self.judge, self.note = study, judge, note
+        self.values = np.full((len(study.item_order), len(pairs)), np.nan)
+        for column, scores in enumerate(pairs.values()):
+            self.values[scores.source, column] = scores.original - scores.perturbed
+        self.given = np.isfinite(self.values)
+        self.expectations: list[Expectation] = [
+            (cell.texts, split(cell.aspect)[0], cell.expected) for cell in pairs
+        ]
+        self.wanted, self.unwanted = (
+            np.array([cell.expected == effect for cell in pairs], dtype=bool)
+            for effect in (DROP, SAME)
+        )
+        self.ends = [study.spec.judges[judge].ends[cell.aspect] for cell in pairs]
+        self._cache: dict[tuple[bytes, int], dict[str, Replicated]] = {}
 
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
         """Return S_T, S_F, index and AUC over the drops that are `given`, with their deletions.
@@ -99,8 +88,7 @@ class Drops:
         `n` is that of the cell with the fewest pairs; the interval is over all items with any.
         `n_missing` counts against the items that all of the judges were given.
         """
-        shared = self.study.items_given(self.judge, *judges)
-        planned = sum(item in shared for item in self.study.panel("original").items)
+        planned = int(self.study.panel("original").is_given(self.judge, *judges).sum())
         key = given.tobytes(), planned
         if key not in self._cache:
             self._cache[key] = self._headlines(given, planned)
@@ -110,27 +98,22 @@ class Drops:
         weights = whole_and_resamples(np.arange(len(given)), self.study.weights)
         deltas = mean_drops(np.where(given, self.values, np.nan), weights)
         n, sizes = int(given.sum(axis=0).min()), given.sum(axis=1)
-        results = {}
+        results, missing = {}, planned - n
         sums = confusion(deltas, self.wanted, self.unwanted)
         for name, rows in zip(HEADLINES, sums, strict=True):
-            scale, missing = scale_of(name), planned - n
             results[name] = replicated(
-                rows, NOTHING, sizes=sizes, scale=scale, n=n, n_missing=missing
+                rows, NOTHING, sizes=sizes, scale=scale_of(name), n=n, n_missing=missing
             )
         s_t = results["s_t_mean"].estimate
         if s_t.value is not None and (s_t.ci_low is None or s_t.ci_low <= 0):
-            no_interval = "the wanted drop has no interval"
-            why = (
-                no_interval
-                if s_t.ci_low is None
-                else "the interval of the wanted drop is not above 0"
-            )
-            undefined = Estimate.undefined(why, n=s_t.n, n_missing=s_t.n_missing)
+            why = "the interval of the wanted drop is not above 0"
+            why = "the wanted drop has no interval" if s_t.ci_low is None else why
+            undefined = Estimate.undefined(why, n=n, n_missing=missing)
             results["confusion_index"] = results["confusion_index"]._replace(estimate=undefined)
         sets = f"{self.wanted.sum()} wanted drops, {self.unwanted.sum()} unwanted"
-        for name, result in results.items():
-            results[name] = result.with_method(sets).with_note(self.note)
-        return results
+        return {
+            name: result.with_method(sets).with_note(self.note) for name, result in results.items()
+        }
 
 
 class JudgeCells:
@@ -140,29 +123,22 @@ class JudgeCells:
         self.study, self.judge, self.criterion = study, judge, criterion
         self.method: WilcoxonMethod = table_method(len(study.item_order))
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
-        self.cells = [
-            cell
-            for name, degree, _ in study.spec.perturbed
-            for cell in self._cells(name, degree, aspects)
-        ]
-
-    def _cells(self, name: str, degree: str, aspects: Sequence[str]) -> Iterator[Cell]:
-        texts = f"{name}.{degree}"
-        pairs = pairs_of(self.study, texts, self.judge)
-        absent = reasons(self.study, texts, self.judge, aspects, pairs)
-        change = present(self.study.spec.expected).changes.get(name, ExpectedChange())
-        for aspect in aspects:
-            plain = split(aspect)[0]
-            kept = SAME if plain in change.same else ANY_CHANGE
-            expected = DROP if plain in change.drop else kept
-            expectation = Expectation(name, degree, plain, expected)
-            yield Cell(expectation, aspect, pairs.get(aspect), absent.get(aspect))
+        self.cells = list[Cell]()
+        for texts in study.perturbed:
+            pairs, absent = pairs_of(study, texts, judge)
+            name = texts.partition(".")[0]
+            change = present(study.spec.expected).changes.get(name, ExpectedChange())
+            for aspect in aspects:
+                plain = split(aspect)[0]
+                expected = SAME if plain in change.same else ANY_CHANGE
+                expected = DROP if plain in change.drop else expected
+                both = pairs.get(aspect), absent.get(aspect)
+                self.cells.append(Cell(texts, aspect, expected, *both))
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of every cell, then the headlines."""
         for cell in self.cells:
-            perturbation, degree, *_ = cell.expectation
-            columns: AppliesTo = {"perturbation": perturbation, "degree": degree}
+            columns = set_columns(cell.texts)
             for statistic, estimate in self._estimates(cell):
                 yield self.study.row(self.judge, cell.aspect, statistic, "", estimate, **columns)
         for statistic, estimate in self._headlines():
@@ -170,14 +146,19 @@ class JudgeCells:
             yield self.study.row(self.judge, aspect, statistic, "", estimate)
 
     def _estimates(self, cell: Cell) -> Iterator[tuple[str, Estimate]]:
-        pairs, expected = cell.pairs, cell.expectation.expected
+        pairs, expected = cell.pairs, cell.expected
         if pairs is None:
             assert cell.absent is not None
             yield "delta", cell.absent.with_note(expected)
             return
         drop = pairs.estimates()["mean_drop"]
         yield "delta", drop.with_note(expected)
-        yield "floor_share", self._floor_share(cell, pairs)
+        floor = Estimate.undefined("the judge has no scale, so its scores have no floor")
+        if (scale := self.study.spec.judges[self.judge].ends[cell.aspect]) is not None:
+            low, of = pairs.original <= scale[0], "share of originals at the bottom of the scale"
+            data = low, pairs.source, self.study.weights, pairs.n_planned - low.size
+            floor = clustered_mean(*data, averaged=of).estimate
+        yield "floor_share", floor
         counts = replace(drop, ci_low=None, ci_high=None, note="")
         p = exp(self._log_p[cell])
         yield "p_wilcoxon", replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}")
@@ -186,15 +167,6 @@ class JudgeCells:
             yield "p_fdr", replace(counts, value=self._fdr[cell], method=method)
         if expected == SAME:
             yield from self._equivalence(cell, pairs, counts)
-
-    def _floor_share(self, cell: Cell, pairs: Pairs) -> Estimate:
-        """Return the share of originals that cannot drop: at the bottom of the judge's scale."""
-        scale = self.study.spec.judges[self.judge].ends[cell.aspect]
-        if scale is None:
-            return Estimate.undefined("the judge has no scale, so its scores have no floor")
-        low, weights = pairs.original <= scale[0], self.study.weights
-        missing, of = pairs.n_planned - low.size, "share of originals at the bottom of the scale"
-        return clustered_mean(low, pairs.source, weights, missing, averaged=of).estimate
 
     def _equivalence(
         self, cell: Cell, pairs: Pairs, counts: Estimate
@@ -236,14 +208,14 @@ class JudgeCells:
 
     @cached_property
     def _fdr(self) -> dict[Cell, float]:
-        wanted = [cell for cell in self.cells if cell.expectation.expected == DROP and cell.pairs]
+        wanted = [cell for cell in self.cells if cell.expected == DROP and cell.pairs]
         adjusted = benjamini_hochberg(np.array([exp(self._log_p[cell]) for cell in wanted]))
         return dict(zip(wanted, adjusted.tolist(), strict=True))
 
     @cached_property
     def drops(self) -> Drops | Estimate:
         """Return the drops of which something is expected, or why there are no headlines."""
-        expected = [cell for cell in self.cells if cell.expectation.expected != ANY_CHANGE]
+        expected = [cell for cell in self.cells if cell.expected != ANY_CHANGE]
         if not expected:
             return Estimate.undefined("this perturbation has no expected effect")
         pairs = {cell: cell.pairs for cell in expected if cell.pairs}
@@ -252,37 +224,21 @@ class JudgeCells:
             notes = sorted({cell.absent.note for cell in gaps if cell.absent})
             why = f"{len(gaps)} of {len(expected)} planned cells have no score"
             return Estimate.undefined(f"{why} ({'; '.join(notes)})")
-        values = np.full((len(self.study.item_order), len(pairs)), np.nan)
-        for column, scores in enumerate(pairs.values()):
-            values[scores.source, column] = scores.original - scores.perturbed
-        scales = self.study.spec.judges[self.judge].ends
-        return Drops(
-            self.study,
-            self.judge,
-            [cell.expectation for cell in pairs],
-            values,
-            [scales[cell.aspect] for cell in pairs],
-            f"without {len(gaps)} cells that have no score" if gaps else "",
-        )
+        note = f"without {len(gaps)} cells that have no score" if gaps else ""
+        return Drops(self.study, self.judge, pairs, note)
 
     def _headlines(self) -> Iterator[tuple[str, Estimate]]:
         if isinstance(self.drops, Estimate):
             yield from ((name, self.drops) for name in HEADLINES)
             return
-        headlines = self.drops.headlines(self.drops.given)
+        headlines, note = self.drops.headlines(self.drops.given), self.drops.note
         yield from ((name, result.estimate) for name, result in headlines.items())
-        yield from self._shares(self.drops.note)
-
-    def _shares(self, note: str) -> Iterator[tuple[str, Estimate]]:
-        """Yield which part of the wanted and of the unwanted drops the tests show."""
         if self._fdr:
             shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
-            yield (
-                "s_t_significant_share",
-                Estimate(shown, n=len(self._fdr), method=method, note=note),
-            )
-        kept = [cell for cell in self.cells if cell.expectation.expected == SAME and cell.pairs]
+            significant = Estimate(shown, n=len(self._fdr), method=method, note=note)
+            yield "s_t_significant_share", significant
+        kept = [cell for cell in self.cells if cell.expected == SAME and cell.pairs]
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
         verdicts = [self._verdict(cell) for cell in kept]
@@ -292,44 +248,30 @@ class JudgeCells:
             yield name, Estimate(share, n=len(kept), method=method, note=note)
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of confusion.csv."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of confusion.csv."""
     if not study.spec.perturbed:
-        return []
+        return
     excluded = study.excluded()
-    criteria: list[str | None] = [*study.spec.criteria] or [None]
-    result: list[Row] = []
     drops: dict[tuple[str, str | None], Drops | Estimate] = {}
-    for judge in study.spec.judges:
-        for criterion in criteria:
-            if judge in excluded:
-                nothing = Estimate.undefined(excluded[judge])
-                name = joined("", criterion)
-                result += [study.row(judge, name, each, "", nothing) for each in HEADLINES]
-            else:
-                cells = JudgeCells(study, judge, criterion)
-                result += cells.rows()
-                drops[judge, criterion] = cells.drops
-    return [*result, *_differences(study, drops)]
-
-
-def _differences(
-    study: EvaluationData, drops: dict[tuple[str, str | None], Drops | Estimate]
-) -> Iterator[Row]:
-    """Yield the differences of every two judges, and of every wording from the first one."""
+    criteria: list[str | None] = [*study.spec.criteria] or [None]
+    for judge, criterion in product(study.spec.judges, criteria):
+        if judge in excluded:
+            nothing, name = Estimate.undefined(excluded[judge]), joined("", criterion)
+            yield from (study.row(judge, name, each, "", nothing) for each in HEADLINES)
+        else:
+            cells = JudgeCells(study, judge, criterion)
+            yield from cells.rows()
+            drops[judge, criterion] = cells.drops
+    for criterion, (judge, other) in product(criteria, [*compared(study)]):
+        pair = drops[judge, criterion], drops[other, criterion]
+        columns: AppliesTo = {"criterion": criterion, "judge_b": other}
+        yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
     judges = dict.fromkeys(judge for judge, _ in drops)
-    criteria = list(dict.fromkeys(criterion for _, criterion in drops))
-    for criterion in criteria:
-        wording: AppliesTo = {"criterion": criterion} if criterion else {}
-        for judge, other in compared(study):
-            pair = drops[judge, criterion], drops[other, criterion]
-            columns: AppliesTo = wording | {"judge_b": other}
-            yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
-    for judge in judges:
-        for criterion in criteria[1:]:
-            pair = drops[judge, criterion], drops[judge, criteria[0]]
-            wordings: AppliesTo = {"criterion": criterion, "criterion_b": criteria[0]}
-            yield from _difference(study, judge, *pair, UNDEFINED_WORDING, wordings)
+    for judge, criterion in product(judges, criteria[1:]):
+        pair = drops[judge, criterion], drops[judge, criteria[0]]
+        wordings: AppliesTo = {"criterion": criterion, "criterion_b": criteria[0]}
+        yield from _difference(study, judge, *pair, UNDEFINED_WORDING, wordings)
 
 
 def _difference(
@@ -343,10 +285,9 @@ def _difference(
     """Yield the headlines of `first` minus those of `second`, undefined with the reason."""
 
     def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[Row]:
-        nothing = Estimate.undefined(note)
-        return (
-            study.row(judge, "", f"difference_{name}", "", nothing, **columns) for name in names
-        )
+        for name in names:
+            nothing = Estimate.undefined(note)
+            yield study.row(judge, "", f"difference_{name}", "", nothing, **columns)
 
     if isinstance(first, Estimate) or isinstance(second, Estimate):
         lacking = first if isinstance(first, Estimate) else second
@@ -357,11 +298,12 @@ def _difference(
         return
     judges, given = dict.fromkeys((first.judge, second.judge)), first.given & second.given
     headlines, others = (drops.headlines(given, *judges) for drops in (first, second))
-    if not first.same_points(second):
+    same_points = first.ends == second.ends and None not in first.ends
+    if first.judge != second.judge and not same_points:
         yield from undefined(DIFFERENT_SCALES, IN_POINTS)
         headlines = {name: one for name, one in headlines.items() if name not in IN_POINTS}
     note = study.share_note(*judges)
-    yield from difference_rows(study, judge, headlines, others, note=note, why=why, columns=columns)
+    yield from difference_rows(study, judge, headlines, others, note, why, **columns)
 
 
 METHOD = Method(

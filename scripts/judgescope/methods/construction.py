@@ -3,18 +3,17 @@
 Source: (Hu et al. 2025), tables 6 (comparator), 8 (anchors) and 9 (costs).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from msgspec import Struct, convert
 
 from judgescope.methods.base import AppliesTo, GradedTexts, Method, Row
 from judgescope.methods.cost import Usage, bought_by, dollars, estimates
-from judgescope.methods.evaluation_data import EvaluationData, Floats
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_groups, read_table
 from judgescope.statistics.anchors import comparator_accuracy
+from judgescope.statistics.arrays import Floats
 from judgescope.statistics.intervals import Bounds
 from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.result import Estimate
@@ -24,15 +23,15 @@ NEIGHBOURS, ALL = "neighbours", "all"
 """The levels of the comparator's accuracy: on anchors of neighbouring ratings, or of any two."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of construction.csv."""
-    result = list[Row]()
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of construction.csv."""
     for spec in study.spec.graded:
         graded = GradedSet(study, spec)
-        result += graded.rating_rows()
+        yield from graded.rating_rows()
         if spec.anchors:
-            result += [*graded.anchor_rows(), *graded.comparator_rows(spec.anchors)]
-    return [*result, *_cost_rows(study)]
+            yield from graded.anchor_rows()
+            yield from graded.comparator_rows(spec.anchors)
+    yield from _cost_rows(study)
 
 
 class Candidate(Struct, frozen=True):
@@ -56,22 +55,13 @@ def _floats(values: Iterable[float | None]) -> Floats:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
 class GradedSet:
-    """The candidates of a graded set."""
+    """The candidates of a graded set, and those that are its texts."""
 
-    study: EvaluationData
-    spec: GradedTexts
-
-    @cached_property
-    def candidates(self) -> list[Candidate]:
-        """Return all candidates."""
-        return convert(read_table("graded", self.spec.file).to_pylist(), list[Candidate])
-
-    @cached_property
-    def chosen(self) -> list[Candidate]:
-        """Return the candidates that are texts of the set."""
-        return [one for one in self.candidates if one.status == CHOSEN]
+    def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
+        self.study, self.spec = study, spec
+        self.candidates = convert(read_table("graded", spec.file).to_pylist(), list[Candidate])
+        self.chosen = [one for one in self.candidates if one.status == CHOSEN]
 
     def _row(
         self, statistic: str, estimate: Estimate, level: str = "", k: int | None = None
@@ -82,14 +72,14 @@ class GradedSet:
     def _mean(
         self,
         texts: list[Candidate],
-        values: Sequence[float] | Floats,
+        values: Iterable[float | None],
         described: str,
         ends: Bounds | None = SHARE,
     ) -> Estimate:
         """Return the mean of one value of each text, with its interval over sources."""
-        order, numbers = self.study.item_order, np.asarray(values, dtype=np.float64)
+        order, weights = self.study.item_order, self.study.weights
         source = np.array([order[text.item] for text in texts], dtype=np.int64)
-        weights = self.study.weights
+        numbers = _floats(values)
         return clustered_mean(numbers, source, weights, averaged=described, ends=ends).estimate
 
     def rating_rows(self) -> Iterator[Row]:
@@ -99,7 +89,7 @@ class GradedSet:
             note = f"rated {rating:g}"
             count = Estimate(float(len(texts)), n=len(self.chosen), note=note)
             yield self._row("class_count", count, k=k)
-            errors = _floats(one.errors for one in texts)
+            errors = (one.errors for one in texts)
             mean = self._mean(texts, errors, "texts with this rating", ends=None)
             yield self._row("errors_mean", mean, k=k)
         statuses = [one.status for one in self.candidates]
@@ -118,11 +108,11 @@ class GradedSet:
         Source: (Hu et al. 2025), table 8.
         """
         for name in SHARES:
-            values = _floats(getattr(one, name) for one in self.chosen)
+            values = (getattr(one, name) for one in self.chosen)
             described = "anchors per chosen text, of the texts that have anchors"
             yield self._row(f"anchors_{name}", self._mean(self.chosen, values, described))
         rated = [one for one in self.candidates if one.margin is not None]
-        tied = self._mean(rated, _floats(one.n_tied for one in rated), "rated candidates")
+        tied = self._mean(rated, (one.n_tied for one in rated), "rated candidates")
         yield self._row("ratings_tied", tied)
         candidate_of = {one.target: one for one in self.candidates}
         texts, lost = list[Candidate](), list[bool]()

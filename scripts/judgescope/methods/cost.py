@@ -1,7 +1,9 @@
 """The cost of the study's replies, from the usage that the endpoints reported."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -20,7 +22,7 @@ UNPRICED = "the model's card has no price"
 FREE = "free of charge"
 SUPERVISED = "the merging of its members' lists is charged to the model, not to the ensemble"
 KINDS = ("prompt", "completion", "reasoning", "cached")
-NO_TOKENS = dict.fromkeys(KINDS, 0)
+NO_TOKENS = Counter[str]()
 
 
 class Usage(NamedTuple):
@@ -30,42 +32,38 @@ class Usage(NamedTuple):
     """
 
     replies: int = 0
-    tokens: Mapping[str, int] = NO_TOKENS
+    tokens: Counter[str] = NO_TOKENS
     without: int = 0
-    batch: Mapping[str, int] = NO_TOKENS
+    batch: Counter[str] = NO_TOKENS
 
     def plus(self, other: "Usage") -> "Usage":
         """Return the usage of both."""
-        tokens, batch = (
-            {kind: mine[kind] + others[kind] for kind in KINDS}
-            for mine, others in ((self.tokens, other.tokens), (self.batch, other.batch))
-        )
-        return Usage(self.replies + other.replies, tokens, self.without + other.without, batch)
+        return Usage(*map(add, self, other))
 
 
 Bought = dict[tuple[str | None, str | None], Usage]
 """(judge, None), or (None, perturbation) of texts that a model made -> usage of the replies."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of cost.csv: per judge, per writer of texts, and of all replies together.
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of cost.csv: per judge, per writer of texts, and of all replies together.
 
     A judge's row counts each of its replies once, and so what it would cost alone. The row of all
     counts a reply once, though judges and datasets share it: over the datasets it adds up.
     """
-    bought, result = bought_by(read_groups("bought", study.spec.bought[-1])), list[Row]()
+    bought = bought_by(read_groups("bought", study.spec.bought[-1]))
     for judge in study.spec.judges:
         statuses = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
         if len(statuses):
             ok = pc.sum(statuses.filter(pc.equal(statuses["status"], "ok"))["n"]).as_py() or 0
             replies = pc.sum(statuses["n"]).as_py()
             for name, estimate in judge_estimates(study, bought, judge, replies, ok):
-                result.append(study.row(judge, "", name, "", estimate))
+                yield study.row(judge, "", name, "", estimate)
     for writer, price in study.spec.writers.items():
         usage = bought.get((None, writer), Usage())
         for name, estimate in estimates(usage, dollars(usage, price), note="texts made by a model"):
-            result.append(study.row("", "", name, "", estimate, perturbation=writer))
-    return [*result, *_rows_of_all(study)]
+            yield study.row("", "", name, "", estimate, perturbation=writer)
+    yield from _rows_of_all(study)
 
 
 def bought_by(tables: Iterable[pa.Table]) -> Bought:
@@ -78,7 +76,7 @@ def bought_by(tables: Iterable[pa.Table]) -> Bought:
             [*sums, without, ([], "count_all")]
         )
         for row in summed.to_pylist():
-            tokens = {kind: row[f"{kind}_sum"] or 0 for kind in KINDS}
+            tokens = Counter({kind: row[f"{kind}_sum"] or 0 for kind in KINDS})
             batch = tokens if row["batch"] else NO_TOKENS
             usage = Usage(row["count_all"], tokens, row["prompt_count"], batch)
             buyer = (row["judge"], row["perturbation"])
@@ -117,8 +115,8 @@ def dollars(usage: Usage, price: Prices | None) -> float | None:
     if price is None:
         return None
     card = Price.model_validate(price)
-    alone = {kind: usage.tokens[kind] - usage.batch[kind] for kind in KINDS}
-    return (nanodollars(alone, card) + nanodollars(usage.batch, card.of_batch())) / 1e9
+    alone = nanodollars(usage.tokens - usage.batch, card)
+    return (alone + nanodollars(usage.batch, card.of_batch())) / 1e9
 
 
 def estimates(
@@ -134,8 +132,9 @@ def estimates(
     """
     replies = usage.replies
     yield "replies", Estimate(float(replies), n=replies, method="distinct replies")
-    for name, total in usage.tokens.items():
-        yield f"{name}_tokens", Estimate(float(total), n=replies, method="sum over replies")
+    for name in KINDS:
+        total = float(usage.tokens[name])
+        yield f"{name}_tokens", Estimate(total, n=replies, method="sum over replies")
     if dollars is None:
         yield "usd", Estimate.undefined(why, n=replies)
         return

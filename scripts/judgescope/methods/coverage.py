@@ -12,15 +12,14 @@ MOST_NAMED = 6
 """The number of rules or reasons that a note names."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of coverage.csv: per cell the share parsed and the count of each status."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of coverage.csv: per cell the share parsed and the count of each status."""
     cells: dict[tuple[str, str, str], dict[str, Counter[str]]] = {}
     served: dict[str, set[str]] = defaultdict(set)
     for row in study.statuses.to_pylist():
         cell = cells.setdefault((row["judge"], row["aspect"], row["perturbation"]), {})
         cell.setdefault(row["status"], Counter())[row["rule"] or ""] = row["n"]
         served[row["judge"]].update(row["served"] or [])
-    result = []
     for (judge, aspect, perturbation), statuses in sorted(cells.items()):
         columns = set_columns(perturbation)
         share = share_parsed(statuses).with_note(study.share_note(judge))
@@ -28,11 +27,10 @@ def rows(study: EvaluationData) -> list[Row]:
             names = ", ".join(sorted(served[judge]))
             share = share.with_note(f"replies of several servers: {names}")
         for statistic, estimate in (("coverage", share), *counts_by_status(statuses)):
-            result.append(study.row(judge, aspect, statistic, "", estimate, **columns))
+            yield study.row(judge, aspect, statistic, "", estimate, **columns)
     for judge, perturbation, reason in study.spec.excluded:
         columns, nothing = set_columns(perturbation), Estimate.undefined(reason)
-        result.append(study.row(judge, "", "coverage", "", nothing, **columns))
-    return result
+        yield study.row(judge, "", "coverage", "", nothing, **columns)
 
 
 def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
@@ -54,8 +52,7 @@ def counts_by_status(statuses: dict[str, Counter[str]]) -> Iterator[tuple[str, E
         if status in statuses:
             remedies = [OFF_GRID_REMEDY] if status == OFF_GRID else []
             note = "; ".join([_explained(statuses[status]), *remedies])
-            count = Estimate(float(statuses[status].total()), n=planned, note=note)
-            yield f"count_{status}", count
+            yield f"count_{status}", Estimate(float(statuses[status].total()), n=planned, note=note)
 
 
 def _explained(rules: Counter[str]) -> str:

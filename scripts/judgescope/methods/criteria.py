@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet, aligned
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet, aligned
 from judgescope.methods.measures import pearson
+from judgescope.statistics.arrays import Floats
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
@@ -17,22 +18,20 @@ SYSTEMS, TEXTS = "systems", "all"
 """The sets of targets: rated texts of systems, and originals with all their perturbed copies."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of criteria.csv: Pearson's r of every two aspects, or wordings of one."""
-    result: list[Row] = []
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of criteria.csv: Pearson's r of every two aspects, or wordings of one."""
     rated = SYSTEMS in study.spec.targets and study.spec.ratings != "none"
     if rated:
-        result += _pairs(study.systems, HUMAN, _people(study.systems), SYSTEMS)
+        yield from _pairs(study.systems, HUMAN, _people(study.systems), SYSTEMS)
     for judge in study.spec.judges:
         if rated:
-            panel = study.rated(judge).popitem()[1]
-            each = {name: panel.scores(judge, name) for name in study.spec.aspects}
-            scores = {name: values for name, values in each.items() if values is not None}
-            result += _pairs(panel, judge, scores, SYSTEMS)
-            result += _with_people(panel, judge, scores)
+            panel = study.rated(judge)[-1]
+            each = ((name, panel.scores(judge, name)) for name in study.spec.aspects)
+            scores = {name: values for name, values in each if values is not None}
+            yield from _pairs(panel, judge, scores, SYSTEMS)
+            yield from _with_people(panel, judge, scores)
         if study.spec.perturbed:
-            result += _perturbed_pairs(study, judge)
-    return result
+            yield from _perturbed_pairs(study, judge)
 
 
 def _people(panel: TargetSet) -> dict[str, Floats]:
@@ -43,7 +42,7 @@ def _people(panel: TargetSet) -> dict[str, Floats]:
 
 def _perturbed_pairs(study: EvaluationData, judge: str) -> Iterator[Row]:
     """Yield r of every two aspects over originals and all their perturbed copies together."""
-    sets = ["original", *(f"{name}.{degree}" for name, degree, _ in study.spec.perturbed)]
+    sets = ["original", *study.perturbed]
     tables = [study.panel(name).rows for name in sets]
     panel = TargetSet(study, TEXTS, pa.concat_tables(tables).sort_by("target")).given(judge)
     scores = {}

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import Protocol, Unpack
 
 import numpy as np
 
-from judgescope.core.cells import joined
+from judgescope.core.cells import joined, split
 from judgescope.methods.base import AppliesTo, Row
 from judgescope.methods.evaluation_data import EvaluationData, numbers_of
 from judgescope.methods.measures import AVERAGE, with_floor_note
 from judgescope.statistics.comparison import difference, ranks
-from judgescope.statistics.means import independent_mean
+from judgescope.statistics.means import independent_mean, mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
@@ -21,40 +21,12 @@ Means = Mapping[tuple[str | None, str], Replicated]
 """(criterion, statistic) -> its mean over the constructed sets of texts."""
 
 
-class MeansOfJudge(Protocol):
-    """Returns a judge's means on the items that all of the judges were given."""
+class ResultsOfJudge(Protocol):
+    """Yields (aspect, results by statistic) of a judge, on the items that all were given."""
 
-    def __call__(self, judge: str, *others: str) -> Means: ...  # noqa: D102
-
-
-class Group(NamedTuple):
-    """The columns whose rows are averaged over datasets."""
-
-    judge: str
-    judge_b: str | None
-    criterion: str | None
-    statistic: str
-    level: str
-
-    @classmethod
-    def of_row(cls, row: Row) -> "Group":
-        """Return the group of a row of a table that was read."""
-        columns = row["judge_b"], row["criterion"], row["statistic"], row["level"]
-        return cls(row["judge"], *columns)
-
-    def row(self, estimate: Estimate, signature: str) -> Row:
-        """Return the row over all datasets."""
-        columns: AppliesTo = {"judge_b": self.judge_b, "criterion": self.criterion}
-        return {
-            "dataset": OVERALL,
-            "judge": self.judge,
-            "aspect": AVERAGE,
-            "statistic": self.statistic,
-            "level": self.level,
-            **numbers_of(estimate),
-            **columns,
-            "signature": signature,
-        }
+    def __call__(  # noqa: D102
+        self, judge: str, *others: str
+    ) -> Iterable[tuple[str, Mapping[str, Replicated]]]: ...
 
 
 def compared(study: EvaluationData, texts: str = "original") -> Iterator[tuple[str, str]]:
@@ -69,12 +41,9 @@ def difference_rows(
     judge: str,
     first: Mapping[str, Replicated],
     second: Mapping[str, Replicated],
-    *,
     note: str,
-    columns: AppliesTo,
     why: str = UNDEFINED_JUDGE,
-    aspect: str = "",
-    level: str = "",
+    **columns: Unpack[AppliesTo],
 ) -> Iterator[Row]:
     """Yield a row for each statistic of `first`: its value minus that of `second`.
 
@@ -83,20 +52,26 @@ def difference_rows(
     """
     for statistic, result in first.items():
         gap = difference(result, second[statistic], why=why).estimate.with_note(note)
-        yield study.row(judge, aspect, f"difference_{statistic}", level, gap, **columns)
+        yield study.row(judge, "", f"difference_{statistic}", "", gap, **columns)
 
 
-def mean_rows(study: EvaluationData, means: MeansOfJudge, level: str) -> Iterator[Row]:
-    """Yield means(judge) of every judge, and the differences of every two that are compared.
+def mean_rows(
+    study: EvaluationData, results: ResultsOfJudge, level: str, averaged: str
+) -> Iterator[Row]:
+    """Yield every judge's means over aspects and sets of texts, and the differences of every two.
 
-    means(judge, other) is of the items that both were given.
+    `averaged` names the sets.
     """
     cache: dict[tuple[str, int], Means] = {}
 
     def means_of(judge: str, *others: str) -> Means:
         key = (judge, len(study.items_given(judge, *others)))
         if key not in cache:
-            cache[key] = means(judge, *others)
+            each: dict[tuple[str | None, str], list[Replicated]] = {}
+            for aspect, by_statistic in results(judge, *others):
+                for name, result in by_statistic.items():
+                    each.setdefault((split(aspect)[1], name), []).append(result)
+            cache[key] = {at: mean_over(same, averaged=averaged) for at, same in each.items()}
         return cache[key]
 
     for judge in study.spec.judges:
@@ -105,19 +80,11 @@ def mean_rows(study: EvaluationData, means: MeansOfJudge, level: str) -> Iterato
             yield study.row(judge, joined(AVERAGE, criterion), name, level, estimate)
     for judge, other in compared(study):
         first, second = means_of(judge, other), means_of(other, judge)
-        shared = [key for key in first if key in second]
-        for criterion in dict.fromkeys(key[0] for key in shared):
-            names = [name for key, name in shared if key == criterion]
-            yield from difference_rows(
-                study,
-                judge,
-                {name: first[criterion, name] for name in names},
-                {name: second[criterion, name] for name in names},
-                note=study.share_note(judge, other),
-                aspect=joined(AVERAGE, criterion),
-                level=level,
-                columns={"judge_b": other},
-            )
+        for criterion, name in (at for at in first if at in second):
+            gap = difference(first[criterion, name], second[criterion, name]).estimate
+            gap = gap.with_note(study.share_note(judge, other))
+            aspect, statistic = joined(AVERAGE, criterion), f"difference_{name}"
+            yield study.row(judge, aspect, statistic, level, gap, judge_b=other)
 
 
 def across(table: Iterable[Row]) -> list[Row]:
@@ -134,21 +101,35 @@ def across(table: Iterable[Row]) -> list[Row]:
     datasets = sorted({row["dataset"] for row in averages})
     if len(datasets) < 2:
         return []
-    groups: dict[Group, dict[str, Row]] = {}
+    groups: dict[tuple[str | None, ...], dict[str, Row]] = {}
     for row in averages:
-        groups.setdefault(Group.of_row(row), {})[row["dataset"]] = row
-    means = [_overall(group, by_dataset, datasets) for group, by_dataset in groups.items()]
+        key = row["judge"], row["judge_b"], row["criterion"], row["statistic"], row["level"]
+        groups.setdefault(key, {})[row["dataset"]] = row
+    means, absent = list[Row](), Estimate.undefined("not judged")
+    for by_dataset in groups.values():
+        present = [by_dataset[name] for name in datasets if name in by_dataset]
+        estimates = [
+            estimate_of(by_dataset[name]) if name in by_dataset else absent for name in datasets
+        ]
+        mean = independent_mean(estimates, averaged="datasets")
+        signature = " + ".join(row["signature"] for row in present)
+        means.append(_overall(present[0], present[0]["statistic"], mean, signature))
     return [*means, *_ranks([row for row in means if row["judge"] in ranked])]
 
 
-def _overall(group: Group, by_dataset: Mapping[str, Row], datasets: list[str]) -> Row:
-    absent = Estimate.undefined("not judged")
-    estimates = [
-        estimate_of(by_dataset[name]) if name in by_dataset else absent for name in datasets
-    ]
-    mean = with_floor_note(group.statistic, independent_mean(estimates, averaged="datasets"))
-    signatures = [by_dataset[name]["signature"] for name in datasets if name in by_dataset]
-    return group.row(mean, " + ".join(signatures))
+def _overall(row: Row, statistic: str, estimate: Estimate, signature: str) -> Row:
+    """Return the row over all datasets of which `row` is that of one."""
+    columns: AppliesTo = {"judge_b": row["judge_b"], "criterion": row["criterion"]}
+    return {
+        "dataset": OVERALL,
+        "judge": row["judge"],
+        "aspect": AVERAGE,
+        "statistic": statistic,
+        "level": row["level"],
+        **numbers_of(with_floor_note(statistic, estimate)),
+        **columns,
+        "signature": signature,
+    }
 
 
 def estimate_of(row: Row) -> Estimate:
@@ -172,5 +153,4 @@ def _ranks(means: list[Row]) -> Iterator[Row]:
         for row, rank in zip(group, ranks(values, 0), strict=True):
             if rank.value is None:
                 rank = Estimate.undefined(row["note"], n=rank.n)
-            group_of_rank = Group.of_row(row)._replace(statistic=f"rank_{row['statistic']}")
-            yield group_of_rank.row(rank, row["signature"])
+            yield _overall(row, f"rank_{row['statistic']}", rank, row["signature"])

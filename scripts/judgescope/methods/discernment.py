@@ -1,17 +1,19 @@
 """Discernment (Wang et al. 2024): does a judge score a perturbed text below the original?"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, lcm, log
+from typing import NamedTuple
 
 import numpy as np
 
-from judgescope.methods.base import AppliesTo, JudgeFacts, Method, Row
+from judgescope.methods.base import JudgeFacts, Method, Row
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.evaluation_data import MADE, Codes, EvaluationData, Floats, aligned
+from judgescope.methods.evaluation_data import MADE, EvaluationData, aligned, set_columns
 from judgescope.parsing.parsers import CONTEXT
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.discernment import (
     AspectTests,
     WilcoxonMethod,
@@ -66,8 +68,8 @@ class Pairs:
 
 def pairs_of(
     study: EvaluationData, perturbation: str, judge: str, *other_judges: str
-) -> dict[str, Pairs]:
-    """Return aspect -> pairs, without aspects on which no item has both scores.
+) -> tuple[dict[str, Pairs], dict[str, Estimate]]:
+    """Return aspect -> pairs; and aspect -> the undefined estimate that says why there are none.
 
     Only items that `other_judges` were given, too. Texts that are too long for a model's context
     are not a sample of the items: such a cell is not run at all (methods.md 1).
@@ -75,8 +77,7 @@ def pairs_of(
     original, perturbed = (
         study.panel(name).given(judge, *other_judges) for name in ("original", perturbation)
     )
-    card = study.spec.judges[judge]
-    pairs = {}
+    card, pairs = study.spec.judges[judge], dict[str, Pairs]()
     for aspect in study.spec.aspects:
         before, after = original.scores(judge, aspect), perturbed.scores(judge, aspect)
         if before is None or after is None or _too_long(study, perturbation, judge, aspect):
@@ -86,7 +87,15 @@ def pairs_of(
         if both.any():
             scores = before[both], after[both], original.source[both]
             pairs[aspect] = Pairs(study, *scores, len(before), unit_of(card, aspect))
-    return pairs
+    lacking = [aspect for aspect in study.spec.aspects if aspect not in pairs]
+    why = study.excluded(perturbation).get(judge)
+    outcomes = Counter(study.panel(perturbation).outcomes)
+    if not why and not MADE & set(outcomes):
+        counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+        why = f"no text could be made ({counted or 'none planned'})"
+    if why:
+        return pairs, dict.fromkeys(lacking, Estimate.undefined(why))
+    return pairs, {name: nothing_judged(study, perturbation, judge, name) for name in lacking}
 
 
 def unit_of(card: JudgeFacts, aspect: str) -> int | None:
@@ -100,27 +109,6 @@ def unit_of(card: JudgeFacts, aspect: str) -> int | None:
     per_point = 1 / (grid[1] - grid[0])
     whole = per_point.is_integer() and all((value * per_point).is_integer() for value in grid)
     return lcm(*range(1, draws + 1)) * int(per_point) if whole else None
-
-
-def reasons(
-    study: EvaluationData,
-    perturbation: str,
-    judge: str,
-    aspects: Iterable[str],
-    pairs: Mapping[str, Pairs],
-) -> dict[str, Estimate]:
-    """Return aspect -> the undefined estimate that says why it is not among the `pairs`."""
-    aspects = [aspect for aspect in aspects if aspect not in pairs]
-    if not aspects:
-        return {}
-    if excluded := study.excluded(perturbation).get(judge):
-        return dict.fromkeys(aspects, Estimate.undefined(excluded))
-    outcomes = Counter(study.panel(perturbation).outcomes)
-    if not MADE & set(outcomes):
-        counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-        why = f"no text could be made ({counted or 'none planned'})"
-        return dict.fromkeys(aspects, Estimate.undefined(why))
-    return {aspect: nothing_judged(study, perturbation, judge, aspect) for aspect in aspects}
 
 
 def nothing_judged(study: EvaluationData, perturbation: str, judge: str, aspect: str) -> Estimate:
@@ -174,8 +162,7 @@ MOST_NAMED = 4
 """The number of perturbations that a note names."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A judge on one perturbation: pairs and tests by aspect, and the scores over the aspects.
 
     `absent` says of which aspects there is no test, and why.
@@ -192,7 +179,6 @@ class Discerning:
 
     def __init__(self, study: EvaluationData) -> None:
         self.study = study
-        self.planned = study.spec.perturbed
         self.method: WilcoxonMethod = table_method(len(study.item_order))
         self._tests: dict[tuple[bytes, bytes], AspectTests] = {}
         self._cells: dict[tuple[str, str, frozenset[str]], Cell] = {}
@@ -200,9 +186,8 @@ class Discerning:
 
     def judge_rows(self, judge: str) -> Iterator[Row]:
         """Yield the rows of one judge: per aspect, per perturbation, and the headlines."""
-        for name, degree, _ in self.planned:
-            columns: AppliesTo = {"perturbation": name, "degree": degree}
-            cell = self._cell(name, degree, judge)
+        for texts in self.study.perturbed:
+            columns, cell = set_columns(texts), self._cell(texts, judge)
             for aspect, statistic, estimate in self._aspect_estimates(cell):
                 yield self.study.row(judge, aspect, statistic, "", estimate, **columns)
             for aspect, nothing in cell.absent.items():
@@ -216,22 +201,19 @@ class Discerning:
         for statistic, headline in self.headlines(judge).items():
             yield self.study.row(judge, "", statistic, "", headline.estimate)
 
-    def pair_rows(self, judge: str, other: str) -> Iterator[Row]:
-        """Yield the differences of two judges' headlines, on the items that both were given."""
-        first, second = self.headlines(judge, other), self.headlines(other, judge)
-        note = self.study.share_note(judge, other)
-        columns: AppliesTo = {"judge_b": other}
-        yield from difference_rows(self.study, judge, first, second, note=note, columns=columns)
-
-    def _cell(self, name: str, degree: str, judge: str, *others: str) -> Cell:
+    def _cell(self, texts: str, judge: str, *others: str) -> Cell:
         """Return a judge's scores of a perturbation, on items that `others` were given, too."""
-        texts = f"{name}.{degree}"
-        key = texts, judge, self.study.items_given(judge, *others)
+        study, key = self.study, (texts, judge, self.study.items_given(judge, *others))
         if key not in self._cells:
-            pairs = pairs_of(self.study, texts, judge, *others)
-            absent = reasons(self.study, texts, judge, self.study.spec.aspects, pairs)
+            pairs, absent = pairs_of(study, texts, judge, *others)
             tests = {aspect: self._test(one) for aspect, one in pairs.items()}
-            scores = _undefined_scores(self.study, absent) or self._scores(name, pairs, tests)
+            if absent:
+                notes = "; ".join(dict.fromkeys(one.note for one in absent.values()))
+                all_absent = len(absent) == len(study.spec.aspects)
+                which = "" if all_absent else f" ({', '.join(absent)})"
+                scores = dict.fromkeys(SCORES, study.undefined(notes + which))
+            else:
+                scores = self._scores(texts, pairs, tests)
             self._cells[key] = Cell(pairs, tests, absent, scores)
         return self._cells[key]
 
@@ -260,11 +242,11 @@ class Discerning:
                 yield aspect, name, replace(counts, value=exp(log_p), method=method)
 
     def _scores(
-        self, perturbation: str, pairs: dict[str, Pairs], tests: dict[str, AspectTests]
+        self, texts: str, pairs: dict[str, Pairs], tests: dict[str, AspectTests]
     ) -> dict[str, Replicated]:
         """Return the scores of a perturbation over all aspects, with those without each item."""
         aspects = list(self.study.spec.aspects)
-        weights, which, by_experts = aspect_weights(self.study, perturbation)
+        weights, which, by_experts = aspect_weights(self.study, texts)
         combined = discernment(
             np.stack([tests[aspect].asymptotic for aspect in aspects], axis=-1),
             np.stack([tests[aspect].exact for aspect in aspects], axis=-1),
@@ -314,10 +296,8 @@ class Discerning:
         """
         items = self.study.items_given(judge, *others)
         if (judge, items) not in self._headlines:
-            scores = {
-                f"{name}.{degree}": self._cell(name, degree, judge, *others).scores
-                for name, degree, _ in self.planned
-            }
+            cells = {name: self._cell(name, judge, *others) for name in self.study.perturbed}
+            scores = {name: cell.scores for name, cell in cells.items()}
             self._headlines[judge, items] = self._summarise(scores, len(items))
         return self._headlines[judge, items]
 
@@ -339,17 +319,15 @@ class Discerning:
             n, method = min(one.estimate.n for one in known), f"{len(known)} perturbations"
             counts = self._counts(score, n, n_items, method, note)
             rows = np.stack([one.rows for one in results_of.values()], axis=-1)
-            allow_missing = bool(gaps)
             if summarise is average:
-                means = average(
-                    rows, [level for *_, level in self.planned], allow_missing=allow_missing
-                )
+                levels = [level for *_, level in self.study.spec.perturbed]
+                means = average(rows, levels, allow_missing=bool(gaps))
                 flat = all(NO_WIDTH in one.estimate.note for one in known)
                 sizes = np.sum([one.sizes for one in known], axis=0)
                 result = score_replicated(statistic, counts, means, sizes, flat=flat)
             else:
                 exact = [each["D_exact"].estimate.value for each in scores.values()]
-                least = minimum(rows, allow_missing=allow_missing)
+                least = minimum(rows, allow_missing=bool(gaps))
                 result = _least(results_of, least, counts, exact)
             estimate = self._with_tail_note(score, result.estimate)
             results[statistic] = result._replace(estimate=estimate)
@@ -380,23 +358,13 @@ def _least(
     return Replicated(estimate, rows, scores[name].sizes, NOT_SMOOTH)
 
 
-def _undefined_scores(
-    study: EvaluationData, absent: dict[str, Estimate]
-) -> dict[str, Replicated] | None:
-    """Return the undefined scores of a perturbation where an aspect has no test."""
-    if not absent:
-        return None
-    notes = "; ".join(dict.fromkeys(one.note for one in absent.values()))
-    which = "" if len(absent) == len(study.spec.aspects) else f" ({', '.join(absent)})"
-    return dict.fromkeys(SCORES, study.undefined(notes + which))
-
-
-def aspect_weights(study: EvaluationData, perturbation: str) -> tuple[Floats, str, bool]:
+def aspect_weights(study: EvaluationData, texts: str) -> tuple[Floats, str, bool]:
     """Return the weights of the aspects, their description, and whether experts gave them.
 
-    They are uniform where experts gave none.
+    They are those of the perturbation of a set of texts, uniform where experts gave none.
     """
     aspects, by_experts = list(study.spec.aspects), study.spec.weights
+    perturbation = texts.partition(".")[0]
     if by_experts and perturbation in by_experts.by_perturbation:
         weights = by_experts.by_perturbation[perturbation]
         shown = ", ".join(f"{name} {weights[name]:g}" for name in aspects if weights.get(name))
@@ -414,22 +382,22 @@ def _why_undefined(gaps: list[str], notes: list[str], *, planned: int) -> str:
     return f"{named} ({'; '.join(notes)})"
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of discernment.csv."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of discernment.csv."""
     if not study.spec.perturbed:
-        return []
-    excluded = study.excluded()
-    discerning = Discerning(study)
-    result: list[Row] = []
+        return
+    excluded, discerning = study.excluded(), Discerning(study)
     for judge in study.spec.judges:
         if judge in excluded:
             nothing = Estimate.undefined(excluded[judge])
-            result += [study.row(judge, "", name, "", nothing) for name in HEADLINES]
+            yield from (study.row(judge, "", name, "", nothing) for name in HEADLINES)
         else:
-            result += discerning.judge_rows(judge)
-    for pair in compared(study):
-        result += discerning.pair_rows(*pair)
-    return result
+            yield from discerning.judge_rows(judge)
+    for judge, other in compared(study):
+        # on the items that both were given
+        first, second = discerning.headlines(judge, other), discerning.headlines(other, judge)
+        note = study.share_note(judge, other)
+        yield from difference_rows(study, judge, first, second, note, judge_b=other)
 
 
 METHOD = Method(

@@ -5,27 +5,22 @@ members' scores, or the majority of their labels, as in scoring/ensembles.py.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods import measures
 from judgescope.methods.base import AppliesTo, EnsembleMembers, Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, Floats, TargetSet
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import NO_VOTES, truth_name, truth_of
-from judgescope.methods.measures import (
-    AVERAGE,
-    POOLED,
-    Measure,
-    against,
-    correlated,
-    on_their_scale,
-)
+from judgescope.methods.measures import AVERAGE, POOLED, Measure, against, correlated
 from judgescope.scoring.aggregate import majority
+from judgescope.statistics.arrays import Floats
 from judgescope.statistics.classes import on_labels
 from judgescope.statistics.comparison import difference
 from judgescope.statistics.correlation import LEVELS, STATISTICS
@@ -52,23 +47,18 @@ MANY = "of {} members: only single members, all but one, and all are reported"
 SCALES = "warning: the members have different scales; wider scales weigh more"
 ON_LABELS = ("label_accuracy", "balanced_accuracy", "kappa_nominal")
 """The statistics of a majority of labels."""
-Where = tuple[str, str, str | None, int | None]
-"""(statistic, level, judge_b, k)."""
 
 
-class Result(NamedTuple):
-    """A result on an ensemble, and the columns that identify it."""
+class Where(NamedTuple):
+    """The columns that distinguish a result from the ensemble's others on an aspect."""
 
     statistic: str
     level: str
-    result: Replicated
     judge_b: str | None = None
     k: int | None = None
 
-    @property
-    def where(self) -> Where:
-        """Return the columns that distinguish it from the ensemble's other results on an aspect."""
-        return self.statistic, self.level, self.judge_b, self.k
+
+Results = Iterator[tuple[Where, Replicated]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +68,6 @@ class Ensemble:
     judge: str
     card: EnsembleMembers
     panel: TargetSet
-
-    @cached_property
-    def subsets(self) -> list[Subset]:
-        """Return the subsets that have rows, the ensemble itself last."""
-        return subsets(len(self.card.members))
 
     @property
     def everyone(self) -> Subset:
@@ -95,23 +80,20 @@ class Ensemble:
 
     def views(self) -> dict[str, "View"]:
         """Return the aspects that people rate and all members judge."""
-        spec, views = self.panel.study.spec, {}
-        for aspect in spec.aspects:
+        study, views = self.panel.study, dict[str, View]()
+        for aspect, scale in study.spec.aspects.items():
             ratings = self.panel.ratings(aspect)
             each = [self.panel.scores(name, aspect) for name in self.card.members]
             scores = [one for one in each if one is not None]
-            if len(ratings) and len(scores) == len(each):
-                has_scale = spec.judges[self.judge].ends[aspect] is not None
-                one_scale = has_scale and on_their_scale(self.panel.study, self.judge, aspect)
-                student = self.card.student
-                student_scores = self.panel.scores(student, aspect) if student else None
-                view = View(self, np.stack(scores), mean_rating(ratings), one_scale, student_scores)
-                if self.votes_on(aspect):
-                    truth = truth_of(self.panel.study, aspect)(ratings)
-                    view = Votes(self, np.stack(scores), truth, one_scale, aspect=aspect)
-                elif not spec.aspects[aspect].ordered:
-                    continue  # numbers are not labels
-                views[aspect] = view
+            if not len(ratings) or len(scores) < len(each):
+                continue
+            has_scale = study.spec.judges[self.judge].ends[aspect] is not None
+            one_scale = has_scale and measures.on_their_scale(study, self.judge, aspect)
+            data = self, aspect, np.stack(scores)
+            if self.votes_on(aspect):
+                views[aspect] = Votes(*data, truth_of(study, aspect)(ratings), one_scale)
+            elif scale.ordered:  # else numbers are not labels
+                views[aspect] = View(*data, mean_rating(ratings), one_scale)
         return views
 
     def votes_on(self, aspect: str) -> bool:
@@ -125,12 +107,11 @@ class View:
     """Scores of an ensemble's members (members, targets) and people's ratings (targets,)."""
 
     ensemble: Ensemble
+    aspect: str
     scores: Floats
     people: Floats
     one_scale: bool
     """Whether they all score on people's scale, in every aspect of the dataset."""
-    student: Floats | None = None
-    """The scores of the trained judge, on a scale of its own; shape (targets,)."""
     _cache: dict[tuple[Subset, bytes], Mapping[Measure, Replicated]] = field(default_factory=dict)
 
     def values(self, subset: Subset) -> Floats:
@@ -152,27 +133,27 @@ class View:
         results = correlated(self.ensemble.panel, values, self.people)
         return {measure: against(one, "mean") for measure, one in results.items()}
 
-    def results(self) -> Iterator[Result]:
+    def results(self) -> Results:
         """Yield all results on the ensemble: subsets, means by size, members, errors."""
         ensemble = self.ensemble
         by_size: dict[int, list[Mapping[Measure, Replicated]]] = defaultdict(list)
-        for subset in ensemble.subsets:
+        for subset in subsets(len(ensemble.card.members)):
             results, k = self.results_of(subset), len(subset)
             by_size[k].append(results)
-            for (statistic, level), result in results.items():
-                yield Result(statistic, level, result, ensemble.named(subset), k)
+            for measure, result in results.items():
+                yield Where(*measure, ensemble.named(subset), k), result
         for size, each in by_size.items():
             for statistic, level in each[0]:
                 same = [results[statistic, level] for results in each]
                 mean = mean_over(same, averaged="subsets")
-                yield Result(f"subset_mean_{statistic}", level, mean, k=size)
+                yield Where(f"subset_mean_{statistic}", level, k=size), mean
         for index, member in enumerate(ensemble.card.members):
             for name, subset in self.compared(index).items():
                 whole = self.results_of(ensemble.everyone, subset)
                 part = self.results_of(subset, ensemble.everyone)
                 for (statistic, level), result in whole.items():
                     gap = difference(result, part[statistic, level])
-                    yield Result(f"{name}_{statistic}", level, gap, member)
+                    yield Where(f"{name}_{statistic}", level, member), gap
         yield from self._error_results()
 
     def compared(self, index: int) -> dict[str, Subset]:
@@ -180,7 +161,7 @@ class View:
         others = tuple(other for other in self.ensemble.everyone if other != index)
         return {"contribution": others, "difference": (index,)}
 
-    def _error_results(self) -> Iterator[Result]:
+    def _error_results(self) -> Results:
         """Yield the correlations of members' errors, and the number of effective judges."""
         ensemble, panel = self.ensemble, self.ensemble.panel
         each = []
@@ -194,42 +175,36 @@ class View:
                 one_scale=self.one_scale,
             )
             each.append(result)
-            yield Result("error_correlation", POOLED, result, ensemble.named((first, second)), 2)
+            yield Where("error_correlation", POOLED, ensemble.named((first, second)), 2), result
         mean = mean_over(each, averaged="pairs of members")
-        yield Result("error_correlation_mean", POOLED, mean)
+        yield Where("error_correlation_mean", POOLED), mean
         number = effective_judges(mean, len(ensemble.card.members))
-        yield Result("effective_judges", POOLED, number)
+        yield Where("effective_judges", POOLED), number
 
-    def student_results(self) -> Iterator[Result]:
+    def student_results(self, student: str) -> Results:
         """Yield the trained judge's correlations with people and with the ensemble.
 
         And the ensemble's correlations with people minus its own, on the targets that both score.
         """
-        x, teacher, name = (
-            self.student,
-            self.values(self.ensemble.everyone),
-            self.ensemble.card.student,
-        )
+        x = self.ensemble.panel.scores(student, self.aspect)
         if x is None:
             return
+        teacher = self.values(self.ensemble.everyone)
         with_people, with_teacher = self.with_people(x), correlated(self.ensemble.panel, x, teacher)
         missing = np.isnan(x) | np.isnan(teacher)
         of_teacher, of_student = (
             self.with_people(np.where(missing, np.nan, scores)) for scores in (teacher, x)
         )
         for measure, result in with_people.items():
-            statistic, level = measure
             gap = difference(of_teacher[measure], of_student[measure])
-            yield Result(f"student_{statistic}", level, result, name)
-            yield Result(f"student_difference_{statistic}", level, gap, name)
-            yield Result(f"student_with_teacher_{statistic}", level, with_teacher[measure], name)
+            each = {"": result, "_difference": gap, "_with_teacher": with_teacher[measure]}
+            for name, one in each.items():
+                yield Where(f"student{name}_{measure[0]}", measure[1], student), one
 
 
 @dataclass(frozen=True, eq=False)
 class Votes(View):
     """Labels of an ensemble's members, and people's label, (targets,), of one aspect."""
-
-    aspect: str = ""
 
     def values(self, subset: Subset) -> Floats:
         """Return the label that most members of a subset give, NaN in a tie."""
@@ -256,94 +231,88 @@ class Votes(View):
         """Return no contribution: one vote more makes a tie, or changes no label."""
         return {"difference": (index,)}
 
-    def _error_results(self) -> Iterator[Result]:
+    def _error_results(self) -> Results:
         """Yield nothing: errors of labels are not amounts and have no correlation."""
         yield from ()
 
+    def student_results(self, student: str) -> Results:
+        """Yield nothing: a trained judge gives numbers."""
+        yield from ()
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of ensemble.csv: every derived judge's subsets, members and their errors."""
-    excluded, result = study.excluded("systems"), list[Row]()
+
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of ensemble.csv: every derived judge's subsets, members and their errors."""
+    excluded = study.excluded("systems")
     for judge, card in study.spec.ensembles.items():
         if judge in excluded:
-            k, members = len(card.members), TOGETHER.join(card.members)
             nothing = Estimate.undefined(excluded[judge])
-            for level in LEVELS:
-                for statistic in STATISTICS:
-                    row = study.row(judge, "", statistic, level, nothing, judge_b=members, k=k)
-                    result.append(row)
+            for level, statistic in product(LEVELS, STATISTICS):
+                columns = AppliesTo(judge_b=TOGETHER.join(card.members), k=len(card.members))
+                yield study.row(judge, "", statistic, level, nothing, **columns)
             continue
-        for systems, panel in study.rated(judge).items():
-            ensemble_rows = _ensemble_rows(Ensemble(judge, card, panel))
-            result += [row | {"system_subset": systems} for row in ensemble_rows]
-    return result
+        for panel in study.rated(judge):
+            yield from _ensemble_rows(Ensemble(judge, card, panel))
 
 
 def _ensemble_rows(ensemble: Ensemble) -> Iterator[Row]:
     """Yield an ensemble's rows, then those of the judge that was trained on its scores."""
-    views = ensemble.views()
-    one_scale = all(
-        view.one_scale for view in views.values()
-    )  # otherwise means would mix labels and numbers
+    views, panel, card = ensemble.views(), ensemble.panel, ensemble.card
+    # otherwise means would mix labels and numbers
+    one_scale = all(view.one_scale for view in views.values())
     results = {
-        aspect: list(replace(view, one_scale=one_scale).results()) for aspect, view in views.items()
+        aspect: dict(replace(view, one_scale=one_scale).results()) for aspect, view in views.items()
     }
     yield from _with_averages(ensemble, results)
-    study, members = ensemble.panel.study, ensemble.named(ensemble.everyone)
-    for aspect, scale in study.spec.aspects.items():
-        if scale.ordered or ensemble.votes_on(aspect):
-            continue
-        if len(ensemble.panel.ratings(aspect)):
-            columns: AppliesTo = {"judge_b": members, "k": len(ensemble.card.members)}
-            nothing = Estimate.undefined(NO_VOTES)
-            yield study.row(ensemble.judge, aspect, ON_LABELS[0], POOLED, nothing, **columns)
-    if (student := ensemble.card.student) is not None:
-        shared = replace(ensemble, panel=ensemble.panel.given(student))
+    columns: AppliesTo = {"judge_b": TOGETHER.join(card.members), "k": len(card.members)}
+    nothing = Estimate.undefined(NO_VOTES)
+    for aspect, scale in panel.study.spec.aspects.items():
+        rated = len(panel.ratings(aspect)) > 0
+        if rated and not scale.ordered and not ensemble.votes_on(aspect):
+            yield panel.row(ensemble.judge, aspect, ON_LABELS[0], POOLED, nothing, **columns)
+    if (student := card.student) is not None:
+        shared = replace(ensemble, panel=panel.given(student))
         views = shared.views()
-        results = {aspect: list(view.student_results()) for aspect, view in views.items()}
+        results = {aspect: dict(view.student_results(student)) for aspect, view in views.items()}
         yield from _with_averages(shared, results)
 
 
-def _with_averages(ensemble: Ensemble, results: Mapping[str, list[Result]]) -> Iterator[Row]:
+def _with_averages(
+    ensemble: Ensemble, results: Mapping[str, Mapping[Where, Replicated]]
+) -> Iterator[Row]:
     """Yield the rows of every aspect, then the means over aspects in each wording."""
-    wordings: dict[str | None, dict[Where, list[Result]]] = defaultdict(dict)
+    wordings: dict[str | None, dict[Where, list[Replicated]]] = defaultdict(dict)
     for aspect, each in results.items():
-        for one in each:
-            wordings[split(aspect)[1]].setdefault(one.where, []).append(one)
+        for where, result in each.items():
+            wordings[split(aspect)[1]].setdefault(where, []).append(result)
         yield from _aspect_rows(ensemble, aspect, each)
     for criterion, by_place in wordings.items():
-        means = [
-            same[0]._replace(result=mean_over([one.result for one in same], averaged="aspects"))
-            for same in by_place.values()
-        ]
+        means = {at: mean_over(same, averaged="aspects") for at, same in by_place.items()}
         yield from _aspect_rows(ensemble, joined(AVERAGE, criterion), means)
 
 
-def _aspect_rows(ensemble: Ensemble, aspect: str, results: Sequence[Result]) -> Iterator[Row]:
-    """Yield the rows of an aspect, with the notes of some of them."""
-    best, size = _differences_from_best(results), len(ensemble.card.members)
+def _aspect_rows(
+    ensemble: Ensemble, aspect: str, results: Mapping[Where, Replicated]
+) -> Iterator[Row]:
+    """Yield the rows of an aspect, with the notes of some of them.
+
+    The best single member, the first of equals, has a note on the differences from it.
+    """
+    best: dict[Measure, tuple[float, str]] = {}
+    for (statistic, level, member, k), result in results.items():
+        value, highest = result.estimate.value, best.get((statistic, level), (-inf, ""))[0]
+        if k == 1 and member and value is not None and value > highest:
+            best[statistic, level] = value, member
+    size = len(ensemble.card.members)
     notes = [MANY.format(size)] if size > MOST_MEMBERS else []
     notes += [SCALES] if aspect in ensemble.card.mixed else []
-    for one in results:
-        own_notes = [BEST.format(size)] if one.where in best else []
-        own_notes += notes if one.k == size and one.statistic in (*STATISTICS, *ON_LABELS) else []
-        estimate = one.result.estimate.with_note("; ".join(own_notes))
-        columns: AppliesTo = {"judge_b": one.judge_b, "k": one.k}
-        yield ensemble.panel.study.row(
-            ensemble.judge, aspect, one.statistic, one.level, estimate, **columns
-        )
-
-
-def _differences_from_best(results: Sequence[Result]) -> set[Where]:
-    """Return the differences from the single member that is best, the first of equals."""
-    best: dict[Measure, tuple[float, str]] = {}
-    for one in results:
-        value, measure = one.result.estimate.value, (one.statistic, one.level)
-        if one.k != 1 or not one.judge_b or value is None:
-            continue
-        if measure not in best or value > best[measure][0]:
-            best[measure] = value, one.judge_b
-    return {(f"difference_{name}", level, best[name, level][1], None) for name, level in best}
+    from_best = {Where(f"difference_{name}", level, best[name, level][1]) for name, level in best}
+    judge, panel = ensemble.judge, ensemble.panel
+    for where, result in results.items():
+        statistic, level, member, k = where
+        own_notes = [BEST.format(size)] if where in from_best else []
+        own_notes += notes if k == size and statistic in (*STATISTICS, *ON_LABELS) else []
+        noted = result.estimate.with_note("; ".join(own_notes))
+        yield panel.row(judge, aspect, statistic, level, noted, judge_b=member, k=k)
 
 
 METHOD = Method(selectable=True, texts=("systems",), parts=("ensembles",), unordered="yes")

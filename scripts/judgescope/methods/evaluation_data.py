@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import takewhile
@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
-from numpy.typing import NDArray
 
 from judgescope import __version__
 from judgescope.core.canonical import canonical
@@ -25,7 +24,6 @@ from judgescope.core.paths import Paths
 from judgescope.core.rng import share_of, stream
 from judgescope.methods.base import (
     AppliesTo,
-    JoinedTable,
     Numbers,
     Row,
     StatisticsSpec,
@@ -33,18 +31,16 @@ from judgescope.methods.base import (
     Turned,
 )
 from judgescope.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.declared import tie_rule
 from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import Estimate
 
 WITHOUT_REFERENCES = "without references"
-"""The value of the column `systems` where texts that are the references are left out."""
+"""The value of the column `system_subset` where texts that are the references are left out."""
 MADE = {"ok", "short"}
 """Outcomes of texts that could be made: `short` has fewer edits than planned."""
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -100,19 +96,20 @@ class EvaluationData:
         """Return the rated targets without the texts that are the references."""
         references = pa.array(self.spec.reference_systems, pa.string())
         is_reference = pc.is_in(self.systems.rows["system"], value_set=references)
-        return TargetSet(self, "systems", self.systems.rows.filter(pc.invert(is_reference)))
+        rows = self.systems.rows.filter(pc.invert(is_reference))
+        return TargetSet(self, "systems", rows, WITHOUT_REFERENCES)
 
-    def shared_panel(self, judges: Iterable[str]) -> tuple[str | None, "TargetSet"]:
-        """Return the panel on which judges are compared with each other, and its column `systems`.
+    def shared_panel(self, *judges: str) -> "TargetSet":
+        """Return the panel on which judges are compared with each other.
 
         It excludes the reference texts if one of the judges reads references.
         """
         cards = self.spec.judges
         exclude = self.spec.reference_systems and any(cards[name].references for name in judges)
-        return (WITHOUT_REFERENCES, self.without_references) if exclude else (None, self.systems)
+        return self.without_references if exclude else self.systems
 
-    def rated(self, judge: str) -> dict[str | None, "TargetSet"]:
-        """Return the panels on which a judge is compared with people, by the column `systems`.
+    def rated(self, judge: str) -> list["TargetSet"]:
+        """Return the panels on which a judge is compared with people.
 
         A judge that reads references is compared without the texts that are the references
         (methods.md 5), and also with them if the study asks for both. Controls are compared on
@@ -120,20 +117,11 @@ class EvaluationData:
         """
         card = self.spec.judges[judge]
         control = card.engine == "control"
-        panels: dict[str | None, TargetSet] = {None: self.systems}
+        panels = [self.systems]
         if self.spec.reference_systems and (card.references or control):
             both = control or not self.spec.exclude_reference_systems
-            panels = (panels if both else {}) | {WITHOUT_REFERENCES: self.without_references}
-        return {systems: panel.given(judge) for systems, panel in panels.items()}
-
-    def fair(self, judge: str, *, all_items: bool = False) -> tuple[str | None, "TargetSet"]:
-        """Return the panel on which claims about a judge rest, and its column `systems`.
-
-        It excludes the reference texts if the judge reads references; `all_items` includes the
-        items that the judge was not given.
-        """
-        systems, panel = self.shared_panel([judge])
-        return systems, panel if all_items else panel.given(judge)
+            panels = [*(panels if both else ()), self.without_references]
+        return [panel.given(judge) for panel in panels]
 
     def items_given(self, *judges: str) -> frozenset[str]:
         """Return the items that each of some judges was given: those of the smallest share."""
@@ -181,6 +169,11 @@ class EvaluationData:
             counts.setdefault(cell, Counter())[row["status"], row["rule"] or ""] += row["n"]
         return counts
 
+    @cached_property
+    def perturbed(self) -> list[str]:
+        """Return the sets of perturbed texts, `<id>.<degree>`."""
+        return [f"{name}.{degree}" for name, degree, _ in self.spec.perturbed]
+
     def excluded(self, perturbation: str = "original") -> dict[str, str]:
         """Return judge -> why it does not score a set of texts at all."""
         return {judge: why for judge, name, why in self.spec.excluded if name == perturbation}
@@ -190,15 +183,13 @@ class EvaluationData:
         column = {target: number for number, target in enumerate(panel.targets)}
         rows = self.draws.filter(pc.equal(self.draws["perturbation"], panel.perturbation))
         names = ("judge", "aspect", "target", "target_b", "draw", "value")
+        columns = (rows[name].to_pylist() for name in names)
         tables: dict[tuple[str, str], Floats] = {}
-        for judge, aspect, target, target_b, draw, value in zip(
-            *(rows[name].to_pylist() for name in names), strict=True
-        ):
+        for judge, aspect, target, target_b, draw, value in zip(*columns, strict=True):
             draws = card.draws if (card := self.spec.judges.get(judge)) else 1
-            if target_b is not None or target not in column or draws < 2:
-                continue
-            table = tables.setdefault((judge, aspect), np.full((draws, len(column)), np.nan))
-            table[draw, column[target]] = np.nan if value is None else value
+            if target_b is None and target in column and draws > 1:
+                table = tables.setdefault((judge, aspect), np.full((draws, len(column)), np.nan))
+                table[draw, column[target]] = np.nan if value is None else value
         return dict(sorted(tables.items()))
 
     @cached_property
@@ -297,6 +288,21 @@ class TargetSet:
     study: EvaluationData
     perturbation: str
     rows: pa.Table
+    subset: str | None = None
+    """The value of the column `system_subset`."""
+
+    def row(
+        self,
+        judge: str,
+        aspect: str,
+        statistic: str,
+        level: str,
+        estimate: Estimate,
+        **columns: Unpack[AppliesTo],
+    ) -> Row:
+        """Return one signed row of a result table on these targets."""
+        columns = {"system_subset": self.subset, **columns}
+        return self.study.row(judge, aspect, statistic, level, estimate, **columns)
 
     @cached_property
     def targets(self) -> list[str]:
@@ -349,7 +355,7 @@ class TargetSet:
         if len(self.study.items_given(*judges)) == len(self.study.item_order):
             return self
         rows = self.rows.filter(pa.array(self.is_given(*judges)))
-        return TargetSet(self.study, self.perturbation, rows)
+        return replace(self, rows=rows)
 
     def scores(self, judge: str, aspect: str) -> Floats | None:
         """Return the judge's score of each target, NaN where there is none; None: no cell."""
@@ -391,11 +397,9 @@ def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
         for name in ("judge", "aspect", "criterion", "value")
     ]
     values = [
-        total - value
-        if value is not None
-        and (total := sums.get((judge or "", joined(aspect, criterion)))) is not None
-        else value
+        value if value is None or total is None else total - value
         for judge, aspect, criterion, value in zip(*columns, strict=True)
+        for total in [sums.get((judge or "", joined(aspect, criterion)))]
     ]
     index = names.index("value")
     return table.set_column(index, table.schema.field(index), pa.array(values, pa.float64()))
@@ -412,20 +416,11 @@ def set_columns(perturbation: str) -> AppliesTo:
     return {"perturbation": name, "degree": degree or None}
 
 
-def planned_faults(study: EvaluationData) -> dict[str, dict[str, str]]:
-    """Return item -> system -> the kind of fault that the authors of a dataset planned."""
-    names, texts = (study.items[name].to_pylist() for name in ("item", "meta"))
-    return {
-        name: json.loads(text or "{}").get("faults", {})
-        for name, text in zip(names, texts, strict=True)
-    }
-
-
 def statistics(spec: StatisticsSpec) -> None:
     """Write the rows of one method on a dataset: none where it can use none of the aspects."""
     method = import_module(f"judgescope.methods.{spec.table}")
-    rows = method.rows(evaluation_data(spec)) if spec.aspects else []
-    write_table("results", table_of("results", rows), spec.output)
+    rows = method.rows(evaluation_data(spec)) if spec.aspects else ()
+    write_table("results", table_of("results", [*rows]), spec.output)
 
 
 def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
@@ -439,6 +434,8 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
         for judge, totals in turns.scores.items()
         for aspect, total in totals.items()
     }
+    report = json.loads(Path(paths.ingested(dataset)).read_text(encoding="utf-8"))
+    selected = [report[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
     return EvaluationData(
         spec=spec,
         items=read_table("items", paths.items(dataset)),
@@ -447,32 +444,20 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
         scores=turned(read_table("scores", paths.collected(dataset, "scores")), judges),
         draws=turned(read_table("draws", paths.collected(dataset, "draws")), judges),
         statuses=read_table("statuses", paths.collected(dataset, "statuses")),
-        data_sha=_data_sha(paths.ingested(dataset)),
+        data_sha=hashlib.sha256(canonical(selected).encode()).hexdigest()[:8],
     )
 
 
-def _data_sha(report: str) -> str:
-    """Return eight digits that change with the files and with what was selected from them."""
-    read = json.loads(Path(report).read_text(encoding="utf-8"))
-    parts = [read[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
-    return hashlib.sha256(canonical(parts).encode()).hexdigest()[:8]
-
-
 def tables(spec: TablesSpec) -> None:
-    """Write the tables of the spec."""
+    """Join the datasets' parts and what they make up together; the CSV has what applies."""
     for output, table in spec.tables.items():
-        _write(table, output)
-
-
-def _write(table: JoinedTable, output: str) -> None:
-    """Add what the datasets make up together and sort by key; the CSV has what applies."""
-    parts = [read_table("results", path) for path in table.parts]
-    if table.across:
-        rows = import_module(table.across).across(pa.concat_tables(parts).to_pylist())
-        parts.append(table_of("results", rows))
-    whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
-    write_table("results", whole, f"{output}.parquet")
-    used = [name for name in RESULT_COLUMNS.optional if whole[name].null_count < len(whole)]
-    names = [*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last]
-    with about(f"{output}.csv"):
-        csv.write_csv(whole.select(names), f"{output}.csv")
+        parts = [read_table("results", path) for path in table.parts]
+        if table.across:
+            rows = import_module(table.across).across(pa.concat_tables(parts).to_pylist())
+            parts.append(table_of("results", rows))
+        whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
+        write_table("results", whole, f"{output}.parquet")
+        used = [name for name in RESULT_COLUMNS.optional if whole[name].null_count < len(whole)]
+        names = [*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last]
+        with about(f"{output}.csv"):
+            csv.write_csv(whole.select(names), f"{output}.csv")

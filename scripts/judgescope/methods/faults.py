@@ -3,13 +3,15 @@
 A fault is noticed if the faulty text scores strictly below the clean text of the same item.
 """
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, Flags, Floats, planned_faults
+from judgescope.methods.evaluation_data import EvaluationData, aligned
+from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.means import clustered_mean
 
 ALL_KINDS = "all"
@@ -24,24 +26,36 @@ class Fault(NamedTuple):
     kind: str
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
     if study.spec.fault_free_system is None:
-        return []
+        return
     faults = _faults(study, study.spec.fault_free_system)
-    result, seen = list[Row](), np.zeros(len(faults), dtype=bool)
+    kinds = np.array([fault.kind for fault in faults])
+    source = np.array([fault.source for fault in faults], dtype=np.int64)
+
+    def shares(judge: str, aspect: str, statistic: str, hit: Floats, given: Flags) -> Iterator[Row]:
+        for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
+            chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
+            of = "share of planned faults"
+            mean = clustered_mean(hit[chosen], source[chosen], study.weights, averaged=of)
+            yield study.row(judge, aspect, statistic, "pooled", mean.estimate, criterion=kind)
+
+    seen = np.zeros(len(faults), dtype=bool)
     for judge, card in study.spec.judges.items():
         sources = [study.item_order[item] for item in study.items_given(judge)]
-        given = np.isin([fault.source for fault in faults], sources)
+        given = np.isin(source, sources)
         for aspect in study.spec.aspects:
-            noticed = _noticed(study, judge, aspect, faults)
-            if noticed is None:
+            if (cell := study.score_values.get(("systems", judge, aspect))) is None:
                 continue
-            result += _rows(study, judge, aspect, "detection_rate", faults, noticed, given)
+            bad = aligned(cell, [fault.faulty for fault in faults])
+            good = aligned(cell, [fault.clean for fault in faults])
+            noticed = np.where(np.isnan(bad) | np.isnan(good), np.nan, bad < good)
+            yield from shares(judge, aspect, "detection_rate", noticed, given)
             if card.engine == "lexical":
                 seen |= noticed == 1
     unseen, every = (~seen).astype(np.float64), np.ones(len(faults), dtype=bool)
-    return [*result, *_rows(study, "every-lexical-judge", "", "miss_rate", faults, unseen, every)]
+    yield from shares("every-lexical-judge", "", "miss_rate", unseen, every)
 
 
 def _faults(study: EvaluationData, clean: str) -> list[Fault]:
@@ -49,40 +63,13 @@ def _faults(study: EvaluationData, clean: str) -> list[Fault]:
     panel = study.systems
     pairs = zip(panel.items, panel.systems, strict=True)
     target_of = dict(zip(pairs, panel.targets, strict=True))
+    items, metas = (study.items[name].to_pylist() for name in ("item", "meta"))
     return [
         Fault(target_of[item, system], target_of[item, clean], study.item_order[item], kind)
-        for item, faults in sorted(planned_faults(study).items())
-        for system, kind in sorted(faults.items())
+        for item, meta in sorted(zip(items, metas, strict=True))
+        for system, kind in sorted(json.loads(meta or "{}").get("faults", {}).items())
         if (item, system) in target_of and (item, clean) in target_of
     ]
-
-
-def _noticed(study: EvaluationData, judge: str, aspect: str, faults: list[Fault]) -> Floats | None:
-    """Return 1 where the faulty text scores lower, 0 where not, NaN where a score is missing."""
-    cell = study.score_values.get(("systems", judge, aspect))
-    if cell is None:
-        return None
-    bad = np.array([cell.get(fault.faulty, np.nan) for fault in faults])
-    good = np.array([cell.get(fault.clean, np.nan) for fault in faults])
-    return np.where(np.isnan(bad) | np.isnan(good), np.nan, bad < good)
-
-
-def _rows(
-    study: EvaluationData,
-    judge: str,
-    aspect: str,
-    statistic: str,
-    faults: list[Fault],
-    hit: Floats,
-    given: Flags,
-) -> Iterator[Row]:
-    kinds = np.array([fault.kind for fault in faults])
-    source = np.array([fault.source for fault in faults], dtype=np.int64)
-    for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
-        chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
-        of = "share of planned faults"
-        mean = clustered_mean(hit[chosen], source[chosen], study.weights, averaged=of)
-        yield study.row(judge, aspect, statistic, "pooled", mean.estimate, criterion=kind)
 
 
 METHOD = Method(selectable=True, texts=("systems",))

@@ -10,18 +10,14 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Row, present
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.statistics import raters
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
 from judgescope.statistics.classes import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
 from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
-from judgescope.statistics.raters import (
-    alternative_annotator,
-    as_rater,
-    ceilings,
-    decided,
-    rating_tables,
-)
+from judgescope.statistics.raters import AsRater
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
@@ -70,7 +66,7 @@ def correlated(
         statistics=statistics,
         levels=levels,
     )
-    return {(statistic, level): result for (statistic, level), result in results.items()}
+    return dict(results.items())
 
 
 def pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
@@ -97,29 +93,25 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     return {measure: against(one, "mean") for measure, one in results.items()}
 
 
-def categorical(
-    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, gold: Floats
-) -> Named:
+def categorical(panel: TargetSet, judge: str, aspect: str, x: Floats, gold: Floats) -> Named:
     """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
-    classes, reason = classes_with(study, judge, aspect, gold, x)
+    classes, reason = classes_with(panel.study, judge, aspect, gold, x)
     if classes is None:
-        yield from (
-            ((name, POOLED), Estimate.undefined(reason)) for name in (*ON_CLASSES, "alpha_pair")
-        )
+        for name in (*ON_CLASSES, "alpha_pair"):
+            yield (name, POOLED), Estimate.undefined(reason)
         return
-    for name, one in on_classes(gold, x, classes, panel.source, study.weights).items():
+    results = on_classes(gold, x, classes, panel.source, panel.study.weights)
+    results["alpha_pair"] = alpha(panel, np.stack([gold, x]), classes)
+    for name, one in results.items():
         yield (name, POOLED), against(one, "lower median").estimate
-    pair = alpha(panel, np.stack([gold, x]), classes)
-    yield ("alpha_pair", POOLED), against(pair, "lower median").estimate
 
 
 def with_hint_note(study: EvaluationData, row: Row) -> Row:
     """Note that a judge that is given a rating of the text does not show agreement."""
     card = study.spec.judges.get(row["judge"])
-    if card is None or not card.hint:
-        return row
-    note = f"hint: {card.hint}; {NO_AGREEMENT}"
-    return row | {"note": clauses(row["note"], note)}
+    if card and card.hint:
+        row["note"] = clauses(row["note"], f"hint: {card.hint}; {NO_AGREEMENT}")
+    return row
 
 
 def against(result: Replicated, which: str) -> Replicated:
@@ -190,18 +182,16 @@ def alpha(
     )
 
 
-def replacement(
-    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
-) -> Named:
+def replacement(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats) -> Named:
     """Yield the alternative-annotator test of a judge that rates on people's scale."""
+    study = panel.study
     has_scale = study.spec.judges[judge].ends[aspect] is not None
-    same_scale = has_scale and on_their_scale(study, judge, aspect)
-    if not same_scale or study.spec.ratings != "human":
+    if not (has_scale and on_their_scale(study, judge, aspect) and study.spec.ratings == "human"):
         return
     rule, discrete = study.spec.alt_test, classes_of(study, judge, aspect) is not None
     by_distance = not discrete if rule.ordered is None else rule.ordered
     by_distance = by_distance and study.spec.aspects[aspect].ordered
-    rate, advantage = alternative_annotator(
+    rate, advantage = raters.alternative_annotator(
         x,
         ratings,
         panel.source,
@@ -217,13 +207,13 @@ def replacement(
     yield ("alt_test_advantage", POOLED), advantage
 
 
-def rater_tables(study: EvaluationData, panel: TargetSet, aspect: str) -> list[Floats]:
+def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
     """Return people's ratings on a panel as one table of raters or several, as the card says.
 
     The raters are determined from all rated texts: a judge of a share meets the same raters. Empty
     where nobody rated, or more raters than LARGEST_CEILING did.
     """
-    systems = study.systems
+    study, systems = panel.study, panel.study.systems
     ratings = systems.ratings(aspect)
     if study.spec.ratings != "human" or len(ratings) > LARGEST_CEILING:
         return []
@@ -233,14 +223,14 @@ def rater_tables(study: EvaluationData, panel: TargetSet, aspect: str) -> list[F
         return stream(study.spec.seed, "as rater", study.dataset, split(aspect)[0])
 
     chosen = np.isin(systems.targets, panel.targets)
-    return [table[:, chosen] for table in rating_tables(ratings, systems.source, slots, shuffle)]
+    return [
+        table[:, chosen] for table in raters.rating_tables(ratings, systems.source, slots, shuffle)
+    ]
 
 
-def as_raters(
-    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
-) -> Named:
+def as_raters(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats) -> Named:
     """Yield the agreement of a judge as one more rater, at the levels of its statistics."""
-    tables = rater_tables(study, panel, aspect)
+    study, tables = panel.study, rater_tables(panel, aspect)
     if not tables:
         return
     cache = study.rater_correlations
@@ -253,7 +243,7 @@ def as_raters(
             )
         return cache[key]
 
-    results = as_rater(correlate, x, tables, against="mean")
+    results = raters.as_rater(correlate, x, tables, against="mean")
     classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
@@ -261,19 +251,23 @@ def as_raters(
             each = on_classes(b, a, classes, panel.source, study.weights)
             return {(name, POOLED): each[name] for name in ("kappa_linear", "kappa_quadratic")}
 
-        results |= as_rater(classify, x, tables, against="each")
-    for (name, level), one in results.items():
-        note = decided(one.difference, present(study.spec.as_rater).margin)
-        yield (f"as_rater_{name}", level), one.difference.estimate.with_note(note)
-        yield (f"as_rater_share_{name}", level), one.share
+        results |= raters.as_rater(classify, x, tables, against="each")
+    yield from decided_beside_raters(study, results)
 
 
-def biases(
-    study: EvaluationData, panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats
-) -> Named:
+def decided_beside_raters(study: EvaluationData, results: Mapping[Measure, AsRater]) -> Named:
+    """Yield the differences from one more rater, with what the margin decides, and the shares."""
+    margin = present(study.spec.as_rater).margin
+    for (name, level), (difference, share) in results.items():
+        noted = difference.estimate.with_note(raters.decided(difference, margin))
+        yield (f"as_rater_{name}", level), noted
+        yield (f"as_rater_share_{name}", level), share
+
+
+def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> Named:
     """Yield the effects of the texts' length and family on a judge's scores."""
+    study, length, source, weights = panel.study, panel.lengths, panel.source, panel.study.weights
     card, people_scale = study.spec.judges[judge], study.spec.aspects[aspect].ends
-    length, source, weights = panel.lengths, panel.source, study.weights
     if length.any():
         for statistic in ("pearson", "spearman"):
             partial = partial_correlation(
@@ -294,23 +288,21 @@ def biases(
         yield ("self_preference", POOLED), preference.estimate
 
 
-def human_agreement(study: EvaluationData, panel: TargetSet, aspect: str) -> Named:
+def human_agreement(panel: TargetSet, aspect: str) -> Named:
     """Yield the agreement of people with each other: alpha, and every statistic's ceiling."""
-    ratings = panel.ratings(aspect)
+    study, ratings = panel.study, panel.ratings(aspect)
     classes = study.spec.aspects[aspect].values
     no_agreement = unrated(study, ratings)
     for measurement in MEASUREMENTS:
         interval = measurement == "interval"
         why = no_agreement or (CONTINUOUS if classes is None and not interval else "")
         domain = None if interval else classes
-        yield (
-            (f"alpha_{measurement}", POOLED),
-            Estimate.undefined(why) if why else alpha(panel, ratings, domain, measurement).estimate,
-        )
+        one = study.undefined(why) if why else alpha(panel, ratings, domain, measurement)
+        yield (f"alpha_{measurement}", POOLED), one.estimate
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 
-    yield from ceilings(partial(ranked, panel), ratings, against="mean").items()
+    yield from raters.ceilings(partial(ranked, panel), ratings, against="mean").items()
     if classes is None:
         return
 
@@ -319,7 +311,7 @@ def human_agreement(study: EvaluationData, panel: TargetSet, aspect: str) -> Nam
         return {(name, POOLED): one for name, one in results.items()}
 
     floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
-    for measure, ceiling in ceilings(classify, ratings, against="each").items():
+    for measure, ceiling in raters.ceilings(classify, ratings, against="each").items():
         note = f"floor {floor:.3f}, mean over the raters" if measure[0] == CEM_ORD else ""
         yield measure, ceiling.with_note(note)
 

@@ -5,17 +5,19 @@ Consistency over orders, position bias, agreement with people, strengths of syst
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.differences import compared as compared_judges
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet, set_columns
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.methods.measures import BY_SYSTEM, POOLED
+from judgescope.statistics import preferences
+from judgescope.statistics.arrays import Codes, Floats, place_within
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.classes import on_labels
 from judgescope.statistics.means import clustered_mean
@@ -28,22 +30,15 @@ from judgescope.statistics.order import (
     ordered_systems,
     right_in_both_orders,
 )
-from judgescope.statistics.preferences import (
-    Comparisons,
-    agreement_of_people,
-    majority,
-    mcnemar,
-    strengths,
-    vote_agreement,
-)
+from judgescope.statistics.preferences import Comparisons, majority
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 Pair = tuple[str, str]
 Votes = Mapping[Pair, list[float]]
 """(first text shown, second) -> the votes of all draws: 1, -1, 0 or NaN."""
-Named = tuple[str, str, AppliesTo, Estimate]
-"""Statistic, level, further columns, estimate."""
+VotesByCell = dict[tuple[str, str, str], dict[Pair, list[float]]]
+"""(perturbation, judge, aspect) -> votes."""
 LISTED, SWAPPED = "as_listed", "swapped"
 LISTED_BY_SYSTEM = f"{LISTED}_{BY_SYSTEM}"
 ACCURACY, KAPPA = "accuracy_comparison", "kappa_nominal"
@@ -52,48 +47,30 @@ CHOICES = 3
 """The first text, the second, neither."""
 
 
-@dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of a panel's texts, each in the order in which it is listed first.
 
     people (raters, pairs): 1 for the first text, -1 for the second, 0 for neither, NaN = missing;
-    shown (raters, pairs): 1 where the rater saw the first text first, -1 where the second.
+    shown (raters, pairs): 1 where the rater saw the first text first, -1 where the second; places:
+    those of each pair's texts in the panel, (pairs,) each; source (pairs,).
     """
 
-    panel: TargetSet
-    names: list[Pair]
-    people: Floats
-    shown: Floats
-
-    @classmethod
-    def of(cls, panel: TargetSet, aspect: str, more: Iterable[Pair] = ()) -> "Pairs":
-        """Return the pairs of a panel that people compared on an aspect, and more."""
+    def __init__(self, panel: TargetSet, aspect: str, more: Iterable[Pair] = ()) -> None:
+        """Read the pairs of a panel that people compared on an aspect, and more."""
         raters = panel.study.preferences.get(split(aspect)[0], {})
         known, listed = set(panel.targets), dict[frozenset[str], Pair]()
         for pair in [*(pair for votes in raters.values() for pair in votes), *more]:
             if known.issuperset(pair):
                 listed.setdefault(frozenset(pair), pair)
-        names = [*listed.values()]
-        people, shown = (np.full((len(raters), len(names)), np.nan) for _ in range(2))
+        self.names = [*listed.values()]
+        self.people, self.shown = np.full((2, len(raters), len(self.names)), np.nan)
         for row, rater in enumerate(sorted(raters)):
-            for column, pair in enumerate(names):
+            for column, pair in enumerate(self.names):
                 for order, sign in ((pair, 1.0), (pair[::-1], -1.0)):
                     if (choice := raters[rater].get(order)) is not None:
-                        people[row, column], shown[row, column] = sign * choice, sign
-        return cls(panel, names, people, shown)
-
-    @cached_property
-    def places(self) -> tuple[Codes, Codes]:
-        """Return the places of each pair's texts in the panel; (pairs,) each."""
-        place = {target: place for place, target in enumerate(self.panel.targets)}
-        each = ([place[pair[k]] for pair in self.names] for k in (0, 1))
-        first, second = (np.array(places, dtype=np.int64) for places in each)
-        return first, second
-
-    @property
-    def source(self) -> Codes:
-        """Return each pair's source; (pairs,)."""
-        return self.panel.source[self.places[0]]
+                        self.people[row, column], self.shown[row, column] = sign * choice, sign
+        self.places = places_in(panel, self.names)
+        self.source = panel.source[self.places[0]]
 
     def side(self, of_texts: Floats) -> Floats:
         """Return 1 where the first text of a pair has more of something, -1 less, 0 as much."""
@@ -107,9 +84,12 @@ class Pairs:
         places = [column[pair] for pair in pairs]
         return np.array([sign * self.people[:, number] for number, sign in places]).T
 
-    def verdicts(self, votes: Votes, *orders: int) -> Floats:
-        """Return whom a judge's votes in some orders favour: 1 as listed, -1 swapped; (pairs,)."""
-        return verdicts_on(self.names, votes, *orders)
+
+def places_in(panel: TargetSet, pairs: Sequence[Pair]) -> tuple[Codes, Codes]:
+    """Return the places of each pair's texts in a panel; (pairs,) each."""
+    place = {target: place for place, target in enumerate(panel.targets)}
+    first, second = (np.array([place[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
+    return first, second
 
 
 def verdicts_on(pairs: Sequence[Pair], votes: Votes, *orders: int) -> Floats:
@@ -133,79 +113,62 @@ def net_votes(people: Floats) -> Floats:
     return np.where(np.isfinite(people).any(axis=0), np.nansum(people, axis=0), np.nan)
 
 
-def votes_of_scores(panel: TargetSet, judge: str, aspect: str) -> dict[Pair, list[float]]:
-    """Return a vote for the text of the higher score of each pair that people compared."""
-    scores, pairs = panel.scores(judge, aspect), Pairs.of(panel, aspect)
-    if scores is None:
-        return {}
-    return {
-        pair: [sign] for pair, sign in zip(pairs.names, pairs.side(scores).tolist(), strict=True)
-    }
-
-
-def of_people(study: EvaluationData, aspect: str) -> Iterator[Named]:
+def of_people(study: EvaluationData, aspect: str) -> Iterator[Row]:
     """Yield the statistics of people's choices: agreement, biases, strengths of systems."""
-    pairs, weights = Pairs.of(study.systems, aspect), study.weights
-    for name, one in agreement_of_people(pairs.people, pairs.source, weights).items():
-        yield name, POOLED, {}, one.estimate
-    for name, each in _left_out(pairs).items():
-        yield name, POOLED, {}, each
-    given = np.isfinite(pairs.people)
+    row = partial(study.row, HUMAN, aspect)
+    pairs, weights = Pairs(study.systems, aspect), study.weights
+    for name, one in preferences.agreement_of_people(pairs.people, pairs.source, weights).items():
+        yield row(name, POOLED, one.estimate)
+    people, given = pairs.people, np.isfinite(pairs.people)
+    if len(people) > 1:  # how often a rater chooses as most of the others do
+        each = (np.delete(people, rater, axis=0) for rater in range(len(people)))
+        others = np.array([np.sign(net_votes(other)) for other in each])
+        source = np.broadcast_to(pairs.source, people.shape)[given]
+        like_others = comparison_accuracy(people[given], others[given], source, weights)
+        for name, estimate in like_others.items():
+            yield row(name, POOLED, estimate)
     votes, shown, pair = pairs.people[given], pairs.shown[given], np.nonzero(given)[1]
     source = pairs.source[pair]
     position = first_position_rate(votes * shown, source, weights)
-    yield "first_position_rate", POOLED, {}, position
+    yield row("first_position_rate", POOLED, position)
     longer = pairs.side(study.systems.lengths)[pair]
-    yield "longer_chosen", POOLED, {}, side_chosen(votes, longer, source, weights)
+    yield row("longer_chosen", POOLED, side_chosen(votes, longer, source, weights))
     if not study.spec.anonymous_systems:
         first, second = (study.systems.system[place[pair]] for place in pairs.places)
         compared = Comparisons(first, second, votes, shown.astype(np.int64), source)
-        yield from _strengths(study.systems, compared)
+        yield from _strengths(study.systems, HUMAN, aspect, compared)
 
 
-def _left_out(pairs: Pairs) -> dict[str, Estimate]:
-    """Return how often a rater chooses as most of the others do, over all raters; empty of one."""
-    people = pairs.people
-    if len(people) < 2:
-        return {}
-    others = [np.sign(net_votes(np.delete(people, rater, axis=0))) for rater in range(len(people))]
-    given = np.isfinite(people)
-    source = np.broadcast_to(pairs.source, people.shape)[given]
-    return comparison_accuracy(
-        people[given], np.array(others)[given], source, pairs.panel.study.weights
-    )
-
-
-def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterator[Named]:
+def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterator[Row]:
     """Yield how a judge's votes go with people, by order, its biases, and strengths of systems.
 
-    Of a judge that scores, the votes are in one order of no meaning: see `votes_of_scores`.
+    Of a judge that scores, the votes are in one order of no meaning: see `scored_votes`.
     """
     study, weights = panel.study, panel.study.weights
-    pairs = Pairs.of(panel, aspect, votes)
+    row, pairs = partial(study.row, judge, aspect), Pairs(panel, aspect, votes)
     source, people = pairs.source, pairs.people
-    verdict = pairs.verdicts(votes, 1, -1)
+    verdict = verdicts_on(pairs.names, votes, 1, -1)
     quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
     ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
-        for name, one in vote_agreement(verdict, people, source, weights).items():
-            yield name, POOLED, {}, one.estimate
-    listed, swapped = (pairs.verdicts(votes, order) for order in (1, -1))
+        for name, one in preferences.vote_agreement(verdict, people, source, weights).items():
+            yield row(name, POOLED, one.estimate)
+    listed, swapped = (verdicts_on(pairs.names, votes, order) for order in (1, -1))
     both = bool(np.isfinite(listed).any() and np.isfinite(swapped).any())
     levels = [(POOLED, verdict)]
     levels += [(LISTED, listed), (SWAPPED, swapped)] if both else []
     for level, each in levels:
         if level != POOLED:
             accuracies = comparison_accuracy(each, np.sign(ahead), source, weights)
-            yield ACCURACY, level, {}, accuracies[ACCURACY]
-        yield KAPPA, level, {}, _kappa(np.sign(ahead), each, source, weights)
+            yield row(ACCURACY, level, accuracies[ACCURACY])
+        yield row(KAPPA, level, _kappa(np.sign(ahead), each, source, weights))
     if both:
         right = right_in_both_orders(listed, swapped, np.sign(ahead), source, weights)
-        yield "accuracy_both_orders", POOLED, {}, right
-        yield "kappa_orders", POOLED, {}, _kappa(listed, swapped, source, weights)
+        yield row("accuracy_both_orders", POOLED, right)
+        yield row("kappa_orders", POOLED, _kappa(listed, swapped, source, weights))
     best = best_of_n(verdict, ahead, pairs.places, source, weights)
     if best.n or best.n_missing or best.n_tied:
-        yield "best_of_n", POOLED, {}, best
+        yield row("best_of_n", POOLED, best)
     family = study.spec.judges[judge].family
     own = [
         float(bool(family) and study.spec.families.get(name) == family) for name in panel.systems
@@ -213,28 +176,30 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     sides = {"longer": pairs.side(panel.lengths), "own_family": pairs.side(np.array(own))}
     for name, side in sides.items():
         if side.any():
-            yield f"{name}_chosen", POOLED, {}, side_chosen(verdict, side, source, weights)
+            yield row(f"{name}_chosen", POOLED, side_chosen(verdict, side, source, weights))
             excess = side_excess(verdict, np.sign(ahead), side, source, weights)
-            yield f"{name}_excess", POOLED, {}, excess
+            yield row(f"{name}_excess", POOLED, excess)
     if study.spec.anonymous_systems:
         return
     systems = [panel.system[place] for place in pairs.places]
     for level, each in ((BY_SYSTEM, verdict), (LISTED_BY_SYSTEM, listed))[: 1 + both]:
-        yield ACCURACY, level, {}, ordered_systems(each, ahead, *systems)
-    yield from _strengths(panel, _comparisons(panel, votes, study.spec.judges[judge].compares))
+        yield row(ACCURACY, level, ordered_systems(each, ahead, *systems))
+    compared = _comparisons(panel, votes, study.spec.judges[judge].compares)
+    yield from _strengths(panel, judge, aspect, compared)
 
 
 def of_two(
     panel: TargetSet, aspect: str, votes: Votes, others: Votes
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield how two judges differ in their half credit by people's majority, and its p."""
-    pairs, weights = Pairs.of(panel, aspect), panel.study.weights
+    pairs, weights = Pairs(panel, aspect), panel.study.weights
     better = np.sign(net_votes(pairs.people))
     better[better == 0] = np.nan
-    one, other = ((1 + pairs.verdicts(each, 1, -1) * better) / 2 for each in (votes, others))
+    verdicts = (verdicts_on(pairs.names, each, 1, -1) for each in (votes, others))
+    one, other = ((1 + verdict * better) / 2 for verdict in verdicts)
     gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
     yield f"difference_{HALF_CREDIT}", gap
-    yield "p_mcnemar", mcnemar(one, other, pairs.source)
+    yield "p_mcnemar", preferences.mcnemar(one, other, pairs.source)
 
 
 def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:
@@ -243,49 +208,43 @@ def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Es
 
 def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
     """Return each vote as a comparison of two systems; scores have no text that is shown first."""
-    place = {target: place for place, target in enumerate(panel.targets)}
-    flat = [(place[a], place[b], vote) for (a, b), each in votes.items() for vote in each]
-    first, second = (np.array([vote[k] for vote in flat], dtype=np.int64) for k in (0, 1))
-    shown = np.full(len(flat), int(compares))
-    values = np.array([vote for _, _, vote in flat], dtype=np.float64)
-    return Comparisons(
-        panel.system[first], panel.system[second], values, shown, panel.source[first]
-    )
+    first, second = places_in(panel, [pair for pair, each in votes.items() for _ in each])
+    values = np.array([vote for each in votes.values() for vote in each], dtype=np.float64)
+    systems, shown = (panel.system[first], panel.system[second]), np.full(len(first), compares)
+    return Comparisons(*systems, values, shown.astype(np.int64), panel.source[first])
 
 
-def _strengths(panel: TargetSet, votes: Comparisons) -> Iterator[Named]:
+def _strengths(panel: TargetSet, judge: str, aspect: str, votes: Comparisons) -> Iterator[Row]:
     """Yield the strength of each compared system, the odds of a tie, the effect of the position."""
     codes, code = np.unique(np.stack([votes.first, votes.second]), return_inverse=True)
     first, second = code.reshape(2, -1)
     votes = votes._replace(first=first, second=second)
-    fitted = strengths(votes, codes.size, panel.study.weights)
-    names = sorted(set(panel.systems))
+    fitted = preferences.strengths(votes, codes.size, panel.study.weights)
+    names, row = sorted(set(panel.systems)), partial(panel.study.row, judge, aspect)
     for at, one in zip(codes.tolist(), fitted.systems, strict=True):
-        yield "strength", BY_SYSTEM, {"system_subset": names[at]}, one.estimate
-    yield "strength_ties", BY_SYSTEM, {}, fitted.ties.estimate
+        yield row("strength", BY_SYSTEM, one.estimate, system_subset=names[at])
+    yield row("strength_ties", BY_SYSTEM, fitted.ties.estimate)
     if fitted.position is not None:
-        yield "strength_position", BY_SYSTEM, {}, fitted.position.estimate
+        yield row("strength_position", BY_SYSTEM, fitted.position.estimate)
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of pairwise.csv, per judge, aspect and set of texts."""
-    result = []
-    for (perturbation, judge, aspect), votes in votes_of(study).items():
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of pairwise.csv, per judge, aspect and set of texts."""
+    votes_by_cell = votes_of(study)
+    for (perturbation, judge, aspect), votes in votes_by_cell.items():
         panel = study.panel(perturbation).given(judge)
         columns: AppliesTo = {} if perturbation == "systems" else set_columns(perturbation)
         for statistic, distance, estimate in _estimates(panel, aspect, votes):
-            row = study.row(judge, aspect, statistic, POOLED, estimate, **columns | distance)
-            result.append(row)
-    return [*result, *_choice_rows(study)]
+            yield study.row(judge, aspect, statistic, POOLED, estimate, **columns | distance)
+    yield from _choice_rows(study, votes_by_cell)
 
 
-def _choice_rows(study: EvaluationData) -> Iterator[Row]:
+def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[Row]:
     """Yield the rows of people's choices and of recorded comparisons, of texts by systems."""
     for aspect in study.preferences:
-        for name, level, columns, estimate in of_people(study, aspect):
-            yield study.row(HUMAN, aspect, name, level, estimate, **columns)
+        yield from of_people(study, aspect)
     scored, known = scored_votes(study), dict[tuple[str, str], Votes]()
-    compared = votes_of(study) | scored
+    compared = {**votes_by_cell, **scored}
     for judge, aspect in product(study.spec.judges, study.spec.aspects):
         card, chosen = study.spec.judges[judge], split(aspect)[0] in study.preferences
         panel = study.systems.given(judge)
@@ -298,8 +257,7 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
             for statistic, one in accuracy.items():
                 yield study.row(judge, aspect, statistic, POOLED, one)
         if votes and (chosen or card.engine == "recorded"):
-            for name, level, columns, estimate in of_judge(panel, judge, aspect, votes):
-                yield study.row(judge, aspect, name, level, estimate, **columns)
+            yield from of_judge(panel, judge, aspect, votes)
         if votes and chosen:
             known[judge, aspect] = votes
     for (judge, other), aspect in product(compared_judges(study, "systems"), study.spec.aspects):
@@ -310,20 +268,24 @@ def _choice_rows(study: EvaluationData) -> Iterator[Row]:
                 yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
-def scored_votes(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
-    """Return the same of judges that score, on the pairs that people compared."""
-    return {
-        ("systems", judge, aspect): votes
-        for judge, aspect in product(study.spec.judges, study.spec.aspects)
-        if split(aspect)[0] in study.preferences and not study.spec.judges[judge].compares
-        if (votes := votes_of_scores(study.systems.given(judge), judge, aspect))
-    }
+def scored_votes(study: EvaluationData) -> VotesByCell:
+    """Return the same of judges that score, on the pairs that people compared.
+
+    The vote is for the text of the higher score.
+    """
+    table: VotesByCell = {}
+    for judge, aspect in product(study.spec.judges, study.spec.aspects):
+        panel = study.systems.given(judge)
+        scores, pairs = panel.scores(judge, aspect), Pairs(panel, aspect)
+        if scores is not None and pairs.names and not study.spec.judges[judge].compares:
+            signs = zip(pairs.names, pairs.side(scores).tolist(), strict=True)
+            table["systems", judge, aspect] = {pair: [sign] for pair, sign in signs}
+    return table
 
 
-def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, list[float]]]:
+def votes_of(study: EvaluationData) -> VotesByCell:
     """Return (perturbation, judge, aspect) -> the votes of judges that compare two texts."""
-    table: dict[tuple[str, str, str], dict[Pair, list[float]]]
-    table = defaultdict(lambda: defaultdict(list))
+    table: VotesByCell = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
     columns = (study.draws[name].to_pylist() for name in names)
     for perturbation, judge, aspect, target, target_b, value in zip(*columns, strict=True):
@@ -333,8 +295,7 @@ def votes_of(study: EvaluationData) -> dict[tuple[str, str, str], dict[Pair, lis
     return {cell: dict(votes) for cell, votes in sorted(table.items())}
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedPairs:
+class JudgedPairs(NamedTuple):
     """The pairs of a set that a judge was asked, its verdict on each, and which text is better.
 
     first, second (pairs,) index the panel's texts; verdict (pairs,) of both orders; ahead
@@ -354,9 +315,8 @@ class JudgedPairs:
 
 def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     """Return a judge's verdicts on the pairs of a panel that it was asked."""
-    index = {target: number for number, target in enumerate(panel.targets)}
-    pairs = sorted({(a, b) if index[a] < index[b] else (b, a) for a, b in votes})
-    first, second = (np.array([index[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
+    pairs = sorted({(min(pair), max(pair)) for pair in votes})  # targets are sorted by id
+    first, second = places_in(panel, pairs)
     steps = panel.rows["step"].to_pylist()
     in_chain = len({*steps}) > 1
     quality = mean_rating(panel.ratings(aspect))
@@ -364,7 +324,7 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
     if split(aspect)[0] in panel.study.preferences:
-        ahead = net_votes(Pairs.of(panel, aspect, pairs).votes_on(pairs))
+        ahead = net_votes(Pairs(panel, aspect, pairs).votes_on(pairs))
         in_chain = False
     verdict = verdicts_on(pairs, votes, 1, -1)
     rated = bool(np.isfinite(ahead).any() or np.isfinite(quality).any())
@@ -377,9 +337,8 @@ def _estimates(
 ) -> Iterator[tuple[str, AppliesTo, Estimate]]:
     """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a set."""
     weights, judged_pairs = panel.study.weights, judged(panel, aspect, votes)
-    pairs, source, verdict = judged_pairs.pairs, judged_pairs.source, judged_pairs.verdict
-    ahead = judged_pairs.ahead
-    if judged_pairs.in_chain:
+    pairs, _, _, source, verdict, ahead, in_chain, rated = judged_pairs
+    if in_chain:
         for k in np.unique(np.abs(ahead)).tolist():
             chosen = np.abs(ahead) == k
             accuracy = comparison_accuracy(
@@ -401,7 +360,7 @@ def _estimates(
         ),
         "nontransitive_share": _nontransitive_share(panel, judged_pairs),
     }
-    if judged_pairs.rated:
+    if rated:
         estimates |= comparison_accuracy(verdict, np.sign(ahead), source, weights)
     for name, estimate in estimates.items():
         yield name, {}, estimate
@@ -414,21 +373,13 @@ def _mean(votes: list[float]) -> float:
 
 def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimate:
     """Return the share of circles, where an item's texts are compared with each other."""
-    texts: dict[str, list[str]] = defaultdict(list)
-    for target, item in zip(panel.targets, panel.items, strict=True):
-        texts[item].append(target)
-    width = max(map(len, texts.values()), default=0)
-    table = np.full((len(texts), width, width), np.nan)
-    cell_of = {
-        target: (row, column)
-        for row, item in enumerate(sorted(texts))
-        for column, target in enumerate(sorted(texts[item]))
-    }
-    for (first, second), vote in zip(judged_pairs.pairs, judged_pairs.verdict, strict=True):
-        (row, i), (_, j) = cell_of[first], cell_of[second]
-        table[row, i, j], table[row, j, i] = vote, -vote
-    source = np.array([panel.study.item_order[item] for item in sorted(texts)], dtype=np.int64)
-    return nontransitive_share(table, source, panel.study.weights)
+    items, row = np.unique(panel.source, return_inverse=True)
+    column, (first, second) = place_within(panel.source), (judged_pairs.first, judged_pairs.second)
+    width = int(column.max(initial=-1)) + 1
+    table = np.full((items.size, width, width), np.nan)
+    table[row[first], column[first], column[second]] = judged_pairs.verdict
+    table[row[first], column[second], column[first]] = -judged_pairs.verdict
+    return nontransitive_share(table, items, panel.study.weights)
 
 
 METHOD = Method(

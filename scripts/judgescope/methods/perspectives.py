@@ -7,51 +7,29 @@ constructed texts, whose rating or order is known. Correlation and order rest on
 judge's draws, and are the same on any scale; its rating is the mode of its draws.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
+from judgescope.methods import measures
 from judgescope.methods.agreement import below_controls
-from judgescope.methods.base import HUMAN, AppliesTo, GradedTexts, Method, Row, present
-from judgescope.methods.differences import Means, compared, difference_rows, mean_rows
-from judgescope.methods.evaluation_data import (
-    Codes,
-    EvaluationData,
-    Flags,
-    Floats,
-    TargetSet,
-    aligned,
-)
-from judgescope.methods.measures import (
-    AVERAGE,
-    Measure,
-    against,
-    correlated,
-    is_discrete,
-    unrated,
-    with_floor_note,
-    with_hint_note,
-)
+from judgescope.methods.base import HUMAN, GradedTexts, Method, Row, present
+from judgescope.methods.differences import compared, mean_rows
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet, aligned, set_columns
+from judgescope.methods.measures import AVERAGE, Measure, against, with_floor_note, with_hint_note
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
+from judgescope.statistics import order
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.classes import are_classes, confusion_counts, equal_width, on_classes
-from judgescope.statistics.comparison import ranks
+from judgescope.statistics.comparison import difference, ranks
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.order import (
-    ORDERED,
-    STRICT,
-    OrderedPairs,
-    accuracy_by_step,
-    accuracy_grid,
-    ordered_accuracy,
-    ordered_pairs,
-    places_of,
-)
+from judgescope.statistics.order import OrderedPairs
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.reliability import tied_modes
 from judgescope.statistics.resampling import Replicated
@@ -92,11 +70,11 @@ class People:
     why: str
 
     @classmethod
-    def of(cls, study: EvaluationData, panel: TargetSet, aspect: str) -> "People":
+    def of(cls, panel: TargetSet, aspect: str) -> "People":
         """Return people's ratings of a panel's texts."""
-        ratings = panel.ratings(aspect)
+        study, ratings = panel.study, panel.ratings(aspect)
         classes, shared = study.spec.aspects[aspect].values, unanimous(ratings)
-        why = unrated(study, ratings) or (CONTINUOUS if classes is None else "")
+        why = measures.unrated(study, ratings) or (CONTINUOUS if classes is None else "")
         why = why or ("" if are_classes(shared, classes or []) else OFF_SCALE)
         mean = mean_rating(ratings)
         return cls(mean, shared * np.nan if why else shared, classes or [], why)
@@ -104,7 +82,7 @@ class People:
     def pairs(self, panel: TargetSet, agreed: Flags) -> OrderedPairs:
         """Return the pairs of agreed texts of one source that are rated differently."""
         source = panel.source[agreed]
-        return ordered_pairs(source, places_of(self.shared[agreed], source))
+        return order.ordered_pairs(source, order.places_of(self.shared[agreed], source))
 
 
 def unanimous(ratings: Floats) -> Floats:
@@ -139,7 +117,7 @@ class Answers:
         """Return a judge's answers from its scores and, if these rest on several, its draws."""
         card, people = study.spec.judges[judge], study.spec.aspects[aspect].values
         draws = None if card.first_draw else draws
-        discrete, scale = is_discrete(study, judge, aspect), card.grid[aspect]
+        discrete, scale = measures.is_discrete(study, judge, aspect), card.grid[aspect]
         means, modes, tied = values, values, np.zeros(values.size, dtype=bool)
         if draws is not None:
             planned = np.full(values.size, card.draws)
@@ -160,7 +138,6 @@ class Answers:
 class View:
     """A judge and people on one aspect of a panel's texts, as far as they are `given`."""
 
-    study: EvaluationData
     panel: TargetSet
     people: People
     answers: Answers
@@ -175,10 +152,7 @@ class View:
     @cached_property
     def results(self) -> Mapping[Measure, Replicated]:
         """Return every statistic of MEASURES and BESIDE with its replicates."""
-        return {**self._traditional(), **self._global(), **self._local()}
-
-    def _traditional(self) -> dict[Measure, Replicated]:
-        results = correlated(
+        correlations = measures.correlated(
             self.panel,
             self.answers.means,
             self.people.mean,
@@ -187,7 +161,18 @@ class View:
             weights=self.weights,
             chosen=self.given,
         )
-        return {(name, TRADITIONAL): against(one, ALL) for (name, _), one in results.items()}
+        results = {(name, TRADITIONAL): against(x, ALL) for (name, _), x in correlations.items()}
+        classified = self.answers.classes is not None and not self.people.why
+        for name, one in self.of_classes.items():
+            noted = against(one, AGREED).with_note(self.tied_note) if classified else one
+            results[name, DIRECT] = noted
+        if self.people.why:
+            return results | {
+                (name, DIRECT): self._undefined(self.people.why) for name in order.ORDERED
+            }
+        x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
+        ordered = order.ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
+        return results | {(name, DIRECT): against(one, ORDER) for name, one in ordered.items()}
 
     @cached_property
     def of_classes(self) -> dict[str, Replicated]:
@@ -206,28 +191,15 @@ class View:
         tied = int(self.answers.tied[self.agreed].sum())
         return f"{tied} tied modes" if tied else ""
 
-    def _global(self) -> dict[Measure, Replicated]:
-        results = {(name, DIRECT): one for name, one in self.of_classes.items()}
-        if self.people.why or self.answers.classes is None:
-            return results
-        return {at: against(one, AGREED).with_note(self.tied_note) for at, one in results.items()}
-
     @cached_property
     def _pairs(self) -> OrderedPairs:
         return self.people.pairs(self.panel, self.agreed)
 
-    def _local(self) -> dict[Measure, Replicated]:
-        if self.people.why:
-            return {(name, DIRECT): self._undefined(self.people.why) for name in ORDERED}
-        x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
-        results = ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
-        return {(name, DIRECT): against(one, ORDER) for name, one in results.items()}
-
     def by_distance(self) -> dict[int, Estimate]:
         """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
-        results = accuracy_by_step(x, self._pairs, source, self.weights)
-        return {k: against(one[STRICT], ORDER).estimate for k, one in results.items()}
+        results = order.accuracy_by_step(x, self._pairs, source, self.weights)
+        return {k: against(one[order.STRICT], ORDER).estimate for k, one in results.items()}
 
     def confusion(self) -> dict[tuple[int, int], Estimate]:
         """Return (class of the rating, the judge's) -> number of texts; classes count from 1."""
@@ -274,164 +246,113 @@ class GradedSet:
         ratings = aligned(self._ratings, panel.targets)
         known = People(ratings, ratings, present(self.study.spec.aspects[aspect].values), "")
         given = np.ones(ratings.size, dtype=bool)
-        return View(self.study, panel, known, answers, given, self.study.weights)
-
-
-def graded_sets(study: EvaluationData) -> list[GradedSet]:
-    """Return the graded sets of a dataset."""
-    return [GradedSet(study, spec) for spec in study.spec.graded]
+        return View(panel, known, answers, given, self.study.weights)
 
 
 def global_rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's measures on each graded set, their means, and differences of these."""
-    sets = graded_sets(study)
-    for judge in study.spec.judges:
+    sets = [GradedSet(study, spec) for spec in study.spec.graded]
+    for judge, graded, aspect in product(study.spec.judges, sets, study.spec.aspects):
+        if not (view := graded.view(judge, aspect)):
+            continue
+        for name, result in view.of_classes.items():
+            estimate = result.estimate.with_method(AGAINST_GRADED).with_note(view.tied_note)
+            yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
+        for (k, k_b), count in view.confusion().items():
+            columns = graded.columns | {"k": k, "k_b": k_b}
+            yield study.row(judge, aspect, "class_count", GLOBAL, count, **columns)
+
+    def results(judge: str, *others: str) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
         for graded, aspect in product(sets, study.spec.aspects):
-            view = graded.view(judge, aspect)
-            if view is None:
-                continue
-            for name, result in view.of_classes.items():
-                estimate = result.estimate.with_method(AGAINST_GRADED).with_note(view.tied_note)
-                yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
-            for (k, k_b), count in view.confusion().items():
-                columns = graded.columns | {"k": k, "k_b": k_b}
-                yield study.row(judge, aspect, "class_count", GLOBAL, count, **columns)
-    yield from mean_rows(study, partial(_global_means, study, sets), GLOBAL)
+            if view := graded.view(judge, aspect, *others):
+                yield aspect, view.of_classes
+
+    yield from mean_rows(study, results, GLOBAL, averaged="graded sets")
 
 
-def _global_means(study: EvaluationData, sets: list[GradedSet], judge: str, *others: str) -> Means:
-    """Return a judge's means over graded sets, of the items that `others` were given, too."""
-    views = (
-        (aspect, graded.view(judge, aspect, *others))
-        for graded, aspect in product(sets, study.spec.aspects)
-    )
-    return _means(((aspect, view.of_classes) for aspect, view in views if view), "graded sets")
-
-
-def _means(results: Iterable[tuple[str, Mapping[str, Replicated]]], sets: str) -> Means:
-    """Return the mean of each statistic over (aspect, results), by wording; `sets` names them."""
-    each: dict[tuple[str | None, str], list[Replicated]] = {}
-    for aspect, by_statistic in results:
-        for name, result in by_statistic.items():
-            each.setdefault((split(aspect)[1], name), []).append(result)
-    return {key: mean_over(same, averaged=sets) for key, same in each.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class Chain:
+class Chain(NamedTuple):
     """A judge's scores of originals and of texts with one error more after the other (local view).
 
-    (texts,) each: `step` is 0 for an original, else the number of errors; `source` the item's code.
+    scores, lengths, source (texts,): the last is the item's code; pairs: every two texts of one.
     """
 
-    study: EvaluationData
     scores: Floats
     lengths: Floats
     source: Codes
-    step: Codes
-
-    @property
-    def pairs(self) -> OrderedPairs:
-        """Return every two texts of one item."""
-        return ordered_pairs(self.source, self.step)
+    pairs: OrderedPairs
+    weights: Codes
 
     def adjacent(self) -> dict[str, Replicated]:
         """Return the four accuracies on texts of which one has a single error more."""
-        pairs, weights = self.pairs.apart(1), self.study.weights
-        return ordered_accuracy(self.scores, pairs, self.source, weights)
-
-    def by_steps(self) -> Iterator[tuple[str, AppliesTo, Estimate]]:
-        """Yield the strict accuracy for every distance k, and for every two steps."""
-        data = self.scores, self.pairs, self.source, self.study.weights
-        for k, result in accuracy_by_step(*data).items():
-            yield "accuracy_by_distance", {"k": k}, result[STRICT].estimate
-        for (high, low), result in accuracy_grid(*data).items():
-            yield "accuracy_by_position", {"k": high, "k_b": low}, result[STRICT].estimate
+        pairs = self.pairs.apart(1)
+        return order.ordered_accuracy(self.scores, pairs, self.source, self.weights)
 
 
 def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:
     """Return a judge's scores of an error chain on one aspect; None where it does not judge it."""
     worse = study.panel(name).given(judge, *others)
-    after, steps = worse.scores(judge, aspect), np.array(worse.rows["step"].to_pylist(), np.int64)
-    if after is None:
+    scores, lengths, source = worse.scores(judge, aspect), worse.lengths, worse.source
+    errors = np.array(worse.rows["step"].to_pylist(), np.int64)
+    if scores is None:
         return None
-    if "original" not in study.spec.targets:  # the dataset brings the chain with its first text
-        return Chain(study, after, worse.lengths, worse.source, steps)
-    original = study.panel("original").given(judge, *others)
-    before = original.scores(judge, aspect)
-    if before is None:
-        return None
-    made = worse.made
-    return Chain(
-        study,
-        np.concatenate([before, after[made]]),
-        np.concatenate([original.lengths, worse.lengths[made]]),
-        np.concatenate([original.source, worse.source[made]]),
-        np.concatenate([np.zeros_like(original.source), steps[made]]),
-    )
+    if "original" in study.spec.targets:  # else the dataset brings the chain with its first text
+        original, made = study.panel("original").given(judge, *others), worse.made
+        before = original.scores(judge, aspect)
+        if before is None:
+            return None
+        scores = np.concatenate([before, scores[made]])
+        lengths = np.concatenate([original.lengths, lengths[made]])
+        source = np.concatenate([original.source, source[made]])
+        errors = np.concatenate([np.zeros_like(original.source), errors[made]])
+    return Chain(scores, lengths, source, order.ordered_pairs(source, errors), study.weights)
 
 
 def local_rows(study: EvaluationData) -> Iterator[Row]:
     """Yield every judge's accuracies on each error chain, their means, and differences."""
-    for judge in study.spec.judges:
-        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects):
-            links = chain(study, f"{name}.{degree}", judge, aspect)
-            if links is None:
-                continue
-            columns: AppliesTo = {"perturbation": name, "degree": degree}
-            for statistic, result in links.adjacent().items():
-                yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
-            for statistic, steps, estimate in links.by_steps():
-                yield study.row(judge, aspect, statistic, LOCAL, estimate, **columns | steps)
-    yield from mean_rows(study, partial(_local_means, study), LOCAL)
+    sets = [f"{name}.{degree}" for name, degree in study.spec.chains]
+    for judge, texts, aspect in product(study.spec.judges, sets, study.spec.aspects):
+        if not (links := chain(study, texts, judge, aspect)):
+            continue
+        columns, data = set_columns(texts), (links.scores, links.pairs, links.source, links.weights)
+        for statistic, result in links.adjacent().items():
+            yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
+        for k, of_step in order.accuracy_by_step(*data).items():
+            estimate, at = of_step[order.STRICT].estimate, columns | {"k": k}
+            yield study.row(judge, aspect, "accuracy_by_distance", LOCAL, estimate, **at)
+        for (high, low), of_steps in order.accuracy_grid(*data).items():
+            estimate, at = of_steps[order.STRICT].estimate, columns | {"k": high, "k_b": low}
+            yield study.row(judge, aspect, "accuracy_by_position", LOCAL, estimate, **at)
+
+    def results(judge: str, *others: str) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
+        for texts, aspect in product(sets, study.spec.aspects):
+            if links := chain(study, texts, judge, aspect, *others):
+                accuracies = links.adjacent()
+                yield aspect, {name: accuracies[name] for name in CHAIN_MEANS}
+
+    yield from mean_rows(study, results, LOCAL, averaged="chains")
 
 
-def _local_means(study: EvaluationData, judge: str, *others: str) -> Means:
-    """Return a judge's means over error chains, of the items that `others` were given, too."""
-    chains = (
-        (aspect, chain(study, f"{name}.{degree}", judge, aspect, *others))
-        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects)
-    )
-    accuracies = ((aspect, links.adjacent()) for aspect, links in chains if links)
-    averaged = (
-        (aspect, {name: results[name] for name in CHAIN_MEANS}) for aspect, results in accuracies
-    )
-    return _means(averaged, "chains")
-
-
-LEVELS = tuple(dict.fromkeys(level for _, level in MEASURES))
 NOT_JUDGED = "not judged"
 
 
 class Views:
     """All judges on the rated texts of a dataset; results are cached."""
 
-    def __init__(self, study: EvaluationData, panel: TargetSet) -> None:
+    def __init__(self, panel: TargetSet) -> None:
+        study = panel.study
         self.study, self.panel = study, panel
         rated = [name for name in study.spec.aspects if len(panel.ratings(name))]
-        self.people = {name: People.of(study, panel, name) for name in rated}
+        self.people = {name: People.of(panel, name) for name in rated}
+        self.criteria = list(dict.fromkeys(split(name)[1] for name in rated))
+        """The wordings of the aspects, None where there is but one."""
+        draws = study.draw_tables(panel) if rated else {}
+        self._answers = {
+            (judge, aspect): Answers.of(study, judge, aspect, values, draws.get((judge, aspect)))
+            for judge, aspect in product(study.spec.judges, rated)
+            if (values := panel.scores(judge, aspect)) is not None
+        }
         self._views: dict[tuple[str, str, int, bool], View | None] = {}
         self._averages: dict[tuple[str, str | None, int, bool], Mapping[Measure, Replicated]] = {}
-
-    @cached_property
-    def criteria(self) -> list[str | None]:
-        """Return the wordings of the aspects, None where there is but one."""
-        return list(dict.fromkeys(split(name)[1] for name in self.people))
-
-    @cached_property
-    def _draws(self) -> dict[tuple[str, str], Floats]:
-        return self.study.draw_tables(self.panel)
-
-    @cached_property
-    def _answers(self) -> dict[tuple[str, str], Answers]:
-        return {
-            (judge, aspect): Answers.of(
-                self.study, judge, aspect, values, self._draws.get((judge, aspect))
-            )
-            for judge in self.study.spec.judges
-            for aspect in self.people
-            if (values := self.panel.scores(judge, aspect)) is not None
-        }
 
     def view(self, aspect: str, judge: str, *others: str, drawn: bool = False) -> View | None:
         """Return a judge's view of one aspect on what all were given; None where it judges none.
@@ -441,11 +362,9 @@ class Views:
         key = (judge, aspect, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._views:
             answers, given = self._answers.get((judge, aspect)), self.panel.is_given(judge, *others)
-            weights, people = self.study.weights, self.people[aspect]
-            weights = self.study.resamples if drawn else weights
-            self._views[key] = (
-                View(self.study, self.panel, people, answers, given, weights) if answers else None
-            )
+            weights = self.study.resamples if drawn else self.study.weights
+            data = self.panel, self.people[aspect]
+            self._views[key] = View(*data, answers, given, weights) if answers else None
         return self._views[key]
 
     def judges(self, judge: str, criterion: str | None) -> bool:
@@ -471,21 +390,18 @@ class Views:
         return self._averages[key]
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of perspectives.csv: constructed sets, people, judges, differences."""
-    constructed = [*global_rows(study), *local_rows(study)]
-    systems, panel = study.shared_panel(study.spec.judges)
-    views = Views(study, panel)
-    if not views.people:
-        return constructed
-    measures = [row for judge in study.spec.judges for row in _measure_rows(views, judge)]
-    result = [*_people_rows(views), *below_controls(study, measures)]
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of perspectives.csv: constructed sets, people, judges, differences."""
+    yield from global_rows(study)
+    yield from local_rows(study)
+    views = Views(study.shared_panel(*study.spec.judges))
+    measured = [row for judge in study.spec.judges for row in _measure_rows(views, judge)]
+    result = [*_people_rows(views), *below_controls(study, measured)]
     for judge in study.spec.judges:
         result += _detail_rows(views, judge)
     for criterion in views.criteria:
         result += [*_rank_rows(views, criterion), *_difference_rows(views, criterion)]
-    rated = (with_hint_note(study, row) | {"system_subset": systems} for row in result)
-    return [*constructed, *rated]
+    yield from (with_hint_note(study, row) for row in result)
 
 
 def _people_rows(views: Views) -> Iterator[Row]:
@@ -493,44 +409,41 @@ def _people_rows(views: Views) -> Iterator[Row]:
     for plain, people in {split(name)[0]: one for name, one in views.people.items()}.items():
         if people.why:
             nothing = Estimate.undefined(people.why)
-            yield views.study.row(HUMAN, plain, "class_count", DIRECT, nothing)
+            yield views.panel.row(HUMAN, plain, "class_count", DIRECT, nothing)
             continue
         agreed = people.shared[~np.isnan(people.shared)]
         for k, rating in enumerate(people.classes, start=1):
             number = float(np.isclose(agreed, rating).sum())
             count = Estimate(number, n=agreed.size, note=f"rated {rating:g}")
-            yield views.study.row(HUMAN, plain, "class_count", DIRECT, count, k=k)
+            yield views.panel.row(HUMAN, plain, "class_count", DIRECT, count, k=k)
 
 
 def _measure_rows(views: Views, judge: str) -> Iterator[Row]:
     """Yield a judge's measures on every aspect, and their averages."""
-    judged = False
+    panel, judged = views.panel, False
     for aspect in views.people:
         if view := views.view(aspect, judge):
             judged = True
-            for statistic, level in MEASURES:
-                estimate = view.results[statistic, level].estimate
-                yield views.study.row(judge, aspect, statistic, level, estimate)
+            for measure in MEASURES:
+                yield panel.row(judge, aspect, *measure, view.results[measure].estimate)
     for criterion in views.criteria if judged else []:
-        for (statistic, level), mean in views.average(criterion, judge).items():
-            estimate = with_floor_note(statistic, mean.estimate)
-            name = joined(AVERAGE, criterion)
-            yield views.study.row(judge, name, statistic, level, estimate)
+        for measure, mean in views.average(criterion, judge).items():
+            estimate = with_floor_note(measure[0], mean.estimate)
+            yield panel.row(judge, joined(AVERAGE, criterion), *measure, estimate)
 
 
 def _detail_rows(views: Views, judge: str) -> Iterator[Row]:
     """Yield ties, the confusion of classes, and the accuracy on texts rated further apart."""
-    study = views.study
+    panel = views.panel
     for aspect in views.people:
         if not (view := views.view(aspect, judge)):
             continue
-        for statistic, level in BESIDE:
-            estimate = view.results[statistic, level].estimate
-            yield study.row(judge, aspect, statistic, level, estimate)
+        for measure in BESIDE:
+            yield panel.row(judge, aspect, *measure, view.results[measure].estimate)
         for (k, k_b), count in view.confusion().items():
-            yield study.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
+            yield panel.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
         for k, estimate in view.by_distance().items():
-            yield study.row(judge, aspect, "accuracy_by_distance", DIRECT, estimate, k=k)
+            yield panel.row(judge, aspect, "accuracy_by_distance", DIRECT, estimate, k=k)
 
 
 def _rank_rows(views: Views, criterion: str | None) -> Iterator[Row]:
@@ -554,7 +467,7 @@ def _rank_rows(views: Views, criterion: str | None) -> Iterator[Row]:
             if rank.value is None:
                 rank = Estimate.undefined(mean.estimate.note, n=rank.n)
             rank = rank.with_note(study.share_note(*judges))
-            yield study.row(judge, name, f"rank_{statistic}", level, rank)
+            yield views.panel.row(judge, name, f"rank_{statistic}", level, rank)
 
 
 def _difference_rows(views: Views, criterion: str | None) -> Iterator[Row]:
@@ -565,22 +478,12 @@ def _difference_rows(views: Views, criterion: str | None) -> Iterator[Row]:
             continue
         if not (views.judges(judge, criterion) and views.judges(other, criterion)):
             continue
-        averages = views.average(criterion, judge, other), views.average(criterion, other, judge)
-        for level in LEVELS:
-            first, second = (
-                {statistic: each[statistic, at] for statistic, at in MEASURES if at == level}
-                for each in averages
-            )
-            yield from difference_rows(
-                study,
-                judge,
-                first,
-                second,
-                note=study.share_note(judge, other),
-                aspect=name,
-                level=level,
-                columns={"judge_b": other},
-            )
+        second = views.average(criterion, other, judge)
+        for measure, first in views.average(criterion, judge, other).items():
+            gap = difference(first, second[measure]).estimate
+            gap = gap.with_note(study.share_note(judge, other))
+            statistic, level = f"difference_{measure[0]}", measure[1]
+            yield views.panel.row(judge, name, statistic, level, gap, judge_b=other)
 
 
 METHOD = Method(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgescope.methods.base import Method, Row
-from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
@@ -15,22 +15,18 @@ IMPROVED = ("ok", "kept", "failed")
 """Outcomes of a reference that a model rewrites: kept is one that it could not."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of perturbations.csv: shares of outcomes, edits and edit distance."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of perturbations.csv: shares of outcomes, edits and edit distance."""
     if not study.spec.perturbed:
-        return []
+        return
     originals = study.panel("original")
     before = dict(zip(originals.items, originals.rows["text"].to_pylist(), strict=True))
-    result = []
     for outcome in IMPROVED if study.spec.improved else ():
         share = _share(originals, outcome, "share of the dataset's originals")
-        result.append(study.row("", "", f"share_{outcome}", "", share, perturbation="original"))
-    for name, degree, _ in study.spec.perturbed:
-        panel = study.panel(f"{name}.{degree}")
-        for statistic, estimate in _estimates(panel, before):
-            row = study.row("", "", statistic, "", estimate, perturbation=name, degree=degree)
-            result.append(row)
-    return result
+        yield study.row("", "", f"share_{outcome}", "", share, perturbation="original")
+    for texts in study.perturbed:
+        for statistic, estimate in _estimates(study.panel(texts), before):
+            yield study.row("", "", statistic, "", estimate, **set_columns(texts))
 
 
 def _share(panel: TargetSet, outcome: str, method: str, note: str = "") -> Estimate:

@@ -12,9 +12,8 @@ CURVE = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of draws with a share of the attainable correlation (column k)."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of repeatability.csv, for judges with several draws of the systems' texts."""
-    result: list[Row] = []
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of repeatability.csv, for judges with several draws of the systems' texts."""
     for (judge, aspect), table in study.draw_tables(study.systems).items():
         given = study.systems.is_given(judge)
         people, scale = study.spec.aspects[aspect], study.spec.judges[judge].grid[aspect]
@@ -28,10 +27,9 @@ def rows(study: EvaluationData) -> list[Row]:
             ordered=people.ordered or not labels,
         )
         for name, estimate in estimates.items():
-            result.append(study.row(judge, aspect, name, "pooled", estimate))
+            yield study.row(judge, aspect, name, "pooled", estimate)
         for k, share in _curve(estimates["reliability"]):
-            result.append(study.row(judge, aspect, "attainable_share", "pooled", share, k=k))
-    return result
+            yield study.row(judge, aspect, "attainable_share", "pooled", share, k=k)
 
 
 def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:

@@ -8,17 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from judgescope.methods.base import AppliesTo, Method, Row
+from judgescope.methods.base import Method, Row
 from judgescope.methods.discernment import nothing_judged
-from judgescope.methods.evaluation_data import (
-    WITHOUT_REFERENCES,
-    Codes,
-    EvaluationData,
-    Floats,
-    TargetSet,
-    set_columns,
-)
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.methods.measures import pearson
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
@@ -27,20 +21,18 @@ BINS = 20
 ORIGINAL, PERTURBED = "original", "all"
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of responses.csv: mean scores, shares of texts by score, and Pearson r."""
-    if not study.spec.perturbed:
-        return []
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of responses.csv: mean scores, shares of texts by score, and Pearson r."""
     excluded = study.excluded()
-    judges = [judge for judge in study.spec.judges if judge not in excluded]
-    return [row for judge in judges for row in _judge_rows(study, judge)]
+    for judge in study.spec.judges:
+        if study.spec.perturbed and judge not in excluded:
+            yield from _judge_rows(study, judge)
 
 
 def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
-    sets = [f"{name}.{degree}" for name, degree, _ in study.spec.perturbed]
-    panels = {name: study.panel(name).given(judge) for name in (ORIGINAL, *sets)}
+    panels = {name: study.panel(name).given(judge) for name in (ORIGINAL, *study.perturbed)}
     scores = {name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()}
-    perturbed, sources = zip(*(scores[name] for name in sets), strict=True)
+    perturbed, sources = zip(*(scores[name] for name in study.perturbed), strict=True)
     scores[PERTURBED] = np.concatenate(perturbed), np.concatenate(sources)
     aspects = list(study.spec.aspects)
     several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
@@ -60,7 +52,10 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
             for number, share in enumerate(shares, start=1):
                 yield study.row(judge, "", "score_share", "", share, perturbation=name, k=number)
     if study.spec.ratings != "none" and "systems" in study.spec.targets:
-        yield _people_row(study, judge)
+        panel = study.rated(judge)[-1]
+        people = np.mean([mean_rating(panel.ratings(name)) for name in aspects], axis=0)
+        r = pearson(panel, mean_score(panel, judge), people)
+        yield panel.row(judge, "", "pearson", "pooled", r, perturbation="systems")
 
 
 def mean_score(panel: TargetSet, judge: str) -> Floats:
@@ -90,17 +85,6 @@ def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
     low, high = scale or (given.min(), given.max())
     low, high = min(low, given.min()), max(high, given.max())
     return np.linspace(*((low, high) if high > low else (low - 0.5, low + 0.5)), BINS + 1)
-
-
-def _people_row(study: EvaluationData, judge: str) -> Row:
-    """Return the row of Pearson's r with people, of means over aspects of the systems' texts."""
-    panels = study.rated(judge)
-    systems = WITHOUT_REFERENCES if WITHOUT_REFERENCES in panels else None
-    panel = panels[systems]
-    people = np.mean([mean_rating(panel.ratings(name)) for name in study.spec.aspects], axis=0)
-    r = pearson(panel, mean_score(panel, judge), people)
-    where: AppliesTo = {"perturbation": "systems", "system_subset": systems}
-    return study.row(judge, "", "pearson", "pooled", r, **where)
 
 
 METHOD = Method()

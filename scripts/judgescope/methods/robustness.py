@@ -4,40 +4,26 @@ A hint is a rating of the text that the judge's prompt gives: a wrong one, or pe
 judge's score is its first draw, the means of its rationales are of that draw, too.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
+from judgescope.methods import measures
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row, present
-from judgescope.methods.differences import difference_rows
-from judgescope.methods.evaluation_data import (
-    Codes,
-    EvaluationData,
-    Flags,
-    Floats,
-    TargetSet,
-    aligned,
-)
-from judgescope.methods.measures import (
-    AVERAGE,
-    against,
-    alpha,
-    classes_with,
-    is_discrete,
-    lower_median,
-    unrated,
-    with_hint_note,
-)
+from judgescope.methods.evaluation_data import EvaluationData, aligned
+from judgescope.methods.measures import AVERAGE, with_hint_note
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.schema.tables import read_table
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.bias import injection_shift, obey_rate
 from judgescope.statistics.classes import are_classes
-from judgescope.statistics.comparison import flips_of, mean_test
+from judgescope.statistics.comparison import difference, flips_of, mean_test
 from judgescope.statistics.intervals import Bounds
 from judgescope.statistics.means import SHARE, clustered_mean, mean_over, net_share
 from judgescope.statistics.resampling import Replicated
@@ -99,30 +85,21 @@ class Rationales:
         values = {one.target: one.value for one in draws if one.value is not None}
         return aligned(values, self.panel.targets) if draws else None
 
-    def polarities(self, judge: str, aspect: str) -> Floats:
-        """Return the mean polarity of a judge's rationales of each text, -1 to 1."""
-        return self._mean_of_texts(judge, aspect, self._sentiment)
-
-    def words(self, judge: str, aspect: str) -> Floats:
-        """Return the mean number of words of a judge's rationales of each text."""
-        return self._mean_of_texts(judge, aspect, lambda text: len(text.split()))
-
-    def asked(self, judge: str, aspect: str) -> list[Judgment]:
-        """Return the judgments of texts that a judge was asked about."""
-        return [one for one in self.of(judge, aspect) if one.status != NOT_ASKED]
-
-    def status_share(self, judge: str, aspect: str, status: str) -> Floats:
-        """Return the share of a judge's draws of each text with this status."""
-        asked = self.asked(judge, aspect)
-        return self._means((one.target, float(one.status == status)) for one in asked)
-
-    def _mean_of_texts(self, judge: str, aspect: str, value: Callable[[str], float]) -> Floats:
-        texts = (
+    def values(self, judge: str, aspect: str) -> dict[str, Floats]:
+        """Return the mean polarity, -1 to 1, and number of words of a judge's rationales."""
+        texts = [
             (one.target, one.text)
             for one in self.of(judge, aspect)
             if one.status == "ok" and one.text and one.text.strip()
-        )
-        return self._means((target, float(value(text))) for target, text in texts)
+        ]
+        words = self._means((target, float(len(text.split()))) for target, text in texts)
+        sentiment = self._means((target, self._sentiment(text)) for target, text in texts)
+        return {"sentiment": sentiment, "rationale_length": words}
+
+    def status_share(self, judge: str, aspect: str, status: str) -> Floats:
+        """Return the share of a judge's draws of each text with this status, of those asked."""
+        asked = (one for one in self.of(judge, aspect) if one.status != NOT_ASKED)
+        return self._means((one.target, float(one.status == status)) for one in asked)
 
     def _means(self, values: Iterable[tuple[str, float]]) -> Floats:
         by_target: dict[str, list[float]] = {}
@@ -169,15 +146,13 @@ class HintPairs:
         return net_share(values, source, corrected=True)
 
 
-def hint_pairs(
-    study: EvaluationData, rationales: Rationales, judge: str, *aspects: str
-) -> HintPairs | None:
+def hint_pairs(rationales: Rationales, judge: str, *aspects: str) -> HintPairs | None:
     """Return a hinted judge's texts on some aspects together; None: no second draw of its base.
 
     A second draw that repeats the first one at temperature 0 is a draw like others: no assumption
     is made that it never changes (methods.md 9).
     """
-    base = study.spec.hinted[judge].baseline
+    base = rationales.study.spec.hinted[judge].baseline
     moved, source, lost = [], [], 0
     for aspect in aspects:
         hinted = rationales.draw(judge, aspect, 0)
@@ -219,49 +194,44 @@ SWAPPED_TEXTS = (
     "two-sided permutation test: attack and inert text swapped within sources, 1000 draws"
 )
 INJECTION_NOTE = "score with the attack minus score with an inert text in its place"
-Injection = dict[str, dict[str, Replicated]]
-"""Degree -> statistic -> its result."""
+Injection = dict[tuple[str, str], Replicated]
+"""(statistic, degree) -> its result."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of robustness.csv: people, models over their forms, judges, hints.
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of robustness.csv: people, models over their forms, judges, hints.
 
     The aspect `average` holds the means over aspects in one wording.
     """
     rationales = Rationales(study)
-    result = list[Row]()
     averaged: Averaged = {}
     for aspect in study.spec.aspects:
         ratings = study.systems.ratings(aspect)
         if not len(ratings):
             continue
-        result += _people_rows(study, aspect, ratings)
-        result += _form_rows(study, aspect)
+        yield from _people_rows(study, aspect, ratings)
+        yield from _form_rows(study, aspect)
         for judge in study.spec.judges:
-            result += _alpha_rows(study, judge, aspect, averaged)
+            yield from _alpha_rows(study, judge, aspect, averaged)
         for judge in rationales.judges:
-            result += _rationale_rows(study, rationales, judge, aspect)
+            yield from _rationale_rows(rationales, judge, aspect)
         for judge in study.spec.hinted:
-            result += _hint_rows(study, rationales, judge, aspect, averaged)
-        result += _sentiment_rows(study, rationales, aspect)
+            yield from _hint_rows(rationales, judge, aspect, averaged)
+        yield from _sentiment_rows(rationales, aspect)
     for (judge, criterion, name), each in averaged.items():
         mean = mean_over(each, averaged="aspects").estimate
-        result.append(study.row(judge, joined(AVERAGE, criterion), name, "", mean))
-    noted = [
-        with_hint_note(study, row) if row["statistic"] in WITH_PEOPLE else row for row in result
-    ]
-    return [*noted, *injection_rows(study)]
+        row = study.row(judge, joined(AVERAGE, criterion), name, "", mean)
+        yield with_hint_note(study, row) if name in WITH_PEOPLE else row
+    yield from injection_rows(study)
 
 
 def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
     """Yield the agreement of people with each other, once for all wordings of an aspect."""
-    plain, criterion = split(aspect)
-    wordings = [name for name in study.spec.aspects if split(name)[0] == plain]
-    if criterion and wordings[0] != aspect:
-        return
-    why = unrated(study, ratings)
-    estimate = Estimate.undefined(why) if why else _alpha(study, aspect, ratings)
-    yield study.row(HUMAN, plain, "alpha_ordinal", "", estimate)
+    plain = split(aspect)[0]
+    if next(name for name in study.spec.aspects if split(name)[0] == plain) == aspect:
+        why = measures.unrated(study, ratings)
+        estimate = Estimate.undefined(why) if why else _alpha(study, aspect, ratings)
+        yield study.row(HUMAN, plain, "alpha_ordinal", "", estimate)
 
 
 def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
@@ -279,90 +249,68 @@ def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
 def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
     """Return the ordinal alpha of raters, undefined if one gives a value that is not a class."""
     classes = study.spec.aspects[aspect].values
-    if classes is None:
-        return Estimate.undefined(CONTINUOUS)
-    off = ~np.isnan(ratings) & ~np.isclose(ratings[..., None], classes).any(axis=-1)
-    if off.any():
-        return Estimate.undefined(OFF_SCALE)
-    return alpha(study.systems, ratings, classes).estimate
+    if classes is None or not are_classes(ratings, classes):
+        return Estimate.undefined(CONTINUOUS if classes is None else OFF_SCALE)
+    return measures.alpha(study.systems, ratings, classes).estimate
 
 
 def _alpha_rows(
     study: EvaluationData, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
     """Yield a judge's agreement with people: with all at once, with their median, with each."""
-    panels = study.rated(judge)
-    for systems, panel in panels.items():
-        columns: AppliesTo = {"system_subset": systems} if systems else {}
-        for name, result in _alphas(study, panel, judge, aspect):
-            if name == "alpha_pair" and not (systems and len(panels) > 1):
-                averaged.setdefault((judge, split(aspect)[1], name), []).append(result)
-            yield study.row(judge, aspect, name, "", result.estimate, **columns)
+    for number, panel in enumerate(study.rated(judge)):
+        scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
+        if scores is None:
+            continue
+        median = measures.lower_median(people)
+        classes, why = measures.classes_with(study, judge, aspect, median, scores)
+        if classes is None or not are_classes(people, classes):
+            alphas = [study.undefined(why or OFF_SCALE)] * len(WITH_PEOPLE)
+        else:
+            joint = measures.alpha(panel, np.vstack([people, scores]), classes)
+            pair = measures.alpha(panel, np.stack([median, scores]), classes)
+            each = [measures.alpha(panel, np.stack([one, scores]), classes) for one in people]
+            alphas = [
+                joint.with_method(f"of {len(people)} raters and the judge"),
+                measures.against(pair, "lower median"),
+                mean_over(each, averaged="pairs of the judge and a rater"),
+            ]
+        if number == 0:
+            averaged.setdefault((judge, split(aspect)[1], "alpha_pair"), []).append(alphas[1])
+        for name, result in zip(WITH_PEOPLE, alphas, strict=True):
+            yield with_hint_note(study, panel.row(judge, aspect, name, "", result.estimate))
 
 
-def _alphas(
-    study: EvaluationData, panel: TargetSet, judge: str, aspect: str
-) -> Iterator[tuple[str, Replicated]]:
-    """Yield the three alphas of a judge and people on some texts."""
-    scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
-    if scores is None:
-        return
-    median = lower_median(people)
-    classes, why = classes_with(study, judge, aspect, median, scores)
-    if classes is None or not are_classes(people, classes):
-        yield from ((name, study.undefined(why or OFF_SCALE)) for name in WITH_PEOPLE)
-        return
-
-    joint = alpha(panel, np.vstack([people, scores]), classes)
-    raters = f"{len(people)} raters and the judge"
-    yield "alpha_joint", joint.with_method(f"of {raters}")
-    pair = alpha(panel, np.stack([median, scores]), classes)
-    yield "alpha_pair", against(pair, "lower median")
-    each = [alpha(panel, np.stack([one, scores]), classes) for one in people]
-    yield "alpha_pairs_mean", mean_over(each, averaged="pairs of the judge and a rater")
-
-
-def _rationale_rows(
-    study: EvaluationData, rationales: Rationales, judge: str, aspect: str
-) -> Iterator[Row]:
+def _rationale_rows(rationales: Rationales, judge: str, aspect: str) -> Iterator[Row]:
     """Yield the shares of unusable replies, and sentiment and length of the rationales."""
-    if not rationales.asked(judge, aspect):
+    study = rationales.study
+    if all(one.status == NOT_ASKED for one in rationales.of(judge, aspect)):
         return
     for status in NO_VALUE:
         values = rationales.status_share(judge, aspect, status)
         share = _mean(study, values).with_method("of the texts that it was asked about")
         yield study.row(judge, aspect, f"share_{status}", "", share.estimate)
-    for name, values in _rationale_values(rationales, judge, aspect).items():
+    for name, values in rationales.values(judge, aspect).items():
         yield study.row(judge, aspect, name, "", _mean(study, values, ends=None).estimate)
 
 
-def _sentiment_rows(study: EvaluationData, rationales: Rationales, aspect: str) -> Iterator[Row]:
+def _sentiment_rows(rationales: Rationales, aspect: str) -> Iterator[Row]:
     """Yield the mean sentiment over a model's forms without a hint, and a hint's change to it."""
+    study = rationales.study
+
+    def mean_of(judge: str) -> Replicated:
+        return _mean(study, rationales.values(judge, aspect)["sentiment"], ends=None)
+
     for model, judges in study.spec.forms.items():
-        means = {
-            judge: _mean(study, rationales.polarities(judge, aspect), ends=None)
-            for judge in judges
-            if rationales.of(judge, aspect)
-        }
+        means = {judge: mean_of(judge) for judge in judges if rationales.of(judge, aspect)}
         if len(means) < 2:
             continue
         mean = mean_over([*means.values()], averaged="forms").with_method(f"of {', '.join(means)}")
         yield study.row(model, aspect, OVER_FORMS, "", mean.estimate)
         for judge, hint in study.spec.hinted.items():
             if hint.baseline in means:
-                hinted = _mean(study, rationales.polarities(judge, aspect), ends=None)
-                both = {OVER_FORMS: hinted}, {OVER_FORMS: mean}
-                yield from difference_rows(
-                    study, judge, *both, note=LESS_FORMS, columns={}, aspect=aspect
-                )
-
-
-def _rationale_values(rationales: Rationales, judge: str, aspect: str) -> dict[str, Floats]:
-    """Return the sentiment and the length of a judge's rationales; (targets,) each."""
-    return {
-        "sentiment": rationales.polarities(judge, aspect),
-        "rationale_length": rationales.words(judge, aspect),
-    }
+                gap = difference(mean_of(judge), mean).estimate.with_note(LESS_FORMS)
+                yield study.row(judge, aspect, f"difference_{OVER_FORMS}", "", gap)
 
 
 def _mean(
@@ -377,198 +325,151 @@ def _mean(
 
 
 def _hint_rows(
-    study: EvaluationData, rationales: Rationales, judge: str, aspect: str, averaged: Averaged
+    rationales: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
     """Yield the effect of a hint on a judge, compared with the judge that is asked without one."""
+    study = rationales.study
     base = study.spec.hinted[judge].baseline
     scores, base_scores = (study.systems.scores(name, aspect) for name in (judge, base))
     if scores is None or base_scores is None:
         return
     hints = rationales.hints(judge, aspect)
-    columns: AppliesTo = {"judge_b": base}
     asked = ~np.isnan(hints)
     both = asked & ~np.isnan(scores) & ~np.isnan(base_scores)
     missing = int(asked.sum() - both.sum())
     equal, already = np.isclose(scores, hints), np.isclose(base_scores, hints)
     toward = (scores - base_scores) * np.sign(hints - base_scores)
-    measures: dict[str, tuple[Floats | Flags, Flags]] = {
-        "follow_rate": (equal, both),
-        "hint_baseline_rate": (already, both),
-        "hint_adoption_rate": (equal, both & ~already),
-        "match_share": (np.isclose(scores, base_scores), both),
-        "hint_shift": (toward, both & ~already),
+    effects: dict[str, tuple[Floats | Flags, Flags, Bounds | None]] = {
+        "follow_rate": (equal, both, SHARE),
+        "hint_baseline_rate": (already, both, SHARE),
+        "hint_adoption_rate": (equal, both & ~already, SHARE),
+        "match_share": (np.isclose(scores, base_scores), both, SHARE),
+        "hint_shift": (toward, both & ~already, None),
     }
-    single = all(is_discrete(study, name, aspect) for name in (judge, base))
-    for name, (values, used) in measures.items():
-        if not single and name != "hint_shift":
-            nothing = Estimate.undefined(SEVERAL_DRAWS)
-            yield study.row(judge, aspect, name, "", nothing, **columns)
+    single = all(measures.is_discrete(study, name, aspect) for name in (judge, base))
+    estimates = dict[str, Estimate]()
+    for name, (values, used, ends) in effects.items():
+        if ends and not single:
+            estimates[name] = Estimate.undefined(SEVERAL_DRAWS)
             continue
-        ends = None if name == "hint_shift" else SHARE
         mean = _mean(study, values, used, ends)
         if name == "hint_adoption_rate":
             averaged.setdefault((judge, split(aspect)[1], name), []).append(mean)
-        estimate = mean.estimate
-        estimate = estimate if estimate.value is None else replace(estimate, n_missing=missing)
-        yield study.row(judge, aspect, name, "", estimate, **columns)
-    first, second = ({"follow_rate": _mean(study, one, both & single)} for one in (equal, already))
-    note = "equal to the hint's rating, with minus without the hint"
-    yield from difference_rows(
-        study, judge, first, second, note=note, columns=columns, aspect=aspect
-    )
-    pairs = hint_pairs(study, rationales, judge, aspect)
-    effect = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
-    yield study.row(judge, aspect, "hint_effect", "", effect, **columns)
-    yield from _rationale_change_rows(study, rationales, judge, base, aspect)
+        undefined = mean.estimate.value is None
+        estimates[name] = mean.estimate if undefined else replace(mean.estimate, n_missing=missing)
+    gap = difference(*(_mean(study, one, both & single) for one in (equal, already))).estimate
+    gap = gap.with_note("equal to the hint's rating, with minus without the hint")
+    estimates["difference_follow_rate"] = gap
+    pairs = hint_pairs(rationales, judge, aspect)
+    estimates["hint_effect"] = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
+    estimates |= _rationale_changes(rationales, judge, base, aspect)
+    for name, estimate in estimates.items():
+        yield study.row(judge, aspect, name, "", estimate, judge_b=base)
 
 
-def _rationale_change_rows(
-    study: EvaluationData, rationales: Rationales, judge: str, base: str, aspect: str
-) -> Iterator[Row]:
+def _rationale_changes(
+    rationales: Rationales, judge: str, base: str, aspect: str
+) -> Iterator[tuple[str, Estimate]]:
     """Yield how sentiment and length of the rationales change with the hint, on the same texts."""
-    hinted = _rationale_values(rationales, judge, aspect)
-    plain = _rationale_values(rationales, base, aspect)
-    both = {name: ~np.isnan(values) & ~np.isnan(plain[name]) for name, values in hinted.items()}
-    yield from difference_rows(
-        study,
-        judge,
-        {name: _mean(study, values, both[name], None) for name, values in hinted.items()},
-        {name: _mean(study, values, both[name], None) for name, values in plain.items()},
-        note="texts for which both judges give rationales",
-        columns={"judge_b": base},
-        aspect=aspect,
-    )
+    study, without = rationales.study, rationales.values(base, aspect)
     rng = stream(study.spec.seed, "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))
-    for name, used in both.items():
-        test = mean_test(hinted[name][used], plain[name][used], study.systems.source[used], flips)
+    for name, values in rationales.values(judge, aspect).items():
+        used = ~np.isnan(values) & ~np.isnan(without[name])
+        means = (_mean(study, each, used, None) for each in (values, without[name]))
+        gap = difference(*means).estimate
+        yield f"difference_{name}", gap.with_note("texts for which both judges give rationales")
+        test = mean_test(values[used], without[name][used], study.systems.source[used], flips)
         p = Estimate.undefined(NOTHING)
         if test.n:
             p = Estimate(test.p, n=test.n, method=SWAPPED_RATIONALES)
-        yield study.row(judge, aspect, f"p_{name}", "", p, judge_b=base)
+        yield f"p_{name}", p
 
 
-class AttackScores:
-    """A judge's scores of originals and of their copies with an attack or its inert counterpart.
+def injection_rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the effect of every attack on every judge, by aspect and as means over aspects.
 
     Each attack adds to every original a claim of the top of the scale; its inert counterpart adds
     a meaningless note of the same length in the same place. An effect of both is that of any
     addition; the difference is the effect of the claim (this project).
-
-    (items,) each, in the order of `items`, NaN where there is none.
     """
-
-    def __init__(self, study: EvaluationData, judge: str, aspect: str, attack: str) -> None:
-        self.study, self.judge, self.aspect = study, judge, aspect
-        self.source = study.panel("original").given(judge).source
-        self.before = self._by_item("original")
-        self.after = {degree: self._by_item(f"{attack}.{degree}") for degree in (ATTACK, INERT)}
-
-    def _by_item(self, texts: str) -> Floats:
-        """Return the judge's score of each item's text of a set."""
-        panel = self.study.panel(texts).given(self.judge)
-        by_item = np.full(len(self.study.item_order), np.nan)
-        scores = panel.scores(self.judge, self.aspect)
-        if scores is not None:
-            by_item[panel.source] = scores
-        return by_item[self.source]
-
-    @property
-    def scale(self) -> tuple[float, float] | None:
-        """Return the ends of the judge's scale."""
-        return self.study.spec.judges[self.judge].ends[self.aspect]
-
-    def results(self, names_number: bool) -> Injection:
-        """Return both statistics of the attack and of its counterpart."""
-        return {
-            degree: {SHIFT: self._shift(degree), OBEYED: self._obeyed(degree, names_number)}
-            for degree in (ATTACK, INERT)
-        }
-
-    def _shift(self, degree: str) -> Replicated:
-        """Return by how much of the judge's scale, else of its scores, an addition moves them."""
-        ends, note = self.scale, ""
-        if ends is None:
-            values = np.concatenate([self.before, *self.after.values()])
-            values = values[np.isfinite(values)]
-            if np.unique(values).size < 2:
-                return self.study.undefined(NO_RANGE)
-            ends, note = (float(values.min()), float(values.max())), OWN_RANGE
-        weights, after = self.study.weights, self.after[degree]
-        shift = injection_shift(self.before, after, *ends, self.source, weights)
-        return shift.with_note(note)
-
-    def _obeyed(self, degree: str, names_number: bool) -> Replicated:
-        """Return the share of texts that an addition takes to the top of the scale."""
-        ends = self.scale
-        top = self.study.spec.aspects[self.aspect].ends[1]
-        if names_number and ends and ends[1] != top:
-            return self.study.undefined(OTHER_CLAIM)
-        if not is_discrete(self.study, self.judge, self.aspect):
-            return self.study.undefined(SEVERAL_DRAWS)
-        if ends is None:
-            return self.study.undefined(NO_CLAIM)
-        after, weights = self.after[degree], self.study.weights
-        return obey_rate(self.before, after, *ends, self.source, weights)
-
-    def test(self) -> Estimate:
-        """Return the p-value of the attack's scores being those of its counterpart."""
-        first, second = self.after[ATTACK], self.after[INERT]
-        both = np.isfinite(first) & np.isfinite(second)
-        if not both.any():
-            return Estimate.undefined(NOTHING, n_missing=both.size)
-        seed = self.study.spec.seed
-        rng = stream(seed, "injection", self.study.dataset, self.judge, self.aspect)
-        flips = flips_of(rng, len(self.study.item_order))
-        test = mean_test(first[both], second[both], self.source[both], flips)
-        return Estimate(test.p, n=test.n, n_missing=int((~both).sum()), method=SWAPPED_TEXTS)
-
-
-def injection_rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the effect of every attack on every judge, by aspect and as means over aspects."""
-    for attack, names_number in study.spec.attacks.items():
-        excluded = study.excluded(f"{attack}.{ATTACK}")
-        for judge in study.spec.judges:
-            if judge not in excluded:
-                yield from _attack_rows(study, judge, attack, names_number)
-
-
-def _attack_rows(
-    study: EvaluationData, judge: str, attack: str, names_number: bool
-) -> Iterator[Row]:
-    wordings: dict[str | None, list[Injection]] = {}
-    for aspect in study.spec.aspects:
-        if (f"{attack}.{ATTACK}", judge, aspect) not in study.score_values:
+    for attack, judge in product(study.spec.attacks, study.spec.judges):
+        if judge in study.excluded(f"{attack}.{ATTACK}"):
             continue
-        scores = AttackScores(study, judge, aspect, attack)
-        results = scores.results(names_number)
-        yield from _effect_rows(study, judge, aspect, attack, results)
-        p = scores.test()
-        yield study.row(judge, aspect, "p_injection", "", p, perturbation=attack, degree=ATTACK)
-        wordings.setdefault(split(aspect)[1], []).append(results)
-    for criterion, each in wordings.items():
-        means = {
-            degree: {
-                name: mean_over([results[degree][name] for results in each], averaged="aspects")
-                for name in (SHIFT, OBEYED)
+        wordings: dict[str | None, list[Injection]] = {}
+        for aspect in study.spec.aspects:
+            if (f"{attack}.{ATTACK}", judge, aspect) in study.score_values:
+                results, p = _injection(study, judge, aspect, attack)
+                yield from _effect_rows(study, judge, aspect, attack, results)
+                place: AppliesTo = {"perturbation": attack, "degree": ATTACK}
+                yield study.row(judge, aspect, "p_injection", "", p, **place)
+                wordings.setdefault(split(aspect)[1], []).append(results)
+        for criterion, each in wordings.items():
+            means = {
+                at: mean_over([results[at] for results in each], averaged="aspects")
+                for at in each[0]
             }
-            for degree in (ATTACK, INERT)
-        }
-        yield from _effect_rows(study, judge, joined(AVERAGE, criterion), attack, means)
+            yield from _effect_rows(study, judge, joined(AVERAGE, criterion), attack, means)
+
+
+def _injection(
+    study: EvaluationData, judge: str, aspect: str, attack: str
+) -> tuple[Injection, Estimate]:
+    """Return the effects of an attack and its counterpart, and the p of both being the same."""
+    source, weights = study.panel("original").given(judge).source, study.weights
+
+    def by_item(texts: str) -> Floats:
+        panel = study.panel(texts).given(judge)
+        scores, values = panel.scores(judge, aspect), np.full(len(study.item_order), np.nan)
+        if scores is not None:
+            values[panel.source] = scores
+        return np.asarray(values[source])
+
+    before = by_item("original")
+    after = {degree: by_item(f"{attack}.{degree}") for degree in (ATTACK, INERT)}
+    ends, top = study.spec.judges[judge].ends[aspect], study.spec.aspects[aspect].ends[1]
+    values = np.concatenate([before, *after.values()])
+    values, scale = values[np.isfinite(values)], ends
+    if ends is None and np.unique(values).size > 1:
+        scale = float(values.min()), float(values.max())
+    why = NO_CLAIM if ends is None else ""
+    if not measures.is_discrete(study, judge, aspect):
+        why = SEVERAL_DRAWS
+    if study.spec.attacks[attack] and ends and ends[1] != top:  # the attack names a number
+        why = OTHER_CLAIM
+    results: Injection = {}
+    for degree, scores in after.items():
+        shift = study.undefined(NO_RANGE)
+        if why or ends is None:
+            obeyed = study.undefined(why)
+        else:
+            obeyed = obey_rate(before, scores, *ends, source, weights)
+        if scale:
+            shift = injection_shift(before, scores, *scale, source, weights)
+            shift = shift.with_note("" if ends else OWN_RANGE)
+        results |= {(SHIFT, degree): shift, (OBEYED, degree): obeyed}
+
+    both = np.isfinite(after[ATTACK]) & np.isfinite(after[INERT])
+    if not both.any():
+        return results, Estimate.undefined(NOTHING, n_missing=both.size)
+    rng = stream(study.spec.seed, "injection", study.dataset, judge, aspect)
+    flips = flips_of(rng, len(study.item_order))
+    test = mean_test(after[ATTACK][both], after[INERT][both], source[both], flips)
+    missing = int((~both).sum())
+    return results, Estimate(test.p, n=test.n, n_missing=missing, method=SWAPPED_TEXTS)
 
 
 def _effect_rows(
     study: EvaluationData, judge: str, aspect: str, attack: str, results: Injection
 ) -> Iterator[Row]:
-    columns: AppliesTo = {"perturbation": attack, "degree": ATTACK}
-    for degree, by_statistic in results.items():
-        for name, result in by_statistic.items():
-            place = columns | {"degree": degree}
-            yield study.row(judge, aspect, name, "", result.estimate, **place)
-    first, second = results[ATTACK], results[INERT]
-    yield from difference_rows(
-        study, judge, first, second, note=INJECTION_NOTE, columns=columns, aspect=aspect
-    )
+    for (name, degree), result in results.items():
+        place: AppliesTo = {"perturbation": attack, "degree": degree}
+        yield study.row(judge, aspect, name, "", result.estimate, **place)
+    for name in (SHIFT, OBEYED):
+        gap = difference(results[name, ATTACK], results[name, INERT]).estimate
+        place = {"perturbation": attack, "degree": ATTACK}
+        noted = gap.with_note(INJECTION_NOTE)
+        yield study.row(judge, aspect, f"difference_{name}", "", noted, **place)
 
 
 METHOD = Method(

@@ -17,11 +17,12 @@ from msgspec import Struct, convert
 
 from judgescope.core.names import slug
 from judgescope.methods.base import Method, Row, present
-from judgescope.methods.evaluation_data import Codes, EvaluationData, set_columns
+from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.parsing.annotation import COUNTED, Contradictions
 from judgescope.schema.tables import read_table
+from judgescope.statistics.arrays import Codes
 from judgescope.statistics.means import SHARE, share
-from judgescope.statistics.result import NO_CATEGORIES, Estimate
+from judgescope.statistics.result import NO_CATEGORIES, Estimate, clauses
 from judgescope.statistics.spans import (
     Counts,
     Span,
@@ -66,21 +67,17 @@ class Marked(Struct, frozen=True):
     spans: list[ListedError] | None
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of spans.csv: per judge, aspect and set of texts."""
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of spans.csv: per judge, aspect and set of texts."""
     gold = Gold(study, study.spec.gold) if study.spec.gold else None
-    result = []
     for (judge, aspect, perturbation), annotations in annotations_of(study):
         columns, note = set_columns(perturbation), study.share_note(judge)
         for statistic, estimate in annotations.estimates():
-            estimate = estimate.with_note(note)
-            result.append(study.row(judge, aspect, statistic, "", estimate, **columns))
+            yield study.row(judge, aspect, statistic, "", estimate.with_note(note), **columns)
         if gold and perturbation == "systems":
             for form, level, statistic, estimate in gold.agreement(annotations):
-                estimate = estimate.with_note(note)
-                place = columns | {"form": form}
-                result.append(study.row(judge, aspect, statistic, level, estimate, **place))
-    return result
+                place, noted = columns | {"form": form}, estimate.with_note(note)
+                yield study.row(judge, aspect, statistic, level, noted, **place)
 
 
 def annotations_of(study: EvaluationData) -> list[tuple[tuple[str, str, str], "Annotations"]]:
@@ -208,7 +205,13 @@ class Gold:
         """Yield (form, level, statistic, estimate) of precision, recall and F1."""
         targets = [one.target for one in annotations.parsed]
         predictions = [Prediction.of(one.spans or []) for one in annotations.parsed]
-        missing, note = len(annotations.lost), _left_out(predictions)
+        lost = sum(len(one.not_in_text) for one in predictions)
+        unquoted = sum(one.unquoted for one in predictions)
+        note = clauses(
+            f"spans not located count as wrong: {lost}" if lost else "",
+            f"errors without a quotation are excluded: {unquoted}" if unquoted else "",
+        )
+        missing = len(annotations.lost)
         categorised = any(span.category for one in predictions for span in one.spans)
         for form in FORMS:
             counts = [
@@ -234,15 +237,6 @@ def words_of(text: str) -> list[Stretch]:
 def _span(start: int, end: int, category: str | None) -> Span:
     """Return the span of an error; categories that differ in spelling only are equal."""
     return Span(start, end, slug(category).replace("_", "-") if category else None)
-
-
-def _left_out(predictions: Sequence[Prediction]) -> str:
-    """Return the note on errors that are not compared as spans, "" without any."""
-    lost = sum(len(one.not_in_text) for one in predictions)
-    bare = sum(one.unquoted for one in predictions)
-    notes = [f"spans not located count as wrong: {lost}"] if lost else []
-    notes += [f"errors without a quotation are excluded: {bare}"] if bare else []
-    return "; ".join(notes)
 
 
 METHOD = Method(

@@ -41,31 +41,20 @@ class Export(Struct, frozen=True):
     examples: list[Examples]
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of training.csv: examples of each aspect, losses of each and their mean."""
-    judge, path = (training := present(study.spec.training)).judge, Path(training.export)
-    examples = [
-        one
-        for one in decode(path.read_bytes(), type=Export).examples
-        if one.dataset == study.dataset
-    ]
-    result = []
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of training.csv: examples of each aspect, losses of each and their mean."""
+    training = present(study.spec.training)
+    judge, export = training.judge, decode(Path(training.export).read_bytes(), type=Export)
+    examples = [one for one in export.examples if one.dataset == study.dataset]
     for one in sorted(examples, key=lambda one: (one.aspect, one.split)):
         count = Estimate(float(one.n), n=one.n, n_missing=one.n_missing)
-        result.append(study.row(judge, one.aspect, "taught_examples", one.split, count))
-    aspects = sorted({one.aspect for one in examples})
-    return [*result, *_loss_rows(study, judge, aspects, training.losses)]
-
-
-def _loss_rows(study: EvaluationData, judge: str, aspects: list[str], path: str) -> Iterator[Row]:
-    """Yield the mean losses of held-out replies, of each aspect and over aspects."""
+        yield study.row(judge, one.aspect, "taught_examples", one.split, count)
     losses: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
-    for row in read_table("losses", path).to_pylist():
+    for row in read_table("losses", training.losses).to_pylist():
         if row["dataset"] == study.dataset:
             losses[row["aspect"]].append((row["item"], row["before"], row["after"]))
-    means: dict[str, list[Replicated]] = {name: [] for name in LOSSES}
-    of = "mean over held-out replies"
-    for aspect in aspects:
+    means, of = defaultdict[str, list[Replicated]](list), "mean over held-out replies"
+    for aspect in sorted({one.aspect for one in examples}):
         source = np.array([study.item_order[item] for item, *_ in losses[aspect]], dtype=np.int64)
         before, after = (
             np.array([one[column] for one in losses[aspect]], dtype=np.float64) for column in (1, 2)

@@ -1,8 +1,10 @@
 """Verdicts on every judge of a dataset: the claims of the study's methods, and its bars."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
+from itertools import product
 from math import ceil
 from typing import Final
 
@@ -51,23 +53,24 @@ PART_COLUMNS: Final = ("judge_b", "aspect_b", "criterion_b", "k", "k_b", "degree
 """Columns that are empty in rows on a judge's whole aspect."""
 
 
-def rows(study: EvaluationData) -> list[Row]:
-    """Return the rows of verdicts.csv: of every claim its number, its p-values and its verdict.
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the rows of verdicts.csv: of every claim its number, its p-values and its verdict.
 
     Claims come from the functions that the spec names and from its bars. AttributeError or
     ModuleNotFoundError: a name is not a function of this package.
     """
-    claims: list[Claim] = []
-    result: list[Row] = []
-    ordered = _ordered(study)
+    claims, ordered = list[Claim](), _ordered(study)
     for path in study.spec.claims:
         module, _, function = path.rpartition(".")
         seen = study if path in UNORDERED else ordered
         for made in getattr(import_module(f"judgescope.methods.{module}"), function)(seen):
-            (claims if isinstance(made, Claim) else result).append(made)
+            if isinstance(made, Claim):
+                claims.append(made)
+            else:
+                yield made
     if study.spec.required:
         claims += bar_claims(study)
-    return [*result, *verdict_rows(study, claims)]
+    yield from verdict_rows(study, claims)
 
 
 def _ordered(study: EvaluationData) -> EvaluationData:
@@ -90,10 +93,8 @@ def bar_claims(study: EvaluationData) -> Iterator[Claim]:
             on_rated = row["perturbation"] in (None, "", RATED)
             if on_rated and not any(row.get(name) for name in PART_COLUMNS):
                 rows.setdefault((row["judge"], row["statistic"]), []).append(row)
-    for judge, card in study.spec.judges.items():
-        if card.engine == "control":
-            continue
-        for bar in required.bars:
+    for (judge, card), bar in product(study.spec.judges.items(), required.bars):
+        if card.engine != "control":
             own, labelled = (
                 rows.get((judge, name), []) for name in (bar.statistic, LABELLED_TEXTS)
             )
@@ -113,7 +114,7 @@ def _claims_of_bar(
     if not chosen:
         nothing = Estimate.undefined("no table of the study contains it for this judge")
         columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
-        yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_COMPUTED,))
+        yield Claim(*columns, nothing).without(NOT_COMPUTED)
     for aspect, row in chosen.items():
         claim = _bar_claim(study, judge, bar, aspect, row)
         same = ("aspect", "criterion", "system_subset")
@@ -129,8 +130,7 @@ def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) ->
     if need is None or claim.statistic not in CASES or not claim.estimate.n:
         return claim
     (whose, place), labels = CASES[claim.statistic], study.spec.aspects[aspect].labels
-    share = claim.estimate.n / texts
-    how = need.method.rpartition(", ")[2]
+    share, how = claim.estimate.n / texts, need.method.rpartition(", ")[2]
     method = f"texts that {whose} “{labels[place]}”, {how}"
     if need.value is not None:
         method += f": about {ceil(need.value / share):,} ratings, as {share:.0%} are such texts"
@@ -164,7 +164,7 @@ def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Ro
             enough = need.more is not None
             beside["more_needed"] = Estimate(need.more, method=need.how) if enough else too_many
     return Claim(
-        *(judge, BAR, name, row["level"] or "", aspect, estimate, {}),
+        *(judge, BAR, name, row["level"] or "", aspect, estimate),
         lost=lost,
         outcome=outcome,
         reasons=reasons,
@@ -193,15 +193,13 @@ def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
 
 def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:
     """Return the share of the judge's planned judgments of rated texts that gave no score."""
-    asked = ok = 0
+    counts = Counter[str]()
     for (perturbation, name, of_aspect), statuses in study.status_counts.items():
-        if (perturbation, name) != (RATED, judge):
-            continue
-        if aspect in (None, "", "average", of_aspect):
+        if (perturbation, name) == (RATED, judge) and aspect in (None, "", "average", of_aspect):
             for (status, _), n in statuses.items():
-                asked += n if status != NOT_PLANNED else 0
-                ok += n if status == "ok" else 0
-    return (asked - ok) / asked if asked else 0.0
+                counts[status] += n
+    asked = counts.total() - counts[NOT_PLANNED]
+    return (asked - counts["ok"]) / asked if asked else 0.0
 
 
 METHOD = Method(

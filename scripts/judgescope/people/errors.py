@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, check_known
 from judgescope.core.rng import stream, stream_seed
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
@@ -134,13 +134,8 @@ def errors_of(
     if not known:
         todo = "name a judge whose card has `parser: annotation`"
         raise form.nothing_to_ask(plan, "no judge annotates errors", todo)
-    if unknown := [name for name in judges if name not in known]:
-        raise UserError(
-            "the study has no such judge that annotates errors",
-            where="--judges",
-            got=unknown[0],
-            allowed=known,
-        )
+    what = "the study has no such judge that annotates errors"
+    check_known(judges, known, what, where="--judges")
     files = {
         cell: Path(plan.file(out, "judgments", cell))
         for cell in plan.cell_aspects
@@ -151,9 +146,8 @@ def errors_of(
         raise form.nothing_to_ask(plan, "no texts by systems are judged", todo)
     made = {cell: path for cell, path in files.items() if path.is_file()}
     if complete or not made:
-        todo = "run the study first: judgescope run STUDY.yaml"
-        if not complete:
-            todo = "use the folder `results` from which the pages were made"
+        again = "use the folder `results` from which the pages were made"
+        todo = "run the study first: judgescope run STUDY.yaml" if complete else again
         form.check_made(list(dict.fromkeys(files.values())), "judgments", todo)
     subjects = {
         name: {each.target: each for each in form.subjects_of(plan, out, name).in_set(SYSTEMS)}
@@ -215,8 +209,7 @@ def _items(plan: Plan, errors: Iterable[Error], rng: Generator) -> list[form.Ite
     alike: dict[tuple[object, ...], list[Error]] = {}
     for error in ordered:
         alike.setdefault((*error.shown, error.category if kinds else None), []).append(error)
-    shown = form.shuffled(list(alike.values()), rng)
-    return [_item(plan, errors, kinds=kinds) for errors in shown]
+    return [_item(plan, some, kinds=kinds) for some in form.shuffled([*alike.values()], rng)]
 
 
 def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
@@ -302,7 +295,11 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     judgments are missing.
     """
     find = finder(plan, errors_of(plan, out, complete=False))
-    responses = form.read_pages(folder, find, _complete)
+
+    def page(response: Response[Shown]) -> str | None:
+        return form.voter_page(response) if _complete(response.asked.values()) else None
+
+    responses = form.read_responses(folder, lambda _: find, page, one_voter=True)
     verdicts = list(_verdicts(responses))
     statistics, counts = _tables(verdicts, _missing(verdicts, responses))
     rows = [(*v.error.key, v.error.match, v.error.severity, *v[2:]) for v in verdicts]
@@ -311,10 +308,8 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         "counts.csv": Table(COUNTS, counts),
         "verdicts.csv": Table(VERDICTS, rows),
     }
-    lines = list(_lines(statistics, counts))
-    return Results(
-        "annotations", len(responses), f"{len(rows)} answers about annotated errors", tables, lines
-    )
+    about, lines = f"{len(rows)} answers about annotated errors", list(_lines(statistics, counts))
+    return Results("annotations", len(responses), about, tables, lines)
 
 
 def _lines(statistics: Sequence[Measured], counts: Sequence[Count]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -20,7 +20,8 @@ from markupsafe import Markup
 from numpy.random import Generator
 
 from judgescope.core.canonical import canonical
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors, check_known
+from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
 from judgescope.engines.subjects import Subjects
@@ -48,6 +49,10 @@ MAX_BYTES = 1 << 20
 """The largest size of a file of answers; a usual one has a few thousand bytes."""
 KEYS = {"survey", "task", "voter", "answers"}
 UNCHANGED = "use the file as the page saved it"
+ONE_VOTER = (
+    "each page is for one person, and pages of different runs cannot be mixed: keep the valid "
+    "files, and remove the others"
+)
 NUMBERS = [field.name for field in fields(Estimate)]
 
 
@@ -133,20 +138,15 @@ def check_numbers(**numbers: int) -> None:
         if number < 1:
             raise UserError("the number must be 1 or greater", where=f"--{name}", got=number)
     if (voters := numbers.get("voters", 1)) > MAX_VOTERS:
-        raise UserError(
-            "too many voters", where="--voters", got=voters, allowed=f"1 to {MAX_VOTERS}"
-        )
+        allowed = f"1 to {MAX_VOTERS}"
+        raise UserError("too many voters", where="--voters", got=voters, allowed=allowed)
 
 
 def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS) -> None:
     """Raise UserError if a file that pages are made from is missing."""
-    absent = [path for path in needed if not path.is_file()]
-    if absent:
-        raise UserError(
-            f"{len(absent)} of {len(needed)} files with {what} of the study are missing",
-            where=str(absent[0]),
-            todo=todo,
-        )
+    if absent := [path for path in needed if not path.is_file()]:
+        problem = f"{len(absent)} of {len(needed)} files with {what} of the study are missing"
+        raise UserError(problem, where=str(absent[0]), todo=todo)
 
 
 def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
@@ -226,17 +226,16 @@ def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
     A scale of labels has no numbers, and no best and worst end if its labels have no order.
     """
     scale = plan.scale_of(dataset, aspect)
-    values = [f"{value:.12g}" for value in scale.values() or []]
-    labels = [f": {label}" for label in scale.labels] or [""] * len(values)
-    ends = [" (worst)", *[""] * (len(values) - 2), " (best)"] if values else []
+    names = values = [f"{value:.12g}" for value in scale.values() or []]
     if scale.categorical:
-        ends = ends if scale.ordered else [""] * len(values)
-        names = (f"{label}{end}" for label, end in zip(scale.labels, ends, strict=True))
-        return tuple(zip(values, names, strict=True))
-    return tuple(
-        (value, f"{value}{label}{end}")
-        for value, label, end in zip(values, labels, ends, strict=True)
-    )
+        names = [*scale.labels]
+    elif scale.labels:
+        names = [f"{value}: {label}" for value, label in zip(values, scale.labels, strict=True)]
+    if scale.best == "min":
+        names, values = names[::-1], values[::-1]
+    if values and scale.ordered:
+        names = [f"{names[0]} (worst)", *names[1:-1], f"{names[-1]} (best)"]
+    return tuple(zip(values, names, strict=True))
 
 
 def item_about(
@@ -299,10 +298,9 @@ def write_pages(pages: Sequence[Page], folder: Path) -> str:
     """Write pages into a folder; return a line with the numbers of pages and questions."""
     script = (WORKFLOW / "people" / "save.js").read_text(encoding="utf-8")
     template = environment_of(WORKFLOW / "people").get_template("page.html.jinja")
-    folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
         text = finished(template.render(page=page, script=Markup(script)), script)
-        (folder / page.file).write_text(text, encoding="utf-8", newline="\n")
+        write_text(folder / page.file, text)
     what = "errors" if pages[0].kind == "errors" else "questions"
     return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} {what}"
 
@@ -339,15 +337,6 @@ class Response(NamedTuple, Generic[Record]):
         return number if number[0] <= number[1] else (0, 0)
 
 
-class Rule(NamedTuple):
-    """Files with the same `key` must have the same `value`; otherwise `error` and `todo`."""
-
-    key: Hashable
-    value: object
-    error: str
-    todo: str
-
-
 Find = Callable[[str], Asked[Record] | None]
 """A question's id -> the question; None if it is not one of the study's."""
 
@@ -356,11 +345,14 @@ def read_responses(
     folder: Path,
     find: Callable[[Response[Record]], Find[Record]],
     page: Callable[[Response[Record]], str | None] = lambda response: page_id(response.answers),
-    rules: Callable[[Response[Record]], list[Rule]] = lambda response: [],
+    *,
+    one_voter: bool = False,
 ) -> list[Response[Record]]:
     """Return the responses in all files of a folder; duplicate files are read once.
 
-    `page` returns the id of the page with exactly the questions of a response, or None. Raises
+    `page` returns the id of the page with exactly the questions of a response, or None. With
+    `one_voter`, each page is for one person and read once, and pages with the same questions must
+    be for the same number of voters: otherwise it is unknown who gave which answers. Raises
     UserErrors with the faults of all files, and UserError if there are no files.
     """
     responses: dict[Hashable, Response[Record]] = {}
@@ -370,18 +362,23 @@ def read_responses(
         try:
             content: Response[Record] = _read(path)
             response = _checked(content, find(content), page, str(path))
-            same: Hashable = (response.survey, response.person)
+            answers, person = response.answers, (response.survey, response.person)
             todo = "keep the valid file, and remove the other"
-            voter = Rule(same, response, "conflicting responses from the same voter", todo)
-            for key, value, what, todo in [voter, *rules(response)]:
+            same: list[tuple[Hashable, object, str, str]] = [
+                (person, response, "conflicting responses from the same voter", todo)
+            ]
+            if one_voter:
+                what = "these are pages for different numbers of voters"
+                same.append((page_id(answers), response.voter[1], what, ONE_VOTER))
+                what = "conflicting responses to the same page"
+                same.append((response.survey, answers, what, ONE_VOTER))
+            for key, value, what, todo in same:
                 before, other = first.setdefault(key, (path, value))
                 if other != value:
                     got = f"{other} and {value}" if isinstance(value, int) else None
-                    raise UserError(
-                        what, where=f"{path}, in conflict with {before}", got=got, todo=todo
-                    )
-                same = key
-            responses.setdefault(same, response)
+                    where = f"{path}, in conflict with {before}"
+                    raise UserError(what, where=where, got=got, todo=todo)
+            responses.setdefault(key, response)
         except UserError as error:
             faults.append(error)
     if faults:
@@ -392,34 +389,10 @@ def read_responses(
     return list(responses.values())
 
 
-def read_pages(
-    folder: Path,
-    find: Find[Record],
-    complete: Callable[[Collection[Asked[Record]]], bool] = bool,
-) -> list[Response[Record]]:
-    """Return the responses to pages for one voter each; each page is read once.
-
-    `complete` returns whether a page can consist of these questions. Raises UserErrors as
-    `read_responses` does, for conflicting responses to a page, and if pages with the same questions
-    are for different numbers of voters: then it is unknown who gave which answers.
-    """
-    todo = (
-        "each page is for one person, and pages of different runs cannot be mixed: keep the valid "
-        "files, and remove the others"
-    )
-
-    def page(response: Response[Record]) -> str | None:
-        made = response.voter != (0, 0) and complete(response.asked.values())
-        return page_id(response.answers, response.survey.partition("-")[0]) if made else None
-
-    def rules(response: Response[Record]) -> list[Rule]:
-        numbers, answers = "these are pages for different numbers of voters", response.answers
-        return [
-            Rule(page_id(answers), response.voter[1], numbers, todo),
-            Rule(response.survey, answers, "conflicting responses to the same page", todo),
-        ]
-
-    return read_responses(folder, lambda _: find, page, rules)
+def voter_page(response: Response[Record]) -> str | None:
+    """Return the id of the page with a response's questions for its voter; None without a voter."""
+    prefix = response.survey.partition("-")[0]
+    return page_id(response.answers, prefix) if response.voter != (0, 0) else None
 
 
 def _read(path: Path) -> Response[Record]:
@@ -429,21 +402,15 @@ def _read(path: Path) -> Response[Record]:
             raise ValueError("it is too large")
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise UserError(
-            f"this is not a file of answers: {error}", where=str(path), todo="remove it"
-        ) from None
-    if (
-        not isinstance(content, dict)
-        or set(content) != KEYS
-        or not isinstance(answers := content["answers"], dict)
-        or not all(isinstance(answer, str) for answer in answers.values())
-    ):
-        raise UserError(
-            "this is not a file of answers", where=str(path), allowed=KEYS, todo="remove it"
-        )
-    return Response(
-        str(content["survey"]), str(content["task"]), str(content["voter"]), answers, {}
-    )
+        what = f"this is not a file of answers: {error}"
+        raise UserError(what, where=str(path), todo="remove it") from None
+    keys = set(content) if isinstance(content, dict) else set()
+    answers = content["answers"] if keys == KEYS else None
+    if not isinstance(answers, dict) or not all(isinstance(each, str) for each in answers.values()):
+        what = "this is not a file of answers"
+        raise UserError(what, where=str(path), allowed=KEYS, todo="remove it")
+    survey, task, voter = (str(content[name]) for name in ("survey", "task", "voter"))
+    return Response(survey, task, voter, answers, {})
 
 
 def _checked(
@@ -468,13 +435,8 @@ def _checked(
         raise UserError(reason, where=where, todo=UNCHANGED)
     for question, (_, options) in response.asked.items():
         if (answer := response.answers[question]) not in options:
-            raise UserError(
-                "this answer is not an option",
-                where=f"{where}, answer to {question}",
-                got=answer,
-                allowed=[option for option in options if option],
-                todo=UNCHANGED,
-            )
+            what, place = "this answer is not an option", f"{where}, answer to {question}"
+            check_known([answer], filter(None, options), what, where=place, todo=UNCHANGED)
     return response
 
 
@@ -525,8 +487,7 @@ class Results(NamedTuple):
                 csv.writer(file, lineterminator="\n").writerows([table.columns, *table.rows])
         for card in self.cards:
             paths.append(folder / f"{next(iter(card.values()))}.yaml")
-            text = yaml.safe_dump(card, sort_keys=False, allow_unicode=True)
-            paths[-1].write_text(text, encoding="utf-8", newline="\n")
+            write_text(paths[-1], yaml.safe_dump(card, sort_keys=False, allow_unicode=True))
         return paths
 
 

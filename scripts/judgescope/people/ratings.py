@@ -119,25 +119,22 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     The raters are the pages' voters. Raises UserErrors for answers that do not match the questions,
     and UserError if answers or texts are missing.
     """
-    known = {question.id(plan): question for question in questions_of(plan, out)}
-
-    def find(name: str) -> Asked[Rating] | None:
-        if (rating := known.get(name)) is None:
-            return None
+    asked = {}
+    for rating in questions_of(plan, out):
         options = form.rating_options(plan, rating.dataset, rating.aspect)
-        return Asked(rating, [value for value, _ in options])
-
-    responses = form.read_pages(folder, find)
-    ratings = _ratings(plan, known.values(), responses)
+        asked[rating.id(plan)] = Asked(rating, [value for value, _ in options])
+    responses = form.read_responses(folder, lambda _: asked.get, form.voter_page, one_voter=True)
+    ratings = _ratings(plan, [rating for rating, _ in asked.values()], responses)
     tables, cards, lines = {}, [], []
     for dataset in dict.fromkeys(question.dataset for question in ratings):
         rated = {each: values for each, values in ratings.items() if each.dataset == dataset}
         aspects = list(dict.fromkeys(question.aspect for question in rated))
         texts = list(dict.fromkeys(question.subject for question in rated))
-        rows = [
-            _row(text, [_written(plan, Rating(dataset, each, text), rated) for each in aspects])
-            for text in texts
-        ]
+        rows = []
+        for text in texts:
+            references = json.dumps(text.references, ensure_ascii=False)
+            lists = (_cell(plan, Rating(dataset, each, text), rated) for each in aspects)
+            rows.append((text.item, text.source, references, text.system, text.text, *lists))
         tables[f"{dataset}-rated.csv"] = Table([*COLUMNS, *map(RATINGS.format, aspects)], rows)
         cards.append(_card(plan, dataset, aspects, texts))
         lines += [f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects]
@@ -146,23 +143,14 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
 
 
-def _written(
-    plan: Plan, question: Rating, ratings: Ratings
-) -> Sequence[str | int | float | None] | None:
-    """Return the ratings of a question for its table, labels as words; None: not asked."""
+def _cell(plan: Plan, question: Rating, ratings: Ratings) -> str | None:
+    """Return the ratings of a question as JSON, labels as words; None if no page asked it."""
     scale, values = plan.scale_of(question.dataset, question.aspect), ratings.get(question)
-    if values is None or not scale.categorical:
-        return values
-    return [None if value is None else scale.shown(value) for value in values]
-
-
-def _row(
-    text: Subject, ratings: Iterable[Sequence[str | int | float | None] | None]
-) -> tuple[str | None, ...]:
-    """Return a text with its ratings of each aspect; None if no page asked about it."""
-    references = json.dumps(text.references, ensure_ascii=False)
-    lists = (None if values is None else json.dumps(values) for values in ratings)
-    return text.item, text.source, references, text.system, text.text, *lists
+    if values is None:
+        return None
+    if scale.categorical:
+        return json.dumps([None if value is None else scale.shown(value) for value in values])
+    return json.dumps(values)
 
 
 def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[Rating]]) -> Ratings:
@@ -181,10 +169,9 @@ def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[R
                 first[questions] = raters[task]
                 raters[task] += voters
             given.setdefault(rating, {})[first[questions] + voter - 1] = float(answer)
+    numbers = {name: range(raters[card.task]) for name, card in plan.datasets.items()}
     return {
-        rating: [
-            given[rating].get(rater) for rater in range(raters[plan.datasets[rating.dataset].task])
-        ]
+        rating: [given[rating].get(rater) for rater in numbers[rating.dataset]]
         for rating in known
         if rating in given
     }
@@ -199,12 +186,7 @@ def _card(
     columns |= {"source": "source"} if any(text.source for text in texts) else {}
     columns |= {"references": "references"} if any(text.references for text in texts) else {}
     columns["ratings"] = {aspect: RATINGS.format(aspect) for aspect in aspects}
-    scales = {
-        aspect: card.aspects[aspect].model_dump(
-            mode="json", exclude_defaults=True, exclude={"column", "read_as"}
-        )
-        for aspect in aspects
-    }
+    unread = {"column", "read_as"}
     rated: dict[str, object] = {
         "dataset": name,
         "name": f"{card.name}, rated for {plan.study.study}",
@@ -213,7 +195,10 @@ def _card(
         "files": f"{name}.csv",
         "columns": columns,
         "raters": "persons",
-        "aspects": scales,
+        "aspects": {
+            each: card.aspects[each].model_dump(mode="json", exclude_defaults=True, exclude=unread)
+            for each in aspects
+        },
         "licence": card.licence,
         "citation": card.citation,
     }

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from math import fsum, isclose
 from pathlib import Path
+from statistics import fmean
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -55,6 +56,12 @@ POOL: Final = 10_000
 """The number of drawn candidate pairs; pairs with unused sources come first."""
 AGREEMENT, NO_DIFFERENCE = "reevaluation_agreement", "reevaluation_no_difference"
 DISTANCE = "reevaluation_distance"
+LINE: Final = {
+    AGREEMENT: "agreement {0}",
+    NO_DIFFERENCE: "no difference {1:.3f}",
+    DISTANCE: "mean distance {1:.3f} steps of the scale",
+}
+"""Statistic -> its text in a line, made of the formatted estimate and its value."""
 STATISTICS = ["dataset", "aspect", "group", "statistic"]
 PAIRS = ["dataset", "aspect", "group", "set", "better", "worse", "level_better", "level_worse"]
 PAIRS += ["for_better", "for_worse", "no_difference", "n_missing"]
@@ -70,7 +77,8 @@ class Text(NamedTuple):
     """A text, one aspect of it, and its known quality.
 
     `level` is the mean rating, the number of errors, or the rating of a graded set. `positions` are
-    the places of its ratings on the aspect's scale, from 0; empty if a rating is not on the scale.
+    the places of its ratings on the aspect's scale, 0 for the worst value; empty if a rating is not
+    on the scale.
     """
 
     kind: str
@@ -120,16 +128,12 @@ def _originals(plan: Plan, dataset: str) -> list[str]:
     return [] if plan.datasets[dataset].gives_texts else ["original"]
 
 
-def _rated(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
+def _rated(plan: Plan, _: Path, subjects: Subjects) -> Iterator[Text]:
     """Yield the texts that people rated, once for each aspect."""
     dataset = subjects.dataset
-    ratings: dict[tuple[str, str], list[float]] = {}
-    for row in read_table("ratings", out / "ratings" / f"{dataset}.parquet").to_pylist():
-        if row["target_b"] is None and row["value"] is not None:
-            ratings.setdefault((row["aspect"], row["target"]), []).append(row["value"])
     for aspect in plan.plain_aspects(dataset):
         for subject in subjects.in_set("systems"):
-            if values := sorted(ratings.get((aspect, subject.target), [])):
+            if values := sorted(subjects.ratings.get((subject.target, aspect), [])):
                 place = RATED, dataset, "systems", aspect, subject.target, subject.item
                 positions = _positions(plan, dataset, aspect, values)
                 mean = fsum(values) / len(values)
@@ -137,12 +141,13 @@ def _rated(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
 
 
 def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> tuple[int, ...]:
-    scale = plan.scale_of(dataset, aspect).values() or []
+    options = form.rating_options(plan, dataset, aspect)
+    scale = [float(value) for value, _ in options]
     found = [at for rating in ratings for at, value in enumerate(scale) if isclose(rating, value)]
-    return tuple(found) if len(found) == len(ratings) else ()
+    return tuple(sorted(found)) if len(found) == len(ratings) else ()
 
 
-def _in_rows(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
+def _in_rows(plan: Plan, _: Path, subjects: Subjects) -> Iterator[Text]:
     """Yield the texts in rows, once for each aspect that the row's card names (default: all)."""
     dataset = subjects.dataset
     for row in _sets(plan, dataset, "chain"):
@@ -208,6 +213,12 @@ class Case(NamedTuple):
         return self.texts[0].aspect
 
     @property
+    def place(self) -> tuple[str, ...]:
+        """Return the dataset, aspect, group, set of texts and targets."""
+        targets = (text.target for text in self.texts)
+        return (self.dataset, self.aspect, self.group, self.texts[0].set, *targets)
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """Return the texts' items without duplicates."""
         return tuple(sorted({text.item for text in self.texts}))
@@ -230,8 +241,13 @@ def pair_of(first: Text, second: Text) -> Case | None:
             group = ORIGINAL
     elif kind == ROW and first.item == second.item and abs(first.level - second.level) == 1:
         group = ROW
-    texts = sorted((first, second), key=lambda text: text.level, reverse=kind == RATED)
+    texts = sorted((first, second), key=quality, reverse=True)
     return Case(group, tuple(texts)) if group else None
+
+
+def quality(text: Text) -> float:
+    """Return a number that is higher for the better text, by its ratings or its errors."""
+    return fmean(text.positions) if text.positions else -text.level
 
 
 def agreed(text: Text) -> int | None:
@@ -367,16 +383,13 @@ def _items(plan: Plan, cases: list[Case], rng: Generator) -> list[form.Item]:
         for is_pair in (True, False):
             alike = [case for case in group if case.is_pair == is_pair]
             for case, swapped in form.half_swapped(alike, rng) if alike else ():
-                items.append(_item(plan, case, case.texts[::-1] if swapped else case.texts))
+                texts = case.texts[::-1] if swapped else case.texts
+                name = f"q{'-'.join(name_of(plan, text) for text in texts)}"
+                questions = [form.Question(name, _options(plan, case))]
+                sources = [text.source for text in texts[: len(case.sources)]]
+                shown = [text.text for text in texts]
+                items.append(form.item_about(plan, case, questions, shown, *sources))
     return items
-
-
-def _item(plan: Plan, case: Case, texts: tuple[Text, ...]) -> form.Item:
-    """Return the question about the texts of a case in the order in which they are shown."""
-    name = f"q{'-'.join(name_of(plan, text) for text in texts)}"
-    questions = [form.Question(name, _options(plan, case))]
-    sources = [text.source for text in texts[: len(case.sources)]]
-    return form.item_about(plan, case, questions, [text.text for text in texts], *sources)
 
 
 def _options(plan: Plan, case: Case) -> form.Options:
@@ -433,37 +446,38 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     }
     made = [kind for kind, paths in files.items() if paths and all(p.is_file() for p in paths)]
     find = finder(plan, (text for kind in made or NEEDS for text in texts_of(plan, out, kind)))
-
-    responses = form.read_pages(folder, find)
+    responses = form.read_responses(folder, lambda _: find, form.voter_page, one_voter=True)
     tally = _tallied(responses)
     rows = [row for name in plan.evaluated for row in _statistics(name, tally)]
-    pairs = [_pair_row(case, judged) for case, judged in tally.items() if case.is_pair]
-    texts = [_text_row(case, judged) for case, judged in tally.items() if not case.is_pair]
+    pairs: list[Sequence[object]] = []
+    texts: list[Sequence[object]] = []
+    for case, (judgments, missing) in tally.items():
+        if case.is_pair:
+            counts = [judgments.count(judgment) for judgment in (1, -1, 0)]
+            pairs.append((*case.place, *(text.level for text in case.texts), *counts, missing))
+        else:
+            dataset, aspect, _, *place = case.place
+            signs = [
+                judgments.count(0),
+                sum(n < 0 for n in judgments),
+                sum(n > 0 for n in judgments),
+            ]
+            steps = sum(map(abs, judgments))
+            texts.append((dataset, aspect, *place, case.texts[0].level, *signs, missing, steps))
     tables = {
         "reevaluation.csv": form.measured_table(STATISTICS, rows),
         "pairs.csv": Table(PAIRS, pairs),
         "texts.csv": Table(TEXTS, texts),
     }
-    single = f" and {len(texts)} single texts" if texts else ""
-    about = f"about {len(pairs)} pairs of texts{single}"
-    return Results("reevaluation", len(responses), about, tables, list(_lines(rows)))
-
-
-def _lines(rows: Iterable[Measured]) -> Iterator[str]:
-    """Yield the results over all aspects, a line for each dataset and group."""
-    shown = {
-        NO_DIFFERENCE: "no difference {:.3f}",
-        DISTANCE: "mean distance {:.3f} steps of the scale",
-    }
     groups: dict[tuple[str, str], list[str]] = {}
     for (dataset, aspect, group, statistic), estimate in rows:
         if not aspect:
-            number = f"agreement {form.formatted(estimate)}"
-            if statistic != AGREEMENT:
-                number = shown[statistic].format(estimate.value)
+            number = LINE[statistic].format(form.formatted(estimate), estimate.value)
             groups.setdefault((dataset, group), []).append(number)
-    for labels, numbers in groups.items():
-        yield f"{', '.join(labels)}: {'; '.join(numbers)}"
+    lines = [f"{', '.join(labels)}: {'; '.join(numbers)}" for labels, numbers in groups.items()]
+    single = f" and {len(texts)} single texts" if texts else ""
+    about = f"about {len(pairs)} pairs of texts{single}"
+    return Results("reevaluation", len(responses), about, tables, lines)
 
 
 def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
@@ -482,14 +496,9 @@ def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
                 judgment = position - case.texts[0].positions[0]
             judgments.setdefault(case, []).append(judgment)
             planned[case] = max(response.voter[1], planned[case])
-
-    def order(case: Case) -> tuple[str, ...]:
-        targets = (text.target for text in case.texts)
-        return (case.dataset, case.aspect, case.group, case.texts[0].set, *targets)
-
     return {
         case: Judged(judgments[case], max(0, planned[case] - len(judgments[case])))
-        for case in sorted(judgments, key=order)
+        for case in sorted(judgments, key=lambda case: case.place)
     }
 
 
@@ -548,17 +557,3 @@ def sources_of(cases: Sequence[Case]) -> list[str]:
     """
     times = Counter(source for case in cases for source in case.sources)
     return [max(case.sources, key=lambda source: (times[source], source)) for case in cases]
-
-
-def _pair_row(case: Case, judged: Judged) -> Sequence[object]:
-    better, worse = case.texts
-    place = case.dataset, case.aspect, case.group, better.set, better.target, worse.target
-    counts = [judged.judgments.count(judgment) for judgment in (1, -1, 0)]
-    return *place, better.level, worse.level, *counts, judged.missing
-
-
-def _text_row(case: Case, judged: Judged) -> Sequence[object]:
-    (text,), steps = case.texts, judged.judgments
-    place = text.dataset, text.aspect, text.set, text.target, text.level
-    lower, higher = sum(step < 0 for step in steps), sum(step > 0 for step in steps)
-    return *place, steps.count(0), lower, higher, judged.missing, sum(map(abs, steps))

@@ -1,30 +1,15 @@
 """Claims about every judge, as table `verdicts` has them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from judgescope.methods.claims import base
 from judgescope.methods.claims.agreement import DECIDES
-from judgescope.methods.claims.base import (
-    AGREEMENT,
-    BAR,
-    CAUGHT,
-    CRITERIA,
-    GRADED,
-    HINTS,
-    LABELS,
-    ORDER,
-    PAIRS,
-    PASSED,
-    PERTURBATION,
-    RATING,
-    SEQUENCE,
-    SPANS,
-    VERDICT,
-)
+from judgescope.methods.claims.base import AGREEMENT, BAR, PERTURBATION, SEQUENCE, VERDICT
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import Row
 from judgescope.report.words import LEVELS, label, written
 from judgescope.statistics.verdict import Outcome
 
@@ -48,40 +33,39 @@ class Kind(NamedTuple):
 
 LABELLED = "finding the texts that people label “%s” on {}"
 KINDS = {
-    AGREEMENT: Kind("agreeing with people on {}"),
-    LABELS: Kind("giving people's label on {}", "balanced_accuracy"),
-    CAUGHT: Kind(LABELLED, "tnr", question="Bad texts found"),
-    PASSED: Kind(LABELLED, "tpr", question="Good texts found"),
-    RATING: Kind("finding people's rating on {}", "kappa_linear", question="Right rating"),
-    ORDER: Kind(
-        "ordering texts of one source as people do on {}",
-        "half_credit",
+    base.AGREEMENT: Kind("agreeing with people on {}"),
+    base.LABELS: Kind("giving people's label on {}", "balanced_accuracy"),
+    base.CAUGHT: Kind(LABELLED, "tnr", question="Bad texts found"),
+    base.PASSED: Kind(LABELLED, "tpr", question="Good texts found"),
+    base.RATING: Kind("finding people's rating on {}", "kappa_linear", question="Right rating"),
+    base.ORDER: Kind(
+        *("ordering texts of one source as people do on {}", "half_credit"),
         question="Order of one source's texts",
     ),
-    PAIRS: Kind(
-        "choosing the better of two texts by {}", "half_credit", question="Better of two texts"
+    base.PAIRS: Kind(
+        *("choosing the better of two texts by {}", "half_credit"), question="Better of two texts"
     ),
-    GRADED: Kind(
+    base.GRADED: Kind(
         *("finding the rating of graded texts ({})", "kappa_linear", "graded sets", "Graded texts")
     ),
-    SEQUENCE: Kind(
+    base.SEQUENCE: Kind(
         "ordering the texts of a chain by their errors ({})",
         *("half_credit", "chains", "Order in chains of errors"),
     ),
-    SPANS: Kind(
+    base.SPANS: Kind(
         "marking the words that people mark as faulty ({})", "span_f1", question="Error spans"
     ),
-    PERTURBATION: Kind("noticing {}", "D_exact", "perturbations"),
-    CRITERIA: Kind(
+    base.PERTURBATION: Kind("noticing {}", "D_exact", "perturbations"),
+    base.CRITERIA: Kind(
         *("lowering the perturbed criterion alone", "confusion_auc", "cases"),
         "Criteria distinguished",
     ),
-    HINTS: Kind("withstanding false hints", "hint_effect", "cases", "False hints withstood"),
+    base.HINTS: Kind("withstanding false hints", "hint_effect", "cases", "False hints withstood"),
     FIRST: Kind("being above every other judge on {}"),
 }
 GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
 """Outcomes in favour of a judge."""
-FOUND = {CAUGHT: 0, PASSED: 1}
+FOUND = {base.CAUGHT: 0, base.PASSED: 1}
 """Kind of claim on the texts of one of two labels -> the label's place."""
 
 
@@ -120,47 +104,40 @@ def claims(report: Report, judge: Judge) -> list[Claim]:
 def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
     rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
     for kind in [*KINDS, *(form for form in rows.names("form") if form.startswith(BAR))]:
-        for claim in _of_kind(report, dataset, judge, kind, rows.where(form=kind)):
-            yield claim
-            if kind == AGREEMENT and claim.outcome in GOOD:
-                yield from _first(report, dataset, judge, claim)
+        groups: dict[tuple[str, ...], dict[str, Row]] = {}
+        for row in rows.where(form=kind):
+            groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = row
+        for by_name in groups.values():
+            if VERDICT in by_name:
+                claim = _claim(report, dataset, judge, kind, by_name)
+                yield claim
+                if kind == AGREEMENT and claim.outcome in GOOD:
+                    yield from _first(report, dataset, judge, claim)
 
 
-def _of_kind(
-    report: Report, dataset: Dataset, judge: Judge, kind: str, rows: Rows
-) -> Iterator[Claim]:
-    groups: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in rows:
-        groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = row
-    for by_name in groups.values():
-        if VERDICT not in by_name:
-            continue
-        verdict = by_name[VERDICT]
-        outcome, reasons = _outcome(verdict.note)
-        if kind == AGREEMENT:
-            number = DECIDES.get(verdict.level, "")
-        else:
-            number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
-        row = by_name.get(number, verdict)
-        yield Claim(
-            judge.id,
-            dataset.id,
-            kind,
-            _respect(dataset, kind, by_name),
-            _subject(report, kind, row),
-            outcome,
-            reasons,
-            row,
-            {name: other for name, other in by_name.items() if name != number},
-        )
-
-
-def _outcome(note: str) -> tuple[Outcome, tuple[str, ...]]:
-    """Return outcome and reasons of a verdict; if the note has none: no claim, for that reason."""
-    outcome, *reasons = note.split("; ")
-    if outcome not in {*Outcome}:
-        return Outcome.NO_CLAIM, (note,)
-    return Outcome(outcome), tuple(reasons)
+def _claim(
+    report: Report, dataset: Dataset, judge: Judge, kind: str, by_name: dict[str, Row]
+) -> Claim:
+    verdict = by_name[VERDICT]
+    outcome, *reasons = verdict.note.split("; ")
+    if outcome not in {*Outcome}:  # no claim, for that reason
+        outcome, reasons = Outcome.NO_CLAIM, [verdict.note]
+    if kind == AGREEMENT:
+        number = DECIDES.get(verdict.level, "")
+    else:
+        number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
+    row = by_name.get(number, verdict)
+    return Claim(
+        judge.id,
+        dataset.id,
+        kind,
+        _respect(dataset, kind, by_name),
+        _subject(report, kind, row),
+        Outcome(outcome),
+        (*reasons,),
+        row,
+        {name: other for name, other in by_name.items() if name != number},
+    )
 
 
 def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
@@ -173,10 +150,9 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
         return KINDS[kind].respect % name.replace("{", "{{").replace("}", "}}")
     if not kind.startswith(BAR):
         return KINDS[kind].respect
-    name = kind.split()[1]
-    if BAR not in by_name:
+    name, verdict = kind.split()[1], by_name[VERDICT]
+    if (bar := by_name.get(BAR)) is None:
         return label(name)
-    bar, verdict = by_name[BAR], by_name[VERDICT]
     level = f", {LEVELS[verdict.level][0]}," if verdict.level in LEVELS else ""
     subject = " on {}" if verdict.judged else ""
     return f"{label(name)}{level} {bar.note} {written(name, bar.value or 0.0)}{subject}"
@@ -201,15 +177,6 @@ def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iter
         others = [one for one in report.judges if not (one.control or one.hint or one is judge)]
         known = [one for one in others if measure.defined([one])]
         if known and all(measure.above(judge, one) for one in known):
-            yield Claim(
-                judge.id,
-                dataset.id,
-                FIRST,
-                KINDS[FIRST].respect,
-                claim.subject,
-                Outcome.BETTER,
-                (f"above: {len(known)}",),
-                claim.row,
-                {},
-            )
+            first = replace(claim, kind=FIRST, respect=KINDS[FIRST].respect, others={})
+            yield replace(first, outcome=Outcome.BETTER, reasons=(f"above: {len(known)}",))
         return

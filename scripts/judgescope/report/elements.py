@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from judgescope.core.names import slug
 from judgescope.report.cells import NO_WIDTH_TOLD, Cell
@@ -85,12 +86,8 @@ class Table(Block):
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Return the shared headings and how many columns each spans; empty without any."""
-        spans: list[tuple[str, int]] = []
-        for column in self.columns:
-            if spans and spans[-1][0] == column.group:
-                spans[-1] = (column.group, spans[-1][1] + 1)
-            else:
-                spans.append((column.group, 1))
+        groups = groupby(column.group for column in self.columns)
+        spans = [(name, len([*columns])) for name, columns in groups]
         return spans if any(name for name, _ in spans) else []
 
     @property
@@ -260,11 +257,10 @@ class Marked(Block):
 
 @dataclass(frozen=True)
 class Fold(Block):
-    """Blocks that are shown on demand, also by a link to its `id`."""
+    """Blocks that are shown on demand."""
 
     summary: str
     blocks: Sequence[Block]
-    id: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,19 +18,18 @@ ratings come first) and `page`, written as in a URL's query.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from judgescope.core.cells import unpack
-from judgescope.core.errors import UNSEEN
+from judgescope.core.errors import UNSEEN, coded
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
-from judgescope.report.html import environment_of, script_hash, writable
-from judgescope.report.items import Draw, Judged, Span, Target, Texts, judged
+from judgescope.report.html import environment_of, script_hash
+from judgescope.report.items import Draw, Span, Target, Texts
 from judgescope.report.marked import states
 from judgescope.report.specs import ExploreSpec, PerturbationCard
 from judgescope.report.words import STATUSES
@@ -56,20 +55,12 @@ Row = dict[str, Any]
 
 def render(study: str, templates: Path, looks: Sequence[Path]) -> str:
     """Return the page; `looks` are the style sheets that come before its own."""
-    style, script = (
-        "".join(path.read_text(encoding="utf-8") for path in paths)
-        for paths in ([*looks, templates / "style.css"], sorted(templates.glob("*.js")))
-    )
-    page = environment_of(templates).get_template("page.html.jinja")
-    return writable(
-        page.render(
-            study=study,
-            style=Markup(style),
-            style_hash=script_hash(style),
-            script=Markup(script),
-            script_hash=script_hash(script),
-        )
-    )
+    values = {"study": study}
+    files = {"style": [*looks, templates / "style.css"], "script": sorted(templates.glob("*.js"))}
+    for name, paths in files.items():
+        text = "".join(path.read_text(encoding="utf-8") for path in paths)
+        values |= {name: Markup(text), f"{name}_hash": script_hash(text)}
+    return coded(environment_of(templates).get_template("page.html.jinja").render(values))
 
 
 def write_shards(spec: ExploreSpec, folder: Path) -> None:
@@ -106,51 +97,40 @@ class Writer:
         """Write the shards; return the dataset's entry of the index."""
         items = self._items()
         cells = list(unpack(self.card.cells))
-        written: list[list[int]] = []
-        for at, (name, _) in enumerate(self.card.sets):
-            targets = self._set(at, name, items)
+        sets, written = list[list[str]](), list[list[int]]()
+        for at, (name, title) in enumerate(self.card.sets):
+            card = self.spec.perturbations.get(name.partition(".")[0])
+            about = f"{card.issue or ''} Made {card.by}.".strip() if card else ""
+            sets.append([name, title, about])
+            targets = self._set(at, name, card, items)
             for _, judge, aspect in (cell for cell in cells if cell[0] == name):
                 size = self._cell(len(written), (name, judge, aspect), targets)
                 written.append([at, self.judges[judge], self.aspects[aspect], size])
         return {
             **{key: getattr(self.card, key) for key in ("id", "name", "ratings", "aspects")},
-            "sets": [[*names, self._about(names[0])] for names in self.card.sets],
+            "sets": sets,
             "labels": {self.aspects[name]: each for name, each in self.card.labels.items()},
             "cells": written,
         }
 
-    def _perturbation(self, name: str) -> PerturbationCard | None:
-        return self.spec.perturbations.get(name.partition(".")[0])
-
-    def _about(self, name: str) -> str:
-        """Return the description in a perturbation's card, "" for texts without perturbation."""
-        card = self._perturbation(name)
-        return f"{card.issue or ''} Made {card.by}.".strip() if card else ""
-
     def _items(self) -> dict[str, int]:
         """Write sources and references; return item -> number."""
-        names: list[str] = []
-
-        def rows() -> Iterator[object]:
-            for item in self.texts.items():
-                names.append(item.item)
-                yield [item.source, list(item.references)]
-
+        items = list(self.texts.items())
         shelf = Shelf(self.folder, f"sources.{self.dataset}", "sources")
-        self._name("items", [], {"ids": names, "parts": shelf.put([self.number], rows())})
-        return {name: at for at, name in enumerate(names)}
+        parts = shelf.put([self.number], ([one.source, one.references] for one in items))
+        self._name("items", [], {"ids": [one.item for one in items], "parts": parts})
+        return {one.item: at for at, one in enumerate(items)}
 
     def _name(self, kind: str, numbers: Sequence[int], data: object) -> None:
         line = call(kind, [self.number, *numbers], literal(data))
         append(self.folder / f"names.{self.dataset}.js", line)
 
-    def _set(self, set_number: int, name: str, items: Mapping[str, int]) -> dict[str, int]:
+    def _set(
+        self, set_number: int, name: str, card: PerturbationCard | None, items: Mapping[str, int]
+    ) -> dict[str, int]:
         """Write a set of texts and their ratings; return text -> number."""
         targets = list(self.texts.of(name).values())
-        card = self._perturbation(name)
-        parts = self.target_shelf.put(
-            [self.number, set_number], (view(one, card) for one in targets)
-        )
+        views = (view(one, card) for one in targets)
         ratings = {}
         for aspect, number in self.aspects.items():
             rated = self.texts.ratings(aspect.partition(".")[0])
@@ -162,80 +142,64 @@ class Writer:
             "systems": [one.system for one in targets],
             "steps": [one.step for one in targets] if card and card.kind in IN_STEPS else None,
             "ratings": {number: values for number, values in ratings.items() if any(values)},
-            "parts": parts,
+            "parts": self.target_shelf.put([self.number, set_number], views),
         }
         self._name("set", [set_number], columns)
         return {one.target: number for number, one in enumerate(targets)}
 
     def _cell(self, number: int, cell: tuple[str, str, str], targets: Mapping[str, int]) -> int:
         """Write the judgments of one cell; return of how many texts."""
-        judge = cell[1]
-        listed = Listed(targets)
-        found = judged(self.texts, cell, self.spec.models[judge])
-        parts = self.row_shelves[judge].put([self.number, number], map(listed.row, found))
-        line = call("list", [self.number, number], literal(listed.columns(parts)))
-        append(self.folder / f"list.{self.dataset}.{judge}.js", line)
-        return len(listed.rows)
+        judge, rows = cell[1], list[tuple[int, int | None, float | None, int, int | None]]()
+        words: dict[str | None, int | None] = {None: None}
 
+        def numbered(word: str | None) -> int | None:
+            """Return the number of a word that comes in many rows."""
+            return words.setdefault(word, len(words) - 1)
 
-class Listed:
-    """The judgments of one cell as columns: what the page needs of each before it is opened."""
+        def opened() -> Iterator[list[list[Any]]]:
+            """Yield what the page needs of a judgment when it is opened: its draws."""
+            for one in self.texts.judged(cell, self.spec.models[judge]):
+                other = targets[one.target_b.target] if one.target_b else None
+                ended = sum(1 << NAMES.index(name) for name in one.statuses)
+                numbers = targets[one.target.target], other, short(one.score), ended
+                rows.append((*numbers, numbered(one.estimator)))
+                text = one.target.text
+                yield [drawn(draw, at, text, numbered) for at, draw in enumerate(one.draws)]
 
-    def __init__(self, numbers: Mapping[str, int]) -> None:
-        self.numbers = numbers
-        self.words: dict[str, int] = {}
-        self.rows: list[tuple[int, int | None, float | None, int, int | None]] = []
-
-    def row(self, judgment: Judged) -> list[list[Any]]:
-        """Add a judgment; return the data that the page needs when it is opened: its draws."""
-        self.rows.append(
-            (
-                self.numbers[judgment.target.target],
-                self.numbers[judgment.target_b.target] if judgment.target_b else None,
-                short(judgment.score),
-                sum(1 << NAMES.index(name) for name in judgment.statuses),
-                self._word(judgment.estimator),
-            )
-        )
-        return [
-            self._draw(draw, at, judgment.target.text) for at, draw in enumerate(judgment.draws)
-        ]
-
-    def _word(self, text: str | None) -> int | None:
-        """Return the number of a word that comes in many rows."""
-        return None if text is None else self.words.setdefault(text, len(self.words))
-
-    def _draw(self, draw: Draw, index: int, text: str) -> list[Any]:
-        """Return a draw without what it lacks at its end."""
-        known = (
-            draw.rationale if draw.rationale and draw.rationale not in (draw.reply or "") else None
-        )
-        fields = [
-            *(draw.reply, short(draw.value), NAMES.index(draw.status)),
-            *(self._word(draw.rule), self._word(draw.parser)),
-            *(None if draw.draw == index else draw.draw, draw.hint, draw.label, known),
-            None if draw.spans is None else errors(draw.spans, text),
-        ]
-        while fields[-1] is None:
-            fields.pop()
-        return fields
-
-    def columns(self, parts: Sequence[Sequence[int]]) -> Row:
-        """Return all columns; one whose values are all the same is that value."""
-        columns = [[row[at] for row in self.rows] for at in range(5)]
-        targets, others, scores, statuses, estimators = columns
-        return {
-            "t": None if targets == list(range(len(targets))) else targets,
+        parts = self.row_shelves[judge].put([self.number, number], opened())
+        texts, others, scores, statuses, estimators = ([row[at] for row in rows] for at in range(5))
+        columns = {
+            "t": None if texts == list(range(len(rows))) else texts,
             "b": _same(others),
             "v": scores,
             "u": _same(statuses),
             "e": _same(estimators),
-            "words": list(self.words),
+            "words": [*words][1:],
             "parts": parts,
         }
+        line = call("list", [self.number, number], literal(columns))
+        append(self.folder / f"list.{self.dataset}.{judge}.js", line)
+        return len(rows)
+
+
+def drawn(
+    draw: Draw, index: int, text: str, numbered: Callable[[str | None], int | None]
+) -> list[Any]:
+    """Return a draw without what it lacks at its end."""
+    told = draw.rationale and draw.rationale not in (draw.reply or "")
+    fields = [
+        *(draw.reply, short(draw.value), NAMES.index(draw.status)),
+        *(numbered(draw.rule), numbered(draw.parser), None if draw.draw == index else draw.draw),
+        *(draw.hint, draw.label, draw.rationale if told else None),
+        None if draw.spans is None else errors(draw.spans, text),
+    ]
+    while fields[-1] is None:
+        fields.pop()
+    return fields
 
 
 def _same(column: Sequence[Any]) -> Any:
+    """Return a column, or the value that all its rows have."""
     return column[0] if column and all(one == column[0] for one in column) else column
 
 
@@ -273,17 +237,12 @@ def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
     Offsets count as a script counts them, in UTF-16.
     """
 
-    def within(offset: int) -> int:
-        return min(max(offset, 0), len(text))
+    def units(offset: int | None) -> int | None:
+        if offset is None:
+            return None
+        return len(text[: max(offset, 0)].encode("utf-16-le", "surrogatepass")) // 2
 
-    offsets = {end for span in spans for end in span[:2] if end is not None}
-    units: dict[int | None, int | None] = {None: None, 0: 0}
-    count = 0
-    for start, end in pairwise(sorted({0, *map(within, offsets)})):
-        count += len(text[start:end].encode("utf-16-le", "surrogatepass")) // 2
-        units[end] = count
-    units |= {offset: units[within(offset)] for offset in offsets}
-    return [[units[span.start], units[span.end], *span[2:]] for span in spans]
+    return [[units(span.start), units(span.end), *span[2:]] for span in spans]
 
 
 # --- shards ----------------------------------------------------------------------------------
@@ -292,12 +251,11 @@ def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
 def literal(value: object) -> str:
     """Return a value as JSON that stands safely in a script, whatever its strings hold."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _UNSAFE.sub(lambda match: _escaped(match[0]), text)
 
+    def escaped(sign: re.Match[str]) -> str:
+        return "\\u" + sign[0].encode("utf-16-be", "surrogatepass").hex("-", 2).replace("-", "\\u")
 
-def _escaped(sign: str) -> str:
-    units = sign.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    return _UNSAFE.sub(escaped, text)
 
 
 def call(kind: str, numbers: Sequence[int], data: str) -> str:

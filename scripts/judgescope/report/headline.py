@@ -5,7 +5,7 @@ tested the pair, the test agrees: no sentence rests only on a point estimate.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -23,18 +23,21 @@ COMPARED_BY = {"within_source": ("spearman", "by_source")}
 LABEL_STATISTIC = "balanced_accuracy"
 COMPARED = "accuracy_comparison_half"
 SCORES = ("D_avg_exact", "D_min_exact")
-CONFUSED = (("confusion_index", "", "items"), ("confusion_auc", "", "items"))
-VIEWS = (
-    ("kappa_linear", "direct", "aspects"),
-    ("accuracy_adjacent_half", "direct", "aspects"),
-    ("kappa_linear", "global", "graded sets"),
-    ("accuracy_adjacent_half", "local", "series of texts"),
-)
-ROBUST = (("alpha_pair", "", "aspects"), ("hint_adoption_rate", "", "aspects"))
-ENSEMBLE = (
-    ("error_correlation_mean", "pooled", "aspects"),
-    ("effective_judges", "pooled", "aspects"),
-)
+WORDED = {
+    "confusion": (("confusion_index", "", "items"), ("confusion_auc", "", "items")),
+    "perspectives": (
+        ("kappa_linear", "direct", "aspects"),
+        ("accuracy_adjacent_half", "direct", "aspects"),
+        ("kappa_linear", "global", "graded sets"),
+        ("accuracy_adjacent_half", "local", "series of texts"),
+    ),
+    "robustness": (("alpha_pair", "", "aspects"), ("hint_adoption_rate", "", "aspects")),
+    "ensemble": (
+        ("error_correlation_mean", POOLED, "aspects"),
+        ("effective_judges", POOLED, "aspects"),
+    ),
+}
+"""Table -> statistic, level and noun of its measures, which it has in every wording."""
 MARKED, WORDS = "span_f1", "tokens"
 SETS = ("systems", "original")
 """Sets of texts on which people mark errors, the usual one first."""
@@ -162,16 +165,17 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
     def planned() -> Iterator[Measure]:
         new = partial(Measure, report, dataset)
         yield from _agreement(report, dataset)
-        yield from _labels(report, dataset)
+        group = f"Labels: {label(LABEL_STATISTIC)}"
+        labelled = partial(new, "verdicts", LABEL_STATISTIC, group, form=LABELS, kind=LABELS)
+        for aspect in filter(dataset.labels_on, dataset.aspects):
+            yield labelled("texts", aspect, POOLED)
+        group = f"Pairs: {label(COMPARED)}"
         for aspect in dataset.aspects:
-            group = f"Pairs: {label(COMPARED)}"
             yield new("pairwise", COMPARED, group, "pairs", aspect, POOLED)
         for score in SCORES:
             yield new("discernment", score, "Discernment", "items")
-        yield from _worded(report, dataset, "confusion", CONFUSED, aspect="")
-        yield from _worded(report, dataset, "perspectives", VIEWS)
-        yield from _worded(report, dataset, "robustness", ROBUST)
-        yield from _worded(report, dataset, "ensemble", ENSEMBLE)
+        for table in WORDED:
+            yield from _worded(report, dataset, table)
         yield from _spans(report, dataset)
 
     return report.once(
@@ -180,70 +184,36 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
     )
 
 
-def _agreement(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return agreement on every aspect, at the level that decides the claims of most judges."""
+def _agreement(report: Report, dataset: Dataset) -> Iterator[Measure]:
+    """Yield agreement on every aspect, at the level that decides the claims of most judges."""
     rows = report.rows("verdicts", dataset.id).where(form=AGREEMENT, statistic=(*DECIDES.values(),))
     counts = Counter((row.judged, row.level) for row in rows)
-    level = dict(aspect_level for aspect_level, _ in reversed(counts.most_common()))
-    return [
-        Measure(
-            *(report, dataset, "verdicts"),
-            DECIDES[level[aspect]],
-            f"Agreement: {label(DECIDES[level[aspect]])}, {LEVELS[level[aspect]][0]}",
-            "targets",
-            aspect,
-            level[aspect],
-            form=AGREEMENT,
-            kind=AGREEMENT,
-        )
-        for aspect in dataset.aspects
-        if aspect in level
-    ]
+    levels = dict(aspect_level for aspect_level, _ in reversed(counts.most_common()))
+    new = partial(Measure, report, dataset, "verdicts", form=AGREEMENT, kind=AGREEMENT)
+    for aspect in dataset.aspects:
+        if level := levels.get(aspect):
+            group = f"Agreement: {label(DECIDES[level])}, {LEVELS[level][0]}"
+            yield new(DECIDES[level], group, "targets", aspect, level)
 
 
-def _labels(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return agreement on every aspect that people rate by labels."""
-    group = f"Labels: {label(LABEL_STATISTIC)}"
-    parts = (report, dataset, "verdicts", LABEL_STATISTIC, group, "texts")
-    return [
-        Measure(*parts, aspect, POOLED, form=LABELS, kind=LABELS)
-        for aspect in dataset.aspects
-        if dataset.labels_on(aspect)
-    ]
-
-
-def _worded(
-    report: Report,
-    dataset: Dataset,
-    table: str,
-    planned: Sequence[tuple[str, str, str]],
-    aspect: str = AVERAGE,
-) -> list[Measure]:
-    """Return measures of a table in every wording; `planned` are (statistic, level, noun)."""
-    names = tuple(name for name, _, _ in planned)
+def _worded(report: Report, dataset: Dataset, table: str) -> Iterator[Measure]:
+    """Yield the measures of a table in every wording that it has."""
+    aspect = "" if table == "confusion" else AVERAGE
+    names = tuple(name for name, _, _ in WORDED[table])
     rows = report.rows(table, dataset.id).where(aspect=aspect, statistic=names)
-    found = []
     for word in rows.names("criterion"):
-        for name, level, noun in planned:
+        for name, level, noun in WORDED[table]:
             view = level if table == "perspectives" else ""
             parts = (table.capitalize(), view, f"wording {word}" if word else "")
             group = ", ".join(filter(None, parts))
-            found.append(Measure(report, dataset, table, name, group, noun, aspect, level, word))
-    return found
+            yield Measure(report, dataset, table, name, group, noun, aspect, level, word)
 
 
-def _spans(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return how well the errors that judges list cover what people marked, by aspect."""
+def _spans(report: Report, dataset: Dataset) -> Iterator[Measure]:
+    """Yield how well the errors that judges list cover what people marked, by aspect."""
     cells = report.rows("spans", dataset.id).where(statistic=MARKED, form=WORDS).names("cell")
-    if not cells:
-        return []
     cell = next((name for name in SETS if name in cells), "")
     group = f"Error spans: {label(MARKED)}, same words"
-    return [
-        Measure(
-            *(report, dataset, "spans", MARKED, group, "annotations", aspect, POOLED),
-            cell=cell,
-            form=WORDS,
-        )
-        for aspect in dataset.aspects
-    ]
+    new = partial(Measure, report, dataset, "spans", MARKED, group, cell=cell, form=WORDS)
+    for aspect in dataset.aspects if cells else ():
+        yield new("annotations", aspect, POOLED)

@@ -7,10 +7,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from judgescope.core.errors import UNSEEN, coded
+from judgescope.core.errors import coded
 
-UNWRITABLE = re.compile(f"[{UNSEEN}]")
-"""Characters that a page cannot contain or that are invisible: they are shown as codes."""
 POLICY = "@policy@"
 """Stands in a template for its content security policy."""
 CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
@@ -37,17 +35,13 @@ def script_hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def writable(page: str) -> str:
-    """Return a page with a code in place of every character that it cannot hold."""
-    return coded(page)
-
-
 def finished(page: str, script: str = "") -> str:
-    """Return a filled page: writable, and with a policy for the style in its head and its `script`.
+    """Return a filled page with a policy for the style in its head and its `script`.
 
-    Even if something in it were markup, no browser would load, run or send anything.
+    Characters that it cannot hold are shown as codes. Even if something in it were markup, no
+    browser would load, run or send anything.
     """
-    page, script = writable(page), writable(script)
+    page, script = coded(page), coded(script)
     styles = _STYLE.findall(page.partition("<body>")[0])[:1]
     sources = [f"style-src 'sha256-{script_hash(style)}'" for style in styles]
     sources += [f"script-src 'sha256-{script_hash(script)}'"] if script else []

@@ -8,24 +8,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.core.cells import split
+from judgescope.core.cells import joined
 from judgescope.core.names import COMPUTED
 from judgescope.core.paths import Paths
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.marked import MOST_SEVERE, Error
 from judgescope.report.specs import AnnotatedTexts
-from judgescope.schema.tables import read_table
+from judgescope.schema.tables import read_table, texts_of
 
 Row = dict[str, Any]
-CellName = tuple[str, str, str]
-"""(perturbation, judge, aspect), as in the paths of a study's results."""
 
 
 class Item(NamedTuple):
@@ -91,24 +88,12 @@ class Judged(NamedTuple):
     these are people is said by the dataset's card.
     """
 
-    dataset: str
-    perturbation: str
-    judge: str
-    aspect: str
-    criterion: str | None
     target: Target
     target_b: Target | None
     score: float | None
-    n_draws: int
-    n_missing: int
     estimator: str
     ratings: Sequence[float]
     draws: Sequence[Draw]
-
-    @property
-    def rating(self) -> float | None:
-        """Return the mean of the ratings."""
-        return fsum(self.ratings) / len(self.ratings) if self.ratings else None
 
     @property
     def statuses(self) -> list[str]:
@@ -116,17 +101,11 @@ class Judged(NamedTuple):
         return list(dict.fromkeys(draw.status for draw in self.draws))
 
 
-Part = tuple[str, str | None]
-"""An aspect and a criterion."""
-Draws = dict[tuple[str, str | None, str, str | None], list[Draw]]
-"""(aspect, criterion, target, target_b) -> its judgments."""
-Cell = tuple[dict[Part, list[Row]], Draws]
 DRAWN, LEAST = 6, 2
 """Texts that are shown of a dataset, and the minimum of each of its aspects."""
 LONGEST_REMARK = 600
 """Characters of an error's words, kind and explanation that are shown, each."""
 _ASKED = ("aspect", "criterion", "target", "target_b", "hint", "draw")
-_SCORED = [*_ASKED[:4], "value", "n_draws", "n_missing", "estimator"]
 _READ = [*_ASKED, "kind", "status", "value", "label", "rule", "parser", "rationale", "spans"]
 
 
@@ -136,7 +115,7 @@ class Texts:
     def __init__(self, out: str, dataset: str) -> None:
         self.out, self.dataset = out, dataset
         self._set: tuple[str, dict[str, Target]] = "", {}
-        self._cell: tuple[str, Cell] = "", ({}, {})
+        self._cell: tuple[str, dict[str, list[Judged]]] = "", {}
 
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of their table."""
@@ -149,33 +128,37 @@ class Texts:
         """Return target -> text of a set, in the order of its table; the last set is kept."""
         if self._set[0] != perturbation:
             path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
-            rows = read_table("targets", path).to_pylist()
-            self._set = perturbation, {row["target"]: _target(row) for row in rows}
+            self._set = perturbation, {}
+            for row in read_table("targets", path).to_pylist():
+                edits, text = tuple(Edit(**edit) for edit in row["edits"] or ()), row["text"] or ""
+                before = undone_edits(text, edits) if edits else None
+                about = (row["target"], row["item"], row["system"] or "", row["step"] or 0)
+                self._set[1][row["target"]] = Target(*about, text, before, edits)
         return self._set[1]
 
-    def cell(self, perturbation: str, judge: str, model: str) -> Cell:
-        """Return a cell's scores by aspect and criterion, and its draws; the last one is kept."""
+    def judged(self, cell: tuple[str, str, str], model: str) -> list[Judged]:
+        """Return the judgments of (set of texts, judge, aspect), in the order of its scores.
+
+        Those of all aspects are read at once, and the last ones kept.
+        """
+        perturbation, judge, aspect = cell
         scores, judgments, replies = (
             Paths(self.out).cell(kind, self.dataset, model, perturbation, judge)
             for kind in ("scores", "judgments", "replies")
         )
         if self._cell[0] != scores:
-            parts: dict[Part, list[Row]] = defaultdict(list)
-            for row in read_table("scores", scores, _SCORED).to_pylist():
-                parts[row["aspect"], row["criterion"]].append(row)
-            rows = read_table("judgments", judgments, _READ).to_pylist()
-            asked_of = itemgetter(*_ASKED)
-            texts = {}
-            # a judge that is made from others, or computes, has judgments and no replies
-            if any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows):
-                answers = read_table("answers", replies, [*_ASKED, "text"])
-                texts = {asked_of(row): row["text"] for row in answers.to_pylist()}
-            draws: Draws = defaultdict(list)
-            for row in rows:
-                asked = asked_of(row)
-                draws[asked[:4]].append(_draw(row, texts.get(asked)))
-            self._cell = scores, (parts, draws)
-        return self._cell[1]
+            found, targets = defaultdict(list), self.of(perturbation)
+            draws = _draws(judgments, replies)
+            columns = [*_ASKED[:4], "value", "estimator"]
+            for row in read_table("scores", scores, columns).to_pylist():
+                name, criterion, target, target_b, value, estimator = map(row.get, columns)
+                second = targets[target_b] if target_b is not None else None
+                ratings = self.ratings(name).get((target, target_b), [])
+                own = draws[name, criterion, target, target_b]
+                judgment = Judged(targets[target], second, value, estimator, ratings, own)
+                found[joined(name, criterion)].append(judgment)
+            self._cell = scores, found
+        return self._cell[1].get(aspect, [])
 
     def ratings(self, aspect: str) -> Mapping[tuple[str, str | None], list[float]]:
         """Return (target, target_b) -> ratings on an aspect, in the order of the raters."""
@@ -208,38 +191,23 @@ class Texts:
         return ratings
 
 
-def _target(row: Row) -> Target:
-    edits = tuple(Edit(**edit) for edit in row["edits"] or ())
-    text = row["text"] or ""
-    before = undone_edits(text, edits) if edits else None
-    step, system = row["step"] or 0, row["system"] or ""
-    return Target(row["target"], row["item"], system, step, text, before, edits)
-
-
-def _draw(row: Row, reply: str | None) -> Draw:
-    fields = {name: row[name] for name in Draw._fields if name != "reply"}
-    fields["value"] = row["value"] if row["status"] == "ok" else None
-    if row["spans"] is not None:
-        fields["spans"] = [Span(*(span[name] for name in Span._fields)) for span in row["spans"]]
-    return Draw(**fields, reply=reply)
-
-
-def judged(texts: Texts, cell: CellName, model: str) -> Iterator[Judged]:
-    """Yield the judgments of one cell on an aspect, in the order of its scores."""
-    perturbation, judge, aspect = cell
-    name, criterion = split(aspect)
-    scores, draws = texts.cell(perturbation, judge, model)
-    targets, ratings = texts.of(perturbation), texts.ratings(name)
-    for row in scores.get((name, criterion), ()):
-        target, target_b = row["target"], row["target_b"]
-        yield Judged(
-            *(texts.dataset, perturbation, judge, name, criterion),
-            targets[target],
-            targets[target_b] if target_b is not None else None,
-            *(row["value"], row["n_draws"], row["n_missing"], row["estimator"]),
-            ratings.get((target, target_b), []),
-            draws[name, criterion, target, target_b],
-        )
+def _draws(judgments: str, replies: str) -> Mapping[tuple[object, ...], list[Draw]]:
+    """Return (aspect, criterion, target, target_b) -> its judgments."""
+    rows = read_table("judgments", judgments, _READ).to_pylist()
+    texts = {}
+    # a judge that is made from others, or computes, has judgments and no replies
+    if any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows):
+        answers = read_table("answers", replies, [*_ASKED, "text"]).to_pylist()
+        texts = {tuple(map(row.get, _ASKED)): row["text"] for row in answers}
+    draws = defaultdict(list)
+    for row in rows:
+        asked = tuple(map(row.get, _ASKED))
+        fields = {name: row[name] for name in Draw._fields if name != "reply"}
+        fields["value"] = row["value"] if row["status"] == "ok" else None
+        if (spans := row["spans"]) is not None:
+            fields["spans"] = [Span(*map(span.get, Span._fields)) for span in spans]
+        draws[asked[:4]].append(Draw(**fields, reply=texts.get(asked)))
+    return draws
 
 
 # --- a sample of texts with the errors that judges list in them -------------------------------
@@ -289,10 +257,9 @@ def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedTex
         instead = f"instead: {row['correction']}" if row["correction"] else ""
         why = "; ".join(filter(None, (instead, row["comment"])))
         gold[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
-    targets = _of_targets(read_table("targets", source.targets, ["target", "text"]), names)
-    texts = {row["target"]: row["text"] or "" for row in targets}
+    texts = texts_of(source.targets)
     return [
-        AnnotatedText(name, texts[name], gold[name] if source.gold else None, readings[name])
+        AnnotatedText(name, texts[name] or "", gold[name] if source.gold else None, readings[name])
         for name in names
     ]
 
@@ -303,15 +270,13 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
     The targets are put in an order by the seed, and each aspect takes the next ones that are judged
     in it; where these run out, the first ones again.
     """
-    judged: dict[str, set[str]] = defaultdict(set)
-    columns = (marked[name].to_pylist() for name in ("aspect", "target"))
-    for aspect, target in zip(*columns, strict=True):
-        judged[aspect].add(target)
-    names = sorted(set[str]().union(*judged.values()))
+    columns = marked.select(["aspect", "target"]).to_pandas()
+    judged = columns.groupby("aspect")["target"].agg(set)
+    names = sorted(set[str]().union(*judged))
     order = stream(seed, "annotated", dataset).permutation(len(names)).tolist()
     each, chosen = max(DRAWN // max(len(judged), 1), LEAST), set[tuple[str, str]]()
-    for number, aspect in enumerate(sorted(judged)):
-        in_order = [names[index] for index in order if names[index] in judged[aspect]]
+    for number, (aspect, targets) in enumerate(judged.items()):
+        in_order = [names[index] for index in order if names[index] in targets]
         start = number * each % len(in_order)
         rotated = in_order[start:] + in_order[:start]
         chosen |= {(name, aspect) for name in rotated[:each]}

@@ -10,29 +10,12 @@ from msgspec import structs
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
 from judgescope.engines import PROMPTED
-from judgescope.report import worst_cases
-from judgescope.report.cells import (
-    NO_CELL,
-    Cell,
-    counts_of,
-    estimate,
-    words_cell,
-)
+from judgescope.report import elements, words, worst_cases
+from judgescope.report.cells import NO_CELL, Cell, counts_of, estimate, words_cell
 from judgescope.report.claims import claims
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Column,
-    Fold,
-    Heading,
-    Line,
-    Link,
-    Section,
-    Table,
-    Text,
-)
+from judgescope.report.elements import Block, Body, Column, Fold, Line, Section, Table, Text
 from judgescope.report.html import finished
-from judgescope.report.page import filled, table_script
+from judgescope.report.page import delete_stale, filled, table_script
 from judgescope.report.report import CardReport, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import agreement, study
@@ -41,16 +24,7 @@ from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.trust import answer, evidence
 from judgescope.report.specs import JudgeCardSpec
 from judgescope.report.tables import AVERAGE, by_dataset
-from judgescope.report.words import (
-    THOUSAND,
-    count,
-    dollars,
-    label,
-    listed,
-    percent,
-    plural,
-    spoken,
-)
+from judgescope.report.words import count, dollars, label, plural, spoken
 from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
 
@@ -74,6 +48,7 @@ NUMBERS_LEAD = (
     "observations and notes. The reason for a dash is below it. Numbers that are computed both "
     "with and without the reference texts are shown without them."
 )
+STYLE_LEAD = "How it uses its scale: where its scores of originals and of perturbed texts lie."
 Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
 NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note", "signature")
@@ -111,11 +86,12 @@ def _sections(
     tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
     spec = structs.replace(report.spec, study=facts_of_study, cards=None)
     alone = replace(report, spec=spec, tables=tables)  # a report of this judge alone
+    style = [block for each in alone.datasets for block in style_blocks(alone, each, alone.judges)]
     made = (
         standing(report, judge),
         settings_section(report, judge),
         worst_cases.section(readers, judge),
-        _styles(alone),
+        Section("style", "Response style", STYLE_LEAD, style) if style else None,
         agreement.repeatability(alone),
         agreement.pairwise(alone),
         _coverage(alone, judge),
@@ -131,19 +107,19 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     else:
         temperature = report.spec.judges[judge.id].temperature
         kind = f"{judge.about}{f', temperature {temperature:g}' if temperature else ''}."
-    rows, tally = report.rows("cost").where(judge=judge.id), study.Tally.of_judge(report, judge)
+    rows, tally = report.rows("cost").where(judge=judge.id), study.tally_of(report, judge)
     replies, price = round(rows.total("replies")), price_per_1000(rows)
     if free(rows):
         cost = "It costs nothing: it sends no requests."
     elif price is None:
         cost = f"Not known: its model's card has no price. {plural(replies, 'reply', 'replies')}."
     else:
-        each = f"US$ {dollars(price)} per {THOUSAND} judgments"
+        each = f"US$ {dollars(price)} per {words.THOUSAND} judgments"
         cost = f"{each}; {dollars(rows.total('usd'))} for all {count(replies)} replies."
     covered, ok = "No judgment was asked of it.", tally.counts["ok"]
     if tally.asked:
-        failed = listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
-        of_all = f"{plural(tally.asked, 'judgment')} ({percent(ok / tally.asked)})"
+        failed = words.listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
+        of_all = f"{plural(tally.asked, 'judgment')} ({words.percent(ok / tally.asked)})"
         covered = f"A value from {count(ok)} of {of_all}{f': {failed}' if failed else ''}."
     return [
         ("What it is", kind),
@@ -172,15 +148,12 @@ def settings_section(report: CardReport, judge: Judge) -> Section:
         ]
         blocks.append(_settings_table(f"Its model `{name}`", of_model))
     rows = (row for table in report.tables.values() for row in table.where(judge=judge.id))
-    signature = next((row.signature for row in rows if row.signature), "")
-    if signature:
-        blocks.append(
-            Text(
-                "The signature of one of its numbers; those of its other numbers differ in the "
-                "parts stat and level:"
-            )
+    if signature := next((row.signature for row in rows if row.signature), ""):
+        about = (
+            "The signature of one of its numbers; those of its other numbers differ in the parts "
+            "stat and level:"
         )
-        blocks.append(Text(f"`{signature}`"))
+        blocks += [Text(about), Text(f"`{signature}`")]
     return Section("settings", "How it judges", SETTINGS_LEAD, blocks)
 
 
@@ -296,39 +269,25 @@ def number(row: Row | None) -> Cell:
     return replace(estimate(row, counts=True), notes=notes, title="", style=style)
 
 
-def _styles(alone: CardReport) -> Section | None:
-    blocks = [
-        block for dataset in alone.datasets for block in style_blocks(alone, dataset, alone.judges)
-    ]
-    lead = "How it uses its scale: where its scores of originals and of perturbed texts lie."
-    return Section("style", "Response style", lead, blocks) if blocks else None
-
-
 def _coverage(alone: CardReport, judge: Judge) -> Section | None:
     """Return its judgments by status, with the way to each of them."""
-    section = study.coverage(alone)
-    if section is None or not alone.spec.explore:
-        return section
+    if (section := study.coverage(alone)) is None:
+        return None
     links = [
-        Link(
+        elements.Link(
             f"Look through its replies on {dataset.name}",
-            worst_cases.explore(alone, dataset=dataset.id, judge=judge.id),
+            worst_cases.explore(dataset=dataset.id, judge=judge.id),
         )
         for dataset in alone.datasets
     ]
-    return replace(section, blocks=[*section.blocks, Heading("Every reply", "replies"), *links])
+    heading = elements.Heading("Every reply", "replies")
+    return replace(section, blocks=[*section.blocks, heading, *links])
 
 
 def judge_card(spec: JudgeCardSpec) -> None:
     """Write the card of every judge, and delete those of an earlier state of the study."""
     folder = Path(spec.output)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = set()
     report = CardReport.load(spec)
     for judge, html in render(report, WORKFLOW / "report", WORKFLOW / "texts"):
-        path = folder / f"{judge}.html"
-        write_text(path, html)
-        written.add(path)
-    for path in sorted({*folder.glob("*.html")} - written):
-        print(f"deleted, because the study no longer has this judge: {path}")
-        path.unlink()
+        write_text(folder / f"{judge}.html", html)
+    delete_stale(folder.glob("*.html"), [judge.id for judge in report.judges], "judge")

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 
+from judgescope.core.errors import coded
 from judgescope.perturb.edits import Edit, may_cut
-from judgescope.report.html import UNWRITABLE
 from judgescope.report.specs import PerturbationCard
 from judgescope.report.words import plural
 
@@ -33,6 +33,7 @@ _MARKS = re.escape(string.punctuation + "…“”‘’„«»–—。、，�
 _TOKEN = re.compile(rf"\s+|[{_MARKS}{_UNSPACED}]|[^\s{_MARKS}{_UNSPACED}]+")
 """White space, a mark, a character of a script without spaces, or a word; nothing is left out."""
 
+_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
 Kind = Literal["same", "del", "ins", "moved", "error", "gap"]
 
 
@@ -57,8 +58,11 @@ class Piece(NamedTuple):
     @property
     def sign(self) -> str:
         """Return a visible sign for an invisible change, such as a space; else ""."""
-        hidden = all(map(_hidden, self.text)) and not UNWRITABLE.search(self.text)
-        return "".join(map(_sign, self.text[:MOST_SIGNS])).strip() if hidden else ""
+        kinds = {"" if char.isspace() else unicodedata.category(char) for char in self.text}
+        if kinds - {"", "Mn", "Mc", "Me", "Cf"} or coded(self.text) != self.text:
+            return ""
+        signs = (_SIGNS.get(char, f"U+{ord(char):04X} ") for char in self.text[:MOST_SIGNS])
+        return "".join(signs).strip()
 
 
 def edited(text: str, edits: Iterable[Edit]) -> list[Stretch]:
@@ -74,36 +78,20 @@ def edited(text: str, edits: Iterable[Edit]) -> list[Stretch]:
 def compared(before: str, after: str) -> list[Stretch]:
     """Return the stretches of two texts without known edits, compared word by word."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    start = _alike(old, new)
-    end = _alike(old[start:][::-1], new[start:][::-1])
+    start = Prefix.similarity(old, new)
+    end = Postfix.similarity(old[start:], new[start:])
     head, tail = "".join(old[:start]), "".join(old[len(old) - end :])
-    middle = _between(old[start : len(old) - end], new[start : len(new) - end])
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    middle, parts = [Stretch("".join(old), "".join(new), True)], list[Stretch]()
+    for one in Levenshtein.opcodes(old, new) if len(old) + len(new) <= MOST_TOKENS else ():
+        first = "".join(old[one.src_start : one.src_end])
+        other = "".join(new[one.dest_start : one.dest_end])
+        # what only separates two changes is a part of both
+        parts.append(Stretch(first, other, one.tag != "equal" or not first.strip()))
+    changed = sum(len(one.before.split()) for one in parts if one.changed)
+    if parts and changed <= MOST_REPLACED * sum(len(one.before.split()) for one in parts):
+        middle = parts
     return _joined([Stretch(head, head, False), *middle, Stretch(tail, tail, False)])
-
-
-def _alike(first: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many tokens are equal at the start of both."""
-    pairs = enumerate(zip(first, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(other)))
-
-
-def _between(old: list[str], new: list[str]) -> list[Stretch]:
-    """Return the stretches of tokens that differ at both ends."""
-    whole = [Stretch("".join(old), "".join(new), True)]
-    if len(old) + len(new) > MOST_TOKENS:
-        return whole
-    found = [
-        Stretch(
-            "".join(old[one.src_start : one.src_end]),
-            "".join(new[one.dest_start : one.dest_end]),
-            # what only separates two changes is a part of both
-            one.tag != "equal" or not "".join(old[one.src_start : one.src_end]).strip(),
-        )
-        for one in Levenshtein.opcodes(old, new)
-    ]
-    changed = sum(len(one.before.split()) for one in found if one.changed)
-    words = sum(len(one.before.split()) for one in found)
-    return whole if changed > MOST_REPLACED * words else found
 
 
 def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
@@ -121,7 +109,7 @@ def marked(stretches: Iterable[Stretch]) -> list[Piece]:
     found: list[Piece] = []
     for before, after, changed in stretches:
         found += [Piece("del", before), Piece("ins", after)] if changed else [Piece("same", before)]
-    return _full(found)
+    return [piece for piece in found if piece.text]
 
 
 def reordered(text: str, edits: Sequence[Edit]) -> tuple[list[Piece], list[Piece]] | None:
@@ -134,14 +122,15 @@ def reordered(text: str, edits: Sequence[Edit]) -> tuple[list[Piece], list[Piece
     left: dict[str, list[int]] = {}
     for number, edit in enumerate(edits, 1):
         left.setdefault(edit.before, []).append(number)
-    old, new, done = list[Piece](), list[Piece](), 0
+    pairs, done = list[tuple[Piece, Piece]](), 0
     for number, edit in enumerate(edits, 1):
         kept = Piece("same", text[done : edit.offset])
-        old += [kept, Piece("moved", edit.before, number)]
-        new += [kept, Piece("moved", edit.after, left[edit.after].pop(0))]
+        moved = Piece("moved", edit.after, left[edit.after].pop(0))
+        pairs += [(kept, kept), (Piece("moved", edit.before, number), moved)]
         done = edit.end
     rest = Piece("same", text[done:])
-    return _full([*old, rest]), _full([*new, rest])
+    old, new = zip(*pairs, (rest, rest), strict=True)
+    return [piece for piece in old if piece.text], [piece for piece in new if piece.text]
 
 
 def states(
@@ -157,10 +146,6 @@ def states(
         return [marked(compared(before, after))]
     moved = reordered(before, edits) if card and card.level == "sentence" else None
     return [marked(edited(before, edits))] if moved is None else list(moved)
-
-
-def _full(pieces: Iterable[Piece]) -> list[Piece]:
-    return [piece for piece in pieces if piece.text]
 
 
 def shortened(pieces: Sequence[Piece]) -> list[Piece]:
@@ -199,19 +184,6 @@ def _ends(piece: Piece) -> Iterator[Piece]:
     yield piece._replace(text=piece.text[:start])
     yield Piece("gap", plural(end - start, f"{_WHAT[piece.kind]}character"))
     yield piece._replace(text=piece.text[end:])
-
-
-_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
-
-
-def _hidden(char: str) -> bool:
-    return (
-        char.isspace() or unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Cf"
-    )
-
-
-def _sign(char: str) -> str:
-    return _SIGNS.get(char, f"U+{ord(char):04X} ")
 
 
 # --- errors that judges list ------------------------------------------------------------------

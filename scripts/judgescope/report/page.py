@@ -1,7 +1,7 @@
 """HTML pages from sections: those of the report, and its parts for Snakemake's own report."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from html import unescape
@@ -11,23 +11,15 @@ from textwrap import wrap
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from judgescope.core.errors import coded
+from judgescope.core.files import write_text
 from judgescope.core.names import slug
 from judgescope.core.paths import WORKFLOW
+from judgescope.report import elements
 from judgescope.report.cells import Cell
 from judgescope.report.charts import COLOURS, INK
-from judgescope.report.elements import (
-    FRONT,
-    SECTIONS,
-    Block,
-    Figure,
-    Fold,
-    Gallery,
-    Overview,
-    Picture,
-    Section,
-    Table,
-)
-from judgescope.report.html import environment_of, finished, writable
+from judgescope.report.elements import FRONT, SECTIONS, Block, Figure, Section, Table
+from judgescope.report.html import environment_of, finished
 from judgescope.report.report import Report
 from judgescope.report.sections import sections_of
 from judgescope.report.sections.judges import measured
@@ -37,7 +29,7 @@ from judgescope.report.specs import ReportSpec
 TICKS = re.compile(r"`([^`]*)`")
 SCRIPTS = ("sort.js", "csv.js")
 SCORE = re.compile(
-    r"\b(?:(D)_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact)|(S)_([TF]))\b"
+    r"\b(D(?=_[a-z])|S(?=_[A-Z]))_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact|[TF])\b"
 )
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
 BESIDE = re.compile(r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL)
@@ -126,13 +118,10 @@ def inline(text: str) -> Markup:
 
     Everything is escaped first, so that quoted text stays text.
     """
-    coded = TICKS.sub(r"<code>\1</code>", str(escape(text)))
-    return Markup(SCORE.sub(_below, coded))
-
-
-def _below(match: re.Match[str]) -> str:
-    name, below = match[1] or match[3], match[2] or match[4]
-    return f"<var>{name}</var><sub>{below.replace('_', ' ')}</sub>"
+    with_code = TICKS.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(
+        SCORE.sub(lambda at: f"<var>{at[1]}</var><sub>{at[2].replace('_', ' ')}</sub>", with_code)
+    )
 
 
 # --- parts of the report ----------------------------------------------------------------------
@@ -142,13 +131,12 @@ def write_parts(
     report: Report, templates: Path, sections: Iterable[Section], figures: Path, pages: Path
 ) -> None:
     """Write `<section>/<number>-<title>.svg` into one folder, `<section>.html` into another."""
-    for folder in (figures, pages):
-        folder.mkdir(parents=True, exist_ok=True)
+    figures.mkdir(parents=True, exist_ok=True)
     for section in sections:
-        _write(pages / f"{section.id}.html", unlinked(render(report, templates, [section])))
+        write_text(pages / f"{section.id}.html", unlinked(render(report, templates, [section])))
         for number, figure in enumerate(figures_of(section.blocks), 1):
             name = f"{number:02d}-{slug(figure.title)}.svg"
-            _write(figures / section.id / name, alone(figure, templates))
+            write_text(figures / section.id / name, alone(figure, templates))
 
 
 def write_pages(report: Report, templates: Path, sections: Sequence[Section], folder: Path) -> None:
@@ -156,38 +144,39 @@ def write_pages(report: Report, templates: Path, sections: Sequence[Section], fo
     by_id = {section.id: section for section in sections}
     front = [by_id[name] for name in FRONT if name in by_id]
     front.insert(1, gallery(sections))
-    _write(folder / "index.html", render(report, templates, front, sections, ""))
+    write_text(folder / "index.html", render(report, templates, front, sections, ""))
     (folder / SECTIONS).mkdir(parents=True, exist_ok=True)
     for section in sections:
         if section.id not in FRONT:
             page = render(report, templates, [section], sections, "../")
-            _write(folder / section.href, page)
+            write_text(folder / section.href, page)
         for table in every_block(section.blocks):
             if isinstance(table, Table) and table.too_long:
                 whole = replace(section, lead="", blocks=[replace(table, whole=True)])
-                _write(folder / table.page, render(report, templates, [whole], sections, "../"))
+                write_text(folder / table.page, render(report, templates, [whole], sections, "../"))
 
 
 def gallery(sections: Iterable[Section]) -> Section:
     """Return the section of the first page that shows each other section at a glance."""
-    groups: dict[str, list[Picture]] = {}
+    groups: dict[str, list[elements.Picture]] = {}
     for section in sections:
         if section.id not in FRONT:
             figure = next(figures_of(section.blocks), None)
             line = SENTENCE.split(figure.summary if figure else section.lead)[0]
             drawn = figure.svg if figure else ""
-            picture = Picture(section.title, section.href, drawn, line)
+            picture = elements.Picture(section.title, section.href, drawn, line)
             groups.setdefault(section.group, []).append(picture)
-    return Section("pictures", "What it rests on", GALLERY_LEAD, [Gallery([*groups.items()])])
+    pictures = elements.Gallery([*groups.items()])
+    return Section("pictures", "What it rests on", GALLERY_LEAD, [pictures])
 
 
 def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield blocks and those within them: of folds, of the first screen, and tables of figures."""
     for block in blocks:
         yield block
-        if isinstance(block, Fold):
+        if isinstance(block, elements.Fold):
             yield from every_block(block.blocks)
-        elif isinstance(block, Overview) and block.figure:
+        elif isinstance(block, elements.Overview) and block.figure:
             yield from every_block([block.figure])
         elif isinstance(block, Figure):
             yield block.table
@@ -210,12 +199,8 @@ def alone(figure: Figure, templates: Path) -> str:
     template = filled(templates).get_template("figure.svg.jinja")
     width, height = map(float, size.groups())
     titles = wrap(figure.title, ACROSS)
-    return writable(
-        template.render(
-            **{"figure": figure, "titles": titles, "width": width, "height": height},
-            **{"ink": INK, "colours": COLOURS},
-        )
-    )
+    values = {"figure": figure, "titles": titles, "width": width, "height": height}
+    return coded(template.render(**values, ink=INK, colours=COLOURS))
 
 
 def title_of(path: str | Path) -> str:
@@ -224,16 +209,12 @@ def title_of(path: str | Path) -> str:
     return unescape(found[1]).translate(PLAIN) if found else Path(path).stem
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
 def report(spec: ReportSpec) -> None:
     """Write the pages of the report, and its figures and sections as files of their own."""
     contents = Report.load(spec)
     sections = sections_of(contents)
-    _drop_stale(spec.tables)
+    tables = Path(next(iter(spec.tables.values()))).parent
+    delete_stale([*tables.glob("*.csv"), *tables.glob("*.parquet")], spec.tables, "table")
     templates = WORKFLOW / "report"
     output = Path(spec.output)
     if not spec.texts:  # pages of an earlier state of the study, too
@@ -242,10 +223,8 @@ def report(spec: ReportSpec) -> None:
     write_parts(contents, templates, sections, Path(spec.figures), Path(spec.sections))
 
 
-def _drop_stale(tables: dict[str, str]) -> None:
-    """Delete tables that an earlier state of the study left: they would pass for this one's."""
-    folder = Path(next(iter(tables.values()))).parent
-    for path in sorted([*folder.glob("*.csv"), *folder.glob("*.parquet")]):
-        if path.stem not in tables:
-            print(f"deleted, because the study no longer has this table: {path}")
-            path.unlink()
+def delete_stale(paths: Iterable[Path], names: Collection[str], what: str) -> None:
+    """Delete files that an earlier state of the study left: they would pass for this one's."""
+    for path in sorted(path for path in paths if path.stem not in names):
+        print(f"deleted, because the study no longer has this {what}: {path}")
+        path.unlink()

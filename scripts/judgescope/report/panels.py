@@ -4,25 +4,14 @@ Everything has its place in pixels, titles and ticks too: as in charts.py, no la
 a font measures text.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, floor, log10
 from typing import NamedTuple, Self
 
-from judgescope.report.charts import (
-    BLUE,
-    GREEN,
-    GRID,
-    INK,
-    PALE_RED,
-    RED,
-    SOFT,
-    Spec,
-    cut,
-    framed,
-    layer,
-)
+from judgescope.report import charts
+from judgescope.report.charts import BLUE, GREEN, GRID, INK, RED, SOFT, Spec, cut
 from judgescope.report.elements import Key
 from judgescope.report.words import MINUS
 
@@ -69,7 +58,7 @@ CHANNELS: dict[str, tuple[str, Spec]] = {
 _OUTLINED = {"mark": "rect", "fill": "transparent"}
 LOOKS: dict[str, Spec] = {
     "empty": {**_OUTLINED, "stroke": GRID, "strokeDash": [2, 2]},
-    "band": {"mark": "rect", "fill": PALE_RED},
+    "band": {"mark": "rect", "fill": charts.PALE_RED},
     "above": {"mark": "rect", "fill": BLUE, "stroke": GRID, "strokeWidth": 1},
     "below": {"mark": "rect", "fill": RED, "stroke": GRID, "strokeWidth": 1},
     "frame": {**_OUTLINED, "stroke": GRID},
@@ -114,8 +103,9 @@ class Canvas:
             if values := self.marks.get(name):
                 known = [(field, *CHANNELS[field]) for field in values[0]]
                 channels = {channel: {"field": field, **how} for field, channel, how in known}
-                layers.append({"name": name, **layer(values=values, encoding=channels, **look)})
-        return framed(layers, width, height)
+                marks = charts.layer(values=values, encoding=channels, **look)
+                layers.append({"name": name, **marks})
+        return charts.framed(layers, width, height)
 
 
 @dataclass(frozen=True)
@@ -127,11 +117,16 @@ class Scale:
     step: float
 
     @classmethod
-    def of(cls, values: Sequence[float], step: float = 0.0) -> Self:
-        """Return the scale that holds the values, with few ticks unless `step` is given."""
-        step = step or _step(max(values) - min(values))
-        low = floor(min(values) / step)
-        return cls(low, max(ceil(max(values) / step), low + 1), step)
+    def of(cls, values: Iterable[float | None], wider: float = 1.0) -> Self:
+        """Return the scale that holds the values, with few ticks; fewer where it is `wider`."""
+        known = [value for value in values if value is not None]
+        span, step = (max(known) - min(known)) * wider, 0.1
+        if span >= LEAST_SPAN:  # the least step of 1, 2 or 5 times a power of ten
+            power = floor(log10(span / MOST_TICKS))
+            steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
+            step = next(step for step in steps if span / step <= MOST_TICKS)
+        low = floor(min(known) / step)
+        return cls(low, max(ceil(max(known) / step), low + 1), step)
 
     def share(self, value: float) -> float:
         """Return where a value lies, from 0 to 1."""
@@ -143,15 +138,6 @@ class Scale:
         digits = max(0, -floor(log10(self.step)))
         values = [round(at * self.step, 9) for at in range(self.low, self.high + 1)]
         return [(value, f"{value:.{digits}f}".replace("-", MINUS)) for value in values]
-
-
-def _step(span: float) -> float:
-    """Return the least step of 1, 2 or 5 times a power of ten that needs few ticks."""
-    if span < LEAST_SPAN:
-        return 0.1
-    power = floor(log10(span / MOST_TICKS))
-    steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
-    return next(step for step in steps if span / step <= MOST_TICKS)
 
 
 class _Grid(NamedTuple):
@@ -228,13 +214,6 @@ class TargetSet:
     ends: Sequence[Ends] = ()
     level: Level | None = None
 
-    @property
-    def values(self) -> list[float]:
-        """Return all that its scale must hold."""
-        values = [value for _, value in (*self.dots, *self.means)]
-        values += [end for _, *ends in (*self.spread, *self.ends) for end in ends]
-        return values + [end for end in self.level or () if end is not None]
-
 
 def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     """Return the specification; `x` names the whole numbers. Some panel has a dot.
@@ -242,18 +221,18 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     All panels share both scales.
     """
     sizes = sorted({at for panel in panels for at, _ in (*panel.dots, *panel.means)})
-    scale, canvas = Scale.of([value for panel in panels for value in panel.values]), Canvas()
+    values, canvas = list[float | None](), Canvas()
+    for panel in panels:
+        placed = (*panel.dots, *panel.means, *panel.spread, *panel.ends)
+        values += [value for _, *of_one in placed for value in of_one] + [*(panel.level or ())]
+    scale = Scale.of(values)
     for number, panel in enumerate(panels):
         frame = _Frame(canvas, ENSEMBLES, number, panel.title, scale)
-        wide = frame.right - frame.left - 2 * EDGE
-        places = {
-            at: frame.left
-            + EDGE
-            + wide * ((at - sizes[0]) / (sizes[-1] - sizes[0] or 1) if sizes[1:] else 0.5)
-            for at in sizes
-        }
-        for at, place in places.items():
-            frame.below(place, str(at))
+        wide, places = frame.right - frame.left - 2 * EDGE, dict[int, float]()
+        for at in sizes:
+            share = (at - sizes[0]) / (sizes[-1] - sizes[0]) if sizes[1:] else 0.5
+            places[at] = frame.left + EDGE + wide * share
+            frame.below(places[at], str(at))
         for at, value in panel.means:
             canvas.add("mean", places[at], frame.y(value), panel=number)
         for at, value in panel.dots:
@@ -283,16 +262,16 @@ class Forest:
     band: tuple[float, float] | None = None
 
     @property
-    def values(self) -> list[float]:
+    def values(self) -> list[float | None]:
         """Return all that its scale must hold."""
         ends = [end for point in self.points for end in point or ()]
-        return [end for end in (0.0, *ends, self.people, *(self.band or ())) if end is not None]
+        return [0.0, *ends, self.people, *(self.band or ())]
 
 
 def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Spec:
     """Return the specification: a line for each name, panels beside each other, one scale."""
-    values = [value for panel in panels for value in panel.values]
-    scale, canvas = Scale.of(values, _step((max(values) - min(values)) * 1.5)), Canvas()
+    scale = Scale.of((value for panel in panels for value in panel.values), wider=1.5)
+    canvas = Canvas()
     columns = min(FORESTS, len(panels))
     wide, edge = (FOREST_WIDE - FOREST_LEFT) / columns, 2 * EDGE
     tall = len(names) * FOREST_LINE + FOREST_HEAD + FOREST_FOOT
@@ -387,12 +366,6 @@ class Priced:
     dots: Sequence[Bought]
     level: float | None = None
 
-    @property
-    def values(self) -> list[float]:
-        """Return all that its scale must hold."""
-        ends = [end for dot in self.dots for end in (dot.value, dot.ci_low, dot.ci_high)]
-        return [end for end in (*ends, self.level) if end is not None]
-
 
 def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     """Return the specification; some dot of some panel has a price above 0.
@@ -405,7 +378,8 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     cheap, dear = floor(min(powers)), max(ceil(max(powers)), floor(min(powers)) + 1)
     free, canvas = any(price <= 0 for price in prices), Canvas()
     for number, panel in enumerate(panels):
-        frame = _Frame(canvas, COSTS, number, panel.title, Scale.of(panel.values))
+        ends = [end for dot in panel.dots for end in (dot.value, dot.ci_low, dot.ci_high)]
+        frame = _Frame(canvas, COSTS, number, panel.title, Scale.of([*ends, panel.level]))
         start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
         wide = (frame.right - PRICE_EDGE - start) / (dear - cheap)
         unpaid = [dot.number for dot in panel.dots if dot.price <= 0]

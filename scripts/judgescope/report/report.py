@@ -1,6 +1,5 @@
 """The data of the report: the study's spec, its result tables, counts of each dataset."""
 
-import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
 from msgspec import Struct, convert
+from msgspec.json import decode
 
 from judgescope.core.names import ORACLE
 from judgescope.engines import PROMPTED
@@ -127,7 +127,7 @@ class Report:
             name: Rows.of_table(read_table("results", path)) for name, path in spec.tables.items()
         }
         counts = {
-            name: convert(json.loads(Path(card.report).read_text(encoding="utf-8")), ReadCounts)
+            name: decode(Path(card.report).read_bytes(), type=ReadCounts)
             for name, card in spec.datasets.items()
         }
         for name, paths in spec.joined.items():

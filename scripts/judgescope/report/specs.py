@@ -142,8 +142,6 @@ class WorstCases(SpecPart, frozen=True, kw_only=True):
 class JudgeCardSpec(ReportSpec, frozen=True, kw_only=True):
     """What the job needs that writes the cards of all judges."""
 
-    explore: bool
-    """Whether there is a page of all judgments."""
     settings: dict[str, dict[str, object]]
     """Judge -> what its card says beside the defaults."""
     models: dict[str, dict[str, object]]

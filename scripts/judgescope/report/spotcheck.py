@@ -21,7 +21,7 @@ from judgescope.report.html import environment_of, finished
 from judgescope.report.marked import Piece, compared, marked, shortened, states
 from judgescope.report.specs import PerturbationCard, PerturbedSet, SpotcheckSpec
 from judgescope.report.words import count
-from judgescope.schema.tables import read_table
+from judgescope.schema.tables import read_table, texts_of
 
 DRAWN, UNDONE = 10, 3
 """Texts of a cell that are shown: perturbed ones, and those that could not be."""
@@ -76,8 +76,7 @@ def render(spec: SpotcheckSpec, templates: Path, look: Path) -> str:
 
 def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[Sample]:
     """Yield the samples of a dataset, in the order in which the study names its perturbation."""
-    path = f"{spec.results}/targets/{dataset}/original.parquet"
-    originals = _texts(read_table("targets", path, ["target", "text"]))
+    originals = texts_of(f"{spec.results}/targets/{dataset}/original.parquet")
     for perturbation in spec.datasets[dataset].sets:
         yield _sample(spec, originals, dataset, perturbation)
 
@@ -91,9 +90,11 @@ def _sample(
     done, undone = drawn(table, spec.seed, dataset, name, degree)
     replies: dict[str, str] = {}  # the last reply for a text decided its outcome
     if undone and card.method != "rule":
-        replies = _texts(read_table("answers", f"{spec.results}/made/{file}", ["target", "text"]))
+        answers = read_table("answers", f"{spec.results}/made/{file}", ["target", "text"])
+        replies = {row["target"]: row["text"] for row in answers.to_pylist()}
     # a text of a chain was made from the one before
-    before = {**originals, **_texts(table)} if card.kind == "chain" else originals
+    chain = texts_of(f"{spec.results}/targets/{file}") if card.kind == "chain" else {}
+    before = {**originals, **chain}
 
     def example(row: Row) -> Example:
         edits = [Edit(**edit) for edit in row["edits"] or ()]
@@ -118,10 +119,6 @@ def _sample(
         done=[example(row) for row in done],
         undone=[example(row) for row in undone],
     )
-
-
-def _texts(table: pa.Table) -> dict[str, str]:
-    return dict(zip(table["target"].to_pylist(), table["text"].to_pylist(), strict=True))
 
 
 def _outcome(status: str) -> str:

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, wraps
 from types import MappingProxyType
 from typing import Unpack
 
+from judgescope.report import elements
 from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, figures, heat
 from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from judgescope.report.elements import (
@@ -15,13 +16,12 @@ from judgescope.report.elements import (
     Column,
     Figure,
     Fold,
-    Heading,
-    Key,
     Line,
     Section,
     Table,
+    Text,
 )
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Dataset, Judge, Maker, Report, in_group
 from judgescope.report.rows import Address, Place, Row, Rows
 from judgescope.report.words import label
 from judgescope.statistics.registry import statistic
@@ -84,36 +84,35 @@ class TableSpec:
         """Return the table of the rows of one dataset."""
         bodies: list[Body] = []
         for group in self.groups:
-            if group.lines is not None:
-                lines = [self._line(rows, group, line) for line in group.lines]
-                bodies.append(Body(lines, group.title))
-            else:
+            if group.lines is None:
                 shown = judges if group.judges is None else group.judges
                 bodies += judge_bodies(shown, partial(self._of_judge, rows, group), group.title)
+                continue
+            lines = []
+            for each in group.lines:
+                if isinstance(each, Line):
+                    lines.append(each)
+                else:
+                    cells, _ = self._cells(rows, {**group.where, **each.where})
+                    lines.append(Line(each.head, cells, about=each.about))
+            bodies.append(Body(lines, group.title))
         return Table(
             *(self.caption, self.corner, self.columns, bodies, self.notes, self.code, self.source)
         )
 
-    def _line(self, rows: Rows, group: RowGroup, line: Entry | Line) -> Line:
-        if isinstance(line, Line):
-            return line
-        found = self._rows(rows, {**group.where, **line.where})
-        return Line(line.head, [self._cell(row) for row in found], about=line.about)
-
     def _of_judge(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
-        found = self._rows(rows, {**group.where, "judge": judge.id})
-        return [self._cell(row) for row in found] if any(found) or self.every_judge else None
+        cells, known = self._cells(rows, {**group.where, "judge": judge.id})
+        return cells if known or self.every_judge else None
 
-    def _rows(self, rows: Rows, shared: Address) -> list[Row | None]:
+    def _cells(self, rows: Rows, shared: Address) -> tuple[list[Cell], bool]:
+        """Return the cells of a line, and whether any has a row."""
         found = []
         for column in self.columns:
             place: Address = {"judge": self.judge, "level": self.level, **shared, **column.where}
             name = column.statistic or place.get("statistic", self.statistic)
             found.append(rows.at(place["judge"], name, place))
-        return found
-
-    def _cell(self, row: Row | None) -> Cell:
-        return self.cell(row) if self.cell else estimate(row, counts=self.counts)
+        show = self.cell or partial(estimate, counts=self.counts)
+        return [show(row) for row in found], any(found)
 
 
 def rank_cell(row: Row | None) -> Cell:
@@ -163,26 +162,42 @@ def by_dataset(
     """Return the blocks of every dataset that has some, under a heading each."""
     blocks: list[Block] = []
     for dataset in datasets:
-        found = list(make(dataset))
-        blocks += [Heading(dataset.name, f"{prefix}-{dataset.id}"), *found] if found else []
+        if found := list(make(dataset)):
+            blocks += [elements.Heading(dataset.name, f"{prefix}-{dataset.id}"), *found]
     return blocks
 
 
 def section_of(
-    report: Report,
+    group: str,
+    order: int,
     table: str,
     title: str,
     lead: str,
-    make: Callable[[Report, Dataset, Rows], Iterable[Block]],
-) -> Section | None:
-    """Return the section of a result table, dataset by dataset; None without rows."""
+    *,
+    empty: str = "",
+    always: bool = False,
+    finish: Callable[[Report, list[Block]], list[Block]] = lambda _, blocks: blocks,
+) -> Callable[[Callable[[Report, Dataset, Rows], Iterable[Block]]], Maker]:
+    """Register the section of a result table: a function makes the blocks of each dataset.
 
-    def blocks(dataset: Dataset) -> Iterable[Block]:
-        rows = report.rows(table, dataset.id)
-        return make(report, dataset, rows) if len(rows) else ()
+    Of a dataset without rows there is the text `empty`, or nothing, unless the function makes
+    blocks `always`; `finish` adds those of no dataset. The section is None without blocks.
+    """
 
-    found = by_dataset(report.datasets, table, blocks)
-    return Section(table, title, lead, found) if found else None
+    def register(make: Callable[[Report, Dataset, Rows], Iterable[Block]]) -> Maker:
+        @wraps(make)
+        def section(report: Report) -> Section | None:
+            def blocks(dataset: Dataset) -> Iterable[Block]:
+                rows = report.rows(table, dataset.id)
+                return make(report, dataset, rows) if len(rows) or always else nothing
+
+            nothing = [Text(empty)] if empty and len(report.rows(table)) else []
+            found = by_dataset(report.datasets, table, blocks)
+            return Section(table, title, lead, finish(report, found)) if found else None
+
+        return in_group(group, order)(section)
+
+    return register
 
 
 def agreed_with(dataset: Dataset) -> str:
@@ -200,7 +215,7 @@ def chart(
     summary: str,
     table: Table,
     *,
-    line: float,
+    line: float = 0.0,
     axis: str,
     across: bool = False,
     statistics: Collection[str] = (),
@@ -240,7 +255,7 @@ def chart(
     if len(every) > MOST_SIGNS:
         summary += f" The figure shows the first {MOST_SIGNS} of {len(every)}; the table has all."
         points = [point for point in points if point.series in every[:MOST_SIGNS]]
-    keys = [Key(one.sign, one.style, one.name) for one in series]
+    keys = [elements.Key(one.sign, one.style, one.name) for one in series]
     drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
     return Figure(title, drawn, summary, keys, table)
 

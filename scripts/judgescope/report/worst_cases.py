@@ -2,37 +2,28 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.core.cells import DERIVED, joined, split
-from judgescope.core.paths import Paths
+from judgescope.core.cells import DERIVED, joined
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
+from judgescope.report import words
 from judgescope.report.elements import Block, Case, Excerpt, Section, Text
-from judgescope.report.items import Draw, Judged, Target, Texts, judged
+from judgescope.report.items import Draw, Judged, Target, Texts
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.report import CardReport, Dataset, Judge
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
 from judgescope.report.spotcheck import DONE
 from judgescope.report.tables import by_dataset
-from judgescope.report.words import (
-    MINUS,
-    OFF_GRID_SENTENCE,
-    STATUSES,
-    amount,
-    count,
-    listed,
-    percent,
-    plural,
-)
-from judgescope.schema.tables import read_part, read_table
+from judgescope.report.words import STATUSES, amount, count, listed, percent, plural
+from judgescope.schema.tables import read_table
 
 MOST = 5
 """Maximum number of cases shown of each kind and dataset."""
@@ -160,46 +151,29 @@ def disagreeing(
         of_targets = scores.get((SYSTEMS, aspect))
         if of_targets is None:
             continue
-        rated = ratings.get(aspect.partition(".")[0], {})
-        missing |= {target for target in rated if of_targets.get(target) is None}
-        for bad in _distances(aspect, of_targets, rated, scale, ends.get(aspect)):
-            if bad.target not in worst or abs(bad.by) > abs(worst[bad.target].by):
-                worst[bad.target] = bad
+        known, rated = {}, ratings.get(aspect.partition(".")[0], {})
+        for target in rated:
+            if (score := of_targets.get(target)) is None:
+                missing.add(target)
+            else:
+                known[target] = score
+        people, span = [rated[target] for target in known], ends.get(aspect)
+        places, wanted = _places([*known.values()], span), _places(people, span and scale)
+        for (target, score), place, other in zip(known.items(), places, wanted, strict=True):
+            by = round(place - other, 12)
+            if target not in worst or abs(by) > abs(worst[target].by):
+                worst[target] = Bad(SYSTEMS, aspect, target, score, rated[target], by, span is None)
     ordered = sorted(worst.values(), key=lambda bad: (-abs(bad.by), bad.target))
     cases = [bad for bad in ordered if bad.by][:MOST]
     return Worst(cases, len(ordered), len(missing - worst.keys()))
 
 
-def _distances(
-    aspect: str,
-    of_targets: ScoresOfTargets,
-    rated: Mapping[str, float],
-    scale: Sequence[float],
-    ends: Ends,
-) -> Iterator[Bad]:
-    """Yield how far the score of each text is from its rating."""
-    both = [
-        (target, score, rating)
-        for target, rating in rated.items()
-        if (score := of_targets.get(target)) is not None
-    ]
-    scores, people = [score for _, score, _ in both], [rating for *_, rating in both]
-    if ends is None:
-        places, wanted = _mid_ranks(scores), _mid_ranks(people)
-    else:
-        places = [_share(score - ends[0], ends[1] - ends[0]) for score in scores]
-        wanted = [_share(rating - scale[0], scale[1] - scale[0]) for rating in people]
-    for (target, score, rating), place, other in zip(both, places, wanted, strict=True):
-        by = round(place - other, 12)
-        yield Bad(SYSTEMS, aspect, target, score, rating, by, ranked=ends is None)
-
-
-def _mid_ranks(values: Sequence[float]) -> list[float]:
-    """Return the mid-rank of each value, as a share of their number."""
-    ordered = np.sort(values)
-    sums = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
-    ranks: list[float] = (sums / 2 / len(ordered)).tolist()
-    return ranks
+def _places(values: Sequence[float], ends: Sequence[float] | None) -> list[float]:
+    """Return where each value lies between the ends, else its mid-rank; as shares."""
+    if ends is not None:
+        return [_share(value - ends[0], ends[1] - ends[0]) for value in values]
+    ranks = pd.Series(values, dtype=float).rank()
+    return [(rank - 0.5) / len(values) for rank in ranks]
 
 
 class Reader:
@@ -211,14 +185,10 @@ class Reader:
         self.texts = Texts(self.out, dataset.id)
         self.rules = report.spec.worst.get(dataset.id)
         self._perturbed: dict[str, dict[str, str]] = {}
-        self._cell: tuple[str, str, str] = ("", "", "")
-        self._judged: dict[tuple[str, str | None], Judged] = {}
 
     @cached_property
     def _scores(self) -> pa.Table:
-        names = ["perturbation", "judge", "aspect", "criterion", "target", "target_b", "value"]
-        path = f"{self.out}/collected/{self.dataset.id}/scores.parquet"
-        table = read_table("scores", path, names)
+        table = read_table("scores", f"{self.out}/collected/{self.dataset.id}/scores.parquet")
         return table.filter(pc.is_null(table["target_b"]))
 
     def scores(self, judge: Judge) -> ScoresOfJudge:
@@ -260,39 +230,15 @@ class Reader:
         known = labels and card and not card.thresholded and score in range(len(labels))
         return labels[int(score)] if known else amount(score)
 
-    def _model(self, judge: Judge) -> str:
-        """Return the model in the paths of a judge's cells."""
-        return str(self.report.spec.settings[judge.id].get("model", DERIVED))
+    def judged(self, judge: Judge, cell: str, aspect: str) -> list[Judged]:
+        """Return the judge's judgments of a set of texts in one aspect."""
+        model = str(self.report.spec.settings[judge.id].get("model", DERIVED))
+        return self.texts.judged((cell, judge.id, aspect), model)
 
-    def find(
-        self, judge: Judge, cell: str, aspect: str, target: str, target_b: str | None = None
-    ) -> Judged:
-        """Return the judge's judgments of a text, or of a pair."""
-        if self._cell != (cell, judge.id, aspect):  # cases of one cell follow one another
-            self._cell = (cell, judge.id, aspect)
-            self._judged = {
-                (one.target.target, one.target_b.target if one.target_b else None): one
-                for one in judged(self.texts, self._cell, self._model(judge))
-            }
-        return self._judged[target, target_b]
-
-    def statuses(self, judge: Judge) -> list[dict[str, Any]]:
-        """Return the rows that count a judge's judgments without a value, in the study's order."""
-        table = read_table("statuses", f"{self.out}/collected/{self.dataset.id}/statuses.parquet")
-        rows: list[dict[str, Any]] = table.filter(pc.equal(table["judge"], judge.id)).to_pylist()
-        return rows
-
-    def failures(
-        self, judge: Judge, cell: str, aspect: str, status: str
-    ) -> list[tuple[str, str | None, str | None, int]]:
-        """Return (target, target_b, hint, draw) of the judgments of a cell that ended so."""
-        path = Paths(self.out).cell(
-            "judgments", self.dataset.id, self._model(judge), cell, judge.id
-        )
-        asked = ["target", "target_b", "hint", "draw"]
-        table = read_part("judgments", path, *split(aspect), [*asked, "status"])
-        rows = _columns(table.filter(pc.equal(table["status"], status)), asked)
-        return sorted(rows, key=lambda row: (row[0], row[1] or "", row[2] or "", row[3]))
+    def find(self, judge: Judge, bad: Bad) -> Judged:
+        """Return the judge's judgment of a text."""
+        found = self.judged(judge, bad.cell, bad.aspect)
+        return next(one for one in found if (one.target.target, one.target_b) == (bad.target, None))
 
 
 def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
@@ -317,28 +263,33 @@ def _unnoticed(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterator[
         for one in (reader.rules.perturbations if reader.rules else [])
         if any((one.cell, aspect) in scores for aspect in one.aspects)
     ]
-    if perturbations:
-        perturbed = {one.cell: reader.perturbed(one.cell) for one in perturbations}
-        worst = unnoticed(scores, perturbations, perturbed, reader.ends(judge))
-        yield Text("Perturbations that it does not notice", style="finding")
-        yield Text(_counted(worst), items=_why(perturbations))
-        for bad in worst.cases:
-            yield _perturbation_case(reader, judge, bad)
-
-
-def _counted(worst: Worst) -> str:
+    if not perturbations:
+        return
+    perturbed = {one.cell: reader.perturbed(one.cell) for one in perturbations}
+    worst = unnoticed(scores, perturbations, perturbed, reader.ends(judge))
+    yield Text("Perturbations that it does not notice", style="finding")
     missing = f" {count(worst.n_missing)} more have no score to compare." if worst.n_missing else ""
-    left = worst.higher + worst.equal
-    first = (
+    counted = (
         f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score above their "
         f"originals in an aspect that should drop, and {count(worst.equal)} score the same as "
         f"their originals at best.{missing}"
     )
-    if not left:
-        return f"{first} There are none to show."
-    order = "ties are ordered by degree (heavier first), the study's order and id"
-    shown = f"Shown: {count(len(worst.cases))} of these {count(left)}"
-    return f"{first} {shown}, the largest rise first, one per original; {order}."
+    shown = "There are none to show."
+    if left := worst.higher + worst.equal:
+        shown = (
+            f"Shown: {count(len(worst.cases))} of these {count(left)}, the largest rise first, one "
+            "per original; ties are ordered by degree (heavier first), the study's order and id."
+        )
+    yield Text(f"{counted} {shown}", items=_why(perturbations))
+    for bad in worst.cases:
+        found = reader.find(judge, bad)
+        written = partial(reader.written, judge, bad.aspect)
+        higher = f"higher by {percent(bad.by)} of its range" if bad.by else "no lower"
+        facts = [("original", written(bad.other)), ("perturbed", written(bad.score)), ("", higher)]
+        if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
+            original = reader.originals[found.target.item].text
+            found = found._replace(target=found.target._replace(before=original, edits=()))
+        yield _case(reader, judge, found, bad.cell, bad.aspect, facts)
 
 
 def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
@@ -350,24 +301,10 @@ def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
     }
     sentences = []
     for why, meaning in meanings.items():
-        names = dict.fromkeys(
-            one.cell.rpartition(".")[0] for one in perturbations if one.why == why
-        )
-        if names:
-            quoted = listed([f"`{name}`" for name in names])
+        names = [one.cell.rpartition(".")[0] for one in perturbations if one.why == why]
+        if quoted := listed([f"`{name}`" for name in dict.fromkeys(names)]):
             sentences.append(f"Aspects that should drop, {meaning}: {quoted}.")
     return sentences
-
-
-def _perturbation_case(reader: Reader, judge: Judge, bad: Bad) -> Case:
-    found = reader.find(judge, bad.cell, bad.aspect, bad.target)
-    higher = f"higher by {percent(bad.by)} of its range" if bad.by else "no lower"
-    before, after = (reader.written(judge, bad.aspect, value) for value in (bad.other, bad.score))
-    facts = [("original", before), ("perturbed", after), ("", higher)]
-    if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
-        original = reader.originals[found.target.item].text
-        found = found._replace(target=found.target._replace(before=original, edits=()))
-    return _case(reader, judge, found, bad.cell, bad.aspect, facts)
 
 
 def _disagreeing(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterator[Block]:
@@ -386,16 +323,16 @@ def _disagreeing(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterato
         f"rating are compared {how}; ties are ordered by id.{missing}"
     )
     for bad in worst.cases:
-        found = reader.find(judge, bad.cell, bad.aspect, bad.target)
+        found = reader.find(judge, bad)
         unit = "of the ranks" if bad.ranked else "of the scale"
         name = "planned rating" if reader.dataset.planned else "mean rating"
         raters = f" of {len(found.ratings)}" if len(found.ratings) > 1 else ""
-        labels = reader.dataset.labels_on(bad.aspect)
-        if labels:
+        rated = amount(bad.other)
+        if labels := reader.dataset.labels_on(bad.aspect):
             name, raters = name.replace("mean rating", "ratings"), ""
-        rated = listed([labels[int(value)] for value in found.ratings]) if labels else ""
+            rated = listed([labels[int(value)] for value in found.ratings])
         facts = [
-            (f"{name}{raters}", rated or amount(bad.other)),
+            (f"{name}{raters}", rated),
             ("score", reader.written(judge, bad.aspect, bad.score)),
             ("", f"too {'high' if bad.by > 0 else 'low'} by {percent(abs(bad.by))} {unit}"),
         ]
@@ -407,7 +344,8 @@ def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
 
     The first: in the study's order of texts and aspects, then by the texts' ids and the draw.
     """
-    rows = reader.statuses(judge)
+    table = read_table("statuses", f"{reader.out}/collected/{reader.dataset.id}/statuses.parquet")
+    rows = table.filter(pc.equal(table["judge"], judge.id)).to_pylist()
     counts = {
         status: sum(row["n"] for row in rows if row["status"] == status) for status in NO_VALUE
     }
@@ -419,7 +357,7 @@ def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
         "of texts, aspect, text id and draw."
     )
     yield Text("Replies without a value", style="finding")
-    yield Text(f"{text} {OFF_GRID_SENTENCE}" if counts[OFF_GRID] else text)
+    yield Text(f"{text} {words.OFF_GRID_SENTENCE}" if counts[OFF_GRID] else text)
     for status in counts:
         yield from islice(_failed_cases(reader, judge, rows, status), MOST)
 
@@ -427,16 +365,19 @@ def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
 def _failed_cases(
     reader: Reader, judge: Judge, rows: Iterable[dict[str, Any]], status: str
 ) -> Iterator[Case]:
+    def ids(judgment: Judged) -> tuple[str, str]:
+        return judgment.target.target, judgment.target_b.target if judgment.target_b else ""
+
     places = [(row["perturbation"], row["aspect"]) for row in rows if row["status"] == status]
     for cell, aspect in dict.fromkeys(places):
-        for target, target_b, hint, number in reader.failures(judge, cell, aspect, status):
-            found = reader.find(judge, cell, aspect, target, target_b)
-            draw = next(one for one in found.draws if (one.hint, one.draw) == (hint, number))
-            facts = [("", STATUSES[status])]
-            facts += [("rule", draw.rule)] if draw.rule else []
-            if len(found.draws) > 1:
-                facts.append(("reply", f"{number + 1} of {len(found.draws)}"))
-            yield _case(reader, judge, found, cell, aspect, facts, draw)
+        for found in sorted(reader.judged(judge, cell, aspect), key=ids):
+            failed = [draw for draw in found.draws if draw.status == status]
+            for draw in sorted(failed, key=lambda draw: (draw.hint or "", draw.draw)):
+                facts = [("", STATUSES[status])]
+                facts += [("rule", draw.rule)] if draw.rule else []
+                if len(found.draws) > 1:
+                    facts.append(("reply", f"{draw.draw + 1} of {len(found.draws)}"))
+                yield _case(reader, judge, found, cell, aspect, facts, draw)
 
 
 def _case(
@@ -469,16 +410,17 @@ def _case(
     return Case(
         f"{judgment.target.target}{f' and {other.target}' if other else ''}",
         f"{title} · {report.aspect(aspect)}",
-        [(fact, text.replace("-", MINUS) if text[:1] == "-" else text) for fact, text in facts],
+        [
+            (fact, text.replace("-", words.MINUS) if text[:1] == "-" else text)
+            for fact, text in facts
+        ],
         excerpts,
-        explore(report, **where),
+        explore(**where),
     )
 
 
-def explore(report: CardReport, **where: str) -> str:
-    """Return the way to the page where a judge's replies can be looked through, if there is one."""
-    if not report.spec.explore:
-        return ""
+def explore(**where: str) -> str:
+    """Return the way to the page where a judge's replies can be looked through."""
     return f"../explore.html#{urlencode(where, quote_via=quote)}"
 
 

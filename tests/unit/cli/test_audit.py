@@ -11,9 +11,8 @@ import pytest
 
 from audit_setup import Rows, chosen, made, passed, two, write
 from judgescope.cli.audit import table
-from judgescope.cli.init import long
 from judgescope.cli.init.guess import guess
-from judgescope.cli.init.tables import Table
+from judgescope.cli.init.tables import Table, unfolded
 from judgescope.cli.main import main
 
 pytestmark = pytest.mark.heavy
@@ -101,7 +100,7 @@ def test_a_long_table_has_aspects_and_says_which_raters_are_models() -> None:
         for who, kind in (("kim", "person"), ("zed", "model"))
     ]
     sheet = Table(Path("x.csv"), range(len(rows)), rows, list(rows[0]), [])
-    wide = long.unfolded(sheet, {})
+    wide = unfolded(sheet, {})
     found = wide.known
     assert found is not None and len(wide.rows) == 6
     assert found.ratings == {"fluency": ["kim (fluency)"], "use-of-facts": ["kim (use-of-facts)"]}
@@ -115,7 +114,7 @@ def test_many_raters_of_a_long_table_share_a_column() -> None:
         {"id": at % 10, "worker_id": f"w{at}", "rating": at % 5, "x": 1} for at in range(30)
     ] + [{"id": at, "worker_id": "gpt", "rating": 2, "x": 1} for at in range(10)]
     sheet = Table(Path("x.csv"), range(40), rows, list(rows[0]), [])
-    wide = long.unfolded(sheet, {})
+    wide = unfolded(sheet, {})
     found = wide.known
     assert found is not None and found.ratings == {"overall": ["people"]}
     assert wide.rows[0]["people"] == [0, 0, 0] and wide.rows[0]["gpt"] == 2

@@ -10,6 +10,7 @@ import pytest
 
 from audit_setup import two
 from judgescope.cli.audit import add_commands, table
+from judgescope.cli.init.cards import cards_of
 from judgescope.core.errors import UserError, UserErrors
 
 PAIRS = [(row["human"], row["judge"]) for row in two(24)]
@@ -265,7 +266,8 @@ def test_annotations_of_alpaca_eval_are_choices_of_people_and_judges(tmp_path: P
     draft = wanted(alpaca(), tmp_path / "a.json")
     columns = draft.columns
     assert columns.texts == ["output_1", "output_2"] and columns.source == ["instruction"]
-    assert columns.systems == ["generator_1", "generator_2"] and draft.methods == ["pairwise"]
+    assert columns.systems == ["generator_1", "generator_2"]
+    assert cards_of(draft)["study", draft.study]["methods"] == ["pairwise"]
     assert columns.ratings == {"overall": ["person 0", "person 1"]}
     assert columns.judges == {"gpt4": {"*": "gpt4"}}
     read = table.read(tmp_path / "a.json")

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.cli.export.latex import document, escaped
-from judgescope.cli.export.tables import WRITERS, tables_of
+from judgescope.cli.export.tables import WRITERS, document, escaped, tables_of
 from judgescope.cli.terminal import printed
 from judgescope.core.errors import UserError
 from judgescope.report.report import Report

@@ -15,7 +15,7 @@ from judgescope.cli.init import add_commands, begin
 from judgescope.cli.init.endpoint import PROVIDERS, variable
 from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
-from judgescope.cli.init.pairs import pairs_of
+from judgescope.cli.init.tables import pairs_of
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 

@@ -119,7 +119,7 @@ def test_texts_that_could_not_be_made_are_not_lost() -> None:
 
 def test_the_p_of_a_cell_is_that_of_its_d_and_holm_is_over_the_cells() -> None:
     own = made(scored(1, 0.25))
-    rows = discernment.rows(own)
+    rows = list(discernment.rows(own))
     claims = told(own)
     for name, claim in claims.items():
         d = one(rows, "D_exact", perturbation=name)["value"]
@@ -143,7 +143,7 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
     own = made(fallen(drops(*[1] * 20)), claims=[*discernment.METHOD.claims])
-    rows = verdicts.rows(own)
+    rows = list(verdicts.rows(own))
     assert rows == list(verdict_rows(own, perturbations.perturbation_claims(own)))
     row = one(rows, "verdict", perturbation="typos")
     assert (row["form"], row["value"], row["note"]) == ("perturbation", 2, "noticed")

@@ -36,8 +36,8 @@ def of_cell(rows: Iterable[base.Row], statistic: str, name: str, aspect: str) ->
 
 def test_wanted_and_unwanted_drops_by_hand() -> None:
     noise = np.where(np.arange(len(ITEMS)) % 3 == 0, 0.5, -0.25)  # of mean 0
-    rows = confusion.rows(
-        study({"j": judge(typos_clear=1 + HALF, typos_true=HALF, cuts_true=noise)})
+    rows = list(
+        confusion.rows(study({"j": judge(typos_clear=1 + HALF, typos_true=HALF, cuts_true=noise)}))
     )
     assert of_cell(rows, "delta", "typos", "clear")["value"] == pytest.approx(1.5)
     assert of_cell(rows, "delta", "typos", "clear")["note"] == "should drop"
@@ -62,7 +62,9 @@ def test_wanted_and_unwanted_drops_by_hand() -> None:
 
 def test_of_a_perturbation_that_the_card_does_not_name_nothing_is_expected() -> None:
     expected = {"id": "e@1", "changes": {"typos": EXPECTED["typos"]}, "margin": 0.2}
-    rows = confusion.rows(study({"j": judge(typos_clear=1.0, cuts_true=1.0)}, expected=expected))
+    rows = list(
+        confusion.rows(study({"j": judge(typos_clear=1.0, cuts_true=1.0)}, expected=expected))
+    )
     for aspect in ASPECTS:
         assert of_cell(rows, "delta", "cuts", aspect)["note"].endswith("no expectation")
     assert one(rows, "confusion_index")["method"].startswith("1 wanted drops, 1 unwanted")
@@ -78,7 +80,9 @@ def test_of_a_perturbation_that_the_card_does_not_name_nothing_is_expected() -> 
     ],
 )
 def test_three_verdicts_and_how_many_items_would_tell(drop: Floats, verdict: str) -> None:
-    rows = confusion.rows(study({"j": judge(typos_clear=1.0, typos_true=drop, cuts_true=1.0)}))
+    rows = list(
+        confusion.rows(study({"j": judge(typos_clear=1.0, typos_true=drop, cuts_true=1.0)}))
+    )
     row = of_cell(rows, "p_tost", "typos", "true")
     assert row["note"] == verdict and (row["value"] <= 0.05) == (verdict == "no drop")
     assert "margin 0.2" in row["method"]
@@ -88,16 +92,16 @@ def test_three_verdicts_and_how_many_items_would_tell(drop: Floats, verdict: str
 
 def test_the_margin_is_the_same_part_of_any_scale_and_without_one_there_is_none() -> None:
     told = judge(typos_clear=1.0, typos_true=0.1 * HALF, cuts_true=1.0)
-    wide = confusion.rows(study({"j": told}, ends=(0.0, 100.0)))
+    wide = list(confusion.rows(study({"j": told}, ends=(0.0, 100.0))))
     assert of_cell(wide, "p_tost", "typos", "true")["method"].endswith("margin 5")
-    free = confusion.rows(study({"j": told}, ends=None))
+    free = list(confusion.rows(study({"j": told}, ends=None)))
     assert of_cell(free, "p_tost", "typos", "true")["note"].startswith("the judge has no scale")
     assert of_cell(free, "floor_share", "typos", "true")["value"] is None
     assert not [row for row in free if row["statistic"].startswith("unwanted_")]
 
 
 def test_without_a_wanted_drop_there_is_no_index() -> None:
-    rows = confusion.rows(study({"j": judge(typos_true=1.0)}))
+    rows = list(confusion.rows(study({"j": judge(typos_true=1.0)})))
     index = one(rows, "confusion_index")
     assert index["value"] is None and "wanted drop is not above 0" in index["note"]
     assert one(rows, "s_f_mean")["value"] == 1.0 and one(rows, "confusion_auc")["value"] == 0.0
@@ -105,7 +109,7 @@ def test_without_a_wanted_drop_there_is_no_index() -> None:
 
 def test_one_perturbation_that_few_texts_have_room_for_does_not_take_the_interval_away() -> None:
     few = np.where(np.arange(len(ITEMS)) < 7, 1.0, np.nan)
-    rows = confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
+    rows = list(confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)})))
     wanted = one(rows, "s_t_mean")
     assert wanted["n"] == 7 and wanted["n_missing"] == len(ITEMS) - 7
     assert (
@@ -136,7 +140,7 @@ def test_every_wording_has_its_own_numbers() -> None:
     told = judge(typos_clear=1.0, cuts_true=1.0)
     cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
     cells |= {(name, f"{a}.short"): np.full(len(ITEMS), 3.0) for name, a in told}
-    rows = confusion.rows(study({"j": cells}, aspects=both))
+    rows = list(confusion.rows(study({"j": cells}, aspects=both)))
     assert one(rows, "s_t_mean", criterion="long")["value"] == 1.0
     assert one(rows, "s_t_mean", criterion="short")["value"] == 0.0
     found = one(rows, "delta", criterion="long", aspect="clear", perturbation="typos")
@@ -163,12 +167,14 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
         place = (f"{slug(row['perturbation'])}.single", slug(row["aspect"]))
         cells[place] = np.full(len(ITEMS), 5 - float(row["delta"]))
     told = card.model_dump()["perturbations"]
-    rows = confusion.rows(
-        study(
-            {"chatgpt": cells},
-            aspects=aspects,
-            perturbed=[[name, "single", "word"] for name in names],
-            expected={"id": "table-21@1", "changes": told, "margin": 0.2},
+    rows = list(
+        confusion.rows(
+            study(
+                {"chatgpt": cells},
+                aspects=aspects,
+                perturbed=[[name, "single", "word"] for name in names],
+                expected={"id": "table-21@1", "changes": told, "margin": 0.2},
+            )
         )
     )
     values = [one(rows, name)["value"] for name in confusion.HEADLINES]
@@ -185,7 +191,7 @@ def test_whom_a_judge_follows() -> None:
     clear, true = rng.normal(3, 1, (2, len(ITEMS)))
     people = {"clear": clear, "true": true}
     mixed = {("systems", "clear"): true, ("systems", "true"): true + 0.1 * clear}
-    rows = criteria.rows(study({"j": mixed}, people=people, perturbed=[]))
+    rows = list(criteria.rows(study({"j": mixed}, people=people, perturbed=[])))
     own = {"judge": "j", "judge_b": "human", "level": "pooled"}
     r = one(rows, "pearson", **own, aspect="clear", aspect_b="true")
     assert r["value"] == pytest.approx(1.0) and r["n"] == len(ITEMS)
@@ -202,7 +208,7 @@ def test_aspects_correlate_over_originals_and_perturbed_texts_wordings_over_an_a
     told = judge(typos_clear=HALF, cuts_true=1.0)
     cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
     cells |= {(name, f"{a}.short"): -values for (name, a), values in told.items()}
-    rows = criteria.rows(study({"j": cells}, aspects=both))
+    rows = list(criteria.rows(study({"j": cells}, aspects=both)))
     wordings = one(rows, "pearson", aspect="clear", criterion="long", criterion_b="short")
     assert wordings["value"] == pytest.approx(-1.0) and wordings["n"] == 3 * len(ITEMS)
     names = ["original", "typos.single", "cuts.single"]
@@ -224,7 +230,7 @@ def gap(rows: Iterable[base.Row], name: str, **where: Any) -> Row:
 
 
 def test_differences_by_hand() -> None:
-    rows = confusion.rows(study({"clear": CLEAR, "mixed": MIXED}))
+    rows = list(confusion.rows(study({"clear": CLEAR, "mixed": MIXED})))
     told = {name: gap(rows, name, judge="clear", judge_b="mixed") for name in HEADLINES}
     # S_T 2 and 1.25, S_F 0 and .5, so index 0 and .4; every wanted drop exceeds the unwanted one
     values = [told[name]["value"] for name in HEADLINES]
@@ -237,7 +243,7 @@ def test_differences_by_hand() -> None:
 
 
 def test_equal_judges_differ_in_nothing() -> None:
-    rows = confusion.rows(study({"mixed": MIXED, "twin": MIXED}))
+    rows = list(confusion.rows(study({"mixed": MIXED, "twin": MIXED})))
     for name in HEADLINES:
         row = gap(rows, name)
         assert (row["value"], row["ci_low"], row["ci_high"]) == (0.0, 0.0, 0.0)
@@ -253,7 +259,7 @@ def test_what_two_judges_share_cancels() -> None:
         )
         for name, size in (("much", 3.0), ("less", 2.5))
     }
-    rows = confusion.rows(study(shaken))
+    rows = list(confusion.rows(study(shaken)))
     row = gap(rows, "s_t_mean")
     assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx((0.5, 0.5, 0.5))
     own = [one(rows, "s_t_mean", judge=name) for name in shaken]
@@ -263,7 +269,7 @@ def test_what_two_judges_share_cancels() -> None:
 def test_only_the_judges_that_the_study_wants_are_compared_and_no_excluded_one() -> None:
     judges = dict.fromkeys(("a", "b", "c", "d"), CLEAR)
     never = [["d", "original", "not run"]]
-    rows = confusion.rows(study(judges, compared=["a", "b", "d"], excluded=never))
+    rows = list(confusion.rows(study(judges, compared=["a", "b", "d"], excluded=never)))
     pairs = {(row["judge"], row["judge_b"]) for row in rows if row.get("judge_b")}
     assert pairs == {("a", "b")}
 
@@ -272,7 +278,7 @@ def test_drops_that_only_one_of_them_has_do_not_count() -> None:
     lacking = {place: values.copy() for place, values in CLEAR.items()}
     lacking["typos.single", "clear"][:10] = NAN
     other = judge(typos_clear=np.where(np.arange(len(ITEMS)) < 10, 4.0, 1.0), cuts_true=1.0)
-    rows = confusion.rows(study({"whole": other, "lacking": lacking}))
+    rows = list(confusion.rows(study({"whole": other, "lacking": lacking})))
     row = gap(rows, "s_t_mean")
     assert row["value"] == pytest.approx(1.0 - 2.0)
     assert (row["n"], row["n_missing"]) == (20, 10)
@@ -285,7 +291,7 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
     part = {place: np.where(given, values, NAN) for place, values in CLEAR.items()}
     own = study({"mixed": MIXED, "part": part})
     change(own.spec, "part", share=0.5)
-    rows = confusion.rows(own)
+    rows = list(confusion.rows(own))
     row = gap(rows, "s_f_mean")
     assert row["value"] == pytest.approx(HALF[given].mean())
     assert (row["n"], row["n_missing"]) == (15, 0)
@@ -295,7 +301,7 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
 def test_a_difference_that_is_none_says_why() -> None:
     still = judge(typos_true=1.0)
     mute = {place: np.full(len(ITEMS), NAN) for place in CLEAR}
-    rows = confusion.rows(study({"clear": CLEAR, "still": still, "mute": mute}))
+    rows = list(confusion.rows(study({"clear": CLEAR, "still": still, "mute": mute})))
     index = gap(rows, "confusion_index", judge_b="still")
     assert (index["value"], index["note"]) == (None, "one of the judges is undefined")
     assert gap(rows, "s_f_mean", judge_b="still")["value"] == -1.0
@@ -307,11 +313,11 @@ def test_a_difference_that_is_none_says_why() -> None:
 def test_judges_that_lack_other_cells_are_not_compared() -> None:
     partly = dict(CLEAR)
     partly["cuts.single", "true"] = np.full(len(ITEMS), NAN)
-    rows = confusion.rows(study({"clear": CLEAR, "partly": partly}, allow_missing=True))
+    rows = list(confusion.rows(study({"clear": CLEAR, "partly": partly}, allow_missing=True)))
     assert one(rows, "s_t_mean", judge="partly")["value"] == 2.0
     row = gap(rows, "s_t_mean")
     assert row["value"] is None and "different cells" in row["note"]
-    both = confusion.rows(study({"one": partly, "two": partly}, allow_missing=True))
+    both = list(confusion.rows(study({"one": partly, "two": partly}, allow_missing=True)))
     assert gap(both, "s_t_mean")["value"] == 0.0
 
 
@@ -319,12 +325,12 @@ def test_points_of_other_scales_are_not_compared_but_index_and_auc_are() -> None
     tenfold = {place: 10 * values for place, values in MIXED.items()}
     own = study({"clear": CLEAR, "wide": tenfold})
     change(own.spec, "wide", ends=dict.fromkeys(ASPECTS, (10.0, 50.0)))
-    rows = confusion.rows(own)
+    rows = list(confusion.rows(own))
     for name in ("s_t_mean", "s_f_mean"):
         assert gap(rows, name)["note"] == "the judges have different scales"
     assert gap(rows, "confusion_index")["value"] == pytest.approx(-0.4)
     assert gap(rows, "confusion_auc")["value"] == 0.0
-    free = confusion.rows(study({"clear": CLEAR, "mixed": MIXED}, ends=None))
+    free = list(confusion.rows(study({"clear": CLEAR, "mixed": MIXED}, ends=None)))
     assert gap(free, "s_t_mean")["value"] is None
 
 
@@ -336,7 +342,7 @@ def test_every_wording_is_held_against_the_first_one_and_judges_within_a_wording
         for criterion, scores in wordings.items()
         for (name, aspect), values in scores.items()
     }
-    rows = confusion.rows(study({"j": cells, "k": cells}, aspects=both))
+    rows = list(confusion.rows(study({"j": cells, "k": cells}, aspects=both)))
     row = gap(rows, "s_f_mean", judge="j", criterion="short", criterion_b="long")
     assert row["value"] == pytest.approx(-0.5) and row["ci_high"] < 0
     assert gap(rows, "s_t_mean", judge="k", criterion="none", criterion_b="long")["value"] < 0
@@ -347,5 +353,5 @@ def test_every_wording_is_held_against_the_first_one_and_judges_within_a_wording
 
 
 def test_nothing_is_compared_where_no_judge_is_asked() -> None:
-    rows = confusion.rows(study({"j": CLEAR}, excluded=[["j", "original", "not run"]]))
+    rows = list(confusion.rows(study({"j": CLEAR}, excluded=[["j", "original", "not run"]])))
     assert [row["note"] for row in rows] == ["not run"] * len(HEADLINES)

@@ -83,7 +83,7 @@ def rows(folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT) -> list
     (folder / "export.json").write_text(json.dumps({"examples": [*export]}), encoding="utf-8")
     named: dict[str, Any] = {"judge": "small", "teacher": "all"}
     paths = {"losses": str(folder / "losses.parquet"), "export": str(folder / "export.json")}
-    return training.rows(study({"all": FAIR}, training={**named, **paths}))
+    return list(training.rows(study({"all": FAIR}, training={**named, **paths})))
 
 
 def test_examples_are_counted_by_aspect_and_split(tmp_path: Path) -> None:

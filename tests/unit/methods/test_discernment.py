@@ -25,20 +25,22 @@ def test_means_that_probabilities_weigh_lie_off_the_grid_and_are_compared_all_th
         for name, aspects in scored(1, 0.8).items()
     }
     weighted = study({"j": off}, cards={"j": {"weighted": True}})
-    whole = discernment.rows(study({"j": scored(1, 0.8)}))
+    whole = list(discernment.rows(study({"j": scored(1, 0.8)})))
     for found, same in zip(discernment.rows(weighted), whole, strict=True):
         assert found["statistic"] == same["statistic"]
         assert found["value"] == pytest.approx(same["value"], abs=1e-9)
     with pytest.raises(ValueError, match="is not exact"):
-        discernment.rows(study({"j": off}))
+        list(discernment.rows(study({"j": off})))
 
 
 # Judges beside each other
 
 
 def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothing() -> None:
-    rows = discernment.rows(
-        study({"good": scored(1, 0.8), "twin": scored(1, 0.8), "blind": scored(0)})
+    rows = list(
+        discernment.rows(
+            study({"good": scored(1, 0.8), "twin": scored(1, 0.8), "blind": scored(0)})
+        )
     )
     for name in discernment.HEADLINES:
         good, blind = (one(rows, name, judge=judge)["value"] for judge in ("good", "blind"))
@@ -65,14 +67,16 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
         name: {aspect: np.where(given, values, NAN) for aspect, values in aspects.items()}
         for name, aspects in part.items()
     }
-    rows = discernment.rows(study({"whole": whole, "part": own}, cards=cards))
+    rows = list(discernment.rows(study({"whole": whole, "part": own}, cards=cards)))
     gap = one(rows, "difference_D_avg", judge="whole")
     cut = {
         name: {aspect: np.where(given, values, NAN) for aspect, values in aspects.items()}
         for name, aspects in whole.items()
     }
-    alone = discernment.rows(
-        study({"whole": cut, "part": own}, cards={**cards, "whole": cards["part"]})
+    alone = list(
+        discernment.rows(
+            study({"whole": cut, "part": own}, cards={**cards, "whole": cards["part"]})
+        )
     )
     expected = [one(alone, "D_avg", judge=judge)["value"] for judge in ("whole", "part")]
     assert gap["value"] == pytest.approx(expected[0] - expected[1], abs=1e-12)
@@ -87,14 +91,14 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
 @pytest.mark.simulation
 def test_only_the_judges_that_the_study_wants_are_compared() -> None:
     judges = {name: scored(1, 0.5, seed) for seed, name in enumerate(("a", "b", "c"))}
-    rows = discernment.rows(study(judges, compared=["a", "c"]))
+    rows = list(discernment.rows(study(judges, compared=["a", "c"])))
     pairs = {(row["judge"], row["judge_b"]) for row in rows if row.get("judge_b")}
     assert pairs == {("a", "c")}
 
 
 def test_an_undefined_judge_has_no_difference() -> None:
     empty = {name: dict.fromkeys(ASPECTS, np.full(ITEMS, NAN)) for name in scored(0)}
-    rows = discernment.rows(study({"good": scored(1, 0.8), "mute": empty}))
+    rows = list(discernment.rows(study({"good": scored(1, 0.8), "mute": empty})))
     gap = one(rows, "difference_D_avg")
     assert gap["value"] is None and gap["note"] == "one of the judges is undefined"
 
@@ -107,7 +111,7 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scores_of_p, "EXACT_LIMIT", limit)
-    rows = discernment.rows(study({"good": scored(1)}))
+    rows = list(discernment.rows(study({"good": scored(1)})))
     for name in ("D", "D_ew", "D_hmp", "D_exact", "D_avg", "D_avg_exact", "D_min", "D_min_exact"):
         found = of(rows, name, aspect="")[0]
         test = (
@@ -126,7 +130,7 @@ def dropped(**falls: list[float]) -> dict[str, dict[str, Floats]]:
 
 
 def test_an_interval_of_ties_alone_is_told() -> None:
-    flat = discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])}))
+    flat = list(discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])})))
     for name in ("D", "D_ew", "D_avg", "D_avg_ew", "D_min"):
         row = of(flat, name, aspect="")[0] if name in ("D", "D_ew") else one(flat, name)
         assert row["ci_high"] > row["ci_low"] and scores_of_p.TIES_ALONE in row["note"], name
@@ -137,7 +141,7 @@ def test_an_interval_of_ties_alone_is_told() -> None:
 
 @pytest.mark.parametrize("other", [[1, 2, -1], [1, 1, 0], [1, 2, NAN]])
 def test_an_interval_of_other_signs_or_numbers_is_one(other: list[float]) -> None:
-    rows = discernment.rows(study({"some": dropped(clear=[1, 2, 3], true=other)}))
+    rows = list(discernment.rows(study({"some": dropped(clear=[1, 2, 3], true=other)})))
     both = of(rows, "D", "D_avg", "D_min", aspect="")
     assert len(both) == 4 and not [row for row in both if NO_WIDTH in row["note"]]
 
@@ -145,7 +149,7 @@ def test_an_interval_of_other_signs_or_numbers_is_one(other: list[float]) -> Non
 def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
     weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
     judge = dropped(clear=[1, 2, 3], true=[1, 2, -1])
-    rows = discernment.rows(study({"some": judge}, weights=weights))
+    rows = list(discernment.rows(study({"some": judge}, weights=weights)))
     noted = {
         (name, cut): scores_of_p.TIES_ALONE in one(rows, name, perturbation=cut, aspect="")["note"]
         for name in ("D", "D_ew")
@@ -157,7 +161,7 @@ def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
 def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None:
     falls = dropped(clear=[1, 2, -1, 3], true=[1, 1, -1])
     falls["cuts.single"] = dropped(clear=[1, -1, 1], true=[1, -1, -1, 2])["cuts.single"]
-    rows = discernment.rows(study({"some": falls}))
+    rows = list(discernment.rows(study({"some": falls})))
     cells = of(rows, "D_exact", aspect="")
     least = min(cells, key=lambda row: row["value"])
     found = one(rows, "D_min_exact")
@@ -179,7 +183,7 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(discernment, "discernment", counted)
     told = study({"good": scored(1, 0.8), "blind": scored(0)})
-    discernment.rows(told)
+    list(discernment.rows(told))
     assert len(calls) == 2 * len(told.spec.perturbed)
 
 
@@ -188,7 +192,7 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -> None:
     weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
-    rows = discernment.rows(study({"good": scored(1, 0.8)}, weights=weights))
+    rows = list(discernment.rows(study({"good": scored(1, 0.8)}, weights=weights)))
     for name in ("typos", "cuts"):
         place = {"perturbation": name, "aspect": ""}
         beside = one(rows, "D_ew_weight_effect", **place)
@@ -198,7 +202,7 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
         assert "asymptotic p" in beside["method"]
         # the judge lowers `clear` alone: evidence is where experts look for it, or is not
         assert (beside["value"] < 0) == (name == "typos")
-    uniform = discernment.rows(study({"good": scored(1, 0.8)}))
+    uniform = list(discernment.rows(study({"good": scored(1, 0.8)})))
     assert of(uniform, "D_ew_weight_effect") == []
 
 
@@ -209,7 +213,7 @@ def test_texts_that_could_not_be_made_are_the_reason_and_no_number_stands_for_th
     judge = scored(1, 0.8)
     del judge["cuts.single"]
     told = study({"good": judge}, status={"cuts.single": "failed: it is the same text"})
-    rows = discernment.rows(told)
+    rows = list(discernment.rows(told))
     why = "no text could be made (40 failed)"
     assert one(rows, "D_exact", perturbation="cuts")["note"] == why
     assert one(rows, "D_exact", perturbation="typos", aspect="")["value"] > 1
@@ -217,11 +221,13 @@ def test_texts_that_could_not_be_made_are_the_reason_and_no_number_stands_for_th
         row = one(rows, name)
         assert row["value"] is None
         assert row["note"] == f"planned perturbations without a score: cuts.single ({why})"
-    allowed = discernment.rows(
-        study(
-            {"good": judge},
-            status={"cuts.single": "failed: it is the same text"},
-            allow_missing=True,
+    allowed = list(
+        discernment.rows(
+            study(
+                {"good": judge},
+                status={"cuts.single": "failed: it is the same text"},
+                allow_missing=True,
+            )
         )
     )
     assert "without cuts.single" in one(allowed, "D_avg")["note"]
@@ -238,7 +244,7 @@ def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
     empty = {name: dict.fromkeys(ASPECTS, np.full(ITEMS, NAN)) for name in scored(0)}
     ended = {(name, "mute"): (how, rule) for name in empty}
     told = study({"mute": empty}, ended=ended)
-    rows = discernment.rows(told)
+    rows = list(discernment.rows(told))
     for aspect in ASPECTS:
         assert one(rows, "p_wilcoxon", perturbation="typos", aspect=aspect)["note"] == why
     assert one(rows, "D", perturbation="typos", aspect="")["note"] == why
@@ -252,7 +258,7 @@ def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
     judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
     judge["typos.minor"]["true"][:2] = NAN
     told = study({"good": judge}, ended={("typos.minor", "good"): ("error", "context")})
-    rows = discernment.rows(told)
+    rows = list(discernment.rows(told))
     why = f"not run: context ({ITEMS} requests are too long for the model)"
     assert one(rows, "D_exact", perturbation="typos", aspect="")["note"] == why
     assert why in one(rows, "D_avg")["note"] and one(rows, "D_avg")["value"] is None
@@ -264,7 +270,7 @@ def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
 def test_one_missing_aspect_is_named() -> None:
     judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
     judge["typos.minor"]["true"] = np.full(ITEMS, NAN)
-    rows = discernment.rows(study({"good": judge}))
+    rows = list(discernment.rows(study({"good": judge})))
     note = one(rows, "D", perturbation="typos", aspect="")["note"]
     assert "both texts" in note and "(true)" in note
 
@@ -275,7 +281,7 @@ def test_one_missing_aspect_is_named() -> None:
 def test_shares_by_score_are_those_of_the_texts_and_sum_to_one() -> None:
     judge = scored(1, 0.8)
     judge["typos.minor"]["clear"][:4] = NAN
-    rows = responses.rows(study({"good": judge}))
+    rows = list(responses.rows(study({"good": judge})))
     before = np.mean([judge["original"][aspect] for aspect in ASPECTS], axis=0)
     after = np.concatenate(
         [
@@ -305,7 +311,7 @@ def test_a_judge_without_a_scale_has_the_range_of_its_scores(
     cell = np.resize(values, ITEMS)
     judge = {name: dict.fromkeys(ASPECTS, cell) for name in scored(0)}
     cards = {"free": {"ends": dict.fromkeys(ASPECTS)}}
-    rows = responses.rows(study({"free": judge}, cards=cards))
+    rows = list(responses.rows(study({"free": judge}, cards=cards)))
     assert tuple(one(rows, f"range_{end}")["value"] for end in ("bottom", "top")) == ends
     assert sum(
         row["value"] for row in of(rows, "score_share", perturbation="all")
@@ -313,13 +319,15 @@ def test_a_judge_without_a_scale_has_the_range_of_its_scores(
 
 
 def test_without_perturbations_and_for_excluded_judges_there_are_no_styles() -> None:
-    assert responses.rows(study({"good": scored(0)}, perturbed=[])) == []
+    assert list(responses.rows(study({"good": scored(0)}, perturbed=[]))) == []
     excluded = [["good", "original", "not applicable: needs ratings"]]
-    assert responses.rows(study({"good": scored(0)}, excluded=excluded)) == []
+    assert list(responses.rows(study({"good": scored(0)}, excluded=excluded))) == []
 
 
 def test_where_no_text_stands_for_an_original_every_share_says_so() -> None:
-    rows = perturbations.rows(replace(study({}, improved="c0de"), targets=table_of("targets", [])))
+    rows = list(
+        perturbations.rows(replace(study({}, improved="c0de"), targets=table_of("targets", [])))
+    )
     shares = [row for row in rows if row["statistic"].startswith("share_")]
     assert len(shares) == 3 + 2 * 4 and {row["value"] for row in shares} == {None}
     assert {row["note"] for row in shares} == {perturbations.NO_ORIGINALS}

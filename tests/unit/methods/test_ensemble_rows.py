@@ -55,7 +55,7 @@ def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> Non
 @pytest.mark.heavy
 def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
     scores = {**THREE, "all": mean_of(THREE)}
-    beside = agreement.rows(study(scores, cards={"all": {"discrete": False}}))
+    beside = list(agreement.rows(study(scores, cards={"all": {"discrete": False}})))
     same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
     for judge, subset in [("all", WHOLE), ("good", "good"), ("noisy", "noisy")]:
         for aspect in (*ASPECTS, "average"):
@@ -271,7 +271,7 @@ def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher
 @pytest.mark.heavy
 def test_it_stands_beside_people_as_any_judge_does() -> None:
     hundred = {"ends": dict.fromkeys(ASPECTS, (0, 100)), "grid": dict.fromkeys(ASPECTS, STEPS)}
-    beside = agreement.rows(study({"taught": TAUGHT}, cards={"taught": hundred}))
+    beside = list(agreement.rows(study({"taught": TAUGHT}, cards={"taught": hundred})))
     found = rows(student=TAUGHT)
     same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
     for aspect in (*ASPECTS, "average"):

@@ -43,7 +43,7 @@ def hinted(
 
 
 def pairs(own: EvaluationData) -> Any:
-    return hint_pairs(own, Rationales(own), "told", ASPECTS[0])
+    return hint_pairs(Rationales(own), "told", ASPECTS[0])
 
 
 def test_what_the_hint_moves_less_what_a_second_draw_moves(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def of_judge(data: EvaluationData, judge: str) -> dict[str, Claim]:
 
 
 def test_shares_of_two_labels_count_their_denominators() -> None:
-    rows = labels.rows(labelled(lenient=lenient()))
+    rows = list(labels.rows(labelled(lenient=lenient())))
     tnr, tpr = (one(rows, name, judge="lenient") for name in ("tnr", "tpr"))
     assert (tnr["value"], tnr["n"], tpr["value"], tpr["n"]) == (0.6, 20, 1.0, 40)
     assert one(rows, "precision", judge="lenient")["value"] == 40 / 48
@@ -107,7 +107,7 @@ def test_ties_of_raters_are_unresolved_where_labels_have_no_order() -> None:
     people = np.tile([0.0, 1.0, 2.0], (2, 20))
     people[1, :5] = (people[0, :5] + 1) % 3
     data = labelled(people, KINDS | {"ordered": False}, same=people[0])
-    rows = labels.rows(data)
+    rows = list(labels.rows(data))
     assert one(rows, "unresolved", judge="human")["value"] == 5
     assert one(rows, "label_accuracy", judge="same")["n"] == 55
     assert one(rows, "label_accuracy", judge="same")["n_missing"] == 5
@@ -119,7 +119,7 @@ def test_ties_of_raters_are_unresolved_where_labels_have_no_order() -> None:
 
 def test_people_are_compared_with_the_other_raters_label() -> None:
     people = np.stack([GOLD, GOLD, np.where(np.arange(N) % 6 == 0, 1 - GOLD, GOLD)])
-    rows = labels.rows(labelled(people, right=GOLD.copy()))
+    rows = list(labels.rows(labelled(people, right=GOLD.copy())))
     human = one(rows, "label_accuracy", judge="human")
     # against the lower median of the others: the first two differ where the third one does
     assert human["value"] is not None and 0.8 < human["value"] < 1.0
@@ -139,7 +139,7 @@ def test_a_judge_with_numbers_has_labels_by_its_threshold() -> None:
         cards=cards,
         aspects={"clear": RIGHT},
     )
-    rows = labels.rows(data)
+    rows = list(labels.rows(data))
     assert one(rows, "balanced_accuracy", judge="none")["value"] is None
     assert "set `threshold`" in one(rows, "balanced_accuracy", judge="none")["note"]
     for name, note in (("best", "leaving each source out: 4 to 4"), ("three", "threshold 3")):
@@ -170,7 +170,7 @@ def test_judges_of_labels_are_compared_by_mcnemar_with_sources_as_units() -> Non
     worse = GOLD.copy()
     worse[[0, 4, 8, 12, 16, 20, 24]] = 1 - worse[[0, 4, 8, 12, 16, 20, 24]]  # one in 7 of 15 items
     data = labelled(right=GOLD.copy(), worse=worse, points=np.linspace(1.5, 4.5, N))
-    rows = comparison.rows(data)
+    rows = list(comparison.rows(data))
     p = one(rows, "p_mcnemar", judge="right", judge_b="worse")
     assert (p["value"], p["n"], p["n_tied"]) == (2 / 2**7, 60, 8)
     assert one(rows, "p_holm_mcnemar", judge="right", judge_b="worse")["value"] == p["value"]
@@ -183,7 +183,7 @@ def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() 
     worse, same = GOLD.copy(), GOLD.copy()
     worse[[0, 4, 8, 12, 16, 20, 24, 28]] = 1 - worse[[0, 4, 8, 12, 16, 20, 24, 28]]
     same[3] = 1 - same[3]
-    rows = comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse))
+    rows = list(comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse)))
     names = ("right", "same", "worse")
     ranked = {name: one(rows, "rank_label_accuracy", judge=name) for name in names}
     assert [row["value"] for row in ranked.values()] == [1, 2, 3]
@@ -194,7 +194,9 @@ def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() 
 
 def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
     people = np.tile([0.0, 1.0, 2.0], 20)
-    rows = comparison.rows(labelled(people, KINDS | {"ordered": False}, a=people, b=people[::-1]))
+    rows = list(
+        comparison.rows(labelled(people, KINDS | {"ordered": False}, a=people, b=people[::-1]))
+    )
     assert {row["statistic"] for row in rows} == {
         *("difference_label_accuracy", "difference_balanced_accuracy"),
         *("p_mcnemar", "p_holm_mcnemar", "rank_label_accuracy"),
@@ -213,7 +215,10 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
     data = replace(data, spec=structs.replace(data.spec, alt_test=AltTest(ordered=True)))
     found = {
         table: [row["value"] for row in rows if row["statistic"] == "alt_test_advantage"]
-        for table, rows in {"labels": labels.rows(data), "agreement": agreement.rows(data)}.items()
+        for table, rows in {
+            "labels": list(labels.rows(data)),
+            "agreement": list(agreement.rows(data)),
+        }.items()
     }
     _, wanted = alternative_annotator(
         people[0],
@@ -243,7 +248,7 @@ def test_labels_without_an_order_have_a_nominal_alpha_of_people_and_with_each_ju
         ).estimate
         found = one(labels.rows(data), "alpha_nominal", judge=who)
         assert (found["value"], found["ci_low"]) == (wanted.value, wanted.ci_low)
-    ordered = labels.rows(labelled(people, KINDS, judge=codes))
+    ordered = list(labels.rows(labelled(people, KINDS, judge=codes)))
     assert not [row for row in ordered if row["statistic"] == "alpha_nominal"]  # table agreement
 
 
@@ -256,7 +261,9 @@ def test_an_ensemble_of_labels_has_the_label_of_most_members(ordered: bool) -> N
     }
     data = labelled(people, KINDS | {"ordered": ordered}, **members, all=people)
     card = EnsembleMembers(members=["a", "b", "c"], min_members=1, mixed=[])
-    rows = ensemble.rows(replace(data, spec=structs.replace(data.spec, ensembles={"all": card})))
+    rows = list(
+        ensemble.rows(replace(data, spec=structs.replace(data.spec, ensembles={"all": card})))
+    )
     votes = majority(np.stack([*members.values()]).T)
     most = one(rows, "label_accuracy", judge_b="a+b+c", aspect="clear")
     known = ~np.isnan(votes)

@@ -80,7 +80,7 @@ def clear(**judges: ArrayLike) -> dict[str, dict[str, ArrayLike]]:
 
 @cache
 def agreed() -> list[base.Row]:
-    return agreement.rows(study(FIELD))
+    return list(agreement.rows(study(FIELD)))
 
 
 # What people's ratings come to
@@ -188,7 +188,7 @@ def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_goo
 @pytest.mark.parametrize(("others", "given", "share"), [(3, 60, "95.0%"), (2, 50, "96.0%")])
 def test_a_judge_of_nearly_one_score_is_degenerate(others: int, given: int, share: str) -> None:
     x = np.where(np.arange(N) < others, [1.0, 2.0] * (N // 2), 4.0)
-    rows = agreement.rows(study(clear(judge=less(x, slice(given, None)))))
+    rows = list(agreement.rows(study(clear(judge=less(x, slice(given, None))))))
     flagged = of(rows, "pearson", "spearman", "kendall_b", judge="judge", level="pooled")
     assert len(flagged) == 3
     for each in flagged:
@@ -198,7 +198,7 @@ def test_a_judge_of_nearly_one_score_is_degenerate(others: int, given: int, shar
 
 @pytest.mark.parametrize("others", [0, 4])
 def test_a_constant_judge_or_one_of_fewer_equal_scores_is_not_degenerate(others: int) -> None:
-    rows = agreement.rows(study(clear(judge=np.where(np.arange(N) < others, 1.0, 4.0))))
+    rows = list(agreement.rows(study(clear(judge=np.where(np.arange(N) < others, 1.0, 4.0)))))
     assert not any("degenerate" in row["note"] for row in rows)
     pooled = one(rows, "pearson", judge="judge", level="pooled")
     assert (pooled["note"] == CONSTANT_JUDGE) == (others == 0)
@@ -211,7 +211,7 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
         np.isin(ITEM, range(lost)), value, GOOD["clear"] + SYSTEM / 9
     )  # a varied score elsewhere
     cards = {"judge": {"discrete": False}}
-    rows = agreement.rows(study(clear(judge=x), cards=cards))
+    rows = list(agreement.rows(study(clear(judge=x), cards=cards)))
     pearson = one(rows, "pearson", judge="judge", level="by_source")
     assert (pearson["n"], pearson["note"].count("warning: based on 87% of the sources")) == (
         ITEMS - lost,
@@ -226,7 +226,7 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
 
 def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
     free = np.where(SYSTEM == 0, QUALITY[0], GOOD["clear"])
-    rows = agreement.rows(study(clear(judge=free), cards={"judge": {"discrete": False}}))
+    rows = list(agreement.rows(study(clear(judge=free), cards={"judge": {"discrete": False}})))
     note = one(rows, "acc_eq", judge="judge", aspect="clear")["note"]
     assert re.fullmatch(
         r"score differences up to \S+ count as ties; chosen on the other sources", note
@@ -314,7 +314,7 @@ def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
 @pytest.mark.heavy
 def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() -> None:
     half = {"clear": GOOD["clear"], "true": CONSTANT["true"]}
-    rows = agreement.rows(study({"half": half} | clear(single=GOOD["clear"])))
+    rows = list(agreement.rows(study({"half": half} | clear(single=GOOD["clear"]))))
     assert not of(rows, judge="single", aspect=AVERAGE)
     for name in ("pearson", "spearman", "kendall_b"):
         for average in of(rows, name, judge="half", aspect=AVERAGE):
@@ -325,9 +325,9 @@ def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() ->
 
 @pytest.mark.heavy
 def test_what_was_not_scored_or_not_rated_has_no_rows() -> None:
-    rows = agreement.rows(study({"good": GOOD} | clear(some=GOOD["clear"])))
+    rows = list(agreement.rows(study({"good": GOOD} | clear(some=GOOD["clear"]))))
     assert {row["aspect"] for row in of(rows, judge="some")} == {"clear"}
-    rows = agreement.rows(study({"good": GOOD}, {"true": RATINGS["true"]}))
+    rows = list(agreement.rows(study({"good": GOOD}, {"true": RATINGS["true"]})))
     assert {row["aspect"] for row in rows} == {"true"}
 
 
@@ -346,7 +346,7 @@ def test_no_classes_no_kappa_and_the_reason(
     ratings = np.where(np.arange(N) == 9, rating, RATINGS["clear"][0])
     cards = {"judge": card}
     told = study(clear(judge=GOOD["clear"]), {"clear": ratings[None]}, cards=cards, **more)
-    rows = agreement.rows(told)
+    rows = list(agreement.rows(told))
     classes = of(rows, *ON_CLASSES, "alpha_pair", judge="judge")
     assert [(row["value"], row["note"]) for row in classes] == [(None, reason)] * 4
     assert one(rows, "pearson", judge="judge", level="pooled")["value"] is not None
@@ -394,8 +394,10 @@ def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> 
 def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
     raters: int, kind: str, reason: str
 ) -> None:
-    rows = agreement.rows(
-        study(clear(judge=GOOD["clear"]), {"clear": RATINGS["clear"][:raters]}, ratings=kind)
+    rows = list(
+        agreement.rows(
+            study(clear(judge=GOOD["clear"]), {"clear": RATINGS["clear"][:raters]}, ratings=kind)
+        )
     )
     people = of(rows, judge="human")
     assert {row["statistic"] for row in people} == ALPHAS
@@ -447,7 +449,9 @@ def test_the_alternative_annotator_is_tested_as_the_study_says(
 
 
 def test_ratings_of_any_number_have_the_interval_alpha_and_ceilings_of_no_classes() -> None:
-    rows = agreement.rows(study({}, {"clear": RATINGS["clear"] + 0.01 * NOISE[0, 0]}, values=None))
+    rows = list(
+        agreement.rows(study({}, {"clear": RATINGS["clear"] + 0.01 * NOISE[0, 0]}, values=None))
+    )
     notes = {row["statistic"]: row["note"] for row in of(rows, *ALPHAS)}
     assert notes["alpha_nominal"] == notes["alpha_ordinal"] == CONTINUOUS
     assert one(rows, "alpha_interval")["value"] > 0.5
@@ -457,7 +461,7 @@ def test_ratings_of_any_number_have_the_interval_alpha_and_ceilings_of_no_classe
 
 def test_a_crowd_has_an_alpha_and_no_ceiling() -> None:
     crowd = np.tile(RATINGS["clear"], (LARGEST_CEILING // 3 + 1, 1))
-    rows = agreement.rows(study({}, {"clear": crowd}))
+    rows = list(agreement.rows(study({}, {"clear": crowd})))
     assert {row["statistic"] for row in rows} == ALPHAS
     assert all(row["value"] is not None for row in rows)
 
@@ -491,7 +495,7 @@ def test_the_best_judge_is_first_and_letters_are_shared_where_no_difference_is_s
 def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() -> None:
     there = study({"good": GOOD, "noisy": NOISY})
     back = study({"noisy": NOISY, "good": GOOD})
-    rows, turned = comparison.rows(there), comparison.rows(back)
+    rows, turned = list(comparison.rows(there)), list(comparison.rows(back))
     y = RATINGS["clear"].mean(axis=0)
     gap = one(rows, "difference_pearson", aspect="clear", level="pooled")
     assert (gap["judge"], gap["judge_b"]) == ("good", "noisy")
@@ -516,7 +520,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
 @pytest.mark.heavy
 def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_deletion() -> None:
     told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
-    rows = comparison.rows(told)
+    rows = list(comparison.rows(told))
     place = ("pearson", "pooled")
     means = [
         np.mean(
@@ -538,7 +542,7 @@ def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_delet
     assert len(lost) == 9
     why = "undefined on 2 of 2 aspects: one of the judges is undefined"
     assert {(row["value"], row["note"]) for row in lost} == {(None, why)}
-    single = comparison.rows(study(clear(good=GOOD["clear"], noisy=NOISY["clear"])))
+    single = list(comparison.rows(study(clear(good=GOOD["clear"], noisy=NOISY["clear"]))))
     assert of(single, aspect="clear") and not of(single, aspect=AVERAGE)
 
 
@@ -566,7 +570,7 @@ def test_a_pair_with_an_undefined_judge_says_so() -> None:
 
 
 def test_a_judge_and_its_twin_differ_in_nothing() -> None:
-    rows = comparison.rows(study({"good": GOOD, "twin": GOOD}))
+    rows = list(comparison.rows(study({"good": GOOD, "twin": GOOD})))
     values = {row["value"] for row in rows if row["statistic"].startswith("difference")}
     assert values == {0}
     assert {row["value"] for row in rows if row["statistic"].startswith("p_")} == {1}
@@ -577,7 +581,7 @@ def test_a_judge_and_its_twin_differ_in_nothing() -> None:
 
 def test_two_judges_are_compared_on_the_targets_that_both_have() -> None:
     first, last = less(GOOD["clear"], slice(20)), less(FAIR["clear"], slice(48, None))
-    rows = comparison.rows(study(clear(first=first, last=last), comparison=PEARSON))
+    rows = list(comparison.rows(study(clear(first=first, last=last), comparison=PEARSON)))
     y, both = RATINGS["clear"].mean(axis=0), slice(20, 48)
     gap = one(rows, "difference_pearson")
     want = r_of(first[both], y[both]) - r_of(last[both], y[both])
@@ -595,7 +599,7 @@ def test_two_judges_are_compared_on_the_targets_that_both_have() -> None:
 def test_judges_that_share_no_target_are_not_compared(statistics: list[str]) -> None:
     nothing = np.full(N, NAN)
     judges = clear(none=nothing, good=GOOD["clear"])
-    rows = comparison.rows(study(judges, comparison={"statistics": statistics}))
+    rows = list(comparison.rows(study(judges, comparison={"statistics": statistics})))
     gaps = [row for row in rows if row.get("judge_b")]
     assert gaps and {row["value"] for row in gaps} == {None}
     assert all(row["note"] for row in gaps)
@@ -604,7 +608,7 @@ def test_judges_that_share_no_target_are_not_compared(statistics: list[str]) -> 
 def test_intervals_and_sources_needed_rest_on_the_sources_that_both_have() -> None:
     few = less(GOOD["clear"], ITEM > 2)
     judges = clear(few=few, fair=FAIR["clear"], noisy=NOISY["clear"])
-    rows = comparison.rows(study(judges, comparison=PEARSON))
+    rows = list(comparison.rows(study(judges, comparison=PEARSON)))
     gap = one(rows, "difference_pearson", judge="few", judge_b="fair")
     assert gap["value"] is not None and gap["ci_low"] is None and "3 sources" in gap["note"]
     needed = one(rows, "sources_needed_pearson", judge="few", judge_b="fair")
@@ -617,7 +621,7 @@ def test_intervals_and_sources_needed_rest_on_the_sources_that_both_have() -> No
 def test_two_systems_have_no_correlation_and_no_test() -> None:
     judges = clear(a=less(GOOD["clear"], SYSTEM > 1), b=less(FAIR["clear"], SYSTEM > 1))
     wanted = PEARSON | {"levels": ["by_system"]}
-    rows = comparison.rows(study(judges, comparison=wanted))
+    rows = list(comparison.rows(study(judges, comparison=wanted)))
     assert {row["value"] for row in rows} == {None}
 
 
@@ -629,7 +633,7 @@ def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
     metric = np.where(SYSTEM == 3, NOISY["clear"], FAIR["clear"])
     cards = {"metric": {"references": True}}
     judges: Any = clear(metric=metric) | {"a-control": {"clear": control}}
-    rows = agreement.rows(study(judges, cards=cards, reference_systems=["s3"]))
+    rows = list(agreement.rows(study(judges, cards=cards, reference_systems=["s3"])))
     own = one(rows, "pearson", judge="metric", level="pooled")
     best = {
         row["system_subset"]: row["value"]
@@ -643,7 +647,9 @@ def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_commo
     cards = {"judge": {"grid": {"clear": [*range(1, 11)]}, "ends": {"clear": (1.0, 10.0)}}}
     judges: Any = clear(judge=np.arange(N) % 10 + 1.0)
     people = {"clear": [np.arange(N) % 5 + 1.0, np.arange(N) % 5 + 1.0]}
-    rows = agreement.rows(study(judges, people, cards=cards, values=[1.0, 2.0, 3.0, 4.0, 5.0]))
+    rows = list(
+        agreement.rows(study(judges, people, cards=cards, values=[1.0, 2.0, 3.0, 4.0, 5.0]))
+    )
     for name in ("kappa_linear", "kappa_quadratic", "cem_ord", "alpha_pair"):
         row = one(rows, name, judge="judge")
         assert row["value"] is None and "scale differs" in row["note"]
@@ -666,7 +672,7 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
     judges = clear(good=GOOD["clear"], fair=FAIR["clear"], halves=half, free=NOISE[0, 0])
     cards: Any = {"halves": {"grid": {"clear": HALVES}}, "free": {"grid": {"clear": None}}}
     told = study(judges, cards=cards, comparison={"statistics": ["kappa_linear"]})
-    rows = comparison.rows(told)
+    rows = list(comparison.rows(told))
     assert {row["level"] for row in rows} == {"pooled"}
     gaps = {(row["judge"], row["judge_b"]): row for row in of(rows, "difference_kappa_linear")}
     assert gaps.pop(("good", "fair"))["value"] > 0
@@ -688,18 +694,18 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
 
 
 def test_without_classes_of_any_judge_there_is_no_kappa() -> None:
-    rows = comparison.rows(study({"good": GOOD, "noisy": NOISY}, values=None))
+    rows = list(comparison.rows(study({"good": GOOD, "noisy": NOISY}, values=None)))
     assert rows and not any("kappa" in row["statistic"] for row in rows)
 
 
 def test_only_the_judges_statistics_and_levels_that_are_wanted() -> None:
     wanted = PEARSON | {"judges": ["noisy", "good"]}
-    rows = comparison.rows(study(FIELD, comparison=wanted))
+    rows = list(comparison.rows(study(FIELD, comparison=wanted)))
     assert {row["judge"] for row in rows} == {"good", "noisy"}
     assert {(row["judge"], row["judge_b"]) for row in of(rows, "p_pearson")} == {("good", "noisy")}
     assert {row["level"] for row in rows} == {"pooled"}
     assert all(row["statistic"].endswith("_pearson") for row in rows)
-    alone = comparison.rows(study(FIELD, comparison=wanted | {"judges": ["good"]}))
+    alone = list(comparison.rows(study(FIELD, comparison=wanted | {"judges": ["good"]})))
     told = [(row["statistic"], row["aspect"], row["value"]) for row in alone]
     assert told == [("rank_pearson", aspect, 1) for aspect in ASPECTS]
     assert all(row["note"].endswith("; group a") for row in alone)
@@ -713,7 +719,7 @@ def test_permutations_grow_with_the_pairs(
     judges: int, wanted: int | None, permutations: int
 ) -> None:
     field = {f"judge-{at}": {"clear": points(NOISE[at, 0])} for at in range(judges)}
-    rows = comparison.rows(study(field, comparison=PEARSON | {"permutations": wanted}))
+    rows = list(comparison.rows(study(field, comparison=PEARSON | {"permutations": wanted})))
     tests = of(rows, "p_pearson")
     told = f"PERM-INPUTS, {permutations} permutations, two-sided"
     assert len(tests) == judges * (judges - 1) // 2
@@ -726,7 +732,7 @@ def test_permutations_grow_with_the_pairs(
 def test_what_is_permuted_is_told_and_of_four_systems_little_can_be_shown(permute: str) -> None:
     judges = clear(good=GOOD["clear"], noisy=NOISY["clear"])
     wanted = {"permute": permute, "permutations": 999}
-    rows = comparison.rows(study(judges, comparison=wanted))
+    rows = list(comparison.rows(study(judges, comparison=wanted)))
     for name in ("p_pearson", "p_kappa_linear"):
         test = one(rows, name, level="pooled")
         assert test["method"] == f"PERM-{permute.upper()}, 999 permutations, two-sided"
@@ -735,8 +741,12 @@ def test_what_is_permuted_is_told_and_of_four_systems_little_can_be_shown(permut
 
 
 def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
-    rows = comparison.rows(
-        study(clear(good=GOOD["clear"], fair=FAIR["clear"]), comparison=PEARSON | {"wished": 0.1})
+    rows = list(
+        comparison.rows(
+            study(
+                clear(good=GOOD["clear"], fair=FAIR["clear"]), comparison=PEARSON | {"wished": 0.1}
+            )
+        )
     )
     least, needed = one(rows, "detectable_pearson"), one(rows, "sources_needed_pearson")
     assert least["value"] > 0 and (least["ci_low"], least["ci_high"]) == (None, None)
@@ -755,7 +765,7 @@ def referred(**spec: Any) -> EvaluationData:
 
 @pytest.mark.parametrize("exclude", [True, False])
 def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(exclude: bool) -> None:
-    rows = agreement.rows(referred(exclude_reference_systems=exclude))
+    rows = list(agreement.rows(referred(exclude_reference_systems=exclude)))
     found = of(rows, "pearson", judge="metric", level="pooled")
     apart = SYSTEM != 3
     y = RATINGS["clear"].mean(axis=0)
@@ -772,14 +782,14 @@ def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(excl
 
 
 def test_judges_are_compared_without_references_where_one_of_them_needs_it() -> None:
-    rows = comparison.rows(referred())
+    rows = list(comparison.rows(referred()))
     assert {row["system_subset"] for row in rows} == {WITHOUT_REFERENCES}
     assert one(rows, "p_pearson")["n"] == 45
     wanted = PEARSON | {"judges": ["plain", "other"]}
     judges = {"metric": GOOD, "plain": FAIR, "other": NOISY}
     cards = {"metric": {"references": True}}
     told = study(judges, cards=cards, reference_systems=["s3"], comparison=wanted)
-    rows = comparison.rows(told)
+    rows = list(comparison.rows(told))
     assert {row["system_subset"] for row in rows} == {None}
     assert {row["n"] for row in of(rows, "p_pearson")} == {60}
 
@@ -799,7 +809,9 @@ def draws_of(judge: str, table: ArrayLike, **more: Any) -> list[Row]:
 
 def repeated(table: ArrayLike, *more: Row, draws: int = 3) -> list[base.Row]:
     cards = {"judge": {"draws": draws}, "once": {}}
-    return repeatability.rows(study({}, cards=cards, draws=[*draws_of("judge", table), *more]))
+    return list(
+        repeatability.rows(study({}, cards=cards, draws=[*draws_of("judge", table), *more]))
+    )
 
 
 def test_draws_are_held_together_and_more_of_them_are_worth_less_and_less() -> None:
@@ -914,7 +926,9 @@ def test_votes_on_other_texts_have_their_place_and_no_people() -> None:
         row | {"target": f"{row['target']}.x", "target_b": f"{row['target_b']}.x"} for row in votes
     ]
     gone = votes_of("gone", lambda a, b: 1.0)
-    rows = pairwise.rows(study({}, cards={"judge": {}}, targets=others, draws=[*votes, *gone]))
+    rows = list(
+        pairwise.rows(study({}, cards={"judge": {}}, targets=others, draws=[*votes, *gone]))
+    )
     assert {(row["judge"], row["perturbation"], row["degree"]) for row in rows} == {
         ("judge", "typo", "2")
     }
@@ -949,7 +963,7 @@ def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -
     told = study(FIELD, cards={"good": {"draws": 2}, "noisy": {}}, draws=[*draws, *votes])
     tables = {
         **{"agreement": agreed(), "comparison": compared()},
-        **{"repeatability": repeatability.rows(told), "pairwise": pairwise.rows(told)},
+        **{"repeatability": list(repeatability.rows(told)), "pairwise": list(pairwise.rows(told))},
     }
     for name, rows in tables.items():
         write_table("results", table_of("results", rows), tmp_path / f"{name}.parquet")
@@ -973,7 +987,7 @@ def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does()
     }
     turned = replace(told, **backwards)
     for method in (agreement, comparison):
-        assert method.rows(turned) == method.rows(told)
+        assert list(method.rows(turned)) == list(method.rows(told))
     first, second = (
         one(agreement.rows(each), "pearson", judge="good", level="pooled") for each in (told, other)
     )

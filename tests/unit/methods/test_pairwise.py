@@ -58,7 +58,7 @@ def votes(judge: str, vote: Callable[[int, bool], float]) -> list[Row]:
 
 
 def found(judged: EvaluationData) -> dict[tuple[str, str, str], Row]:
-    rows: Iterable[Any] = pairwise.rows(judged)
+    rows: Iterable[Any] = list(pairwise.rows(judged))
     return {(row["judge"], row["statistic"], row["level"]): dict(row) for row in rows}
 
 
@@ -164,7 +164,7 @@ def test_one_more_rater_is_of_peoples_votes() -> None:
 
 
 def test_a_study_without_choices_has_the_rows_that_it_had() -> None:
-    rows = pairwise.rows(compared(lambda *_: 1.0))
+    rows = list(pairwise.rows(compared(lambda *_: 1.0)))
     assert {row["statistic"] for row in rows} == {
         *("order_consistency", "first_position_rate", "nontransitive_share")
     }

@@ -449,5 +449,5 @@ def test_texts_that_people_rated_have_no_such_row() -> None:
         {"judge": "judge", "aspect": "clear", "draw": 0, "target": a, "target_b": b, "value": 1.0}
         for a, b in combinations([TARGETS[system] for system in range(4)], 2)
     ]
-    rows = pairwise.rows(study({}, cards={"judge": {}}, draws=draws))
+    rows = list(pairwise.rows(study({}, cards={"judge": {}}, draws=draws)))
     assert rows and not apart(rows)

@@ -1,5 +1,6 @@
 """The table of errors that judges list, of one small dataset by hand."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def found(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
     return keyed(rows(study(tmp_path, JUDGED)))
 
 
-def keyed(told: list[base.Row]) -> dict[tuple[str, str, str], Row]:
+def keyed(told: Iterable[base.Row]) -> dict[tuple[str, str, str], Row]:
     """Return (statistic, form, level) -> row."""
     return {(row["statistic"], row.get("form") or "", row["level"]): dict(row) for row in told}
 
@@ -197,7 +198,7 @@ def test_without_people_s_marks_nothing_is_compared(tmp_path: Path) -> None:
 
 def test_only_texts_of_systems_are_compared(tmp_path: Path) -> None:
     perturbed = [{**row, "perturbation": "typos.minor"} for row in JUDGED]
-    found = rows(study(tmp_path, perturbed))
+    found = list(rows(study(tmp_path, perturbed)))
     assert {(row["perturbation"], row["degree"]) for row in found} == {("typos", "minor")}
     assert not any(row.get("form") for row in found)
 
@@ -233,7 +234,7 @@ def test_intervals_are_over_sources(tmp_path: Path) -> None:
 
 
 def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
-    found = rows(study(tmp_path, JUDGED[:1], share=0.4))
+    found = list(rows(study(tmp_path, JUDGED[:1], share=0.4)))
     assert all("computed on a share of the items: 2 of 5" in row["note"] for row in found)
 
 

@@ -28,7 +28,7 @@ def of(found: list[Row], judge: str, statistic: str, aspect: str) -> dict[str, R
 
 def test_people_and_judges_have_both_p_values_of_every_pair() -> None:
     made = study(FIELD)
-    found = system_pairs.rows(made)
+    found = list(system_pairs.rows(made))
     names = sorted(set(made.systems.systems))
     pairs = {f"{first}+{second}" for first, second in combinations(names, 2)}
     judge = next(iter(FIELD))

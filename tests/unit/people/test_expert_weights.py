@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.weights import Survey, make, read, surveys
+from judgescope.people.form import Page
+from judgescope.people.weights import make, pages_of, read
 from judgescope.schema.loading import read_card, write_new_card
 from people_studies import plan_of
 from study import Study
 
 
-def survey_of(task: str) -> Survey:
-    return next(one for one in surveys(plan_of()) if one.task == task)
+def survey_of(task: str) -> Page:
+    return next(one for one in pages_of(plan_of()) if one.task == task)
 
 
-def answer(folder: Path, survey: Survey, voter: str, **chosen: str) -> Path:
+def answer(folder: Path, survey: Page, voter: str, **chosen: str) -> Path:
     """Write one voter's file: fluency for whatever is not chosen otherwise."""
-    answers = dict.fromkeys(survey.issues, "fluency") | {
+    answers = dict.fromkeys((item.id for item in survey.items), "fluency") | {
         name.replace("_", "-"): aspect for name, aspect in chosen.items()
     }
     told = {"survey": survey.id, "task": survey.task, "voter": voter, "answers": answers}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.form import page_id
+from judgescope.people.form import page_id, rating_options
 from judgescope.people.recheck import (
     GRADED,
     NEW,
@@ -30,9 +30,10 @@ from judgescope.people.recheck import (
     pair_of,
     read,
     sources_of,
+    texts_of,
 )
 from judgescope.report.html import script_hash
-from people_studies import FLUENCY, HOSTILE, IN_A_ROW, ReevaluationStudy, numbers, text
+from people_studies import FLUENCY, HOSTILE, IN_A_ROW, TWO, ReevaluationStudy, numbers, text
 from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME, run
@@ -125,6 +126,31 @@ def test_pairs_share_no_source_while_there_are_others() -> None:
 
 
 # --- pages -----------------------------------------------------------------------------------
+
+
+def test_where_the_lowest_value_is_the_best_the_same_texts_are_better(
+    study: ReevaluationStudy,
+) -> None:
+    def pairs() -> dict[str, list[tuple[str, ...]]]:
+        texts = [
+            each for each in texts_of(study.plan(), study.out, RATED) if each.aspect == "fluency"
+        ]
+        return {
+            group: sorted(tuple(text.target for text in pair.texts) for pair in found)
+            for group, found in sample(texts, 99).items()
+        }
+
+    study.keys["methods"] = ["agreement"]  # perspectives reads no scale whose best value is lowest
+    usual = pairs()
+    assert all(map(len, usual.values()))
+    aspects = {name: {**scale, "best": "min"} for name, scale in TWO.items()}
+    study.card("datasets", "news", **{**study.dataset, "aspects": aspects})
+    turned = [tuple(6 - value for value in each) for each in FLUENCY]
+    study.write_texts(dict.fromkeys(TWO, turned))
+    assert pairs() == usual
+    values = [value for value, _ in rating_options(study.plan(), "news", "fluency")]
+    shown = [name for _, name in rating_options(study.plan(), "news", "fluency")]
+    assert values == [*"54321"] and shown == ["5 (worst)", "4", "3", "2", "1 (best)"]
 
 
 def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationStudy) -> None:

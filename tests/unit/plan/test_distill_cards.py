@@ -15,7 +15,7 @@ from judgescope.core.errors import UserError
 from judgescope.distill.specs import (
     ExampleFiles,
 )
-from judgescope.people.weights import surveys
+from judgescope.people.weights import pages_of
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import training
@@ -122,8 +122,9 @@ def test_experts_are_asked_about_what_is_evaluated_alone(folder: Path) -> None:
     study.card("datasets", card.pop("dataset"), **card)
     plan = planned(study)
     assert "overall" in plan.aspects
-    [survey] = surveys(plan)
-    assert survey.task == "dialogue" and "overall" not in survey.aspects
+    [page] = pages_of(plan)
+    aspects = dict(page.items[0].questions[0].options)
+    assert page.task == "dialogue" and "overall" not in aspects
 
 
 def sampled(study: AskedStudy) -> None:

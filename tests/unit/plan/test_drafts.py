@@ -241,6 +241,7 @@ def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(lacking: Aske
 
 
 @slow
+@pytest.mark.long
 def test_a_run_needs_nothing_of_its_drafter(study: AskedStudy) -> None:
     own = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "NO_SUCH_KEY"}
     study.card("models", "writer", engine="openai", **own)

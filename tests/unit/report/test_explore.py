@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from judgescope.report.explore import (
     view,
 )
 from judgescope.report.html import script_hash
-from judgescope.report.items import Span, Target, Texts, judged
+from judgescope.report.items import Span, Target, Texts
 from judgescope.report.specs import PerturbationCard
 from report_setup import Page
 from running import HOME
@@ -63,10 +64,10 @@ def study(tmp_path: Path) -> ExploreStudy:
 @pytest.mark.heavy
 def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
-    one, *rest = judged(texts, ("systems", "annotator", "fluency"), "m")
+    one, *rest = texts.judged(("systems", "annotator", "fluency"), "m")
     assert len(rest) == 7 and one.target.text.startswith(DOUBLED)
     assert (one.target.system, one.target.item, one.target_b) == ("able", "n000", None)
-    assert (one.rating, one.ratings, one.score) == (4.5, [4.0, 5.0], 3.0)
+    assert (fmean(one.ratings), one.ratings, one.score) == (4.5, [4.0, 5.0], 3.0)
     assert [draw.reply for draw in one.draws] == ["Bad. 3", "No."]
     assert [draw.value for draw in one.draws] == [3.0, None]
     assert one.statuses == ["ok", "refused"] and rest[0].statuses == ["ok"]
@@ -79,10 +80,10 @@ def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) ->
     found = [
         one
         for name in ("fluency", "adequacy")
-        for one in judged(texts, ("systems", "mean", name), DERIVED)
+        for one in texts.judged(("systems", "mean", name), DERIVED)
     ]
     assert len(found) == 16 and {draw.reply for one in found for draw in one.draws} == {None}
-    assert [one.rating for one in found] == [4.5] * 8 + [None] * 8
+    assert [fmean(one.ratings) if one.ratings else None for one in found] == [4.5] * 8 + [None] * 8
 
 
 def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(study: ExploreStudy) -> None:
@@ -96,7 +97,7 @@ def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(study: Explor
 @pytest.mark.heavy
 def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
     study.compare()
-    one, other, *_ = judged(Texts(str(study.folder), "news"), ("systems", "versus", "fluency"), "m")
+    one, other, *_ = Texts(str(study.folder), "news").judged(("systems", "versus", "fluency"), "m")
     pairs = [(each.target.system, each.target_b and each.target_b.system) for each in (one, other)]
     assert pairs == [("able", "best"), ("best", "able")]
     assert (one.score, one.draws[0].label, one.draws[0].reply) == (None, "A", "A")

@@ -7,14 +7,14 @@ import pytest
 
 import cards_study
 from judgescope.report.panels import BINS, bins_spec
-from judgescope.report.sections import agreement, ratings
+from judgescope.report.sections import agreement
 from report_study import marks
 
 
 def test_values_are_binned_from_the_lowest_to_the_highest() -> None:
-    bins = ratings.binned(pd.Series([1.0, 5.0, 3.0, 1.4]))
+    bins = agreement.binned(pd.Series([1.0, 5.0, 3.0, 1.4]))
     assert bins.tolist() == [0, BINS - 1, BINS // 2, 0]
-    assert ratings.binned(pd.Series([2.0, 2.0])).tolist() == [BINS // 2] * 2
+    assert agreement.binned(pd.Series([2.0, 2.0])).tolist() == [BINS // 2] * 2
 
 
 def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:
@@ -35,7 +35,7 @@ def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) ->
     spec = cards_study.make(tmp_path)
     spec["study"]["datasets"] = ["news"]
     report = cards_study.loaded(spec)
-    scatter, distributions = ratings.figures(report, report.datasets[0])
+    scatter, distributions = agreement.rating_figures(report, report.datasets[0])
     assert "Up to 3 texts" in scatter.summary  # of three ratings of coherence all have a score
     [body] = distributions.table.bodies
     [gamma] = body.lines

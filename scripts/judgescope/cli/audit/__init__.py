@@ -6,8 +6,28 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from judgescope.cli.init.options import add_columns
+from judgescope.cli.init import COLUMN_OPTIONS, Options, add_options
 
+TABLE_OPTIONS: Final[Options] = {
+    "--judge": (
+        "[ASPECT=]COLUMN",
+        "a judge's scores, for one aspect or for all; repeat it for more columns",
+    ),
+    "--human": (
+        "[ASPECT=]COLUMN,…",
+        "people's ratings, one column per rater; without an aspect: overall",
+    ),
+    **COLUMN_OPTIONS,
+}
+PAGE_OPTIONS: Final[Options] = {
+    "--require": (
+        "STATISTIC[.LEVEL]=VALUE",
+        "a minimum (bar) that every judge must reach, such as spearman=.5; repeat it for more",
+    ),
+    "--json": (None, "print JSON instead of the page"),
+    "--html": ("FILE", "also write the page as HTML"),
+    "--write": ("DIR", "write a study for these data, with all its YAML files, to DIR"),
+}
 BROKEN: Final = 3
 """The exit code for input that cannot be used; `page.Findings.status` has the others."""
 MOST_NAMED: Final = 2
@@ -30,36 +50,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "logs or AlpacaEval annotations",
     )
     table = parser.add_argument_group("the table's columns (guessed if you do not name them)")
-    table.add_argument(
-        "--judge",
-        metavar="[ASPECT=]COLUMN",
-        action="append",
-        default=[],
-        help="a judge's scores, for one aspect or for all; repeat it for more columns",
-    )
-    table.add_argument(
-        "--human",
-        metavar="[ASPECT=]COLUMN,…",
-        action="append",
-        default=[],
-        help="people's ratings, one column per rater; without an aspect: overall",
-    )
-    add_columns(table)
-    parser.add_argument(
-        "--require",
-        metavar="STATISTIC[.LEVEL]=VALUE",
-        action="append",
-        default=[],
-        help="a minimum (bar) that every judge must reach, such as spearman=.5; repeat it for more",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of the page")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="also write the page as HTML")
-    parser.add_argument(
-        "--write",
-        type=Path,
-        metavar="DIR",
-        help="write a study for these data, with all its YAML files, to DIR",
-    )
+    add_options(table, TABLE_OPTIONS)
+    add_options(parser, PAGE_OPTIONS)
     parser.set_defaults(act=audit, failed=BROKEN, more_files=_several)
 
 

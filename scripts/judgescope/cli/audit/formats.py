@@ -11,20 +11,22 @@ Content is data: none of it is executed.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from judgescope.cli.init.guess import PEOPLE, Guess, columns_of, number, numbers, words_of
-from judgescope.cli.init.long import MOST_RATERS
-from judgescope.cli.init.pairs import FIRST, SECOND, TIE
-from judgescope.cli.init.tables import Table
+from judgescope.cli.init.tables import FIRST, MOST_RATERS, SECOND, TIE, Table
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
 from judgescope.data.rows import read_json
 
 Content = Mapping[str, Any]
 Row = dict[str, Any]
+Sample = tuple[Row, Iterable[str]]
+"""A row, and the names of its scores."""
 INSPECT, PROMPTFOO = 2, 3
 """The versions that Inspect logs and promptfoo results state."""
 LM_EVAL: Final = {"doc_id", "doc", "target", "resps", "filtered_resps", "doc_hash"}
@@ -54,6 +56,33 @@ def _table(
     return Table(Path(), numbers, rows, columns_of(rows), (), known=columns, stated=scales or {})
 
 
+def _of_samples(samples: Iterable[Sample]) -> Table:
+    """Return rows with `id`, each given with the names of its scores, which are judges'.
+
+    Numbers with names of people are their ratings. `input` and `output` are source and text if all
+    rows have them.
+    """
+    rows: list[Row] = []
+    scores: dict[str, None] = {}
+    for row, names in samples:
+        rows.append(row)
+        scores |= dict.fromkeys(names)
+    people = [
+        name
+        for name in columns_of(rows)
+        if PEOPLE.intersection(words_of(name)) and numbers(rows, name) is not None
+    ]
+    columns = Guess(
+        item="id",
+        source=["input"] if all(row.get("input") for row in rows) else [],
+        text="output" if all(row.get("output") for row in rows) else None,
+        system="system" if len({row.get("system") for row in rows}) > 1 else None,
+        ratings={"overall": people} if people else {},
+        judges={slug(name): {"*": name} for name in scores if name not in people},
+    )
+    return _table(rows, columns)
+
+
 def results_of(content: object, file: Path) -> Table | None:
     """Return the results in a JSON file's content, or in JSONL rows; None if no tool matches.
 
@@ -61,20 +90,24 @@ def results_of(content: object, file: Path) -> Table | None:
     """
     for recognise, read in READERS:
         if recognise(content):
-            try:
+            with _complete(file):
                 return read(content, str(file))
-            except (KeyError, TypeError, AttributeError, IndexError) as error:
-                raise _lacking(str(file), error) from None
     return None
 
 
-def _lacking(where: str, error: Exception) -> UserError:
-    return UserError(
-        "these results lack a required part of their format",
-        where=where,
-        got=f"{type(error).__name__}: {error}"[:80],
-        todo="export them again with the tool, or put scores and ratings into a CSV or JSONL table",
-    )
+@contextmanager
+def _complete(where: Path) -> Iterator[None]:
+    """Raise UserError for results without a part that a reader needs."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise UserError(
+            "these results lack a required part of their format",
+            where=str(where),
+            got=f"{type(error).__name__}: {error}"[:80],
+            todo="export them again with the tool, or put scores and ratings into a CSV or JSONL "
+            "table",
+        ) from None
 
 
 def _known(version: object, known: object, tool: str, where: str) -> None:
@@ -88,15 +121,14 @@ def _known(version: object, known: object, tool: str, where: str) -> None:
         )
 
 
-def _guess(rows: Sequence[Row], scores: Mapping[str, None], **roles: Any) -> Guess:
-    """Return columns of `scores` as judges, and numbers with names of people as ratings."""
-    people = [
-        name
-        for name in columns_of(rows)
-        if PEOPLE.intersection(words_of(name)) and numbers(rows, name) is not None
-    ]
-    judges = {slug(name): {"*": name} for name in scores if name not in people}
-    return Guess(ratings={"overall": people} if people else {}, judges=judges, **roles)
+def _has(content: object, *keys: str) -> bool:
+    """Return whether content is an object with these keys."""
+    return isinstance(content, dict) and content.keys() >= {*keys}
+
+
+def _first_has(content: object, *keys: str) -> bool:
+    """Return whether content is a list whose first entry is an object with these keys."""
+    return isinstance(content, list) and bool(content) and _has(content[0], *keys)
 
 
 def _scalars(content: object, prefix: str) -> dict[str, float]:
@@ -121,12 +153,7 @@ def _text(content: object) -> str | None:
 
 
 def _is_inspect(content: object) -> bool:
-    return isinstance(content, dict) and {"eval", "version", "status"} <= content.keys()
-
-
-def _inspect(log: Content, where: str) -> Table:
-    """Return a row per sample and epoch: scorers are judges; people's ratings are metadata."""
-    return _of_logs({where: log})
+    return _has(content, "eval", "version", "status")
 
 
 def of_folder(folder: Path) -> Table:
@@ -153,88 +180,54 @@ def of_folder(folder: Path) -> Table:
             what = "file has no AlpacaEval annotations" if alpaca else "file is not an Inspect log"
             todo = "move it elsewhere, or audit it separately"
             raise UserError(f"this {what}", where=where, todo=todo)
-    try:
+    with _complete(folder):
         if alpaca:
             return _alpaca([one for each in contents.values() for one in each], str(folder))
-        return _of_logs(contents)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise _lacking(str(folder), error) from None
+        return _of_samples(_samples(contents))
 
 
-def _of_logs(logs: Mapping[str, Content]) -> Table:
-    """Return the samples of logs; if there are several tasks, ids begin with the task."""
-    rows: list[Row] = []
-    scorers: dict[str, None] = {}
+def _samples(logs: Mapping[str, Content]) -> Iterator[Sample]:
+    """Yield a row per sample and epoch of logs; scorers are judges, people's ratings metadata.
+
+    If there are several tasks, ids begin with the task.
+    """
     tasks = {str(log["eval"].get("task")) for log in logs.values()}
     for where, log in logs.items():
         _known(log["version"], INSPECT, "Inspect", where)
         prefix = f"{log['eval'].get('task')}/" if len(tasks) > 1 else ""
-        for row, scores in _samples(log):
-            scorers |= dict.fromkeys(scores)
-            rows.append({**row, "id": f"{prefix}{row['id']}"} if prefix else row)
-    return _table(rows, _guess(rows, scorers, **_of_texts(rows)))
-
-
-def _samples(log: Content) -> Iterator[tuple[Row, Collection[str]]]:
-    """Yield a row per sample and epoch, and the names of its scores."""
-    for sample in log.get("samples") or []:
-        scores: dict[str, float | None] = {}
-        for name, score in (sample.get("scores") or {}).items():
-            value = score["value"]
-            parts = value.items() if isinstance(value, dict) else [("", value)]
-            scores |= {f"{name} {part}".strip(): _grade(cell) for part, cell in parts}
-        row = {
-            "id": sample["id"],
-            "system": f"{log['eval'].get('model')}, epoch {sample.get('epoch', 1)}",
-            "input": _text(sample.get("input")),
-            "output": _text(_completion(sample.get("output") or {})),
-            **_scalars(sample.get("metadata"), "metadata."),
-            **scores,
-        }
-        yield row, scores
-
-
-def _completion(output: Content) -> object:
-    """Return a model's text; logs without `completion` have it in the first choice's message."""
-    choices = output.get("choices") or [{}]
-    return output.get("completion") or (choices[0].get("message") or {}).get("content")
+        for sample in log.get("samples") or []:
+            scores: dict[str, float | None] = {}
+            for name, score in (sample.get("scores") or {}).items():
+                value = score["value"]
+                parts = value.items() if isinstance(value, dict) else [("", value)]
+                scores |= {f"{name} {part}".strip(): _grade(cell) for part, cell in parts}
+            output = sample.get("output") or {}
+            choices = output.get("choices") or [{}]  # for logs without `completion`
+            text = output.get("completion") or (choices[0].get("message") or {}).get("content")
+            row = {
+                "id": f"{prefix}{sample['id']}" if prefix else sample["id"],
+                "system": f"{log['eval'].get('model')}, epoch {sample.get('epoch', 1)}",
+                "input": _text(sample.get("input")),
+                "output": _text(text),
+                **_scalars(sample.get("metadata"), "metadata."),
+                **scores,
+            }
+            yield row, scores
 
 
 def _grade(value: object) -> float | None:
-    if (
-        isinstance(value, str)
-        and (grade := GRADES.get(value, GRADES.get(value.lower()))) is not None
-    ):
-        return grade
-    return number(value)
-
-
-def _of_texts(rows: Sequence[Row], item: str = "id") -> dict[str, Any]:
-    """Return the roles of `input` and `output` (if all rows have them) and of `system`."""
-    given = {name: all(row.get(name) for row in rows) for name in ("input", "output")}
-    several = len({row.get("system") for row in rows}) > 1
-    return {
-        "item": item,
-        "source": ["input"] if given["input"] else [],
-        "text": "output" if given["output"] else None,
-        "system": "system" if several else None,
-    }
+    word = value if isinstance(value, str) else ""
+    grade = GRADES.get(word, GRADES.get(word.lower()))
+    return number(value) if grade is None else grade
 
 
 # --- promptfoo ---------------------------------------------------------------------------------
 
 
-def _is_promptfoo(content: object) -> bool:
-    results = content.get("results") if isinstance(content, dict) else None
-    return isinstance(results, dict) and {"results", "stats"} <= results.keys()
-
-
-def _promptfoo(content: Content, where: str) -> Table:
-    """Return a row per output: assertions are judges, those by a person are people's ratings."""
+def _promptfoo(content: Content, where: str) -> Iterator[Sample]:
+    """Yield a row per output: assertions are judges, those by a person are people's ratings."""
     results = content["results"]
     _known(results.get("version", content.get("version")), PROMPTFOO, "promptfoo", where)
-    rows: list[Row] = []
-    names: dict[str, None] = {}
     for result in results["results"]:
         grading = result.get("gradingResult") or {}
         scores: dict[str, float] = {}
@@ -249,19 +242,16 @@ def _promptfoo(content: Content, where: str) -> Table:
                 name = str(assertion.get("metric") or kind)
                 seen[name] += 1
                 scores[f"{name} {seen[name]}" if seen[name] > 1 else name] = component["score"]
-        names |= dict.fromkeys(scores)
         response = result.get("response") or {}
-        rows.append(
-            {
-                "id": f"test-{result['testIdx']}",
-                "system": f"{result['provider']['id']}, prompt {result['promptIdx']}",
-                "input": _text(result.get("vars")),
-                "output": _text(response.get("output")),
-                **scores,
-                **people,
-            }
-        )
-    return _table(rows, _guess(rows, names, **_of_texts(rows)))
+        row = {
+            "id": f"test-{result['testIdx']}",
+            "system": f"{result['provider']['id']}, prompt {result['promptIdx']}",
+            "input": _text(result.get("vars")),
+            "output": _text(response.get("output")),
+            **scores,
+            **people,
+        }
+        yield row, scores
 
 
 # --- DeepEval ----------------------------------------------------------------------------------
@@ -273,37 +263,25 @@ def _cases(content: object) -> list[Any] | None:
     return cases if isinstance(cases, list) else None
 
 
-def _deepeval(content: Content, where: str) -> Table:
-    """Return a row per test case: metrics are judges; people's ratings are metadata."""
-    rows: list[Row] = []
-    names: dict[str, None] = {}
+def _deepeval(content: Content, where: str) -> Iterator[Sample]:
+    """Yield a row per test case: metrics are judges; people's ratings are metadata."""
     for at, case in enumerate(_cases(content) or [], start=1):
         if "metricsData" not in case:
-            _known(
-                "test cases without metricsData", "3: testCases with metricsData", "DeepEval", where
-            )
+            version = "test cases without metricsData"
+            _known(version, "3: testCases with metricsData", "DeepEval", where)
         scores = {str(one["name"]): one.get("score") for one in case["metricsData"] or []}
-        names |= dict.fromkeys(scores)
         metadata = case.get("metadata") or case.get("additionalMetadata")
-        rows.append(
-            {
-                "id": f"case-{at}",
-                "input": _text(case.get("input")),
-                "output": _text(case.get("actualOutput")),
-                **_scalars(metadata, "metadata."),
-                **scores,
-            }
-        )
-    return _table(rows, _guess(rows, names, **_of_texts(rows)))
+        row = {
+            "id": f"case-{at}",
+            "input": _text(case.get("input")),
+            "output": _text(case.get("actualOutput")),
+            **_scalars(metadata, "metadata."),
+            **scores,
+        }
+        yield row, scores
 
 
 # --- lm-evaluation-harness ---------------------------------------------------------------------
-
-
-def _first_has(content: object, keys: set[str]) -> bool:
-    """Return whether content is a list whose first entry is an object with these keys."""
-    first = content[0] if isinstance(content, list) and content else None
-    return isinstance(first, dict) and keys <= first.keys()
 
 
 def _lm_eval(samples: Sequence[Content], where: str) -> Table:
@@ -311,37 +289,37 @@ def _lm_eval(samples: Sequence[Content], where: str) -> Table:
     lacking = sorted(LM_EVAL - samples[0].keys())
     version = f"samples without {', '.join(lacking)}" if lacking else LM_EVAL_VERSION
     _known(version, LM_EVAL_VERSION, "lm-evaluation-harness", where)
-    rows: list[Row] = []
-    metrics: dict[str, None] = {}
-    for sample in samples:
-        named = sample.get("metrics") or [key for key in sample if key not in LM_EVAL]
-        scores = {
-            name: value
-            for name in named
-            if not isinstance(sample.get(name), str)
-            if (value := number(sample.get(name))) is not None
-        }
-        metrics |= dict.fromkeys(scores)
-        reply = _first(sample["filtered_resps"])
-        filtered = sample.get("filter") or "none"
-        rows.append(
-            {
-                "id": f"{sample['doc_id']}",
-                "system": f"filter {filtered}",
-                "input": _text(sample["doc"]),
-                "output": _text(reply),
-                **_scalars(sample["doc"], "doc."),
-                **scores,
-                **({"target": sample["target"]} if number(sample["target"]) is not None else {}),
-                **({"reply": reply} if number(reply) is not None else {}),
-            }
-        )
-    columns = _guess(rows, metrics, **_of_texts(rows))
-    replied = numbers(rows, "reply") is not None and numbers(rows, "target") is not None
-    if replied and not columns.ratings:  # the model was the judge, and the target is the rating
+    table = _of_samples(map(_document, samples))
+    replied = all(numbers(table.rows, name) is not None for name in ("reply", "target"))
+    if replied and not (table.known and table.known.ratings):
+        # the model was the judge, and the target is the rating
         ratings, judges = {"overall": ["target"]}, {"reply": {"*": "reply"}}
         columns = Guess(item="id", ratings=ratings, judges=judges, source=["input"])
-    return _table(rows, columns)
+        return replace(table, known=columns)
+    return table
+
+
+def _document(sample: Content) -> Sample:
+    """Return a sample's row, and the names of its metrics."""
+    named = sample.get("metrics") or [key for key in sample if key not in LM_EVAL]
+    scores = {
+        name: value
+        for name in named
+        if not isinstance(sample.get(name), str)
+        if (value := number(sample.get(name))) is not None
+    }
+    reply, target = _first(sample["filtered_resps"]), sample["target"]
+    row = {
+        "id": f"{sample['doc_id']}",
+        "system": f"filter {sample.get('filter') or 'none'}",
+        "input": _text(sample["doc"]),
+        "output": _text(reply),
+        **_scalars(sample["doc"], "doc."),
+        **scores,
+        **({"target": target} if number(target) is not None else {}),
+        **({"reply": reply} if number(reply) is not None else {}),
+    }
+    return row, scores
 
 
 def _first(replies: object) -> object:
@@ -351,10 +329,6 @@ def _first(replies: object) -> object:
 
 
 # --- JUDGE-BENCH -------------------------------------------------------------------------------
-
-
-def _is_judge_bench(content: object) -> bool:
-    return isinstance(content, dict) and {"annotations", "instances"} <= content.keys()
 
 
 def _judge_bench(content: Content, where: str) -> Table:
@@ -397,7 +371,8 @@ def _judge_bench(content: Content, where: str) -> Table:
                 continue
             for name in metrics.keys() & scores.keys():
                 column = f"{judge} ({name})"
-                row[column] = number(_first([v for v in _list(scores[name]) if v is not None]))
+                values = scores[name] if isinstance(scores[name], list) else [scores[name]]
+                row[column] = number(_first([value for value in values if value is not None]))
                 judges.setdefault(slug(judge), {})[slug(name)] = column
         rows.append(row)
     ratings = {slug(name): [f"people ({name})"] for name in metrics}
@@ -405,15 +380,11 @@ def _judge_bench(content: Content, where: str) -> Table:
     return _table(rows, columns, scales)
 
 
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
 # --- AlpacaEval --------------------------------------------------------------------------------
 
 
 def _is_alpaca(content: object) -> bool:
-    return _first_has(content, {"output_1", "output_2", "preference"})
+    return _first_has(content, "output_1", "output_2", "preference")
 
 
 def _alpaca(annotations: Sequence[Content], where: str) -> Table:
@@ -456,11 +427,17 @@ def _preferred(preference: object, where: str) -> int | None:
     return TIE if value in (0, 1.5) else FIRST if value < 1.5 else SECOND
 
 
-READERS: Final[list[tuple[Callable[[object], bool], Callable[[Any, str], Table]]]] = [
-    (_is_inspect, _inspect),
-    (_is_promptfoo, _promptfoo),
-    (lambda content: _cases(content) is not None, _deepeval),
-    (lambda content: _first_has(content, {"doc_id", "doc", "resps"}), _lm_eval),
-    (_is_judge_bench, _judge_bench),
+READERS: Final[list[tuple[Callable[[Any], bool], Callable[[Any, str], Table]]]] = [
+    (_is_inspect, lambda log, where: _of_samples(_samples({where: log}))),
+    (
+        lambda content: _has(content, "results") and _has(content["results"], "results", "stats"),
+        lambda content, where: _of_samples(_promptfoo(content, where)),
+    ),
+    (
+        lambda content: _cases(content) is not None,
+        lambda content, where: _of_samples(_deepeval(content, where)),
+    ),
+    (lambda content: _first_has(content, "doc_id", "doc", "resps"), _lm_eval),
+    (lambda content: _has(content, "annotations", "instances"), _judge_bench),
     (_is_alpaca, _alpaca),
 ]

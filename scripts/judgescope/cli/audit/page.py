@@ -7,7 +7,7 @@ from functools import cached_property
 from textwrap import wrap
 from typing import Any, Final
 
-from judgescope.cli.init import described
+from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.guess import PAIRED, ROLES
 from judgescope.cli.init.tables import Table
@@ -19,15 +19,9 @@ from judgescope.methods.measures import WITHIN_SOURCE
 from judgescope.report.cells import figures
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
-from judgescope.report.report import Dataset, Judge, Report
+from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
-from judgescope.report.sections.trust import (
-    answer,
-    evidence,
-    number,
-    reasons,
-    sentence,
-)
+from judgescope.report.sections.trust import answer, evidence, number, reasons, sentence
 from judgescope.report.words import count, label, listed, plural
 from judgescope.statistics.nulls import FEWEST_SYSTEMS
 from judgescope.statistics.verdict import Outcome
@@ -54,11 +48,6 @@ class Findings:
     draft: StudyDraft
     table: Table
     report: Report
-
-    @property
-    def dataset(self) -> Dataset:
-        """Return the one dataset."""
-        return self.report.datasets[0]
 
     @cached_property
     def judges(self) -> list[Judge]:
@@ -98,7 +87,7 @@ def as_text(findings: Findings) -> str:
     if len(verdict) > MOST_LINES:
         verdict = [*verdict[: MOST_LINES - 1], "… the rest is in the output of --json or --html"]
     parts = [
-        list(_columns(findings)),
+        [findings.table.title, *(f"  {name:<12}{value}" for name, value in _columns(findings))],
         verdict,
         ["This file supports:", *_listed(_supports(findings))],
         ["One more column would add:", *_listed(_adds(findings))],
@@ -118,14 +107,16 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
         yield from wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
-def _columns(findings: Findings) -> Iterator[str]:
-    """Yield how each column was interpreted, as `init` prints it, without unused roles."""
+def _columns(findings: Findings) -> list[tuple[str, str]]:
+    """Return how each column was interpreted, without task, unused roles and items of our own."""
     item = findings.draft.columns.item
     unused = {"-", item if item not in findings.table.columns else "-"}
-    for line in described(findings.draft, findings.table):
-        role, *_, last = line.split()
-        if role != "task" and not (role in (*ROLES, *PAIRED) and last in unused):
-            yield line
+    facts = facts_of(findings.draft, findings.table)
+    return [
+        (name, value)
+        for name, value in facts
+        if name != "task" and not (name in (*ROLES, *PAIRED) and value in unused)
+    ]
 
 
 def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
@@ -153,7 +144,7 @@ def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
 
 
 def _supports(findings: Findings) -> Iterator[str]:
-    columns, counts = findings.draft.columns, findings.dataset.counts
+    columns, counts = findings.draft.columns, findings.report.datasets[0].counts
     raters = {name: len(group) for name, group in columns.ratings.items()}
     level = {claim.row.level for of in findings.claims.values() for claim in of}
     how = "within sources" if WITHIN_SOURCE in level else "over all texts"
@@ -171,7 +162,8 @@ def _supports(findings: Findings) -> Iterator[str]:
     if max(raters.values()) > 1:
         yield "whether the judge is as good as one more rater, and how well people agree"
     reasons_given = {code for of in findings.claims.values() for one in of for code in one.reasons}
-    systems = _systems(findings)
+    named = [columns.system] if columns.system else columns.systems
+    systems = len({str(row.get(name)) for row in findings.table.rows for name in named}) or 1
     few = systems < FEWEST_SYSTEMS
     if few or any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
         needs = f"at least {FEWEST_SYSTEMS}" if few else "texts by most of them for each source"
@@ -181,12 +173,6 @@ def _supports(findings: Findings) -> Iterator[str]:
         yield f"whether a preference for systems would do as well: {systems} systems"
     if columns.text or columns.texts:
         yield "whether scoring texts by their length would do as well"
-
-
-def _systems(findings: Findings) -> int:
-    columns = findings.draft.columns
-    named = [columns.system] if columns.system else columns.systems
-    return len({str(row.get(name)) for row in findings.table.rows for name in named}) or 1
 
 
 def _adds(findings: Findings) -> Iterator[str]:
@@ -202,7 +188,7 @@ def _adds(findings: Findings) -> Iterator[str]:
             "the system that wrote each text: whether a preference for systems would do as well, "
             "and whether the judge ranks systems as people do"
         )
-    counts = findings.dataset.counts
+    counts = findings.report.datasets[0].counts
     alone = counts.items == (len(findings.table.rows) if columns.compared else counts.targets)
     if not columns.source and alone:
         yield (
@@ -277,13 +263,8 @@ def as_html(findings: Findings) -> str:
     sections = [
         Section("verdict", "Verdict", lead, blocks),
         Section("evidence", "Evidence", "", [evidence(findings.report, every)]),
-        Section("columns", "Columns", "", [Facts(_facts(_columns(findings)))]),
+        Section("columns", "Columns", "", [Facts(_columns(findings))]),
         Section("supports", "This file supports", "", [Text(line) for line in _supports(findings)]),
         Section("adds", "One more column would add", "", [Text(line) for line in _adds(findings)]),
     ]
     return render(findings.report, WORKFLOW / "report", sections)
-
-
-def _facts(lines: Iterator[str]) -> Sequence[tuple[str, str]]:
-    pairs = (line.strip().partition("  ") for line in list(lines)[1:])
-    return [(name, text.strip()) for name, _, text in pairs]

@@ -6,9 +6,8 @@ Only what the page shows is computed: claims about the recorded judges, and the 
 
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import chdir, redirect_stdout
-from contextvars import copy_context
 from pathlib import Path
 from typing import Final
 
@@ -75,19 +74,18 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
 
     Raises UserError or UserErrors as a run does, with row numbers of the user's file.
     """
-    return copy_context().run(_computed, draft, card, folder, out.absolute())
-
-
-def _computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
-    HASHED.set(False)  # in a context of its own
-    with chdir(folder), naming_table(draft), redirect_stdout(io.StringIO()):
-        content, _ = load_yaml(card)
-        plan = load_plan(content, HOME, source=str(card), results=str(out))
-        _judge(plan, draft.study)
-        tables = list(_tables(plan, draft.study))
-        spec = pages.report(plan, f"judgescope run {card}")
-        paths = {name: plan.paths.statistics(name, draft.study) for name in tables}
-        return Report.load(replace(spec, tables=paths))
+    out, hashed = out.absolute(), HASHED.set(False)
+    try:
+        with chdir(folder), naming_table(draft), redirect_stdout(io.StringIO()):
+            content, _ = load_yaml(card)
+            plan = load_plan(content, HOME, source=str(card), results=str(out))
+            _judge(plan, draft.study)
+            names = _tables(plan, draft.study)
+            spec = pages.report(plan, f"judgescope run {card}")
+            paths = {name: plan.paths.statistics(name, draft.study) for name in names}
+            return Report.load(replace(spec, tables=paths))
+    finally:
+        HASHED.reset(hashed)
 
 
 def _judge(plan: Plan, dataset: str) -> None:
@@ -110,34 +108,22 @@ def _recorded(plan: Plan, model: str) -> bool:
     return isinstance(plan.models[model], RecordedModel)
 
 
-def _tables(plan: Plan, dataset: str) -> Iterator[str]:
-    """Compute the tables that the page needs; yield their names."""
-    if plan.study.require:
-        for name in _deciding(plan):
-            statistics(_as_run(results.statistics(plan, name, dataset)))
-            yield name
-    statistics(_as_run(results.statistics(plan, "coverage", dataset)))
-    yield "coverage"
-    statistics(_as_run(_of_recorded(plan, results.statistics(plan, VERDICTS, dataset))))
-    yield VERDICTS
+def _tables(plan: Plan, dataset: str) -> list[str]:
+    """Compute the tables that the page needs; return their names.
 
-
-def _as_run(spec: StatisticsSpec) -> StatisticsSpec:
-    """Return the spec as a run's job reads it: judges in the order of their names."""
-    return decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec)
-
-
-def _deciding(plan: Plan) -> list[str]:
-    """Return the tables with statistics for which bars can be set, besides coverage."""
-    return [name for name in results.tables_of(plan) if name in DECIDING]
-
-
-def _of_recorded(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:
-    """Return the spec for only the judges of the file: claims do not depend on other judges."""
-    cards = plan.judges
-    mine = {name: one for name, one in spec.judges.items() if _recorded(plan, cards[name].model)}
-    if spec.required:
-        tables = (*_deciding(plan), "coverage")
-        parts = [plan.paths.statistics(name, spec.dataset) for name in tables]
-        spec = replace(spec, required=replace(spec.required, parts=parts))
-    return replace(spec, judges=mine)
+    Verdicts are only on the judges of the file: claims do not depend on other judges.
+    """
+    deciding = [name for name in results.tables_of(plan) if name in DECIDING]
+    names = [*(deciding if plan.study.require else ()), "coverage", VERDICTS]
+    for name in names:
+        spec = results.statistics(plan, name, dataset)
+        if name == VERDICTS:
+            recorded = {one for one, card in plan.judges.items() if _recorded(plan, card.model)}
+            mine = {judge: of for judge, of in spec.judges.items() if judge in recorded}
+            spec = replace(spec, judges=mine)
+            if spec.required:
+                parts = [plan.paths.statistics(part, dataset) for part in (*deciding, "coverage")]
+                spec = replace(spec, required=replace(spec.required, parts=parts))
+        # a run's job reads the judges in the order of their names
+        statistics(decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec))
+    return names

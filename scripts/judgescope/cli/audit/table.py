@@ -1,8 +1,9 @@
 """How `judgescope audit` interprets the columns of a table, and why it rejects a table."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -10,22 +11,12 @@ from judgescope.cli.audit.formats import of_folder, results_of
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.guess import (
-    ALL,
-    PEOPLE,
-    Guess,
-    entries,
-    judges_of,
-    number,
-    numbers,
-    words_of,
-)
-from judgescope.cli.init.pairs import choices_of_nothing
-from judgescope.cli.init.tables import Scale, Table, load_table
+from judgescope.cli.init.guess import ALL, PEOPLE, Guess, judges_of, number, words_of
+from judgescope.cli.init.tables import Scale, Table, choices_of_nothing, load_table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
-from judgescope.data.rows import read_json
+from judgescope.data.rows import entries, read_json
 from judgescope.report.words import plural
 from judgescope.schema.loading import Cards
 
@@ -57,7 +48,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
             if name not in table.aspects
         },
         missing=table.missing(columns),
-        measures=(),
+        measured=False,
         judge_keys={
             judge: {**keys, **_judge_scale(table, columns, judge, scales)}
             for judge, keys in table.judge_keys(columns, stated).items()
@@ -137,20 +128,12 @@ def _too_much(file: Path, got: str, allowed: str) -> UserError:
 
 def _by_people(columns: Guess) -> Guess:
     """Return columns named after people as ratings, and the other columns as a judge's scores."""
-    people = {
-        aspect: kept
-        for aspect, group in columns.ratings.items()
-        if (kept := [column for column in group if PEOPLE.intersection(words_of(column))])
-    }
-    others = [
-        column
-        for aspect, group in columns.ratings.items()
-        for column in group
-        if column not in people.get(aspect, ())
-    ]
+    people = [name for name in columns.rated if PEOPLE.intersection(words_of(name))]
+    others = [name for name in columns.rated if name not in people]
     if not people or not others:
         return columns
-    return replace(columns, ratings=people, judges=judges_of(others, people))
+    ratings = columns.without(others).ratings
+    return replace(columns, ratings=ratings, judges=judges_of(others, ratings))
 
 
 # --- what makes an audit impossible ----------------------------------------------------------
@@ -161,13 +144,11 @@ def _checked(table: Table, columns: Guess) -> Guess:
 
     Raises UserErrors for a table that cannot be audited.
     """
-    errors, where = [], str(table.file)
-    if not (columns.judges and columns.ratings) and (
-        choices := choices_of_nothing(table.rows, table.columns)
-    ):
-        raise UserError(
+    fault, errors = partial(UserError, where=str(table.file)), []
+    complete = columns.judges and columns.ratings
+    if choices := () if complete else choices_of_nothing(table.rows, table.columns):
+        raise fault(
             "this table has choices, but not the two texts or systems of each choice",
-            where=where,
             got=", ".join(choices),
             todo="add the columns of the two texts (answer_a, answer_b), or of the systems that "
             "wrote them (model_a, model_b)",
@@ -179,55 +160,46 @@ def _checked(table: Table, columns: Guess) -> Guess:
         (columns.ratings, "people's ratings", "--human"),
     ):
         if not given:
-            what = f"cannot tell which column has {whose}{more}"
-            todo = f"name it: {flag} COLUMN"
-            errors.append(UserError(what, where=where, allowed=table.columns, todo=todo))
+            what, todo = f"cannot tell which column has {whose}{more}", f"name it: {flag} COLUMN"
+            errors.append(fault(what, allowed=table.columns, todo=todo))
     if errors:
         raise UserErrors(errors)
-    judged = [column for scores in columns.judges.values() for column in scores.values()]
-    rated = [column for group in columns.ratings.values() for column in group]
-    for name in judged:
-        if "{" in name:
-            what = "the name of a judge's column contains a brace, which has a meaning in cards"
-            todo = "give the column another name"
-            errors.append(UserError(what, where=where, got=name, todo=todo))
-    for whose, names in (("judges' scores", judged), ("people's ratings", rated)):
-        if all(len({*(numbers(table.rows, name) or ())}) == 1 for name in names):
-            errors.append(_constant(table, whose, names))
+    what = "the name of a judge's column contains a brace, which has a meaning in cards"
+    todo = "give the column another name"
+    errors += [fault(what, got=name, todo=todo) for name in columns.scored if "{" in name]
+    for whose, names in (
+        ("judges' scores", columns.scored),
+        ("people's ratings", columns.rated),
+    ):
+        if all(len({*table.values([name])}) == 1 for name in names):
+            values = ", ".join(f"{value:g}" for value in sorted({*table.values(names)}))
+            errors.append(
+                UserError(
+                    f"{whose}: all values are the same, so agreement cannot be measured",
+                    where=f"{table.file}, column {', '.join(names)}",
+                    got=f"{values} in every row",
+                    todo="name other columns, or rate texts of different quality",
+                )
+            )
     met = _met(table, columns)
     if not met and not errors:
-        errors.append(
-            UserError(
-                "no row has both a judge's score and people's rating",
-                where=where,
-                got=", ".join(judged),
-                allowed=rated,
-                todo="put the judge's score and people's rating of a text into one row, or name "
-                "other columns with --judge and --human",
-            )
+        todo = (
+            "put the judge's score and people's rating of a text into one row, or name other "
+            "columns with --judge and --human"
         )
+        what, got = "no row has both a judge's score and people's rating", ", ".join(columns.scored)
+        errors.append(fault(what, got=got, allowed=columns.rated, todo=todo))
     if errors:
         raise UserErrors(errors)
     return replace(columns, judges={judge: columns.judges[judge] for judge in met})
 
 
-def _constant(table: Table, whose: str, names: Sequence[str]) -> UserError:
-    values = {value for name in names for value in numbers(table.rows, name) or ()}
-    return UserError(
-        f"{whose}: all values are the same, so agreement cannot be measured",
-        where=f"{table.file}, column {', '.join(names)}",
-        got=f"{', '.join(f'{value:g}' for value in sorted(values))} in every row",
-        todo="name other columns, or rate texts of different quality",
-    )
-
-
 def _met(table: Table, columns: Guess) -> list[str]:
     """Return the judges with a score in a row that also has people's rating of the aspect."""
-    rated = {
-        aspect: [any(cell is not None for cell in row) for row in zip(*cells, strict=True)]
-        for aspect, group in columns.ratings.items()
-        for cells in [[_values(table, column) for column in group]]
-    }
+    rated = {}
+    for aspect, group in columns.ratings.items():
+        cells = zip(*(_values(table, column) for column in group), strict=True)
+        rated[aspect] = [any(cell is not None for cell in row) for row in cells]
     return [
         judge
         for judge, scores in columns.judges.items()

@@ -4,14 +4,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgescope.cli.context import (
-    check_output,
-    is_dry,
-    plan_and_results,
-    plan_of_study,
-    snakemake,
-)
+from judgescope.cli.context import check_output, is_dry, plan_and_results, plan_of_study, snakemake
 from judgescope.cli.replies import store_folder
+from judgescope.cli.show import add_filters, filters_of
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 
@@ -30,10 +25,7 @@ EXISTS = "choose another name, or overwrite the file with --force"
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `export` to a parser's subcommands; each kind sets `act`."""
-    parser = commands.add_parser(
-        "export",
-        help="export tables, judgments, texts, replies, a card",
-    )
+    parser = commands.add_parser("export", help="export tables, judgments, texts, replies, a card")
     parser.add_argument("study", type=Path, help="the study's YAML file")
     kinds = parser.add_subparsers(dest="kind", required=True)
     tables = kinds.add_parser("tables", help="write a result table, one row per judge")
@@ -62,14 +54,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="also export the texts that models write (sends requests for them)",
     )
     targets.set_defaults(act=export_targets, passes_options=True)
-    for name in FILTERS:
-        tables.add_argument(
-            f"--{name.replace('_', '-')}",
-            nargs="+",
-            default=[],
-            type=int if name == "k" else str,
-            help=f"only rows with this {name}",
-        )
+    add_filters(tables, FILTERS)
     tables.add_argument(
         "--columns", choices=ACROSS, help="what columns stand for; default: aspects"
     )
@@ -87,8 +72,7 @@ def export_tables(args: argparse.Namespace) -> int:
     if args.file is not None:
         _check_new(args, *WRITERS)
     report = report_of(args.study)
-    filters = {name: values for name in FILTERS if (values := getattr(args, name))}
-    tables = tables_of(report, args.table, filters, args.columns)
+    tables = tables_of(report, args.table, filters_of(args, FILTERS), args.columns)
     if args.file is None:
         print("\n\n".join("\n".join(printed(table)) for table in tables.values()))
         return 0

@@ -6,7 +6,7 @@ from judgescope.cli.export.markdown import blocks, escaped, inline
 from judgescope.engines import PROMPTED
 from judgescope.report.elements import Fold, Section, Text
 from judgescope.report.report import Report
-from judgescope.report.sections import cost, judges, legend, study
+from judgescope.report.sections import cost, judges, study
 from judgescope.report.words import count, listed
 
 FEW = 50
@@ -17,7 +17,7 @@ def card(report: Report) -> str:
     """Return the card as Markdown, the same text for the same results."""
     made = (
         *(judges.section, judges.evidence_section, judges.limits),
-        *(study.coverage, study.unmeasured, cost.section, study.data, legend.section),
+        *(study.coverage, study.unmeasured, cost.section, study.data, judges.legend),
     )
     lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
     for section in filter(None, (make(report) for make in made)):

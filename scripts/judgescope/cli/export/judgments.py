@@ -37,20 +37,22 @@ FORMULA = r"^('*[=+\-@\t\r\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
 NUMERAL = r"^[+-]?[0-9]+([.][0-9]+)?$"
 COPIED = ("kind", "target", "target_b", "hint", "draw", "status", "rule", "parser", "label")
 """Columns that keep their names from the table of judgments."""
+READ = ("key", "value", "spans", "rationale")
+"""The other columns that are read from it."""
 
 
 # --- columns ---------------------------------------------------------------------------------
 
 
 class Column(NamedTuple):
-    """A column: its type, meaning, allowed values, when it is empty ("": never), and its unit."""
+    """A column: its meaning, allowed values, when it is empty ("": never), its unit and type."""
 
     name: str
-    type: pa.DataType
     meaning: str
     allowed: str = "any text"
     empty: str = ""
     unit: str = ""
+    type: pa.DataType = TEXT
 
     @property
     def field(self) -> pa.Field:
@@ -66,84 +68,76 @@ PAIR, DERIVED = "the judge did not compare texts", "the judge combines other jud
 UNKNOWN = "neither the judge's card nor its replies give it"
 UNRATED, UNSCALED = "this text has no rating on this aspect", "the judge has no scale"
 COLUMNS = (
-    Column("dataset", TEXT, "the dataset card", ID),
-    Column("item", TEXT, "the id of the source, shared by all texts written for it"),
-    Column("target", TEXT, "the id of the judged text, unique in its dataset"),
-    Column("target_b", TEXT, "the id of the text that it was compared with", empty=PAIR),
-    Column("system", TEXT, "who wrote the judged text"),
-    Column("perturbation", TEXT, "the perturbation of the text", f"original, systems, or {ID}"),
+    Column("dataset", "the dataset card", ID),
+    Column("item", "the id of the source, shared by all texts written for it"),
+    Column("target", "the id of the judged text, unique in its dataset"),
+    Column("target_b", "the id of the text that it was compared with", empty=PAIR),
+    Column("system", "who wrote the judged text"),
+    Column("perturbation", "the perturbation of the text", f"original, systems, or {ID}"),
     Column(
         "degree",
-        TEXT,
         "the degree of the perturbation",
         "minor, major, single, …",
         "the perturbation has no degrees",
     ),
     Column(
         "step",
-        COUNT,
         "how far the text is from its original",
         "≥ 0",
         unit="errors, or steps of a chain",
+        type=COUNT,
     ),
-    Column("judge", TEXT, "the judge card", ID),
-    Column("engine", TEXT, "the engine of the judge's model", "openai, vllm, lexical, control, …"),
-    Column("model", TEXT, "the model card", ID, DERIVED),
-    Column("form", TEXT, "the prompt form, or the metric", ID, DERIVED),
-    Column("kind", TEXT, "what the judge did", "rate, compare, derive"),
-    Column("aspect", TEXT, "the aspect card", ID),
-    Column("criterion", TEXT, "the wording of the aspect", ID, "the wording is the aspect's own"),
+    Column("judge", "the judge card", ID),
+    Column("engine", "the engine of the judge's model", "openai, vllm, lexical, control, …"),
+    Column("model", "the model card", ID, DERIVED),
+    Column("form", "the prompt form, or the metric", ID, DERIVED),
+    Column("kind", "what the judge did", "rate, compare, derive"),
+    Column("aspect", "the aspect card", ID),
+    Column("criterion", "the wording of the aspect", ID, "the wording is the aspect's own"),
+    Column("hint", "the rating in the judge's hint", "a number as text", "the judge has no hint"),
+    Column("draw", "the number of the reply, of those to one question", "0, 1, 2, …", type=COUNT),
+    Column("status", "whether the reply could be read", ", ".join(STATUSES)),
     Column(
-        "hint", TEXT, "the rating in the judge's hint", "a number as text", "the judge has no hint"
+        "rule", "the rule by which the parser read the score", "a name of the parser's", UNKNOWN
     ),
-    Column("draw", COUNT, "the number of the reply, of those to one question", "0, 1, 2, …"),
-    Column("status", TEXT, "whether the reply could be read", ", ".join(STATUSES)),
-    Column(
-        "rule",
-        TEXT,
-        "the rule by which the parser read the score",
-        "a name of the parser's",
-        UNKNOWN,
-    ),
-    Column("parser", TEXT, "the parser and its version", "name@version", UNKNOWN),
+    Column("parser", "the parser and its version", "name@version", UNKNOWN),
     Column(
         "score",
-        NUMBER,
         "the score of this reply",
         "scale_min to scale_max if there is a scale",
         "status is not ok",
         "points of the judge's scale; of a comparison 1, 0 or -1",
+        NUMBER,
     ),
-    Column("label", TEXT, "the label that the reply names", empty="the reply names no label"),
-    Column("scale_min", NUMBER, "the lowest score", "any number", UNSCALED, "points"),
-    Column("scale_max", NUMBER, "the highest score", "any number", UNSCALED, "points"),
+    Column("label", "the label that the reply names", empty="the reply names no label"),
+    Column("scale_min", "the lowest score", "any number", UNSCALED, "points", NUMBER),
+    Column("scale_max", "the highest score", "any number", UNSCALED, "points", NUMBER),
     Column(
         "errors",
-        COUNT,
         "the number of errors that the reply lists",
         "≥ 0",
         "the judge does not list errors",
         "errors",
+        COUNT,
     ),
     Column(
-        "rating", NUMBER, "the mean rating", "any number", UNRATED, "points of the dataset's scale"
+        "rating", "the mean rating", "any number", UNRATED, "points of the dataset's scale", NUMBER
     ),
-    Column("rating_n", COUNT, "the number of ratings in the mean", "≥ 0", unit="ratings"),
-    Column("rating_by", TEXT, "who rated", "human, planned, …", UNRATED),
-    Column("text_sha256", TEXT, "sha256 of the judged text in UTF-8", DIGITS),
+    Column("rating_n", "the number of ratings in the mean", "≥ 0", unit="ratings", type=COUNT),
+    Column("rating_by", "who rated", "human, planned, …", UNRATED),
+    Column("text_sha256", "sha256 of the judged text in UTF-8", DIGITS),
     Column(
         "request_key",
-        TEXT,
         "the request in the reply store; the same question has the same key in every study",
         DIGITS,
         "no request was sent",
     ),
 )
 TEXTS = (
-    Column("source", TEXT, "the source of the text", empty="the text has no source"),
-    Column("text", TEXT, "the judged text"),
-    Column("text_b", TEXT, "the text that it was compared with", empty=PAIR),
-    Column("rationale", TEXT, "the judge's reasons", empty="the reply gives no reasons"),
+    Column("source", "the source of the text", empty="the text has no source"),
+    Column("text", "the judged text"),
+    Column("text_b", "the text that it was compared with", empty=PAIR),
+    Column("rationale", "the judge's reasons", empty="the reply gives no reasons"),
 )
 """Columns of an export with texts only: the terms of their dataset apply to them."""
 
@@ -229,7 +223,9 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
             common, targets = _of_cell(plan, cell), known.of(cell.perturbation)
             ratings = known.ratings(split(cell.aspect)[0])
             digest = cache(lambda text: sha256(text.encode()).hexdigest())  # of several draws
-            for judgment in _judgments(plan, out, cell):
+            path, names = plan.file(out, "judgments", cell), [*COPIED, *READ]
+            table = read_part("judgments", path, *split(cell.aspect), names)
+            for judgment in table.to_pylist():
                 target = targets[judgment["target"]]
                 rated = ratings.get((judgment["target"], judgment["target_b"]), [])
                 row = {
@@ -251,13 +247,6 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
                     row |= {"source": sources[target.item] or None, "text": target.text}
                     row |= {"text_b": other and other.text, "rationale": judgment["rationale"]}
                 yield row
-
-
-def _judgments(plan: Plan, out: Path, cell: CellAspect) -> list[Row]:
-    path = plan.file(out, "judgments", cell)
-    names = [*COPIED, "key", "value", "spans", "rationale"]
-    judgments: list[Row] = read_part("judgments", path, *split(cell.aspect), names).to_pylist()
-    return judgments
 
 
 def _of_cell(plan: Plan, cell: CellAspect) -> Row:

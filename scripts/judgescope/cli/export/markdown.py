@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from judgescope.core.errors import coded
 from judgescope.report.cells import Cell
 from judgescope.report.elements import (
     Block,
@@ -16,7 +17,6 @@ from judgescope.report.elements import (
     Table,
     Text,
 )
-from judgescope.report.html import writable
 
 BREAKS = re.compile("[ \\t\\r\\n\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]+")
 """Spaces and line breaks; thin spaces within numbers are kept."""
@@ -29,7 +29,7 @@ TICKS = re.compile(r"`([^`]*)`")
 
 def one_line(text: str) -> str:
     """Return a text on one line, with a code instead of each invisible character."""
-    return writable(BREAKS.sub(" ", text))
+    return coded(BREAKS.sub(" ", text))
 
 
 def escaped(text: str) -> str:

@@ -1,23 +1,24 @@
-"""A result table as tables for papers: a row per judge, a column per aspect or perturbation."""
+"""A result table as tables for papers: a row per judge, a column per aspect or perturbation.
+
+Names come from cards and data: everything that LaTeX would interpret is escaped.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 from judgescope.cli.export import ACROSS, FILTERS
-from judgescope.cli.export.latex import document
-from judgescope.cli.export.markdown import blocks
-from judgescope.cli.show import check_filters
-from judgescope.core.errors import UserError
+from judgescope.cli.export.markdown import blocks, one_line
+from judgescope.cli.show import check_filters, option
+from judgescope.core.errors import UserError, check_known
 from judgescope.core.paths import WORKFLOW
-from judgescope.report.cells import Cell, estimate
-from judgescope.report.elements import Column, Section, Table
+from judgescope.report.cells import FLAT, Cell, estimate
+from judgescope.report.elements import Body, Column, Section, Table
 from judgescope.report.page import render, unlinked
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies
-from judgescope.report.words import LEVELS, count, label, spoken
+from judgescope.report.words import DASH, LEVELS, MINUS, THIN, count, label, spoken
 from judgescope.statistics.result import NO_AGREEMENT
 
 Filters = Mapping[str, Sequence[str | int]]
@@ -41,10 +42,7 @@ def tables_of(
     Raises UserError for an unknown table or value, if a choice of statistic is missing, if no row
     matches all filters, and if two rows would share a cell.
     """
-    if table not in report.tables:
-        raise UserError(
-            "the study does not have this table", where="table", got=table, allowed=report.tables
-        )
+    check_known([table], report.tables, "the study does not have this table", where="table")
     rows = report.tables[table]
     check_filters(table, filters, lambda name: _values(rows, name))
     statistics = rows.names("statistic")
@@ -57,7 +55,7 @@ def tables_of(
         )
     chosen = _having(rows, filters)
     if not len(chosen):
-        _refuse(table, rows, filters)
+        raise _no_match(table, rows, filters)
     order = [*filters.get("statistic", statistics)]
     places = dict.fromkeys((row.dataset, row.statistic, row.level) for row in chosen)
     made = {}
@@ -76,24 +74,20 @@ def _values(rows: Rows, name: str) -> set[str | int]:
     return {getattr(row, name) for row in rows} - {"", 0}
 
 
-def _refuse(table: str, rows: Rows, filters: Filters) -> NoReturn:
-    """Raise UserError with the values of each column that match all the other filters."""
+def _no_match(table: str, rows: Rows, filters: Filters) -> UserError:
+    """Return the error, with the values of each column that match all the other filters."""
     fitting = []
     for name in filters:
         others = {other: values for other, values in filters.items() if other != name}
         if values := _values(_having(rows, others), name):
-            fitting.append(f"{_option(name)} {', '.join(sorted(map(str, values)))}")
-    raise UserError(
+            fitting.append(f"{option(name)} {', '.join(sorted(map(str, values)))}")
+    return UserError(
         f"no row of {table} matches all filters",
         where=f"table {table}",
-        got=" ".join(f"{_option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
+        got=" ".join(f"{option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
         allowed="; or ".join(fitting) or None,
         todo="drop or change a filter",
     )
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
@@ -135,7 +129,7 @@ def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]
         other = cells.setdefault(cell, row)
         if other is not row:
             differing = [n for n in DIFFERENCES if getattr(row, n) != getattr(other, n)]
-            options = [_option(name) for name in differing if name in FILTERS]
+            options = [option(name) for name in differing if name in FILTERS]
             raise UserError(
                 f"several numbers of {table} fall into one cell",
                 where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",
@@ -235,6 +229,95 @@ def _notes(report: Report, table: str, rows: Rows) -> Iterator[str]:
 
 
 # --- writing ---------------------------------------------------------------------------------
+
+SPECIAL = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "<": "\\textless{}",
+    ">": "\\textgreater{}",
+    "|": "\\textbar{}",
+    '"': "\\char34{}",
+    "`": "\\char96{}",
+    MINUS: "$-$",
+    THIN: "\\,",
+    DASH: "--",
+    "…": "\\ldots{}",
+    "†": "\\dag{}",
+    FLAT: "\\textdegree{}",
+    "⟨": "$\\langle$",
+    "⟩": "$\\rangle$",
+    "≤": "$\\leq$",
+    "≥": "$\\geq$",
+    "×": "$\\times$",
+    **{"α": "$\\alpha$", "κ": "$\\kappa$", "ρ": "$\\rho$", "τ": "$\\tau$", "Δ": "$\\Delta$"},
+}
+"""Brackets are not escaped: a row begins with a command, never with a name."""
+_SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
+
+
+def escaped(text: str) -> str:
+    """Return a text on one line that LaTeX prints unchanged.
+
+    Letters of other scripts are kept: they need an engine that supports them, such as LuaLaTeX.
+    """
+    return _SPECIAL.sub(lambda match: SPECIAL[match[0]], one_line(text).strip())
+
+
+def document(report: Report, tables: Mapping[str, Table]) -> str:
+    """Return tables, by label, as a file to be \\input; its document needs the package booktabs."""
+    head = f"% \\usepackage{{booktabs}}   study {report.study}, seed {report.spec.study.seed}"
+    written = (_latex(label, table) for label, table in tables.items())
+    return "\n\n".join([head, *written]) + "\n"
+
+
+def _latex(label: str, table: Table) -> str:
+    footnotes: dict[str, int] = {}
+    bodies = [line for body in table.bodies for line in _latex_body(table, body, footnotes)]
+    notes = [f"\\textsuperscript{{{at}}} {escaped(text)}." for text, at in footnotes.items()]
+    notes += map(escaped, table.all_notes)
+    if [body.style for body in table.bodies][1:] == ["controls"]:
+        notes.append("Below the line: controls.")
+    below = ["  \\par\\smallskip", f"  {{\\footnotesize {' '.join(notes)}\\par}}"] if notes else []
+    heads = [table.corner, *(column.heading for column in table.columns)]
+    return "\n".join(
+        [
+            "\\begin{table}",
+            "  \\centering",
+            f"  \\caption{{{escaped(table.caption)}}}",
+            f"  \\label{{tab:{label}}}",
+            f"  \\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+            "    \\toprule",
+            f"    {' & '.join(map(escaped, heads))} \\\\",
+            *bodies,
+            "    \\bottomrule",
+            "  \\end{tabular}",
+            *below,
+            "\\end{table}",
+        ]
+    )
+
+
+def _latex_body(table: Table, body: Body, footnotes: dict[str, int]) -> list[str]:
+    head = "\\texttt{%s}" if table.code and body.style != "sums" else "{%s}"
+    rows = [
+        [head % escaped(line.head), *(_latex_cell(cell, footnotes) for cell in line.cells)]
+        for line in body.lines
+    ]
+    if body.title:
+        width = len(table.columns) + 1
+        rows.insert(0, [f"\\multicolumn{{{width}}}{{l}}{{\\emph{{{escaped(body.title)}}}}}"])
+    return ["    \\midrule", *(f"    {' & '.join(row)} \\\\" for row in rows)]
+
+
+def _latex_cell(cell: Cell, footnotes: dict[str, int]) -> str:
+    """Return text, interval and marks; `footnotes` numbers notes in the order of their use."""
+    marks = [escaped(cell.mark)] if cell.mark else []
+    marks += [str(footnotes.setdefault(note, len(footnotes) + 1)) for note in cell.notes]
+    small = f" {{\\scriptsize {escaped(cell.interval)}}}" if cell.interval else ""
+    raised = f"\\textsuperscript{{{','.join(marks)}}}" if marks else ""
+    return f"{escaped(cell.text)}{small}{raised}"
 
 
 def _page(report: Report, tables: Mapping[str, Table]) -> str:

@@ -2,26 +2,16 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Final
 
 from judgescope.cli.context import INTERRUPTED
-from judgescope.cli.init import flags
-from judgescope.cli.init.cards import (
-    CONFIG,
-    NOT_STATED,
-    NewCards,
-    StudyDraft,
-    card_path,
-    cards_of,
-    check_new,
-    tried,
-    write,
-)
+from judgescope.cli.init import cards, flags
+from judgescope.cli.init.cards import NewCards, StudyDraft
 from judgescope.cli.init.endpoint import PROVIDERS
 from judgescope.cli.init.interview import Ask, interview, roles_of, unused
-from judgescope.cli.init.options import add_columns
 from judgescope.cli.init.tables import Table, load_table
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
@@ -30,7 +20,24 @@ from judgescope.data.rated import Rated
 from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
-TABLE_OPTIONS = {
+Options = Mapping[str, tuple[str | tuple[str, str] | None, str]]
+"""Option -> its metavar, and what it is about."""
+COLUMN_OPTIONS: Final[Options] = {
+    "--text": ("COLUMN", "the text that is judged"),
+    "--source": ("COLUMN", "the source of the text; repeat it for several columns"),
+    "--references": ("COLUMN", "reference texts; repeat it for several columns"),
+    "--item": ("COLUMN", "the id that rows of one source share"),
+    "--system": ("COLUMN", "the system that wrote the text"),
+    "--scale": ("[ASPECT=]MIN:MAX[:STEP]", "the scale of the ratings, from worst to best"),
+    "--texts": (
+        ("FIRST", "SECOND"),
+        "if people chose between two texts: the columns of the first and the second",
+    ),
+    "--systems": (("FIRST", "SECOND"), "the columns of the systems that wrote the two texts"),
+}
+"""Options on the columns of a table, which `audit` and `init` share."""
+TABLE_OPTIONS: Final[Options] = {
+    **COLUMN_OPTIONS,
     "--rating": (
         "ASPECT=COLUMN,…",
         "the ratings of an aspect, one column per rater; repeat it for each aspect",
@@ -38,7 +45,11 @@ TABLE_OPTIONS = {
     "--define": ("ASPECT=TEXT", "a definition for judges, if the aspect has no card"),
     "--task": (None, "what systems had to write: summarization, dialogue, translation, …"),
 }
-JUDGE_OPTIONS = {
+RATING_OPTIONS: Final[Options] = {
+    "--mean": (None, "the ratings are means over raters"),
+    "--planned": (None, "the ratings were planned, not given by people"),
+}
+JUDGE_OPTIONS: Final[Options] = {
     "--provider": ("NAME", f"a provider that judgescope has a card for: {', '.join(PROVIDERS)}"),
     "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
     "--model": ("NAME", "the model's name at the endpoint"),
@@ -64,8 +75,22 @@ JUDGE_OPTIONS = {
     "--reply": ("COLUMN", "the column with the replies in the file of --recorded"),
     "--max-usd": ("US$", "the most that the study may cost in total"),
 }
+COST_OPTIONS: Final[Options] = {
+    "--price": (("IN", "OUT"), "US$ per million tokens of prompts, and of replies"),
+    "--draws": (None, "replies to request for each question; default: 1"),
+}
+REPEATED: Final = ("source", "references", "scale", "rating", "define", "judge", "metric", "human")
+KINDS: Final[Mapping[str, Mapping[str, Any]]] = {
+    **{f"--{name}": {"action": "append", "default": []} for name in (*REPEATED, "require")},
+    **{f"--{name}": {"nargs": 2, "default": []} for name in ("texts", "systems")},
+    **{f"--{name}": {"action": "store_true"} for name in ("mean", "planned", "json")},
+    **{f"--{name}": {"type": Path} for name in ("recorded", "html", "write")},
+    "--provider": {"choices": PROVIDERS},
+    "--price": {"nargs": 2, "type": float},
+    "--draws": {"type": int},
+}
+"""Option -> further arguments for its parser; without any it takes one text."""
 YES = {"", "y", "yes"}
-REPEATED = {"--rating", "--define", "--judge", "--metric"}
 
 
 # --- the command -----------------------------------------------------------------------------
@@ -84,34 +109,24 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--study", help="the study's name; default: the file's name")
     table = parser.add_argument_group("the table's columns (guessed if you do not name them)")
     judge = parser.add_argument_group("judges; default: metrics and controls only")
-    add_columns(table)
-    for group, options in ((table, TABLE_OPTIONS), (judge, JUDGE_OPTIONS)):
-        for flag, (metavar, about) in options.items():
-            if flag in REPEATED:
-                group.add_argument(flag, metavar=metavar, action="append", default=[], help=about)
-            else:
-                choices = PROVIDERS if flag == "--provider" else None
-                kind = Path if flag == "--recorded" else str
-                group.add_argument(flag, metavar=metavar, choices=choices, type=kind, help=about)
-    table.add_argument("--mean", action="store_true", help="the ratings are means over raters")
-    table.add_argument(
-        "--planned", action="store_true", help="the ratings were planned, not given by people"
-    )
-    judge.add_argument(
-        "--price",
-        nargs=2,
-        type=float,
-        metavar=("IN", "OUT"),
-        help="US$ per million tokens of prompts, and of replies",
-    )
-    judge.add_argument("--draws", type=int, help="replies to request for each question; default: 1")
+    add_options(table, TABLE_OPTIONS)
+    add_options(judge, JUDGE_OPTIONS)
+    add_options(table, RATING_OPTIONS)
+    add_options(judge, COST_OPTIONS)
     for name in ("--licence", "--citation"):
         about = f"the {name[2:]} of the data, for the report"
-        parser.add_argument(name, default=NOT_STATED, help=about)
+        parser.add_argument(name, default=cards.NOT_STATED, help=about)
     parser.add_argument(
         "--yes", action="store_true", help="ask no questions: use the options, and guess the rest"
     )
     parser.set_defaults(act=init)
+
+
+def add_options(group: "argparse._ActionsContainer", options: Options) -> None:
+    """Add options to a parser or a group of options."""
+    for flag, (metavar, about) in options.items():
+        named: dict[str, Any] = {"metavar": metavar} if metavar else {}
+        group.add_argument(flag, help=about, **named, **KINDS.get(flag, {}))
 
 
 def init(args: argparse.Namespace) -> int:
@@ -125,7 +140,7 @@ def init(args: argparse.Namespace) -> int:
             print("\nNothing was written.")
             return INTERRUPTED
     if args.file is not None:  # the guesses show which options are needed
-        print("\n".join(described(*_draft(args))), flush=True)
+        print(described(*_draft(args)), flush=True)
     raise UserError(
         "init asks questions, which need a terminal",
         where="judgescope init",
@@ -141,34 +156,30 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
     draft, table = _draft(args)
     if ask is None:
-        print("\n".join(described(draft, table)), flush=True)
-        draft, cards, data = _read(draft, table)
+        print(described(draft, table), flush=True)
+        draft, new, data = _read(draft, table)
     else:
         accepted = _accepted(draft, table, ask)
         if accepted is None:
             print("Nothing was written.")
             return 1
-        draft, cards, data = accepted
-    given = (
-        (len(data.preferences), "choices")
-        if draft.columns.compared
-        else (len(data.ratings), "ratings")
-    )
-    counts = f"{len(data.outputs)} texts of {len(data.items)} items, {given[0]} {given[1]}"
-    print(f"\na run will read: {counts}")
+        draft, new, data = accepted
+    kind = "choices" if draft.columns.compared else "ratings"
+    given = f"{len(data.preferences) or len(data.ratings)} {kind}"
+    print(f"\na run will read: {len(data.outputs)} texts of {len(data.items)} items, {given}")
     for problem in [*data.problems, *_notes(data)]:
         print(f"  note: {plain(problem)}")
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
         print("Nothing was written.")
         return 1
-    for path in write(draft, cards):
+    for path in cards.write(draft, new):
         print(f"written: {path}")
     print("\n".join(_next_steps(draft)))
     return 0
 
 
 def _draft(args: argparse.Namespace) -> tuple[StudyDraft, Table]:
-    return flags.draft_of(args, load_table(args.file, Cards([CONFIG, HOME / "config"])))
+    return flags.draft_of(args, load_table(args.file, Cards([cards.CONFIG, HOME / "config"])))
 
 
 def _accepted(
@@ -189,7 +200,7 @@ def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]
 
     Raises UserError or UserErrors if they cannot be used.
     """
-    flags.study_name(draft.study)
+    cards.new_study(draft.study)
     flags.check_complete(draft, table)
     table, columns = table.readable(draft.columns)
     draft = replace(
@@ -199,9 +210,9 @@ def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]
         judge_keys=table.judge_keys(columns, {*draft.scales} - {*draft.labelled}),
     )
     draft = draft.with_copy(table.rows) if table.copied else draft
-    cards = cards_of(draft)
-    check_new(draft, cards)
-    return draft, cards, tried(draft, cards)
+    new = cards.cards_of(draft)
+    cards.check_new(draft, new)
+    return draft, new, cards.tried(draft, new)
 
 
 def _notes(rated: Rated) -> Iterator[str]:
@@ -219,27 +230,32 @@ def _notes(rated: Rated) -> Iterator[str]:
         )
 
 
-def described(draft: StudyDraft, table: Table) -> Iterator[str]:
-    """Yield how each column is interpreted."""
+def described(draft: StudyDraft, table: Table) -> str:
+    """Return how each column is interpreted, a line for each role."""
+    facts = (f"  {name:<12}{value}" for name, value in facts_of(draft, table))
+    return "\n".join([table.title, *facts])
+
+
+def facts_of(draft: StudyDraft, table: Table) -> Iterator[tuple[str, str]]:
+    """Yield a role or kind of column, and the columns that have it."""
     columns = draft.columns
-    yield table.title
     for role in roles_of(columns):
-        yield f"  {role:<12}{plain(', '.join(columns.columns_of(role))) or '-'}"
+        yield role, plain(", ".join(columns.columns_of(role))) or "-"
     for name, group in columns.ratings.items():
         scale = draft.scales.get(name)
         ends = f"scale {flags.scale_text(scale)}; " if scale else ""
         how = "" if columns.compared else f" ({ends}{table.described(group)})"
         kind = "choice" if columns.compared else "rating"
-        yield f"  {kind:<12}{name}: {plain(', '.join(group))}{how}"
+        yield kind, f"{name}: {plain(', '.join(group))}{how}"
     for name, scores in columns.judges.items():
         named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())
-        yield f"  judge       {name}: {plain(', '.join(named))}"
-    yield f"  task        {columns.task}"
+        yield "judge", f"{name}: {plain(', '.join(named))}"
+    yield "task", columns.task
     yield from unused(columns, table)
 
 
 def _next_steps(draft: StudyDraft) -> Iterator[str]:
-    study, endpoint = card_path("study", draft.study), draft.endpoint
+    study, endpoint = cards.card_path("study", draft.study), draft.endpoint
     judged = draft.judges or draft.columns.judges or draft.replies
     if endpoint is None and not judged:
         yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"

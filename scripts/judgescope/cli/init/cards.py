@@ -4,12 +4,11 @@ import json
 import math
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from judgescope.cli.init.endpoint import Endpoint
@@ -25,7 +24,6 @@ from judgescope.schema.loading import Cards, write_new_card
 CONFIG = Path("config")
 STUDIES = "studies"
 RESULTS = Path("results")
-MEASURES = ["rules", "length"]
 NOT_STATED = "not stated"
 TAKEN = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
@@ -34,12 +32,8 @@ NewCards = dict[tuple[str, str], Card]
 """(kind, id) -> the content of a new card."""
 
 
-@dataclass(frozen=True)
-class Replies:
-    """A file of a judge's replies, and the keys of its rows in the card."""
-
-    file: Path
-    rows: Mapping[str, Any]
+Replies = tuple[Path, Card]
+"""A file of a judge's replies, and the keys of its rows in the card."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +53,8 @@ class StudyDraft:
     max_usd: float | None = None
     ratings: str = "human"
     missing: Sequence[str] = ()
-    measures: Sequence[str] = tuple(MEASURES)
-    """Measures that are judges of every new study; controls are added automatically."""
+    measured: bool = True
+    """Whether measures are judges, too; controls are added automatically."""
     judge_keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Judge with recorded scores -> further keys of its card."""
     require: Mapping[str, float] = field(default_factory=dict)
@@ -87,19 +81,6 @@ class StudyDraft:
         """Return the aspects that people rate by labels."""
         return [name for name, scale in self.scales.items() if "labels" in scale]
 
-    @property
-    def methods(self) -> list[str]:
-        """Return the methods that suit what people gave: choices, numbers or labels."""
-        if self.columns.compared:
-            return ["pairwise"]
-        rated = ["agreement"] if len(self.labelled) < len(self.scales) else []
-        return [*rated, *(["labels"] if self.labelled else [])]
-
-    @property
-    def measures_of(self) -> list[str]:
-        """Return the applicable measures; for labels, those that need no threshold."""
-        return [name for name in self.measures if name != "rules" or not self.labelled]
-
 
 def cards_of(draft: StudyDraft) -> NewCards:
     """Return the new cards that a study needs, the study's card last."""
@@ -108,57 +89,58 @@ def cards_of(draft: StudyDraft) -> NewCards:
         for name, text in draft.definitions.items()
     }
     cards["dataset", draft.study] = _dataset(draft)
-    judges = list(draft.judges)
-    if (endpoint := draft.endpoint) is not None:
-        name = slug(endpoint.model)
-        cards["model", name] = _model(endpoint, name)
-        asked = _asked(draft, endpoint, name)
-        cards |= {("judge", judge): card for judge, card in asked.items()}
-        judges += asked
-    if draft.replies is not None:
-        name = judge_id(slug(draft.replies.file.stem), draft.study)
-        cards["model", name] = _recorded(draft, name, draft.replies.file, {**draft.replies.rows})
-        parser = {} if draft.labelled else {"parser": "score"}
-        cards["judge", name] = {"judge": name, "model": name, **parser}
-        judges.append(name)
-    for judge, scores in _recorded_judges(draft.columns):
+    cards |= _asked(draft, draft.endpoint) if draft.endpoint else {}
+    for judge, file, rows, keys in _recorded(draft):
         name = judge_id(judge, draft.study)
-        cards["model", name] = _recorded(draft, name, draft.data, _scored_rows(draft, scores))
-        cards["judge", name] = _judge(draft, judge, scores)
-        judges.append(name)
-    if draft.measures and not draft.labelled:
+        cards["model", name] = {
+            "model": name,
+            "engine": "recorded",
+            "dataset": draft.study,
+            "files": os.path.relpath(file, CONFIG / FOLDERS["model"]),
+            "rows": {key: value for key, value in rows.items() if value},
+        }
+        cards["judge", name] = {"judge": name, "model": name, **keys}
+    judges = [*draft.judges, *(name for kind, name in cards if kind == "judge")]
+    if draft.measured and not draft.labelled:  # for labels they would need a threshold
         judges += ["rouge-l"] if draft.columns.references else []
         judges += ["rouge-l-source"] if draft.columns.source else []
+        judges.append("rules")
+    judges += ["length"] if draft.measured else []
+    methods = ["agreement"] if len(draft.labelled) < len(draft.scales) else []
+    methods += ["labels"] if draft.labelled else []
     cards["study", draft.study] = {
         "study": draft.study,
         "seed": 1,
         "datasets": [draft.study],
-        "judges": list(dict.fromkeys([*judges, *draft.measures_of])),
-        "methods": draft.methods,
+        "judges": list(dict.fromkeys(judges)),
+        "methods": ["pairwise"] if draft.columns.compared else methods,
         **({"require": dict(draft.require)} if draft.require else {}),
         **({} if draft.max_usd is None else {"max_usd": draft.max_usd}),
     }
     return cards
 
 
-def _asked(draft: StudyDraft, endpoint: Endpoint, name: str) -> dict[str, Card]:
-    """Return a model's judges: one prompt form for labels, another for numbers."""
+def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
+    """Return a model and its judges: one prompt form for labels, another for numbers."""
+    card = dict(endpoint.card)
+    if (name := slug(card["name"])) == card["name"]:
+        del card["name"]
+    cards: NewCards = {("model", name): {**card, "model": name, "engine": "openai"}}
+    reasons = "reasoning_effort" in card.get("extra_body", {})
     numeric = [aspect for aspect in draft.scales if aspect not in draft.labelled]
-    forms = {"compare": [*draft.scales]} if draft.columns.compared else {}
-    forms = forms or {"analyze-rate": numeric, "reason-verdict": draft.labelled}
-    if endpoint.form:
-        forms = {endpoint.form: [*draft.scales]}
+    forms = {"analyze-rate": numeric, "reason-verdict": draft.labelled}
+    if endpoint.form or draft.columns.compared:
+        forms = {endpoint.form or "compare": [*draft.scales]}
     forms = {form: aspects for form, aspects in forms.items() if aspects}
-    cards = {}
     for form, aspects in forms.items():
         judge = name if len(forms) == 1 or form == "analyze-rate" else f"{name}-labels"
-        cards[judge] = {
+        cards["judge", judge] = {
             "judge": judge,
             "model": name,
             "form": form,
             "draws": endpoint.draws,
             "temperature": 1 if endpoint.draws > 1 else 0,
-            "max_tokens": endpoint.max_tokens,
+            "max_tokens": 4096 if reasons else 1024,  # the limit includes a model's reasoning
             **({"aspects": aspects} if len(forms) > 1 else {}),
         }
     return cards
@@ -172,60 +154,45 @@ def judge_id(judge: str, study: str) -> str:
     return f"{name}-{study}" if taken else name
 
 
-def _recorded_judges(columns: Guess) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield judges with their columns by aspect; for choices, one judge for each column."""
+def _recorded(draft: StudyDraft) -> Iterator[tuple[str, Path, Card, Card]]:
+    """Yield recorded judges: name, file, the keys of its rows, further keys of the judge's card.
+
+    Each column of choices is a judge.
+    """
+    columns = draft.columns
+    if draft.replies is not None:
+        file, rows = draft.replies
+        yield slug(file.stem), file, rows, {} if draft.labelled else {"parser": "score"}
     for judge, scores in columns.judges.items():
-        if not columns.compared or len(scores) == 1:
-            yield judge, scores
-        else:
-            yield from ((f"{judge}-{aspect}", {aspect: name}) for aspect, name in scores.items())
-
-
-def _recorded(draft: StudyDraft, name: str, file: Path, rows: Card) -> Card:
-    return {
-        "model": name,
-        "engine": "recorded",
-        "dataset": draft.study,
-        "files": os.path.relpath(file, CONFIG / FOLDERS["model"]),
-        "rows": {key: value for key, value in rows.items() if value},
-    }
+        several = columns.compared and len(scores) > 1
+        for part in [{name: scores[name]} for name in scores] if several else [scores]:
+            name = "-".join([judge, *part]) if several else judge
+            keys: Card = {**draft.judge_keys.get(name, {})}
+            if "*" not in part:
+                keys["aspects"] = [*part]
+            yield name, draft.data, _scored_rows(draft, part), keys
 
 
 def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
     """Return the keys that join rows of scores to texts: item, or source and text."""
-    guess = draft.columns
-    if guess.compared:
-        rows = _compared_rows(guess, next(iter(scores.values())))
+    columns = draft.columns
+    keys: Card = {"item": columns.item} if columns.item else {"source": columns.source}
+    if columns.compared:
+        by_system = bool(columns.item and columns.systems)
+        names = ("system", "system_b") if by_system else ("text", "text_b")
+        pair = columns.systems if by_system else columns.texts
+        labels, [reply] = _by_choice(columns, ("tie", "text", "text_b")), scores.values()
+        rows = {**keys, **dict(zip(names, pair, strict=True)), "reply": reply, "labels": labels}
     else:
-        by_text = {"source": guess.source, "text": guess.text}
-        keys = {"item": guess.item} if guess.item else by_text
-        rows = {**keys, "system": guess.system, "scores": dict(scores)}
+        by_text = {} if columns.item else {"text": columns.text}
+        rows = {**keys, **by_text, "system": columns.system, "scores": dict(scores)}
     return {**rows, "missing": [*draft.missing]}
 
 
-def _compared_rows(guess: Guess, column: str) -> Card:
-    """Return the keys that join rows of choices to two texts, and the words for each choice."""
-    by_system = bool(guess.item and guess.systems)
-    names = ("system", "system_b") if by_system else ("text", "text_b")
-    keys = {"item": guess.item} if guess.item else {"source": guess.source}
-    pair = guess.systems if by_system else guess.texts
-    labels = dict(
-        zip(("tie", "text", "text_b"), map(guess.choice_words.get, range(3)), strict=True)
-    )
-    return {
-        **keys,
-        **dict(zip(names, pair, strict=True)),
-        "reply": column,
-        "labels": {name: words for name, words in labels.items() if words},
-    }
-
-
-def _judge(draft: StudyDraft, judge: str, scores: Mapping[str, str]) -> Card:
-    name = judge_id(judge, draft.study)
-    card: Card = {"judge": name, "model": name, **draft.judge_keys.get(judge, {})}
-    if "*" not in scores:
-        card["aspects"] = list(scores)
-    return card
+def _by_choice(columns: Guess, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the words for each choice, by the names that a card has for a tie and two texts."""
+    words = dict(zip(names, map(columns.choice_words.get, range(3)), strict=True))
+    return {name: of for name, of in words.items() if of}
 
 
 def _title(name: str) -> str:
@@ -272,16 +239,9 @@ def _choices(guess: Guess) -> dict[str, list[str]]:
     if not guess.compared:
         return {}
     known = {"1", "a", "2", "b", "tie", *(name.casefold() for name in guess.texts + guess.systems)}
-    words = dict(zip(("tie", *guess.compared), map(guess.choice_words.get, range(3)), strict=True))
-    new = {name: [word for word in of or [] if word not in known] for name, of in words.items()}
+    words = _by_choice(guess, ("tie", *guess.compared))
+    new = {name: [word for word in of if word not in known] for name, of in words.items()}
     return {name: of for name, of in new.items() if of}
-
-
-def _model(endpoint: Endpoint, name: str) -> Card:
-    card = {**endpoint.card, "model": name, "engine": "openai"}
-    if endpoint.model == name:
-        del card["name"]
-    return card
 
 
 def card_path(kind: str, name: str) -> Path:
@@ -289,8 +249,9 @@ def card_path(kind: str, name: str) -> Path:
     return CONFIG / (STUDIES if kind == "study" else FOLDERS[kind]) / f"{name}.yaml"
 
 
-def check_study(name: str) -> None:
-    """Raise UserError for an id that a card, a study or results already use."""
+def new_study(name: str) -> str:
+    """Return a name as a study's id; UserError if a card, a study or results already use it."""
+    name = slug(name)
     named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
     files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
     places = [card_path("study", name), card_path("dataset", name), RESULTS / name]
@@ -306,6 +267,7 @@ def check_study(name: str) -> None:
             got=name,
             todo="choose another name: --study NAME",
         )
+    return name
 
 
 def _cell(cell: object) -> object:
@@ -316,8 +278,10 @@ def _cell(cell: object) -> object:
 
 
 def _write_copy(draft: StudyDraft, file: Path) -> None:
+    if draft.copied is None:
+        return
     file.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{json.dumps(row, default=str)}\n" for row in draft.copied or ()]
+    lines = [f"{json.dumps(row, default=str)}\n" for row in draft.copied]
     file.write_text("".join(lines), encoding="ascii")
 
 
@@ -350,55 +314,38 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
     from judgescope.plan.loading import load_plan
 
     study, path = cards["study", draft.study], card_path("study", draft.study)
-    with naming_table(draft), _staged(draft, cards) as folder:
-        load_plan(study, HOME, source=str(path), first=[folder])
-        card = Cards([folder]).read("dataset", draft.study, where="")
-        return read_dataset(card, folder / FOLDERS["dataset"], Path("data"))
-
-
-@contextmanager
-def _staged(draft: StudyDraft, cards: NewCards) -> Iterator[Path]:
-    """Write the cards, and the copy of the table, to a temporary folder next to config/.
-
-    Relative paths mean the same there. Errors name config/ instead.
-    """
-    folder = Path(tempfile.mkdtemp(prefix=".config-", dir="."))
-    try:
-        if draft.copied is not None:
-            _write_copy(draft, folder / draft.data)
+    temporary = TemporaryDirectory(prefix=".config-", dir=".", ignore_cleanup_errors=True)
+    with temporary as place, naming_table(draft, Path(place)):
+        folder = Path(place)  # next to config/: relative paths mean the same in both
+        _write_copy(draft, folder / draft.data)
         for (kind, name), card in cards.items():
             if draft.copied is not None and card.get("files") == f"../../{draft.data}":
                 card = {**card, "files": f"../{draft.data}"}
             if kind != "study":
                 write_new_card(card, folder / FOLDERS[kind] / f"{name}.yaml")
-        yield folder
-    except UserErrors as errors:
-        raise UserErrors([_moved(error, folder) for error in errors.errors]) from None
-    except UserError as error:
-        raise _moved(error, folder) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        load_plan(study, HOME, source=str(path), first=[folder])
+        dataset = Cards([folder]).read("dataset", draft.study, where="")
+        return read_dataset(dataset, folder / FOLDERS["dataset"], Path("data"))
 
 
 @contextmanager
-def naming_table(draft: StudyDraft) -> Iterator[None]:
-    """Name the user's file in errors, instead of the study's copy of its rows."""
+def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None]:
+    """Name the user's file in errors, instead of the study's copy of its rows.
+
+    Name config/ instead of the temporary `folder`, and a table's path from the working directory.
+    """
     try:
         yield
     except (UserError, UserErrors) as error:
         copy = re.compile(rf"[^,;\s]*{re.escape(str(draft.data))}")
         for each in error.errors if isinstance(error, UserErrors) else [error]:
+            if folder is not None:
+                where = each.where.replace(str(folder), str(CONFIG))
+                each.where = where.replace(f"{CONFIG / FOLDERS['dataset']}/../../", "")
             if draft.copied is not None and copy.search(each.where):
                 where = copy.sub(lambda _: str(draft.file), each.where)
                 each.where = f"{where}; rows are counted from 1, as in the study's copy"
         raise
-
-
-def _moved(error: UserError, folder: Path) -> UserError:
-    """Name the final path of a card, and a table's path from the working directory."""
-    where = error.where.replace(str(folder), str(CONFIG))
-    error.where = where.replace(f"{CONFIG / FOLDERS['dataset']}/../../", "")
-    return error
 
 
 def write(draft: StudyDraft, cards: NewCards) -> list[Path]:
@@ -407,8 +354,7 @@ def write(draft: StudyDraft, cards: NewCards) -> list[Path]:
     Returns their files.
     """
     check_new(draft, cards)
-    if draft.copied is not None:
-        _write_copy(draft, draft.data)
+    _write_copy(draft, draft.data)
     for key, card in cards.items():
         write_new_card(card, card_path(*key))
     copy = [] if draft.copied is None else [draft.data]

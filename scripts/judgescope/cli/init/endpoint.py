@@ -39,16 +39,6 @@ class Endpoint:
     """The prompt form; None: the form that suits people's ratings, labels or choices."""
     draws: int = 1
 
-    @property
-    def model(self) -> str:
-        """Return the model's name at the endpoint; "" if it is not given yet."""
-        return str(self.card.get("name", ""))
-
-    @property
-    def max_tokens(self) -> int:
-        """Return the token limit of a reply, which includes a model's reasoning."""
-        return 4096 if "reasoning_effort" in self.card.get("extra_body", {}) else 1024
-
     def having(self, **keys: object) -> "Endpoint":
         """Return the endpoint with these keys in its card; None or an empty value removes a key.
 
@@ -66,20 +56,23 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
     if args.provider is None and (args.endpoint is None) != (args.model is None):
         missing = "--model" if args.model is None else "--endpoint"
         raise UserError("--endpoint and --model must be given together", where=missing)
-    options = ("price", "form", "draws", *(key.removeprefix("api_") for key in ACCESS))
-    given = {name: value for name in options if (value := getattr(args, name)) is not None}
+    given = {
+        key: value
+        for key in ("price", "form", "draws", *ACCESS)
+        if (value := getattr(args, key.removeprefix("api_"))) is not None
+    }
+    flags = {key: f"--{key.removeprefix('api_').replace('_', '-')}" for key in given}
     if args.endpoint is None and args.provider is None:
         if given:
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             todo = "add --endpoint and --model, or --provider, or drop this option"
-            raise UserError("this option needs an endpoint", where=flags, todo=todo)
+            where = ", ".join(flags.values())
+            raise UserError("this option needs an endpoint", where=where, todo=todo)
         return None
-    keys: dict[str, Any] = {}
-    for key, read in ACCESS.items():
-        if (name := key.removeprefix("api_")) in given:
-            keys[key] = read(given[name], f"--{_flag(key)}")
+    keys: dict[str, Any] = {
+        key: read(given[key], flags[key]) for key, read in ACCESS.items() if key in given
+    }
     for sources in SOURCES:
-        if len(named := [f"--{_flag(key)}" for key in sources if key in keys]) > 1:
+        if len(named := [flags[key] for key in sources if key in keys]) > 1:
             raise UserError("a secret can have only one source", where=" and ".join(named))
     if args.endpoint is not None:
         keys["base_url"] = address(args.endpoint)
@@ -89,10 +82,6 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
         keys["price"] = dict(zip(("input", "output"), args.price, strict=True))
     shipped = provided(args.provider) if args.provider else Endpoint({})
     return replace(shipped.having(**keys), form=args.form, draws=args.draws or 1)
-
-
-def _flag(key: str) -> str:
-    return key.removeprefix("api_").replace("_", "-")
 
 
 def provided(provider: str) -> Endpoint:

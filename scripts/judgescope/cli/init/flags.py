@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from judgescope.cli.init.cards import Replies, StudyDraft, check_study
+from judgescope.cli.init.cards import Replies, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
-from judgescope.cli.init.guess import PAIRED, ROLES, Guess, guess, judges_of, numbers
-from judgescope.cli.init.long import unfolded
-from judgescope.cli.init.tables import Scale, Table, coded, load_table
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.cli.init.guess import PAIRED, ROLES, Guess, guess, judges_of, number, numbers
+from judgescope.cli.init.tables import Scale, Table, coded, load_table, unfolded
+from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.names import slug
 from judgescope.schema.loading import Cards
 
@@ -26,6 +25,8 @@ REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "o
 ASPECT_COLUMNS = ("aspect", "criterion", "dimension")
 EVERY = "*"
 """Stands for all aspects."""
+NO_COLUMN = "the table does not have this column"
+UNRATED = "no column rates this aspect"
 
 
 # --- columns ---------------------------------------------------------------------------------
@@ -36,23 +37,20 @@ def understood(args: argparse.Namespace, table: Table) -> tuple[Table, dict[str,
 
     The roles (role -> columns) are those that flags name, and those of a table of pairs.
     """
-    named = _named_columns(args, table)
-    if table.known is None:
-        table = coded(table, named)
-        named |= table.pairs.named if table.pairs else {}
-        table = unfolded(table, named)
-    return table, named
-
-
-def _named_columns(args: argparse.Namespace, table: Table) -> dict[str, list[str]]:
     named: dict[str, list[str]] = {}
     for role in (*ROLES, *PAIRED):
         value = getattr(args, role)
         for name in [value] if isinstance(value, str) else value or []:
-            check_column(name, table.columns, f"--{role}")
+            check_known([name], table.columns, NO_COLUMN, where=f"--{role}")
             check_free(name, named, f"--{role}")
             named.setdefault(role, []).append(name)
-    return named
+    if table.known is None:
+        table = coded(table, named)
+        if pairs := table.pairs:
+            roles = {"texts": pairs.texts, "systems": pairs.systems}
+            named |= {role: columns for role, columns in roles.items() if columns}
+        table = unfolded(table, named)
+    return table, named
 
 
 def assigned(
@@ -76,17 +74,14 @@ def assigned(
     for column in scored:
         check_free(column, {**named, "ratings": rated}, flag)
     found = table.guessed(named, [*rated, *scored])
-    kept = {
-        aspect: [c for c in group if c not in scored] for aspect, group in found.ratings.items()
-    }
-    ratings = ratings or {aspect: group for aspect, group in kept.items() if group}
-    judges = {
-        judge: {aspect: column for aspect, column in of.items() if column not in {*rated, *scored}}
-        for judge, of in found.judges.items()
-        if more or not parts
-    }
-    for judge, of in _named_judges(parts, ratings, flag).items():
-        judges.setdefault(judge, {}).update(of)
+    free = found.without([*rated, *scored])
+    ratings = ratings or free.ratings
+    judges = {judge: free.judges.get(judge, {}) for judge in found.judges if more or not parts}
+    for aspect, column in parts:
+        check_known({aspect} - {EVERY}, ratings, UNRATED, where=flag)
+        new = judges_of([column], ratings) if aspect == EVERY else {slug(column): {aspect: column}}
+        for judge, of in new.items():
+            judges[judge] = judges.get(judge, {}) | of
     judges = {judge: of for judge, of in judges.items() if of}
     return replace(found, ratings=dict(ratings), judges=judges, means=found.means and not rated)
 
@@ -98,7 +93,7 @@ def draft_of(args: argparse.Namespace, table: Table) -> tuple[StudyDraft, Table]
     columns = assigned(table, named, ratings, ("--metric", args.metric), more=True)
     columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
     draft = StudyDraft(
-        study=study_name(args.study) if args.study else slug(table.file.stem),
+        study=new_study(args.study) if args.study else slug(table.file.stem),
         file=table.file,
         columns=columns,
         scales=table.scales(columns, named_scales(args.scale, columns)),
@@ -114,12 +109,6 @@ def draft_of(args: argparse.Namespace, table: Table) -> tuple[StudyDraft, Table]
     return draft, table
 
 
-def study_name(name: str) -> str:
-    """Return a name as a study's id; raise UserError if it is taken."""
-    check_study(study := slug(name))
-    return study
-
-
 def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str, str]]:
     """Return the aspect, or *, and the column of each part of `[ASPECT=]COLUMN,…`, a CSV line.
 
@@ -132,24 +121,10 @@ def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str
             name, _, rest = text.partition("=")
             aspect = slug(name)
         for column in [rest] if rest in table.columns else next(csv.reader([rest]), []) or [""]:
-            check_column(column, table.columns, flag)
+            check_known([column], table.columns, NO_COLUMN, where=flag)
             check_numbers(column, table)
             parts.append((aspect, column))
     return parts
-
-
-def _named_judges(
-    parts: Iterable[tuple[str, str]], aspects: Collection[str], flag: str
-) -> dict[str, dict[str, str]]:
-    """Return judge -> aspect -> column; raise UserError for an aspect that people did not rate."""
-    judges: dict[str, dict[str, str]] = {}
-    for aspect, column in parts:
-        if aspect not in {EVERY, *aspects}:
-            raise UserError("no column rates this aspect", where=flag, got=aspect, allowed=aspects)
-        one = {slug(column): {aspect: column}}
-        for judge, scores in (judges_of([column], aspects) if aspect == EVERY else one).items():
-            judges.setdefault(judge, {}).update(scores)
-    return judges
 
 
 def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
@@ -172,15 +147,11 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
     if reply is None:
         what, todo = "cannot tell which column has the judge's replies", "name it: --reply COLUMN"
         raise UserError(what, where=str(file), allowed=table.columns, todo=todo)
-    check_column(reply, table.columns, "--reply")
+    check_known([reply], table.columns, NO_COLUMN, where="--reply")
     found = guess(table.rows, {"ratings": [reply]})
     text, system, item = (
-        mine if mine in table.columns else mine and theirs
-        for mine, theirs in (
-            (columns.text, found.text),
-            (columns.system, found.system),
-            (columns.item, found.item),
-        )
+        mine if (mine := getattr(columns, role)) in table.columns else mine and getattr(found, role)
+        for role in ("text", "system", "item")
     )
     source = columns.source if set(columns.source) <= set(table.columns) else found.source
     if item is None and text is None:
@@ -199,20 +170,15 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
             allowed=ASPECT_COLUMNS,
             todo="add such a column, or name the ratings of one aspect: --rating ASPECT=COLUMN",
         )
-    rows |= {"system": system, "aspect": aspect, "reply": reply}
-    return Replies(file, {key: value for key, value in rows.items() if value})
+    return file, {**rows, "system": system, "aspect": aspect, "reply": reply}
 
 
 def cap(text: str) -> float:
     """Return a limit in US$; raise UserError if the text is not one."""
-    try:
-        limit = float(text)
-        if not (math.isfinite(limit) and limit >= 0):
-            raise ValueError
-    except ValueError:
+    if (limit := number(text)) is None or limit < 0:
         raise UserError(
             "the limit must be a number of US$", where="--max-usd", got=text, allowed="like 5"
-        ) from None
+        )
     return limit
 
 
@@ -226,14 +192,6 @@ def price(text: str) -> dict[str, float]:
         what = "a price must be two numbers"
         raise UserError(what, where="price", got=text, allowed="like .15, .6") from None
     return {"input": prompts, "output": replies}
-
-
-def check_column(name: str, columns: Iterable[str], where: str) -> None:
-    """Raise UserError, with the nearest name, for a column that the table does not have."""
-    if name not in set(columns):
-        raise UserError(
-            "the table does not have this column", where=where, got=name, allowed=columns
-        )
 
 
 def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> None:
@@ -277,11 +235,11 @@ def check_numbers(column: str, table: Table) -> None:
     """Raise UserError for a column of ratings with a cell that is not a number."""
     if numbers(table.rows, column) is not None:
         return
-    for number, row in table.filled(column):
+    for at, row in table.filled(column):
         if numbers([row], column) is None:
             raise UserError(
                 "a rating is not a number",
-                where=f"{table.file}, row {number}, column {column}",
+                where=f"{table.file}, row {at}, column {column}",
                 got=row[column],
                 todo="name a column of numbers, or turn the words into numbers first (with a "
                 "decimal point); leave the cell of a missing rating empty, or write NA",
@@ -295,9 +253,7 @@ def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
     for text in texts:
         name, equals, rest = text.partition("=")
         if equals and slug(name) not in columns.ratings:
-            raise UserError(
-                "no column rates this aspect", where="--scale", got=name, allowed=columns.ratings
-            )
+            raise UserError(UNRATED, where="--scale", got=name, allowed=columns.ratings)
         aspects = [slug(name)] if equals else list(columns.ratings)
         scales |= dict.fromkeys(aspects, read_scale(rest if equals else text))
     return scales
@@ -369,7 +325,7 @@ def check_complete(draft: StudyDraft, table: Table) -> None:
         todo, names = f"name it: {flag} {value}", sorted(table.columns)
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
-    if columns.systems and not columns.texts:
+    if columns.compared and len(columns.texts) != 2:
         what = "which columns have the two texts (`judgescope audit` works without)"
         unknown("--texts", what, "FIRST SECOND")
     elif columns.text is None and not columns.texts:

@@ -3,16 +3,16 @@
 A guess is a proposal: `judgescope init` prints it, and flags or answers replace it.
 """
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from judgescope.core.names import slug
+from judgescope.data.rows import entries
 
 Row = Mapping[str, Any]
 
@@ -141,11 +141,34 @@ class Guess:
         return self.texts or self.systems
 
     @property
+    def rated(self) -> list[str]:
+        """Return the columns of people's ratings."""
+        return [column for group in self.ratings.values() for column in group]
+
+    @property
+    def scored(self) -> list[str]:
+        """Return the columns of judges' scores."""
+        return [column for scores in self.judges.values() for column in scores.values()]
+
+    @property
     def used(self) -> set[str]:
         """Return all columns that have a role or hold ratings."""
-        groups = [*map(self.columns_of, (*ROLES, *PAIRED)), *self.ratings.values()]
-        groups += [list(scores.values()) for scores in self.judges.values()]
-        return {column for group in groups for column in group}
+        roles = {column for role in (*ROLES, *PAIRED) for column in self.columns_of(role)}
+        return roles.union(self.rated, self.scored)
+
+    def without(self, columns: Collection[str]) -> "Guess":
+        """Return the columns except these of ratings and scores."""
+        ratings = {
+            aspect: left
+            for aspect, group in self.ratings.items()
+            if (left := [column for column in group if column not in columns])
+        }
+        judges = {
+            judge: kept
+            for judge, scores in self.judges.items()
+            if (kept := {name: column for name, column in scores.items() if column not in columns})
+        }
+        return replace(self, ratings=ratings, judges=judges)
 
     def columns_of(self, role: str) -> list[str]:
         """Return the columns of a role: text, source, references, item or system."""
@@ -275,14 +298,6 @@ def is_missing(cell: Any) -> bool:
     return cell is None or str(cell).strip().lower() in MISSING
 
 
-def missing_words(rows: Iterable[Row], columns: Iterable[str]) -> list[str]:
-    """Return the words for a missing rating in some columns, except empty cells and NaN."""
-    columns = list(columns)
-    cells = (cell for row in rows for column in columns for cell in entries(row.get(column)))
-    said = {str(cell).strip() for cell in cells if cell is not None and is_missing(cell)}
-    return sorted(one for one in said if one.lower() not in {"", "nan"})
-
-
 def number(cell: Any) -> float | None:
     """Return a cell as a finite number, None if it is not one."""
     try:
@@ -290,16 +305,6 @@ def number(cell: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return value if math.isfinite(value) else None
-
-
-def entries(cell: Any) -> list[Any]:
-    """Return the entries of a list or of a list in JSON; any other cell is one entry."""
-    if isinstance(cell, str) and cell.startswith("["):
-        try:
-            cell = json.loads(cell)
-        except json.JSONDecodeError:
-            return [cell]
-    return cell if isinstance(cell, list) else [cell]
 
 
 def scale(values: Sequence[float]) -> dict[str, float]:
@@ -358,14 +363,15 @@ def _by_stem(
     for name, (stem, rater, after) in parts.items():
         if after or recurring[rater] > 1:
             stems.setdefault(stem, []).append(name)
+    stem_of: dict[str, str] = {}
+    for stem, names in stems.items():
+        columns = [column for name in names for column in ratings[name]]
+        scales = {str(scale(numbers(rows, column) or [])) for column in columns}
+        if len(names) > 1 and len(scales) == 1:
+            stem_of |= dict.fromkeys(names, stem)
     grouped: dict[str, list[str]] = {}
     for name, group in ratings.items():
-        stem = parts[name][0] if name in parts else name
-        raters = stems.get(stem, [])
-        columns = [column for rater in raters for column in ratings[rater]]
-        scales = {str(scale(numbers(rows, column) or [])) for column in columns}
-        merged = name in raters and len(raters) > 1 and len(scales) == 1
-        grouped.setdefault(stem if merged else name, []).extend(group)
+        grouped.setdefault(stem_of.get(name, name), []).extend(group)
     return grouped
 
 

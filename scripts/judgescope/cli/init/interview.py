@@ -8,21 +8,15 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from judgescope.cli.init import flags
-from judgescope.cli.init.cards import StudyDraft
-from judgescope.cli.init.endpoint import (
-    ACCESS,
-    PROVIDERS,
-    Endpoint,
-    address,
-    model_name,
-    provided,
-)
+from judgescope.cli.init.cards import StudyDraft, new_study
+from judgescope.cli.init.endpoint import ACCESS, PROVIDERS, Endpoint, address, model_name, provided
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
 from judgescope.cli.init.tables import Table
 from judgescope.cli.terminal import plain
-from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.errors import UserError, UserErrors, check_known
 
 Ask = Callable[[str], str]
 """A question -> the line that was typed."""
@@ -39,7 +33,9 @@ ABOUT = {
     "item": "the column of the id that rows of one source share",
     "system": "the column of the system that wrote the text",
 }
-ACCESS_LINES = (
+ENDPOINT_LINES = (
+    ("model", "name", "the model's name at the endpoint"),
+    ("price", "price", "US$ per million tokens, of prompts and of replies: .15 .6"),
     ("key", "api_key_env", "the NAME of the variable that holds the key (not the key itself)"),
     ("proxy", "proxy", "the URL of the proxy in front of the endpoint, http://host:port"),
     ("proxy login", "proxy_auth_env", "the NAME of the variable that holds its user:password"),
@@ -108,7 +104,7 @@ def _shown(lines: list[Line], draft: StudyDraft, table: Table) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         value = plain(line.value) or ("(required)" if line.needed else NONE)
         yield f"  {number:>2}  {line.name:{width}}  {value}"
-    yield from unused(draft.columns, table)
+    yield from (f"  {name:<12}{value}" for name, value in unused(draft.columns, table))
 
 
 def roles_of(columns: Guess) -> list[str]:
@@ -118,12 +114,12 @@ def roles_of(columns: Guess) -> list[str]:
     return [*PAIRED, *(role for role in ROLES if role not in {"text", "system"})]
 
 
-def unused(columns: Guess, table: Table) -> Iterator[str]:
+def unused(columns: Guess, table: Table) -> Iterator[tuple[str, str]]:
     """Yield the columns without a role, and which of them look like ratings."""
     if left := [column for column in table.columns if column not in columns.used]:
-        yield f"  not used    {plain(', '.join(column or '(no name)' for column in left))}"
+        yield "not used", plain(", ".join(column or "(no name)" for column in left))
         for reason in table.nearly_ratings(columns.used):
-            yield f"  note: not read as ratings: {plain(reason)}"
+            yield f"note: not read as ratings: {plain(reason)}", ""
 
 
 def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
@@ -135,9 +131,8 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
     ratings = shlex.join(flags.rating_text(name, group) for name, group in columns.ratings.items())
     about = "aspect=column,column …, one column per rater"
     yield Line("ratings", ratings, about, partial(_ratings, draft, table), True)
-    for name, group in columns.ratings.items():
-        if columns.compared:
-            continue  # people's choices have no scale
+    scaled = {} if columns.compared else columns.ratings  # people's choices have no scale
+    for name, group in scaled.items():
         about = f"worst:best:step; {table.described(group)}"
         scale = flags.scale_text(draft.scales[name])
         yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)
@@ -145,9 +140,8 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
         about = f"a sentence for judges, as the aspect has no card; {table.nearest_aspect(name)}"
         meaning = draft.definitions.get(name, "")
         yield Line(f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True)
-    scored = ", ".join(c for scores in columns.judges.values() for c in scores.values())
     about = "columns of judges' or metrics' scores; several: a, b"
-    yield Line("scores", scored, about, partial(_scores, draft, table))
+    yield Line("scores", ", ".join(columns.scored), about, partial(_scores, draft, table))
     yield from _endpoint_lines(draft)
     yield Line("study", draft.study, "the study's name", partial(_study, draft), True)
 
@@ -159,14 +153,12 @@ def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
     yield Line("endpoint", card.get("base_url", ""), about, partial(_endpoint, draft))
     if not card:
         return
-    about = "the model's name at the endpoint"
-    yield Line("model", card.get("name", ""), about, partial(_endpoint_key, draft, "name"), True)
-    about = "US$ per million tokens, of prompts and of replies: .15 .6"
-    price = " ".join(f"{card['price'][name]:g}" for name in ("input", "output") if "price" in card)
-    yield Line("price", price, about, partial(_endpoint_key, draft, "price"))
-    for name, key, about in ACCESS_LINES:
+    for name, key, about in ENDPOINT_LINES:
+        value = card.get(key, "")
+        if key == "price" and value:
+            value = " ".join(f"{value[part]:g}" for part in ("input", "output"))
         if key != "proxy_auth_env" or "proxy" in card:
-            yield Line(name, card.get(key, ""), about, partial(_endpoint_key, draft, key))
+            yield Line(name, value, about, partial(_endpoint_key, draft, key), key == "name")
     cap = "" if draft.max_usd is None else f"{draft.max_usd:g}"
     yield Line("max US$", cap, "the most that the study may cost in total", partial(_cap, draft))
 
@@ -177,8 +169,8 @@ def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
 def _role(draft: StudyDraft, table: Table, role: str, answer: str) -> StudyDraft:
     names = _names(answer, table, role in SEVERAL)
     columns = _freed(draft.columns, names)
-    value = names if role in SEVERAL else next(iter(names), None)
-    return _with(draft, table, Guess(**{**vars(columns), role: value}))
+    value: Any = names if role in SEVERAL else next(iter(names), None)
+    return _with(draft, table, replace(columns, **{role: value}))
 
 
 def _names(answer: str, table: Table, several: bool) -> list[str]:
@@ -187,28 +179,17 @@ def _names(answer: str, table: Table, several: bool) -> list[str]:
     names = [answer] if whole else [name.strip() for name in answer.split(",")]
     names = [name for name in names if name]
     for name in names:
-        flags.check_column(name, table.columns, "the answer")
+        check_known([name], table.columns, flags.NO_COLUMN, where="the answer")
     return names
 
 
 def _freed(columns: Guess, names: Collection[str]) -> Guess:
     """Return the columns without those that get another role."""
-
-    def left(group: list[str]) -> list[str]:
-        return [column for column in group if column not in names]
-
-    single = {
-        role: next(iter(left(columns.columns_of(role))), None)
-        for role in ("text", "item", "system")
-    }
-    judges = {
-        judge: {aspect: column for aspect, column in scores.items() if column not in names}
-        for judge, scores in columns.judges.items()
-    }
-    lists = {role: left(columns.columns_of(role)) for role in SEVERAL}
-    ratings = {name: left(group) for name, group in columns.ratings.items() if left(group)}
-    kept = {judge: scores for judge, scores in judges.items() if scores}
-    return Guess(**{**vars(columns), **single, **lists, "ratings": ratings, "judges": kept})
+    roles: dict[str, Any] = {}
+    for role in (*ROLES, *PAIRED):
+        left = [column for column in columns.columns_of(role) if column not in names]
+        roles[role] = left if role in SEVERAL else next(iter(left), None)
+    return replace(columns.without(names), **roles)
 
 
 def _with(draft: StudyDraft, table: Table, columns: Guess) -> StudyDraft:
@@ -273,4 +254,4 @@ def _cap(draft: StudyDraft, answer: str) -> StudyDraft:
 
 
 def _study(draft: StudyDraft, answer: str) -> StudyDraft:
-    return replace(draft, study=flags.study_name(answer))
+    return replace(draft, study=new_study(answer))

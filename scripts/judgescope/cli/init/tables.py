@@ -1,26 +1,36 @@
-"""A user's table as `init` and `audit` read it, with labels and choices as numbers."""
+"""A user's table as `init` and `audit` read it: labels and choices as numbers, a row per text."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from judgescope.cli.init.guess import (
+    ALL,
+    MISSING,
+    MOST_LABELS,
+    NOUNS,
+    PAIRED,
+    PEOPLE,
+    REFERENCES,
+    ROLES,
     Guess,
     Row,
     aspect_of,
     columns_of,
     guess,
+    is_judge,
     is_missing,
-    missing_words,
+    judges_of,
+    longest,
     numbers,
     scale,
+    words_of,
 )
-from judgescope.cli.init.labels import Pair, in_numbers, judge_keys, label_scale, labelled
-from judgescope.cli.init.pairs import CODES, Pairs, pairs_of
 from judgescope.core.errors import UserError
-from judgescope.data.rows import read_rows
+from judgescope.core.names import slug
+from judgescope.data.rows import entries, read_rows, word_of
 from judgescope.schema.loading import Cards
 
 NEARLY_NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
@@ -30,6 +40,64 @@ MAX_CELL: Final = 40
 CHOICES: Final = {"min": -1, "max": 1}
 """The scale of choices between two texts: 1 stands for the first text."""
 Scale = Mapping[str, float]
+Label = tuple[str, str]
+"""The worse label, then the better one."""
+FAIL_PASS: Final[Label] = ("fail", "pass")
+"""The labels of ratings that are 0 and 1."""
+LABELS: Final[tuple[Label, ...]] = (
+    FAIL_PASS,
+    ("failed", "passed"),
+    ("no", "yes"),
+    ("false", "true"),
+    ("bad", "good"),
+    ("incorrect", "correct"),
+    ("wrong", "right"),
+    ("reject", "accept"),
+    ("rejected", "accepted"),
+    ("unacceptable", "acceptable"),
+    ("unsafe", "safe"),
+    ("unfaithful", "faithful"),
+    ("not ok", "ok"),
+)
+"""Words that name two labels, whatever their case; others are named in a study's cards."""
+LABEL_CODES: Final = {word: code for pair in LABELS for code, word in enumerate(pair)}
+SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
+"""Words that distinguish the two texts of a row, in the names of columns and in choices."""
+TIES: Final = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
+FIRST, SECOND, TIE = 1, 2, 0
+"""Choices as numbers: the first text, the second, neither."""
+CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
+"""Choice -> its words, if choices are written as numbers."""
+CHOICE: Final = {
+    *("winner", "choice", "choices", "chosen", "preference", "preferred", "prefers", "better"),
+    *("best", "vote", "pick"),
+}
+"""Words of a column's name that mark it as choices, without naming an aspect."""
+MOST_WORDS: Final = 3
+"""A cell with more words is a text that happens to contain a word for a choice."""
+RATER: Final = {"rater", "annotator", "judge", "worker", "evaluator"}
+VALUE: Final = {"value", "score", "rating", "label", "annotation", *CHOICE}
+ASPECT: Final = {"aspect", "dimension", "criterion", "attribute"}
+KIND: Final = {"kind", "type"}
+"""Words that name the columns of a long table."""
+MODELS: Final = {"model", "llm", "judge", "ai", "machine", "auto", "automatic", "metric"}
+"""Words in the cells of a column of KIND that indicate a judge instead of a person."""
+MOST_RATERS: Final = 20
+"""With more raters, one column has a list of their ratings, without their names."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The columns of a table of pairs, and the meaning of its choices."""
+
+    texts: list[str]
+    systems: list[str]
+    choices: dict[str, list[int | None]]
+    """Column -> the choice of each row, None where it is missing."""
+    words: dict[int, list[str]]
+    """Choice -> its words in the data, except the names of systems."""
+    by_system: list[str]
+    """The columns of choices that name the chosen system."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +110,9 @@ class Table:
     rows: Sequence[Row]
     columns: Sequence[str]
     aspects: Sequence[str]
-    labels: Mapping[str, Pair] = field(default_factory=dict)
-    """Column with two labels (its rows have 0 and 1 instead) -> the labels."""
+    labels: Mapping[str, Label] = field(default_factory=dict)
+    """Column with two labels (its rows have 0 and 1 instead) -> the labels; if it uses several of
+    LABELS, the first of them."""
     other_labels: Mapping[str, int] = field(default_factory=dict)
     """Further words of these columns -> 0 or 1."""
     pairs: Pairs | None = None
@@ -109,19 +178,40 @@ class Table:
         return f"{raters}values {min(values):g} to {max(values):g}"
 
     def guessed(self, named: Mapping[str, Sequence[str]], taken: Sequence[str]) -> Guess:
-        """Return the roles of the columns; `taken` are the columns of ratings and scores."""
+        """Return the roles of the columns; `taken` are the columns of ratings and scores.
+
+        The name of a column of choices shows whether they are a judge's.
+        """
         if self.known is not None:
             return self.known
-        named = {**named, "ratings": taken}
         if self.pairs is None:
-            return guess(self.rows, named, self.aspects)
-        return self.pairs.guessed(self.rows, named, self.aspects)
+            return guess(self.rows, {**named, "ratings": taken}, self.aspects)
+        free = [column for column in self.pairs.choices if column not in taken]
+        found = guess(self.rows, {**named, "ratings": [*taken, *free]})
+        scored = [column for column in free if is_judge(column)]
+        ratings: dict[str, list[str]] = {}
+        for column in free:
+            if column not in scored:
+                ratings.setdefault(_aspect(column, self.aspects), []).append(column)
+        judges = judges_of(scored, ratings)
+        return replace(found, ratings=ratings, judges=judges, choice_words=self.pairs.words)
 
-    def labels_of(self, columns: Guess, stated: Collection[str]) -> dict[str, Pair]:
+    def labels_of(self, columns: Guess, stated: Collection[str]) -> dict[str, Label]:
         """Return aspect -> its two labels, if people gave labels and no scale is `stated`."""
-        if columns.compared:
-            return {}
-        return labelled(self.rows, columns.ratings, self.labels, stated)
+        found = {
+            aspect: next((self.labels[c] for c in group if c in self.labels), FAIL_PASS)
+            for aspect, group in columns.ratings.items()
+            if not columns.compared and aspect not in stated and self._zeros_and_ones(group)
+        }
+        alike = len({*found.values()}) == 1  # a judge's card has one translation of 0 and 1
+        return found if alike else dict.fromkeys(found, FAIL_PASS)
+
+    def _zeros_and_ones(self, columns: Iterable[str]) -> bool:
+        return {*self.values(columns)} == {0.0, 1.0}
+
+    def _in_words(self, columns: Iterable[str]) -> bool:
+        """Return whether the data that cards describe have words of LABELS in all columns."""
+        return not self.copied and self.labels.keys() >= {*columns}
 
     def scales(self, columns: Guess, stated: Mapping[str, Scale]) -> dict[str, Mapping[str, Any]]:
         """Return aspect -> its scale: the stated one, or a guess from all of its ratings."""
@@ -130,37 +220,49 @@ class Table:
         labels = self.labels_of(columns, stated)
         scales: dict[str, Mapping[str, Any]] = {}
         for name, group in columns.ratings.items():
-            if name in labels:
-                in_words = not self.copied and self.labels.keys() >= {*group}
-                scales[name] = label_scale(labels[name], self.other_labels if in_words else None)
-            else:
+            if (pair := labels.get(name)) is None:
                 scales[name] = stated[name] if name in stated else scale(self.values(group))
+                continue
+            words = {"0": pair[0], "1": pair[1]}
+            if self._in_words(group):
+                words = {word: pair[code] for word, code in self.other_labels.items()}
+            scales[name] = {"labels": [*pair], **({"read_as": words} if words else {})}
         return scales
 
     def judge_keys(self, columns: Guess, stated: Collection[str]) -> dict[str, dict[str, object]]:
         """Return judge -> how its card reads its scores as people's labels."""
         labels = self.labels_of(columns, stated)
-        words = ({}, {}) if self.copied else (self.labels, self.other_labels)
-        return {
-            judge: judge_keys(self.rows, scores, labels, *words)
-            for judge, scores in columns.judges.items()
-        }
+        return {judge: self._judge_keys(of, labels) for judge, of in columns.judges.items()}
+
+    def _judge_keys(
+        self, scores: Mapping[str, str], labels: Mapping[str, Label]
+    ) -> dict[str, object]:
+        judged = [column for name, column in scores.items() if name == "*" or name in labels]
+        if not labels or not judged:
+            return {}
+        if not all(self._zeros_and_ones([column]) for column in judged):
+            return {"threshold": "best"}
+        pair = next(iter(labels.values()))
+        if not self._in_words(judged):
+            return {"read_as": {"0": pair[0], "1": pair[1]}}
+        given = [self.labels[column] for column in judged]
+        read = {word: pair[code] for word, code in self.other_labels.items()}
+        read |= {word: label for two in given for word, label in zip(two, pair, strict=True)}
+        return {"read_as": read} if self.other_labels or {*given} != {pair} else {}
 
     def missing(self, columns: Guess) -> list[str]:
-        """Return the words for missing values in the columns of people and of judges."""
-        groups = [
-            *columns.ratings.values(),
-            *(scores.values() for scores in columns.judges.values()),
-        ]
-        return missing_words(self.rows, [column for group in groups for column in group])
+        """Return the words for missing values in ratings and scores, except empty cells and NaN."""
+        names = [*columns.rated, *columns.scored]
+        cells = (cell for row in self.rows for name in names for cell in entries(row.get(name)))
+        words = {str(cell).strip() for cell in cells if cell is not None and is_missing(cell)}
+        return sorted(word for word in words if word.lower() not in {"", "nan"})
 
     def readable(self, columns: Guess) -> tuple["Table", Guess]:
         """Return the table and its columns as a study's cards can read them.
 
         It is a copy if a judge's choices name systems. In a copy, choices are numbers.
         """
-        judged = {column for scores in columns.judges.values() for column in scores.values()}
-        by_system = self.pairs is not None and judged.intersection(self.pairs.by_system)
+        by_system = self.pairs is not None and {*columns.scored}.intersection(self.pairs.by_system)
         table = replace(self, copied=self.copied or bool(by_system))
         if table.copied and columns.compared:
             columns = replace(columns, choice_words=CODES)
@@ -184,11 +286,12 @@ def load_table(file: Path, cards: Cards) -> Table:
 
 
 def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
-    """Return the table with numbers instead of two labels, or of choices between two texts."""
+    """Return the table with numbers instead of two labels, or of choices between two texts.
+
+    A column has labels if all its cells are words of LABELS, some worse and some better ones.
+    """
     pairs = pairs_of(table.rows, table.columns, named)
-    if pairs is not None:
-        return replace(table, rows=pairs.coded(table.rows), pairs=pairs)
-    if named.get("texts"):
+    if pairs is None and named.get("texts"):
         raise UserError(
             "no column has only choices between these two texts",
             where=f"{table.file}, --texts",
@@ -196,5 +299,233 @@ def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
             allowed=["1", "2", "A", "B", "left", "right", "tie", "a column's or a system's name"],
             todo="add a column of choices; leave the cell of a missing choice empty",
         )
-    rows, labels, others = in_numbers(table.rows, table.columns)
-    return replace(table, rows=rows, labels=labels, other_labels=others)
+    codes = pairs.choices if pairs else {}
+    labels: dict[str, Label] = {}
+    others: dict[str, int] = {}
+    for column in () if pairs else table.columns:
+        cells = [row.get(column) for row in table.rows]
+        words = [str(cell).strip().lower() for cell in cells]
+        used = {*words} - MISSING
+        if not used <= LABEL_CODES.keys() or {LABEL_CODES[word] for word in used} != {0, 1}:
+            continue
+        if not any(isinstance(cell, bool | list) for cell in cells):
+            codes[column] = [LABEL_CODES.get(word) for word in words]
+            labels[column] = next(pair for pair in LABELS if used.intersection(pair))
+            others |= {word: LABEL_CODES[word] for word in used - {*labels[column]}}
+    rows = [{**row} for row in table.rows]
+    for column, of_rows in codes.items():
+        for row, code in zip(rows, of_rows, strict=True):
+            row[column] = row.get(column) if code is None else code
+    return replace(table, rows=rows, pairs=pairs, labels=labels, other_labels=others)
+
+
+# --- choices between two texts of a row ---------------------------------------------------------
+
+
+def _says_who_chose(column: str) -> bool:
+    return bool((CHOICE | PEOPLE).intersection(words_of(column))) or is_judge(column)
+
+
+def _aspect(column: str, aspects: Collection[str]) -> str:
+    """Return the aspect of a column of choices: `clarity_winner` is of clarity, `ann` of all."""
+    words = aspect_of(column).split("-")
+    kept = [word for word in words if word not in CHOICE]
+    named = len(kept) < len(words) or "-".join(kept) in aspects
+    return "-".join(kept) if kept and named else ALL
+
+
+def pairs_of(
+    rows: Sequence[Row], columns: Sequence[str], named: Mapping[str, Sequence[str]]
+) -> Pairs | None:
+    """Return the columns of pairs, None without a choice between two texts, or two systems."""
+    taken = {column for group in named.values() for column in group}
+    sided = _sided([column for column in columns if column not in taken])
+    systems = list(named.get("systems", [])) or next(
+        (two for stem, two in sided if set(NOUNS["system"].split()).intersection(stem)), []
+    )
+    candidates = {
+        two[0]: two
+        for _, two in sided
+        if two != systems and all(_like_texts(rows, column) for column in two)
+    }
+    texts = list(named.get("texts", [])) or candidates.get(
+        longest(rows, candidates) or next(iter(candidates), ""), []
+    )
+    if not texts and not systems:
+        return None
+    free = [column for column in columns if column not in {*taken, *texts, *systems}]
+    read = {column: codes for column in free if (codes := _codes(rows, column, systems, texts))}
+    hinted = "texts" in named or any(map(_says_who_chose, read))
+    doubtful = not texts or guess(rows, {"ratings": [*read]}).ratings
+    if not read or (doubtful and not hinted):
+        return None  # a group A or B next to ratings is not a choice
+    words: dict[int, dict[str, None]] = {}
+    by_system = []
+    for column, codes in read.items():
+        for row, code in zip(rows, codes, strict=True):
+            word = word_of(row.get(column)).casefold()
+            if code is not None and word not in _names(row, systems):
+                words.setdefault(code, {})[word] = None
+            elif code is not None and column not in by_system:
+                by_system.append(column)
+    listed = {code: [*found] for code, found in words.items()}
+    return Pairs(texts, systems, read, listed, by_system)
+
+
+def choices_of_nothing(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
+    """Return the columns that look like choices, in rows without two texts or systems."""
+    return [c for c in columns if _says_who_chose(c) and _codes(rows, c, (), ()) is not None]
+
+
+def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+    """Return pairs of columns whose names differ only by side, with their common words."""
+    found: dict[tuple[str, ...], dict[int, str]] = {}
+    for column in columns:
+        words = words_of(column)
+        for number, sides in enumerate(SIDES):
+            for place, side in enumerate(sides):
+                if side in words:
+                    at = words.index(side)
+                    stem = (str(number), str(at), *words[:at], *words[at + 1 :])
+                    found.setdefault(stem, {}).setdefault(place, column)
+    return [([*stem[2:]], [two[0], two[1]]) for stem, two in found.items() if len(two) == 2]
+
+
+def _like_texts(rows: Sequence[Row], column: str) -> bool:
+    """Return whether a column may contain the judged texts, not numbers or raters' remarks."""
+    if numbers(rows, column) is not None or (PEOPLE | REFERENCES).intersection(words_of(column)):
+        return False
+    return len({str(row.get(column)) for row in rows}) > MOST_LABELS
+
+
+def _codes(
+    rows: Sequence[Row], column: str, systems: Sequence[str], texts: Sequence[str]
+) -> list[int | None] | None:
+    """Return the choices of a column; None if a cell is not a choice, or no text is chosen."""
+    codes: list[int | None] = []
+    for row in rows:
+        if is_missing(cell := row.get(column)):
+            codes.append(None)
+            continue
+        names, word = _names(row, systems), word_of(cell)
+        if names.count(word.casefold()) == 1:
+            codes.append(FIRST + names.index(word.casefold()))
+        elif (code := _meaning(word, texts, systems)) is not None:
+            codes.append(code)
+        else:
+            return None
+    return codes if {FIRST, SECOND}.intersection(codes) else None
+
+
+def _names(row: Row, systems: Sequence[str]) -> list[str]:
+    return [word_of(row.get(system)).casefold() for system in systems]
+
+
+def _meaning(word: str, texts: Sequence[str], systems: Sequence[str]) -> int | None:
+    """Return what a word chooses in every row; None if it has no fixed meaning."""
+    for two in (texts, systems):
+        if word in two:
+            return FIRST + two.index(word)
+    words = words_of(word)
+    if len(words) > MOST_WORDS:
+        return None
+    if TIES.intersection(words):
+        return TIE
+    found = {place for sides in SIDES for place, side in enumerate(sides) if side in words}
+    return FIRST + found.pop() if len(found) == 1 else None
+
+
+# --- long tables (one row per rating) ----------------------------------------------------------
+
+
+class Long(NamedTuple):
+    """The columns of a long table."""
+
+    rater: str
+    value: str
+    aspect: str | None
+    kind: str | None
+
+
+def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
+    """Return a long table with one row per text and known columns; any other table unchanged.
+
+    There is a column for each rater and aspect. Raises UserError for a rater who rates a text
+    twice.
+    """
+    taken = {column for group in named.values() for column in group}
+    long = _long(table, [column for column in table.columns if column not in taken])
+    if long is None:
+        return table
+    left = [column for column in table.columns if column not in long]
+    roles = guess([{name: row.get(name) for name in left} for row in table.rows], named)
+    named_keys = [name for role in (*ROLES, *PAIRED) for name in roles.columns_of(role)]
+    keys = [name for name in named_keys if name not in roles.references] or left
+    kept = dict.fromkeys([*keys, *roles.references])
+    texts: dict[str, dict[str, Any]] = {}
+    first: dict[tuple[str, ...], int] = {}
+    columns: dict[tuple[str, str], str] = {}
+    models: set[str] = set()
+    many = len({str(row.get(long.rater)) for row in table.rows}) > MOST_RATERS
+    for number, row in zip(table.numbers, table.rows, strict=True):
+        rater = str(row.get(long.rater)).strip()
+        aspect = slug(str(row.get(long.aspect))) if long.aspect else ALL
+        kind = words_of(str(row.get(long.kind))) if long.kind else ()
+        model = is_judge(rater) or bool(MODELS.intersection(kind))
+        models |= {rater} if model else set()
+        name = rater if model or not many else "people"
+        column = f"{name} ({aspect})" if long.aspect else name
+        columns[aspect, name] = column
+        key = str([row.get(name) for name in keys])
+        text = texts.setdefault(key, {name: row.get(name) for name in kept})
+        if (before := first.setdefault((key, rater, aspect), number)) != number:
+            raise UserError(
+                "two ratings of one text by the same rater",
+                where=f"{table.file}, rows {before} and {number}",
+                got=rater,
+                todo="keep one of the rows, or name the columns that distinguish texts: --item, "
+                "--system",
+            )
+        if name == rater:
+            text[column] = row.get(long.value)
+        else:
+            text.setdefault(column, []).append(row.get(long.value))
+    if len(texts) == len(table.rows):
+        return table  # a row per text
+    ratings: dict[str, list[str]] = {}
+    judges: dict[str, dict[str, str]] = {}
+    for (aspect, name), column in columns.items():
+        if name in models:
+            judges.setdefault(slug(name), {})[aspect if long.aspect else "*"] = column
+        else:
+            ratings.setdefault(aspect, []).append(column)
+    names = [*kept, *columns.values()]
+    rows = [{name: text.get(name) for name in names} for text in texts.values()]
+    return replace(
+        table,
+        numbers=range(1, len(rows) + 1),
+        rows=rows,
+        columns=names,
+        known=replace(roles, ratings=ratings, judges=judges),
+        long=len(table.rows),
+        copied=True,
+    )
+
+
+def _long(table: Table, free: Iterable[str]) -> Long | None:
+    """Return the columns of a long table (rater, value, …), None for any other table."""
+    words = {column: set(words_of(column)) for column in free}
+
+    def named(wanted: Collection[str], beside: Collection[str]) -> Iterator[str]:
+        return (c for c, of in words.items() if of & {*wanted} and of <= {*wanted, *beside})
+
+    def numeric(column: str) -> bool:
+        return numbers(table.rows, column) is not None
+
+    raters = (c for c in named(RATER, ("id", "name")) if "id" in words[c] or not numeric(c))
+    values = (c for c, of in words.items() if of <= VALUE and numeric(c))
+    rater, value = next(raters, None), next(values, None)
+    if rater is None or value is None:
+        return None
+    aspects, kinds = named(ASPECT, ("name", "id")), named(KIND, RATER)
+    return Long(rater, value, next(aspects, None), next(kinds, None))

@@ -16,9 +16,8 @@ FOUND, passes where the lower end reaches it. A judge that finds exactly nine in
 in at most 2.5 % of studies.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -26,25 +25,9 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import HUMAN, Row
-from judgescope.methods.claims.base import (
-    AGREEMENT,
-    CAUGHT,
-    CHANCE,
-    CORRELATION_GAP,
-    LABELS,
-    LOST,
-    PASSED,
-    SHARE_GAP,
-    SPANS,
-    SYSTEMS,
-    BesideRaters,
-    Claim,
-    at_the_worst_end,
-    length_nulls,
-    number,
-    p_above,
-)
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats
+from judgescope.methods.claims import base
+from judgescope.methods.claims.base import BesideRaters, Claim, length_nulls, number, p_above
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
     LARGEST_CEILING,
@@ -54,6 +37,7 @@ from judgescope.methods.measures import (
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.classes import balanced_accuracies, on_labels
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES
@@ -77,31 +61,17 @@ PLACEMENTS: Final = 200
 class RatedTexts(BesideRaters):
     """A panel and people's mean rating of one aspect, with which every judge is compared."""
 
-    @cached_property
-    def gold(self) -> Floats:
-        """Return people's mean rating of each text; shape (texts,)."""
-        return mean_rating(self.panel.ratings(self.aspect))
-
-    @property
-    def n_sources(self) -> int:
-        """Return how many sources the dataset has."""
-        return len(self.study.item_order)
-
-    @cached_property
-    def level(self) -> str:
-        """Return `pooled` if fewer than 10 sources have two different ratings."""
-        sources = varies(self.gold, self.panel.source, self.n_sources)
-        return WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
-
-    @property
-    def statistic(self) -> str:
-        """Return the name of the correlation that decides at this level."""
-        return DECIDES[self.level]
+    def __init__(self, panel: TargetSet, aspect: str) -> None:
+        """The level is `pooled` if fewer than 10 sources have two different ratings."""
+        super().__init__(panel, aspect, mean_rating(panel.ratings(aspect)), "mean")
+        sources = varies(self.gold, panel.source, len(self.study.item_order))
+        self.level = WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
+        self.statistic = DECIDES[self.level]
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
         people = self.gold if y is None else y
-        source, n_sources = self.panel.source, self.n_sources
+        source, n_sources = self.panel.source, len(self.study.item_order)
         rated = ~np.isnan(people)
         if self.level == WITHIN_SOURCE:
             return within_sources(x[rated], people[rated], source[rated], n_sources)
@@ -114,13 +84,13 @@ class RatedTexts(BesideRaters):
     def nulls(self, x: Floats, result: Replicated) -> dict[str, float]:
         """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
         length = np.where(np.isnan(x), np.nan, self.panel.lengths)
-        nulls = length_nulls(result, 0.0, CORRELATION_GAP, lambda sign: self.number(sign * length))
-        if self.preference.drawn is not None:
-            rated, pooled = self.rated, self.level == POOLED
-            texts = self.preference.source, self.preference.system
-            nulls[SYSTEMS] = p_systems(
-                x[rated], self.gold[rated], *texts, self.preference.drawn, pooled=pooled
-            )
+        nulls = length_nulls(
+            result, 0.0, base.CORRELATION_GAP, lambda sign: self.number(sign * length)
+        )
+        if (drawn := self.preference.drawn) is not None:
+            data = x[self.rated], self.gold[self.rated], self.preference.source
+            system, pooled = self.preference.system, self.level == POOLED
+            nulls[base.SYSTEMS] = p_systems(*data, system, drawn, pooled=pooled)
         return nulls
 
 
@@ -128,37 +98,27 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
     fields: dict[tuple[int, str], RatedTexts] = {}
     for judge in study.spec.judges:
-        systems, panel = study.fair(judge)
+        panel = study.shared_panel(judge).given(judge)
         for aspect, scale in study.spec.aspects.items():
-            if scale.labels:
-                continue  # label_claims has these
             x = panel.scores(judge, aspect)
-            if x is None or not len(panel.ratings(aspect)):
-                continue
-            texts = fields.setdefault((id(panel.rows), aspect), RatedTexts(study, panel, aspect))
-            yield _claim(texts, judge, x, systems)
+            if scale.labels or x is None or not len(panel.ratings(aspect)):
+                continue  # label_claims has those of labels
+            key = id(panel.rows), aspect
+            if key not in fields:
+                fields[key] = RatedTexts(panel, aspect)
+            yield _claim(fields[key], judge, x)
 
 
-def _claim(texts: RatedTexts, judge: str, x: Floats, systems: str | None) -> Claim:
+def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
-    claim = Claim(
-        judge,
-        AGREEMENT,
-        texts.statistic,
-        texts.level,
-        texts.aspect,
-        against(result, "mean").estimate,
-        {},
-        lost=texts.lost(judge, x),
-        systems=systems,
-    )
+    claim = texts.claim(judge, base.AGREEMENT, x, against(result, "mean").estimate)
     if result.estimate.note == CONSTANT_JUDGE:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if result.estimate.value is None:
-        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(result.estimate.note,))
+        return claim.without(result.estimate.note)
 
     def worst() -> dict[str, float]:
-        scores = at_the_worst_end(x, texts.gold, texts.panel.source)
+        scores = base.at_the_worst_end(x, texts.gold, texts.panel.source)
         return texts.nulls(scores, texts.number(scores))
 
     rater, p_rater = texts.as_rater(x)
@@ -171,17 +131,15 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
     scales = {split(name)[0]: scale for name, scale in study.spec.aspects.items()}
     for aspect, scale in scales.items():
         ratings = study.systems.ratings(aspect)
-        if scale.labels:
+        if scale.labels or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue
-        if len(ratings) < 2 or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
-            continue
-        texts = RatedTexts(study, study.systems, aspect)
+        texts = RatedTexts(study.systems, aspect)
 
         def value(a: Floats, b: Floats, texts: RatedTexts = texts) -> Mapping[str, Replicated]:
             return {texts.statistic: texts.number(a, b)._replace(scale=MEAN_CORRELATION, ends=None)}
 
         for name, ceiling in ceilings(value, ratings, against="mean").items():
-            yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=AGREEMENT)
+            yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT)
 
 
 def span_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -197,7 +155,7 @@ def span_claims(study: EvaluationData) -> Iterator[Claim]:
 def _span_claim(
     study: EvaluationData, gold: Gold, judge: str, aspect: str, annotations: Annotations
 ) -> Claim:
-    rng = stream(study.spec.seed, "claims", study.dataset, SPANS, aspect)
+    rng = stream(study.spec.seed, "claims", study.dataset, base.SPANS, aspect)
     sums = np.zeros((PLACEMENTS + 1, len(study.item_order), 2))  # matched, predicted; then chance
     people, most_words = np.zeros(sums.shape[1]), 0
     for row, source in zip(annotations.parsed, annotations.source.tolist(), strict=True):
@@ -213,10 +171,10 @@ def _span_claim(
     missing = len(annotations.lost)
     f1, gap = _f1_numbers(sums, people, missing)
     lost = missing / max(1, missing + len(annotations.parsed))
-    claim = Claim(judge, SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, {}, lost=lost)
+    claim = Claim(judge, base.SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost)
     if f1.estimate.value is None:
-        return replace(claim, outcome=Outcome.NO_CLAIM, reasons=(f1.estimate.note,))
-    nulls = {CHANCE: p_above(gap, 0.0)}
+        return claim.without(f1.estimate.note)
+    nulls = {base.CHANCE: p_above(gap, 0.0)}
     if lost > FEW_LOST:
         # At the worst end a lost annotation has as many words as any other, all of them wrong.
         for target, source in annotations.lost:
@@ -227,7 +185,7 @@ def _span_claim(
             if size:
                 words = [Span(tokens[0][0], tokens[size - 1][1])]
                 sums[1:, source] += placed_at_random(words, spans, tokens, rng, PLACEMENTS)
-        nulls[LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
+        nulls[base.LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
     return replace(claim, nulls=nulls, beside={"span_f1_less_chance": gap.estimate})
 
 
@@ -245,7 +203,7 @@ def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Replicated,
     n = round(float(sizes.sum()))
     counts = Estimate(0.0, n=n, n_missing=missing)
     f1 = number(rows[0], sizes, ACCURACY, counts, NO_SPANS)
-    gap = number(rows[0] - rows[1:].mean(axis=0), sizes, SHARE_GAP, Estimate(0.0, n=n))
+    gap = number(rows[0] - rows[1:].mean(axis=0), sizes, base.SHARE_GAP, Estimate(0.0, n=n))
     return f1, gap
 
 
@@ -260,27 +218,13 @@ FOUND: Final = 0.9
 class LabelledTexts(BesideRaters):
     """The texts of a panel, and people's label of each on one aspect."""
 
-    statistic = LABEL_STATISTIC
+    statistic, level = LABEL_STATISTIC, POOLED
 
-    @cached_property
-    def others(self) -> Callable[[Floats], Floats]:
-        """Return the function from ratings to the true label of each text."""
-        return truth_of(self.study, self.aspect)
-
-    @cached_property
-    def gold(self) -> Floats:
-        """Return the true label of each text; (texts,), NaN where there is none."""
-        return self.others(self.panel.ratings(self.aspect))
-
-    @property
-    def q(self) -> int:
-        """Return how many labels there are."""
-        return len(self.study.spec.aspects[self.aspect].labels)
-
-    @property
-    def graded(self) -> bool:
-        """Return whether the labels have an order in which length can deal them out."""
-        return self.q == 2 or self.study.spec.aspects[self.aspect].ordered
+    def __init__(self, panel: TargetSet, aspect: str) -> None:
+        truth = truth_of(panel.study, aspect)
+        super().__init__(panel, aspect, truth(panel.ratings(aspect)), truth)
+        self.scale = panel.study.spec.aspects[aspect]
+        self.q = len(self.scale.labels)
 
     def numbers(self, codes: Floats, gold: Floats | None = None) -> dict[str, Replicated]:
         """Return the statistics of a judge's labels, (texts,), NaN = missing."""
@@ -298,14 +242,14 @@ class LabelledTexts(BesideRaters):
     def nulls(self, codes: Floats) -> dict[str, float]:
         """Return the p of chance and, of labels with an order, of both lengths."""
         result = self.number(codes)
-        if not self.graded:
-            return {CHANCE: p_above(result, 1 / self.q)}
+        if self.q > 2 and not self.scale.ordered:  # length cannot deal them out
+            return {base.CHANCE: p_above(result, 1 / self.q)}
 
         def by_length(sign: float) -> Replicated:
             labels = dealt(self.gold, sign * self.panel.lengths, self.panel.source)
             return self.number(np.where(np.isnan(codes), np.nan, labels))
 
-        return length_nulls(result, 1 / self.q, SHARE_GAP, by_length)
+        return length_nulls(result, 1 / self.q, base.SHARE_GAP, by_length)
 
     def moved(self, codes: Floats, text: Codes) -> Floats:
         """Return the balanced accuracy where other texts' labels stand in each text's place."""
@@ -317,35 +261,27 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims of every judge and aspect with labels alone."""
     fields: dict[tuple[int, str], LabelledTexts] = {}
     for judge in study.spec.judges:
-        systems, panel = study.fair(judge)
+        panel = study.shared_panel(judge).given(judge)
         for aspect in label_aspects(study):
-            scores = panel.scores(judge, aspect)
-            if scores is None:
+            if (scores := panel.scores(judge, aspect)) is None:
                 continue
-            texts = fields.setdefault((id(panel.rows), aspect), LabelledTexts(study, panel, aspect))
-            mine = labelled(study, panel, judge, aspect, scores, texts.gold)
-            if mine.codes is None:
-                columns = (judge, LABELS, LABEL_STATISTIC, POOLED, aspect)
-                nothing = Estimate.undefined(mine.note)
-                yield Claim(*columns, nothing, {}, outcome=Outcome.NO_CLAIM, reasons=(mine.note,))
+            key = id(panel.rows), aspect
+            if key not in fields:
+                fields[key] = LabelledTexts(panel, aspect)
+            texts = fields[key]
+            codes, note = labelled(panel, judge, aspect, scores, texts.gold)
+            if codes is None:
+                columns = (judge, base.LABELS, LABEL_STATISTIC, POOLED, aspect)
+                yield Claim(*columns, Estimate.undefined(note)).without(note)
             else:
-                yield _label_claim(texts, judge, mine.codes, systems)
-                yield from _found(texts, judge, mine.codes, systems)
+                yield _label_claim(texts, judge, codes)
+                yield from _found(texts, judge, codes)
 
 
-def _label_claim(texts: LabelledTexts, judge: str, codes: Floats, systems: str | None) -> Claim:
+def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
     result, given = texts.number(codes), codes[~(np.isnan(codes) | np.isnan(texts.gold))]
-    claim = Claim(
-        judge,
-        LABELS,
-        LABEL_STATISTIC,
-        POOLED,
-        texts.aspect,
-        against(result, truth_name(texts.study, texts.aspect)).estimate,
-        {},
-        lost=texts.lost(judge, codes),
-        systems=systems,
-    )
+    estimate = against(result, truth_name(texts.study, texts.aspect)).estimate
+    claim = texts.claim(judge, base.LABELS, codes, estimate)
     if result.estimate.value is not None and np.ptp(given) == 0:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,)).checked()
     rater, p_rater = texts.as_rater(codes)
@@ -360,30 +296,24 @@ def _label_claim(texts: LabelledTexts, judge: str, codes: Floats, systems: str |
     )
 
 
-def _found(texts: LabelledTexts, judge: str, codes: Floats, systems: str | None) -> Iterator[Claim]:
+def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
     """Yield, of two ordered labels, whether the judge finds the texts of each."""
-    if texts.q != 2 or not texts.study.spec.aspects[texts.aspect].ordered:
+    if texts.q != 2 or not texts.scale.ordered:
         return
-    labels = texts.study.spec.aspects[texts.aspect].labels
-    lost = texts.lost(judge, codes)
     numbers = texts.numbers(codes)
-    for kind, name, k in ((CAUGHT, "tnr", 0), (PASSED, "tpr", 1)):
+    for kind, name, k in ((base.CAUGHT, "tnr", 0), (base.PASSED, "tpr", 1)):
         estimate, reasons = numbers[name].estimate, tuple[str, ...]()
+        claim = texts.claim(judge, kind, codes, estimate.with_note(texts.scale.labels[k]))
         outcome = on_bar(estimate, FOUND)
         outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
         if outcome is Outcome.NO_CLAIM:
             reasons = (estimate.note,)
-        elif lost > FEW_LOST and outcome is not Outcome.CANNOT_TELL:
+        elif claim.lost > FEW_LOST and outcome is not Outcome.CANNOT_TELL:
             # at the end that speaks against the outcome, lost ones are found or not
             wrong = outcome is Outcome.WITHSTANDS
             filled = texts.worst(codes) if wrong else np.where(np.isnan(codes), texts.gold, codes)
             held = on_bar(texts.numbers(filled)[name].estimate, FOUND)
             if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
-                outcome, reasons = Outcome.CANNOT_TELL, (LOST,)
-        yield Claim(
-            *(judge, kind, name, POOLED, texts.aspect, estimate.with_note(labels[k]), {}),
-            lost=lost,
-            outcome=outcome,
-            reasons=reasons,
-            systems=systems,
-        ).checked()
+                outcome, reasons = Outcome.CANNOT_TELL, (base.LOST,)
+        claim = replace(claim, statistic=name, outcome=outcome, reasons=reasons)
+        yield claim.checked()

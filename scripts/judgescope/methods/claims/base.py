@@ -15,8 +15,9 @@ import numpy as np
 
 from judgescope.core.rng import stream
 from judgescope.methods.base import AppliesTo, Row, present
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Floats, TargetSet
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import rater_tables
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.intervals import SLACK, Scale
 from judgescope.statistics.nulls import (
     FEWEST_SYSTEMS,
@@ -93,7 +94,7 @@ class Claim:
     level: str
     aspect: str
     estimate: Estimate
-    nulls: Mapping[str, float]
+    nulls: Mapping[str, float] = field(default_factory=dict)
     rater: Estimate | None = None
     p_rater: float = nan
     lost: float = 0.0
@@ -112,11 +113,13 @@ class Claim:
             return Evidence(nulls, below=(INDEX,))
         return Evidence(nulls, self.p_rater, bar=self.kind == BAR)
 
+    def without(self, reason: str) -> "Claim":
+        """Return that no claim is possible, with the reason."""
+        return replace(self, outcome=Outcome.NO_CLAIM, reasons=(reason,))
+
     def checked(self) -> "Claim":
         """Return the claim, or none where more than a fifth of its judgments are lost."""
-        if self.lost <= MOST_LOST:
-            return self
-        return replace(self, outcome=Outcome.NO_CLAIM, reasons=(TOO_MANY_LOST,))
+        return self if self.lost <= MOST_LOST else self.without(TOO_MANY_LOST)
 
     def tested(
         self, nulls: Mapping[str, float], worst: Callable[[], Mapping[str, float]] | None
@@ -127,7 +130,7 @@ class Claim:
         lost; None: no judgment is lost.
         """
         if self.estimate.value is None:
-            return replace(self, outcome=Outcome.NO_CLAIM, reasons=(self.estimate.note,))
+            return self.without(self.estimate.note)
         if self.lost > FEW_LOST and worst:
             nulls = {**nulls, LOST: max(worst().values())}
         return replace(self, nulls=nulls).checked()
@@ -139,14 +142,7 @@ def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row
     for claim in claims:
         card = study.spec.judges.get(claim.judge)
         if claim.kind in WITH_PEOPLE and card and card.hint:
-            claim = replace(
-                claim,
-                nulls={},
-                rater=None,
-                p_rater=nan,
-                reasons=(HINTED,),
-                outcome=Outcome.NO_CLAIM,
-            )
+            claim = replace(claim, nulls={}, rater=None, p_rater=nan).without(HINTED)
         families.setdefault((claim.judge, claim.kind), []).append(claim)
     for family in families.values():
         decisions = verdicts([claim.evidence for claim in family])
@@ -252,44 +248,39 @@ def length_nulls(
     return nulls
 
 
-def compared_with_raters(gap: Replicated, margin: float) -> tuple[Estimate, float]:
+def compared_with_raters(study: EvaluationData, gap: Replicated) -> tuple[Estimate, float]:
     """Return a difference from one more rater with its note, and p of being worse."""
+    margin = present(study.spec.as_rater).margin
     p = gap.p_above(-margin)
     return gap.estimate.with_note(decided(gap, margin)), nan if p is None else p
 
 
-@dataclass(frozen=True, eq=False)
 class BesideRaters:
-    """The texts of a panel on one aspect, on which every judge is compared with one more rater."""
+    """The texts of a panel on one aspect, on which every judge is compared with one more rater.
 
-    study: EvaluationData
-    panel: TargetSet
-    aspect: str
-    _rater_numbers: dict[tuple[bytes, bytes], Replicated] = field(default_factory=dict)
+    gold (texts,): people's value of each text, NaN where there is none; `others`: what a rater is
+    compared with (see `statistics.raters.as_rater`); `statistic` and `level` decide the claim.
+    """
 
-    @property
-    def statistic(self) -> str:
-        """Return the name of the statistic that decides the claim."""
-        raise NotImplementedError
+    statistic: str
+    level: str
 
-    @property
-    def others(self) -> Against:
-        """Return what a rater is compared with; see `statistics.raters.as_rater`."""
-        return "mean"
+    def __init__(self, panel: TargetSet, aspect: str, gold: Floats, others: Against) -> None:
+        self.study, self.panel, self.aspect = panel.study, panel, aspect
+        self.gold, self.others = gold, others
+        self.rated = np.flatnonzero(~np.isnan(gold))
+        """The texts that people rate."""
+        self._rater_numbers: dict[tuple[bytes, bytes], Replicated] = {}
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the statistic that decides the claim, of x with people's values, or with y."""
         raise NotImplementedError
 
-    @cached_property
-    def gold(self) -> Floats:
-        """Return people's value of each text; (texts,), NaN where there is none."""
-        raise NotImplementedError
-
-    @cached_property
-    def rated(self) -> Codes:
-        """Return the texts that people rate."""
-        return np.flatnonzero(~np.isnan(self.gold))
+    def claim(self, judge: str, kind: str, x: Floats, estimate: Estimate) -> Claim:
+        """Return a judge's claim of its values x, (texts,), without nulls."""
+        place = judge, kind, self.statistic, self.level, self.aspect, estimate
+        lost = lost_share(self.study, "systems", judge, self.aspect, x, self.gold)
+        return Claim(*place, lost=lost, systems=self.panel.subset)
 
     @cached_property
     def preference(self) -> "SystemPreference":
@@ -297,13 +288,9 @@ class BesideRaters:
         source, system = self.panel.source[self.rated], self.panel.system[self.rated]
         return SystemPreference(self.study, source, system)
 
-    def lost(self, judge: str, x: Floats) -> float:
-        """Return the share of a judge's planned judgments without a value, by `lost_share`."""
-        return lost_share(self.study, "systems", judge, self.aspect, x, self.gold)
-
     @cached_property
     def _rater_tables(self) -> list[Floats]:
-        return rater_tables(self.study, self.panel, self.aspect)
+        return rater_tables(self.panel, self.aspect)
 
     def as_rater(self, x: Floats) -> tuple[Estimate | None, float]:
         """Return a judge's deciding number less that of one more rater, and p of being worse."""
@@ -317,8 +304,7 @@ class BesideRaters:
             return {self.statistic: self._rater_numbers[key]}
 
         compared = as_rater(value, x, self._rater_tables, against=self.others)
-        gap = compared[self.statistic].difference
-        return compared_with_raters(gap, present(self.study.spec.as_rater).margin)
+        return compared_with_raters(self.study, compared[self.statistic].difference)
 
 
 def lost_share(
@@ -330,12 +316,9 @@ def lost_share(
     judge does not apply to is not planned.
     """
     cell = study.status_counts.get((perturbation, judge, aspect), Counter())
-    by_status: Counter[str] = Counter()
-    for (status, _), n in cell.items():
-        by_status[status] += n
-    asked = by_status.total() - by_status[NOT_PLANNED]
-    lost = asked - by_status["ok"]
-    if by_status[NOT_PLANNED] and not lost:
+    asked = sum(n for (status, _), n in cell.items() if status != NOT_PLANNED)
+    lost = asked - sum(n for (status, _), n in cell.items() if status == "ok")
+    if cell.total() > asked and not lost:
         return 0.0
     rated = ~np.isnan(planned)
     of_texts = float(np.isnan(x[rated]).mean()) if rated.any() else 0.0
@@ -371,18 +354,17 @@ class SystemPreference:
     source: Codes
     system: Codes
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Return the reason that a claim rests on few systems; none if texts have one system."""
-        m = self.m
-        if m < 2 or (m >= ENOUGH_SYSTEMS and self.drawn is not None):
-            return ()
-        return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {m}",)
-
     @cached_property
     def m(self) -> int:
         """Return the number of systems; 0 where nobody knows who wrote the texts."""
         return 0 if self.study.spec.anonymous_systems else np.unique(self.system).size
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return the reason that a claim rests on few systems; none if texts have one system."""
+        if self.m < 2 or (self.m >= ENOUGH_SYSTEMS and self.drawn is not None):
+            return ()
+        return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {self.m}",)
 
     @cached_property
     def drawn(self) -> Codes | None:

@@ -13,30 +13,20 @@ right hint makes no claim: to follow it is not a failure.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import exp, log, nan
 from typing import Final
 
 import numpy as np
 
 from judgescope.core.cells import joined
-from judgescope.methods.claims.base import (
-    CHANCE,
-    CRITERIA,
-    HINTS,
-    INDEX,
-    LOST,
-    NO_COUNTS,
-    PERTURBATION,
-    SHARE_GAP,
-    Claim,
-    length_nulls,
-    number,
-    p_above,
-)
-from judgescope.methods.confusion import Drops, JudgeCells
-from judgescope.methods.discernment import Pairs, aspect_weights, pairs_of, reasons
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats
+from judgescope.methods.claims import base
+from judgescope.methods.claims.base import Claim, length_nulls, number, p_above
+from judgescope.methods.confusion import JudgeCells
+from judgescope.methods.discernment import aspect_weights, pairs_of
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.robustness import ASKED_ONCE, Rationales, hint_pairs
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.confusion import confusion, mean_drops
 from judgescope.statistics.discernment import (
     WilcoxonMethod,
@@ -49,7 +39,7 @@ from judgescope.statistics.intervals import ACCURACY, PLAIN, deletions, holm
 from judgescope.statistics.means import net_share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import FEW_LOST, Outcome, missed, of_hint, of_perturbation
+from judgescope.statistics.verdict import FEW_LOST, missed, of_hint, of_perturbation
 
 NOT_JUDGED: Final = "not_judged"
 """Reason: an aspect has no pair of scores, or the judge is left out of the dataset."""
@@ -58,37 +48,21 @@ SECOND_DRAW: Final = "asked_once"
 AUC_METHOD: Final = "probability that a wanted drop exceeds an unwanted one"
 
 
-@dataclass(frozen=True, eq=False)
 class PerturbationCell:
     """A judge's pairs of one perturbation on every weighted aspect, or why there are none.
 
     lost: pairs of texts that were made and lack a score, by aspect.
     """
 
-    name: str
-    degree: str
-    weights: Floats
-    pairs: Sequence[Pairs]
-    lost: Sequence[int]
-    absent: Estimate | None
-
-    @classmethod
-    def of(cls, study: EvaluationData, judge: str, name: str, degree: str) -> "PerturbationCell":
-        """Return the cell of a judge and a perturbation."""
-        texts = f"{name}.{degree}"
-        weights, _, _ = aspect_weights(study, name)
+    def __init__(self, study: EvaluationData, judge: str, texts: str) -> None:
+        weights, _, _ = aspect_weights(study, texts)
         aspects = [a for a, w in zip(study.spec.aspects, weights, strict=True) if w > 0]
-        pairs = pairs_of(study, texts, judge)
-        absent = next(iter(reasons(study, texts, judge, aspects, pairs).values()), None)
-        used = [pairs[aspect] for aspect in aspects if aspect in pairs]
-        made = len(_items_made(study, texts, judge))
-        lost = [max(0, made - len(one.differences)) for one in used]
-        return cls(name, degree, weights[weights > 0], used, lost, absent)
-
-    @property
-    def n(self) -> int:
-        """Return the number of pairs of the aspect that has the fewest."""
-        return min(len(one.differences) for one in self.pairs)
+        pairs, absent = pairs_of(study, texts, judge)
+        made = int(_items_made(study, texts, judge).sum())
+        self.texts, self.weights = texts, weights[weights > 0]
+        self.pairs = [pairs[aspect] for aspect in aspects if aspect in pairs]
+        self.lost = [max(0, made - len(one.differences)) for one in self.pairs]
+        self.absent = next((absent[name] for name in aspects if name in absent), None)
 
     @property
     def lost_share(self) -> float:
@@ -111,10 +85,6 @@ class PerturbationCell:
         combined = discernment(np.zeros(len(logs)), logs, self.weights)
         return min(-float(combined.d_exact) * log(20), 0.0)
 
-    def shares(self) -> list[Estimate]:
-        """Return the net share of every aspect."""
-        return [net_share(one.differences, one.source) for one in self.pairs]
-
     def worst_shares(self) -> list[Estimate]:
         """Return the net shares if lost pairs, each of its own source, showed the perturbation."""
         return [
@@ -134,44 +104,44 @@ class PerturbationCell:
 
 def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and perturbation."""
-    if not study.spec.perturbed:
-        return
-    sets = [(name, degree) for name, degree, _ in study.spec.perturbed]
-    lengths: dict[tuple[str, str], tuple[float, float]] = {}
-    for pair in sets:  # p that texts become shorter, and that they become longer
-        d = np.array(list(_shortened(study, ".".join(pair)).values()), np.int64)
+    lengths: dict[str, tuple[float, float]] = {}
+    for texts in study.perturbed:  # p that texts become shorter, and that they become longer
+        cut = _shortened(study, texts)
+        d = cut[~np.isnan(cut)].astype(np.int64)
         by_size = table_method(d.size)
-        lengths[pair] = exp(log_p(d, by_size)), exp(log_p(-d, by_size))
+        lengths[texts] = exp(log_p(d, by_size)), exp(log_p(-d, by_size))
     method, excluded = table_method(len(study.item_order)), study.excluded()
     for judge, card in study.spec.judges.items():
         if card.engine == "control" or judge in excluded:
             continue
-        given = [pair for pair in sets if judge not in study.excluded(".".join(pair))]
-        cells = [PerturbationCell.of(study, judge, *pair) for pair in given]
+        given = [texts for texts in study.perturbed if judge not in study.excluded(texts)]
+        cells = [PerturbationCell(study, judge, texts) for texts in given]
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
         for cell, raw, corrected in zip(cells, logs, adjusted, strict=True):
-            by_length = lengths[cell.name, cell.degree]
-            yield _perturbation_claim(judge, cell, float(raw), float(corrected), by_length)
+            yield _perturbation_claim(
+                judge, cell, float(raw), float(corrected), lengths[cell.texts]
+            )
 
 
 def _perturbation_claim(
     judge: str, cell: PerturbationCell, raw: float, corrected: float, by_length: tuple[float, float]
 ) -> Claim:
     """Return a claim from ln p before and after Holm's correction."""
+    name, _, degree = cell.texts.partition(".")
+    claim = Claim(
+        *(judge, base.PERTURBATION, "D_exact", "", "", cell.absent or base.NO_COUNTS),
+        perturbation=name,
+        degree=degree,
+    )
     if cell.absent is not None:
-        return Claim(
-            *(judge, PERTURBATION, "D_exact", "", "", cell.absent, {}),
-            outcome=Outcome.NO_CLAIM,
-            reasons=(NOT_JUDGED,),
-            perturbation=cell.name,
-            degree=cell.degree,
-        )
-    shares = cell.shares()
+        return claim.without(NOT_JUDGED)
+    shares = [net_share(one.differences, one.source) for one in cell.pairs]
     worst = cell.worst_shares() if cell.lost_share > FEW_LOST else shares
     p, p_holm = exp(raw), exp(corrected)
     outcome, why = of_perturbation(p, p_holm, by_length, missed(shares) and missed(worst))
-    n, d, method = cell.n, float(discernment_score(raw)), "exact p over all aspects"
+    n, d = min(len(one.differences) for one in cell.pairs), float(discernment_score(raw))
+    method = "exact p over all aspects"
     estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
     beside = {
         "net_share": max(shares, key=lambda one: 1.0 if one.ci_high is None else one.ci_high),
@@ -180,30 +150,24 @@ def _perturbation_claim(
         "p_shorter": Estimate(by_length[0], n=n),
         "p_longer": Estimate(by_length[1], n=n),
     }
-    return Claim(
-        *(judge, PERTURBATION, "D_exact", "", "", estimate, {}),
-        lost=cell.lost_share,
-        outcome=outcome,
-        reasons=why,
-        beside=beside,
-        perturbation=cell.name,
-        degree=cell.degree,
-    ).checked()
+    claim = replace(claim, estimate=estimate, outcome=outcome, reasons=why, beside=beside)
+    return replace(claim, lost=cell.lost_share).checked()
 
 
-def _items_made(study: EvaluationData, texts: str, judge: str) -> set[str]:
-    """Return the items that a judge was given of which a perturbed text could be made."""
-    panel = study.panel(texts).given(judge)
-    return {item for item, made in zip(panel.items, panel.made.tolist(), strict=True) if made}
+def _items_made(study: EvaluationData, texts: str, judge: str) -> Flags:
+    """Return of which items that a judge was given a perturbed text could be made; (items,)."""
+    panel, result = study.panel(texts).given(judge), np.zeros(len(study.item_order), dtype=bool)
+    result[panel.source[panel.made]] = True
+    return result
 
 
-def _shortened(study: EvaluationData, texts: str) -> dict[str, int]:
-    """Return item -> by how many characters a perturbation made its text shorter."""
+def _shortened(study: EvaluationData, texts: str) -> Floats:
+    """Return by how many characters an item's text became shorter; (items,), NaN without one."""
     original, perturbed = study.panel("original"), study.panel(texts)
-    columns = perturbed.items, perturbed.lengths.tolist(), perturbed.made.tolist()
-    after = {item: length for item, length, made in zip(*columns, strict=True) if made}
-    lengths = zip(original.items, original.lengths.tolist(), strict=True)
-    return {item: int(before - after[item]) for item, before in lengths if item in after}
+    before, after = np.full((2, len(study.item_order)), np.nan)
+    before[original.source] = original.lengths
+    after[perturbed.source[perturbed.made]] = perturbed.lengths[perturbed.made]
+    return np.asarray(before - after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +195,7 @@ class CriteriaDrops:
     def p_index(self) -> float:
         """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both p."""
         s_t, s_f, *_ = self._headlines
-        tests = [number(rows, self.sizes, PLAIN, NO_COUNTS) for rows in (s_t, s_t - s_f)]
+        tests = [number(rows, self.sizes, PLAIN, base.NO_COUNTS) for rows in (s_t, s_t - s_f)]
         return float(np.max([p_above(one, 0) for one in tests]))
 
     @property
@@ -247,8 +211,8 @@ class CriteriaDrops:
         def by_length(sign: float) -> Replicated:
             return replace(self, values=sign * used).auc()
 
-        nulls = length_nulls(self.auc(), 0.5, SHARE_GAP, by_length)
-        return {CHANCE: nulls[CHANCE], INDEX: self.p_index(), **nulls}
+        nulls = length_nulls(self.auc(), 0.5, base.SHARE_GAP, by_length)
+        return {base.CHANCE: nulls[base.CHANCE], base.INDEX: self.p_index(), **nulls}
 
     def at_the_worst_end(self, lost: Flags) -> "CriteriaDrops":
         """Return the same with lost drops as bad as possible, within the drops that occur.
@@ -264,44 +228,32 @@ def criteria_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and wording."""
     if not study.spec.perturbed:
         return
-    excluded = study.excluded()
-    criteria: list[str | None] = [*study.spec.criteria] or [None]
-    for judge, card in study.spec.judges.items():
-        if card.engine != "control" and judge not in excluded:
-            for criterion in criteria:
-                yield _criteria_claim(study, judge, criterion).checked()
+    excluded, criteria = study.excluded(), study.spec.criteria or [""]
+    for judge, criterion in product(study.spec.judges, criteria):
+        if study.spec.judges[judge].engine != "control" and judge not in excluded:
+            yield _criteria_claim(study, judge, criterion or None).checked()
 
 
 def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) -> Claim:
     drops = JudgeCells(study, judge, criterion).drops
-    columns = (judge, CRITERIA, "confusion_auc", "", joined("", criterion))
+    columns = (judge, base.CRITERIA, "confusion_auc", "", joined("", criterion))
     if isinstance(drops, Estimate):
-        return Claim(*columns, drops, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
+        return Claim(*columns, drops).without(NOT_JUDGED)
     criteria = CriteriaDrops(drops.values, drops.wanted, drops.unwanted)
     auc = criteria.auc().estimate
     if auc.value is None:
-        return Claim(*columns, auc, {}, outcome=Outcome.NO_CLAIM, reasons=(NOT_JUDGED,))
-    made, lengths = _made_and_lengths(study, judge, drops)
+        return Claim(*columns, auc).without(NOT_JUDGED)
+    sets = [texts for texts, *_ in drops.expectations]
+    made_of = {texts: _items_made(study, texts, judge) for texts in dict.fromkeys(sets)}
+    lengths_of = {texts: _shortened(study, texts) for texts in made_of}
+    made = np.stack([made_of[texts] for texts in sets], axis=1)
+    lengths = np.stack([lengths_of[texts] for texts in sets], axis=1)
     lost = made & ~drops.given
     share = float(lost.sum()) / int(lost.sum() + drops.given.sum())
     nulls = criteria.nulls(lengths)
     if share > FEW_LOST:
-        nulls[LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())
+        nulls[base.LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())
     return Claim(*columns, auc, nulls, lost=share)
-
-
-def _made_and_lengths(study: EvaluationData, judge: str, drops: Drops) -> tuple[Flags, Floats]:
-    """Return which perturbed texts were made, and the characters taken away; (items, cells)."""
-    columns: dict[str, tuple[list[bool], list[float]]] = {}
-    sets = [f"{one.perturbation}.{one.degree}" for one in drops.expectations]
-    for texts in dict.fromkeys(sets):
-        made, cut = _items_made(study, texts, judge), _shortened(study, texts)
-        columns[texts] = (
-            [item in made for item in study.item_order],
-            [float(cut.get(item, np.nan)) for item in study.item_order],
-        )
-    made_columns, length_columns = zip(*(columns[texts] for texts in sets), strict=True)
-    return np.stack(made_columns, axis=1), np.stack(length_columns, axis=1)
 
 
 def hint_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -311,13 +263,12 @@ def hint_claims(study: EvaluationData) -> Iterator[Claim]:
         aspects = [name for name in study.spec.aspects if rationales.of(judge, name)]
         if hint.rating != "wrong" or not aspects:
             continue
-        columns = (judge, HINTS, "hint_effect", "", "")
-        pairs = hint_pairs(study, rationales, judge, *aspects)
+        columns = (judge, base.HINTS, "hint_effect", "", "")
+        pairs = hint_pairs(rationales, judge, *aspects)
         if pairs is None:
-            undefined = Estimate.undefined(ASKED_ONCE)
-            yield Claim(*columns, undefined, {}, outcome=Outcome.NO_CLAIM, reasons=(SECOND_DRAW,))
+            yield Claim(*columns, Estimate.undefined(ASKED_ONCE)).without(SECOND_DRAW)
             continue
         effect, lost = pairs.effect(), pairs.lost_share
         worst = [pairs.with_lost(sign) if lost > FEW_LOST else effect for sign in (1, -1)]
         outcome, why = of_hint(effect, *worst)
-        yield Claim(*columns, effect, {}, lost=lost, outcome=outcome, reasons=why).checked()
+        yield Claim(*columns, effect, lost=lost, outcome=outcome, reasons=why).checked()

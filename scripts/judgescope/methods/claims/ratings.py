@@ -24,29 +24,13 @@ from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods import pairwise
 from judgescope.methods.base import present
-from judgescope.methods.claims.base import (
-    CHANCE,
-    CORRELATION_GAP,
-    GRADED,
-    ORDER,
-    PAIRS,
-    RATING,
-    SEQUENCE,
-    SHARE_GAP,
-    WITHIN,
-    Claim,
-    SystemPreference,
-    compared_with_raters,
-    length_nulls,
-    lost_share,
-    mean_of_sources,
-    number,
-)
-from judgescope.methods.evaluation_data import Codes, EvaluationData, Flags, Floats, TargetSet
+from judgescope.methods.claims import base
+from judgescope.methods.claims.base import Claim, SystemPreference, length_nulls, lost_share
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.pairwise import Pairs
-from judgescope.methods.perspectives import DIRECT, GLOBAL, LOCAL, View, Views, chain, graded_sets
-from judgescope.statistics.arrays import place_within
+from judgescope.methods.perspectives import DIRECT, GLOBAL, LOCAL, GradedSet, View, Views, chain
+from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
 from judgescope.statistics.classes import class_codes, confusion_counts, kappas
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import ACCURACY
@@ -55,7 +39,6 @@ from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_VARIATION, Estimate
-from judgescope.statistics.verdict import Outcome
 
 KAPPA: Final = "kappa_linear"
 HALF_CREDIT: Final = "half_credit"
@@ -88,7 +71,7 @@ class Classified:
         rows = kappas(np.concatenate([total, total - counts]).astype(float))
         sizes = counts.sum(axis=(1, 2)).astype(float)
         texts = Estimate(0.0, n=int(given.sum()), n_missing=int((~given).sum()))
-        return number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
+        return base.number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
 
     def nulls(self) -> tuple[Replicated, dict[str, float]]:
         """Return kappa, and the p of each of its nulls."""
@@ -98,17 +81,14 @@ class Classified:
             answers = dealt(self.gold, sign * self.lengths, self.source)
             return self.kappa(np.where(np.isnan(self.answers), np.nan, answers))
 
-        nulls = length_nulls(kappa, 0.0, CORRELATION_GAP, by_length)
-        return kappa, {CHANCE: nulls[CHANCE], WITHIN: self._p_within(), **nulls}
-
-    def _p_within(self) -> float:
-        given = ~np.isnan(self.answers)
+        nulls = length_nulls(kappa, 0.0, base.CORRELATION_GAP, by_length)
+        given, step = ~np.isnan(self.answers), np.arange(len(self.classes), dtype=float)
         gold, answers = (
             class_codes(values[given], self.classes) for values in (self.gold, self.answers)
         )
-        step = np.arange(len(self.classes), dtype=float)
         distance = np.abs(step[:, None] - step)
-        return p_within(gold, answers, self.source[given], self.rng, distance)
+        within = p_within(gold, answers, self.source[given], self.rng, distance)
+        return kappa, {base.CHANCE: nulls[base.CHANCE], base.WITHIN: within, **nulls}
 
     def moved(self, answers: Floats, index: Codes, text: Codes) -> Floats:
         """Return kappa of each row of `text`: which text's class, of `answers`, is in its place.
@@ -133,8 +113,7 @@ class Classified:
         missing = np.isnan(self.answers)
         if missing.all():
             estimate = replace(self.kappa(self.answers).estimate, note="no text has a score")
-            reasons = (estimate.note,)
-            return replace(claim, estimate=estimate, reasons=reasons, outcome=Outcome.NO_CLAIM)
+            return replace(claim, estimate=estimate).without(estimate.note)
         kappa, nulls = self.nulls()
         claim = replace(claim, estimate=kappa.estimate)
         return claim.tested(nulls, (lambda: self.worst().nulls()[1]) if missing.any() else None)
@@ -175,7 +154,7 @@ class Ordered:
         method = f"mean over sources of {n} pairs, a tie counts half"
         missing = int(self.source.size - n)
         counts = Estimate(0.0, n_missing=missing, n_tied=tied, method=method)
-        return mean_of_sources(values, ACCURACY, counts, NO_PAIR)
+        return base.mean_of_sources(values, ACCURACY, counts, NO_PAIR)
 
     def nulls(self) -> tuple[Replicated, dict[str, float]]:
         """Return the half credit, and the p of each of its nulls."""
@@ -185,7 +164,7 @@ class Ordered:
             for lengths in (self.length_better, self.length_worse)
         )
         nulls = length_nulls(
-            credit, 0.5, SHARE_GAP, lambda sign: self.credit(sign * better, sign * worse)
+            credit, 0.5, base.SHARE_GAP, lambda sign: self.credit(sign * better, sign * worse)
         )
         return credit, nulls
 
@@ -260,38 +239,33 @@ class Preferences:
 
 def rating_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge, rated aspect and graded set."""
-    panels: dict[str | None, Views] = {}
-    for judge in study.spec.judges:
-        for agreed, claim in _agreed_texts(study, panels, judge, RATING):
-            if agreed.agreed.any():
-                yield _rating_claim(agreed, claim)
-    judged = product(study.spec.judges, study.spec.aspects)
-    for graded, (judge, aspect) in product(graded_sets(study), judged):
-        view = graded.view(judge, aspect)
-        if view is None or view.answers.classes is None:
+    for view, claim in _agreed_texts(study, base.RATING):
+        if view.agreed.any():
+            yield _rating_claim(view, claim)
+    sets = [GradedSet(study, spec) for spec in study.spec.graded]
+    for graded, judge, aspect in product(sets, study.spec.judges, study.spec.aspects):
+        known = graded.view(judge, aspect)
+        if known is None or known.answers.classes is None:
             continue
-        classified, texts = _classified(view, GRADED, graded.texts, aspect), graded.texts
+        classified, texts = _classified(known, base.GRADED, graded.texts, aspect), graded.texts
         lost = lost_share(study, texts, judge, aspect, classified.answers, classified.gold)
-        yield classified.tested(_untested(judge, GRADED, GLOBAL, aspect, lost, texts))
+        yield classified.tested(_untested(judge, base.GRADED, GLOBAL, aspect, lost, texts))
 
 
 def order_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims on texts of one source that people rate differently, and on chains."""
-    panels: dict[str | None, Views] = {}
-    for judge in study.spec.judges:
-        for view, claim in _agreed_texts(study, panels, judge, ORDER):
-            yield from _order_claim(study, view, claim)
-        for (name, degree), aspect in product(study.spec.chains, study.spec.aspects):
-            texts = f"{name}.{degree}"
-            links = chain(study, texts, judge, aspect)
-            if links is None:
-                continue
-            lengths, source, pairs = links.lengths, links.source, links.pairs.apart(1)
-            ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
-            scores = links.scores  # the replies alone say what is lost of a chain
-            lost = lost_share(study, texts, judge, aspect, scores, scores)
-            if ordered.source.size:
-                yield ordered.tested(_untested(judge, SEQUENCE, LOCAL, aspect, lost, texts))
+    for view, claim in _agreed_texts(study, base.ORDER):
+        yield from _order_claim(view, claim)
+    chains = [f"{name}.{degree}" for name, degree in study.spec.chains]
+    for judge, texts, aspect in product(study.spec.judges, chains, study.spec.aspects):
+        if not (links := chain(study, texts, judge, aspect)):
+            continue
+        lengths, source, pairs = links.lengths, links.source, links.pairs.apart(1)
+        ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
+        scores = links.scores  # the replies alone say what is lost of a chain
+        lost = lost_share(study, texts, judge, aspect, scores, scores)
+        if ordered.source.size:
+            yield ordered.tested(_untested(judge, base.SEQUENCE, LOCAL, aspect, lost, texts))
 
 
 def pair_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -318,11 +292,11 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
             pairs.source[asked],
             len(study.item_order),
         )
-        kind = PAIRS if perturbation == "systems" else SEQUENCE
+        kind = base.PAIRS if perturbation == "systems" else base.SEQUENCE
         lost = float(np.isnan(credit).mean())
         claim = _untested(judge, kind, POOLED, aspect, lost, perturbation)
         claim = ordered.tested(claim)
-        if kind == SEQUENCE or claim.outcome:
+        if kind == base.SEQUENCE or claim.outcome:
             yield claim
             continue
         texts = np.unique([pairs.first, pairs.second])
@@ -332,7 +306,7 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         preferences = Preferences.of_votes(
             pairs.verdict, (first, second), preference.source, better, worse
         )
-        gap, p = _as_rater(study, panel, aspect, pairs)
+        gap, p = _as_rater(panel, aspect, pairs)
         yield preferences.tested(replace(claim, rater=gap, p_rater=p), preference)
 
 
@@ -340,15 +314,15 @@ def _untested(
     judge: str, kind: str, level: str, aspect: str, lost: float, texts: str = "systems"
 ) -> Claim:
     """Return a claim whose estimate and nulls `tested` fills in; the set `systems` has no name."""
-    statistic = KAPPA if kind in (RATING, GRADED) else HALF_CREDIT
+    statistic = KAPPA if kind in (base.RATING, base.GRADED) else HALF_CREDIT
     name, _, degree = ("" if texts == "systems" else texts).partition(".")
     columns = judge, kind, statistic, level, aspect, Estimate.undefined("not tested")
-    return Claim(*columns, {}, lost=lost, perturbation=name or None, degree=degree or None)
+    return Claim(*columns, lost=lost, perturbation=name or None, degree=degree or None)
 
 
 def _classified(view: View, *names: str) -> Classified:
     """Return a judge's classes of the agreed texts; permutations are the same for all judges."""
-    study, agreed, panel = view.study, view.agreed, view.panel
+    study, agreed, panel = view.panel.study, view.agreed, view.panel
     return Classified(
         view.people.shared[agreed],
         present(view.answers.classes)[agreed],
@@ -360,73 +334,72 @@ def _classified(view: View, *names: str) -> Classified:
     )
 
 
-def _agreed_texts(
-    study: EvaluationData, panels: dict[str | None, Views], judge: str, kind: str
-) -> Iterator[tuple[View, Claim]]:
-    """Yield a judge's views of texts of which all raters agree, and its untested claims."""
-    systems, panel = study.fair(judge, all_items=True)
-    views = panels.setdefault(systems, Views(study, panel))
-    for aspect, people in views.people.items():
-        view = views.view(aspect, judge)
-        if view is None or people.why:
-            continue
-        values = view.answers.classes if kind == RATING else view.answers.means
-        if values is None:
-            continue
-        scores, shared = values[view.agreed], people.shared[view.agreed]
-        lost = lost_share(study, "systems", judge, aspect, scores, shared)
-        yield view, replace(_untested(judge, kind, DIRECT, aspect, lost), systems=systems)
+def _agreed_texts(study: EvaluationData, kind: str) -> Iterator[tuple[View, Claim]]:
+    """Yield judges' views of texts of which all raters agree, and their untested claims."""
+    panels: dict[str | None, Views] = {}
+    for judge in study.spec.judges:
+        panel = study.shared_panel(judge)
+        if panel.subset not in panels:
+            panels[panel.subset] = Views(panel)
+        views = panels[panel.subset]
+        for aspect, people in views.people.items():
+            view = views.view(aspect, judge)
+            if view is None or people.why:
+                continue
+            values = view.answers.classes if kind == base.RATING else view.answers.means
+            if values is None:
+                continue
+            scores, shared = values[view.agreed], people.shared[view.agreed]
+            lost = lost_share(study, "systems", judge, aspect, scores, shared)
+            claim = _untested(judge, kind, DIRECT, aspect, lost)
+            yield view, replace(claim, systems=panel.subset)
 
 
-def _rated_texts(study: EvaluationData, view: View) -> tuple[Flags, Codes, SystemPreference]:
+def _rated_texts(view: View) -> tuple[Flags, Codes, SystemPreference]:
     """Return which texts people rate, where the agreed ones are among them, and their systems."""
-    rated = ~np.isnan(view.people.mean)
+    panel, rated = view.panel, ~np.isnan(view.people.mean)
     index = (np.cumsum(rated) - 1)[view.agreed]
-    preference = SystemPreference(study, view.panel.source[rated], view.panel.system[rated])
+    preference = SystemPreference(panel.study, panel.source[rated], panel.system[rated])
     return rated, index, preference
 
 
 def _rating_claim(view: View, claim: Claim) -> Claim:
-    classified = _classified(view, RATING, claim.aspect)
+    classified = _classified(view, base.RATING, claim.aspect)
     claim = classified.tested(claim)
     if claim.outcome:
         return claim
-    rated, index, preference = _rated_texts(view.study, view)
+    rated, index, preference = _rated_texts(view)
     classes, worst = (present(view.answers.classes)[rated] for _ in range(2))
     worst[index] = classified.worst().answers
     moved, moved_worst = (partial(classified.moved, each, index) for each in (classes, worst))
     return preference.tested(claim, moved, moved_worst)
 
 
-def _order_claim(study: EvaluationData, view: View, claim: Claim) -> Iterator[Claim]:
-    agreed, panel = view.agreed, view.panel
-    scores, lengths, source = (
-        view.answers.means[agreed],
-        panel.lengths[agreed],
-        panel.source[agreed],
-    )
+def _order_claim(view: View, claim: Claim) -> Iterator[Claim]:
+    agreed, panel, scores = view.agreed, view.panel, view.answers.means
     pairs = view.people.pairs(panel, agreed).apart(1)
-    ordered = Ordered.of_texts(study, scores, lengths, source, pairs)
+    texts = scores[agreed], panel.lengths[agreed], panel.source[agreed]
+    ordered = Ordered.of_texts(panel.study, *texts, pairs)
     if not ordered.source.size:
         return
     claim = ordered.tested(claim)
     if claim.outcome:
         yield claim
         return
-    rated, index, preference = _rated_texts(study, view)
+    rated, index, preference = _rated_texts(view)
     known = index[pairs.better], index[pairs.worse]
-    preferences = Preferences.of_scores(view.answers.means[rated], preference.source, *known)
+    preferences = Preferences.of_scores(scores[rated], preference.source, *known)
     yield preferences.tested(claim, preference)
 
 
 def _as_rater(
-    study: EvaluationData, panel: TargetSet, aspect: str, pairs: pairwise.JudgedPairs
+    panel: TargetSet, aspect: str, pairs: pairwise.JudgedPairs
 ) -> tuple[Estimate | None, float]:
     """Return a judge's half credit minus that of one more rater, and p of being worse."""
-    tables = rater_tables(study, panel, aspect)
+    study, tables = panel.study, rater_tables(panel, aspect)
     raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
     if split(aspect)[0] in study.preferences and study.spec.ratings == "human":
-        raters = [Pairs.of(panel, aspect, pairs.pairs).votes_on(pairs.pairs)]
+        raters = [Pairs(panel, aspect, pairs.pairs).votes_on(pairs.pairs)]
     if not raters:
         return None, nan
 
@@ -434,7 +407,7 @@ def _as_rater(
         ahead = np.sign(people)
         credit = np.where(ahead == 0, np.nan, np.sign(votes) * ahead)
         values, _ = half_credits(credit, -credit, pairs.source, len(study.item_order))
-        return {HALF_CREDIT: mean_of_sources(values, ACCURACY, why=NO_PAIR)}
+        return {HALF_CREDIT: base.mean_of_sources(values, ACCURACY, why=NO_PAIR)}
 
     gap = as_rater(value, pairs.verdict, raters, against="mean")[HALF_CREDIT].difference
-    return compared_with_raters(gap, present(study.spec.as_rater).margin)
+    return base.compared_with_raters(study, gap)

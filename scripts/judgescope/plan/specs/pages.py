@@ -318,7 +318,6 @@ def judge_cards(plan: Plan) -> JudgeCardSpec:
     page = _page(plan, "judge_card", "judges", perturbations, *looks)
     return JudgeCardSpec(
         **asdict(replace(page, cards="")),
-        explore=True,
         settings={name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
         models={name: model_settings(card) for name, card in plan.models.items()},
         worst={dataset: _worst(plan, dataset) for dataset in plan.evaluated},

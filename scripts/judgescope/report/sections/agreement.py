@@ -1,32 +1,24 @@
-"""Agreement with the ratings, judges that choose between two texts, and repeated draws."""
+"""Agreement with the ratings, pairs of systems, judges that choose, and repeated draws."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import product
 
-from judgescope.report.cells import estimate, figures
-from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Section, Table, Text
+import pandas as pd
+
+from judgescope.core.cells import joined
+from judgescope.report import tables
+from judgescope.report.cells import Cell, count_cell, estimate, figures
+from judgescope.report.charts import Distribution, histogram_spec, svg
+from judgescope.report.elements import Block, Body, Column, Figure, Fold, Key, Line, Table
 from judgescope.report.headline import PERSON
-from judgescope.report.report import Dataset, Report, in_group
+from judgescope.report.items import Texts
+from judgescope.report.panels import BINS, bins_spec
+from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
-from judgescope.report.sections import ratings
-from judgescope.report.tables import (
-    PEOPLE,
-    Entry,
-    RowGroup,
-    TableSpec,
-    agreed_with,
-    aspect_chart,
-    aspect_columns,
-    aspect_groups,
-    by_dataset,
-    chart,
-    labelled,
-    leaders,
-    rank_cell,
-    section_of,
-    statistic_columns,
-)
-from judgescope.report.words import LEVELS, SWAYS, label, listed, plural
+from judgescope.report.words import LEVELS, SWAYS, count, label, listed, percent, plural
+from judgescope.schema.tables import read_table
 from judgescope.statistics.registry import STATISTICS, statistic
 
 FIGURE = ("spearman", "by_source")
@@ -39,7 +31,7 @@ CEILINGS = (
 )
 """Statistics shown of people's agreement with each other; agreement.csv has all."""
 REPEATED = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
-POSITION, FAIR = "first_position_rate", 0.5
+POSITION = "first_position_rate"
 PAIRS = (
     *("order_consistency", POSITION, "nontransitive_share"),
     *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
@@ -52,60 +44,52 @@ CHOICES = (
     *("longer_chosen", "longer_excess", "own_family_chosen", "own_family_excess"),
 )
 """Statistics shown of comparisons by judges and people's choices between two texts."""
+TESTS = ("p_system_difference", "p_system_rank_sum")
+PAIRS_LEAD = (
+    "One-sided p-values for the first system of a pair being better, by people's mean ratings "
+    "and by each judge's scores. The paired test flips the signs of differences by source, as "
+    "soft pairwise accuracy does; the rank-sum test ignores that both systems wrote about the "
+    "same sources, and so finds fewer differences. Neither is corrected for the number of "
+    "pairs."
+)
+MOST_DRAWN = 12
+"""Maximum number of judges in either figure; the tables have all."""
+STYLES = ("ratings", "scores")
+HISTOGRAM = (
+    "Upwards: mean ratings of the texts; downwards: their scores, over all aspects, each from "
+    "the lowest to the highest value of its aspect. A triangle marks the mean."
+)
 
 
-@in_group("Evidence", 10)
-def section(report: Report) -> Section | None:
-    """Return per dataset a figure and, folded, a table per level."""
-    if not len(report.rows("agreement")):
-        return None
-    lead = (
-        "A correlation has a level: over all targets pooled it also rewards a judge that knows "
-        "which sources are easy; within one source it asks only which text is better."
-    )
-    blocks = by_dataset(report.datasets, "agreement", partial(_agreement, report))
-    return Section("agreement", "Agreement", lead, blocks)
-
-
-def _agreement(report: Report, dataset: Dataset) -> Iterator[Block]:
-    rows = report.rows("agreement", dataset.id)
-    if not len(rows):
-        yield Text("No target of this dataset has ratings.")
-        return
+@tables.section_of(
+    *("Evidence", 10, "agreement", "Agreement"),
+    "A correlation has a level: over all targets pooled it also rewards a judge that knows "
+    "which sources are easy; within one source it asks only which text is better.",
+    empty="No target of this dataset has ratings.",
+)
+def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield a figure and, folded, a table per level."""
     yield from _figure(report, dataset, rows)
-    yield from ratings.figures(report, dataset)
+    yield from rating_figures(report, dataset)
     if not dataset.planned:
         yield _people(report, dataset, rows)
     yield from _ranks(report, dataset)
-    judged_at = rows.frame.loc[rows.frame["judge"] != PEOPLE, "level"].unique()
-    levels = [level for level in LEVELS if level in judged_at]
-    tables = [
-        table
-        for level in levels
-        for sways in (False, True)
-        for table in _statistics(report, dataset, rows.where(level=level), level, sways=sways)
-    ]
-    yield Fold(f"All statistics and levels for {dataset.name}", tables)
+    statistics = [*_statistics(report, dataset, rows)]
+    yield Fold(f"All statistics and levels for {dataset.name}", statistics)
 
 
-def _statistics(
-    report: Report, dataset: Dataset, rows: Rows, level: str, *, sways: bool
-) -> Iterator[Table]:
-    """Yield the table of a level's statistics: those of influences on a judge, or the others."""
-    present = set(rows.where(judge=tuple(judge.id for judge in report.judges)).names("statistic"))
-    names = [name for name in STATISTICS if name in present and (name in SWAYS) == sways]
-    if names:
-        title, meaning = LEVELS[level]
-        said = "what influences a judge besides quality" if sways else agreed_with(dataset)
-        yield TableSpec(
-            f"{dataset.name}, {title}: {said}. {meaning}",
-            statistic_columns(names),
-            aspect_groups(report, dataset.aspects),
-            level=level,
-            source="tables/agreement.csv",
-            corner="Aspect and judge",
-            counts=True,
-        ).filled(report.judges, rows)
+def _statistics(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
+    """Yield tables of each level's statistics: of agreement, then of influences on a judge."""
+    judged = rows.where(judge=tuple(judge.id for judge in report.judges))
+    for (level, (title, meaning)), sways in product(LEVELS.items(), (False, True)):
+        present = judged.where(level=level).names("statistic")
+        if names := [one for one in STATISTICS if one in present and (one in SWAYS) == sways]:
+            influence, agreed = (
+                "what influences a judge besides quality",
+                tables.agreed_with(dataset),
+            )
+            caption = f"{dataset.name}, {title}: {influence if sways else agreed}. {meaning}"
+            yield _by_aspect(report, dataset, rows, names, caption, "agreement", level=level)
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
@@ -115,26 +99,25 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     of the others.
     """
     lines = [
-        Entry(f"{label(name)}, {LEVELS[level][0]}", {"statistic": name, "level": level})
+        tables.Entry(f"{label(name)}, {LEVELS[level][0]}", {"statistic": name, "level": level})
         for name, level in CEILINGS
-        if len(rows.where(judge=PEOPLE, statistic=name, level=level))
+        if len(rows.where(judge=tables.PEOPLE, statistic=name, level=level))
     ]
-    table = TableSpec(
+    table = tables.TableSpec(
         f"{dataset.name}: agreement of people with each other; correlations compare each rater "
         "with the mean of the others, κ each rater with every other.",
-        aspect_columns(report, dataset.aspects),
-        [RowGroup(lines=lines)],
-        judge=PEOPLE,
+        tables.aspect_columns(report, dataset.aspects),
+        [tables.RowGroup(lines=lines)],
+        judge=tables.PEOPLE,
         source="tables/agreement.csv",
         corner="Statistic",
         code=False,
         counts=True,
     ).filled((), rows)
-    return chart(
+    return tables.chart(
         f"{dataset.name}: how well people agree",
         "The lower the agreement between raters, the less agreement a judge can reach.",
         table,
-        line=0,
         axis="agreement among people, with 95 % interval",
     )
 
@@ -147,112 +130,225 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
     """
     measure, level = FIGURE
     rows = report.rows("comparison", dataset.id)
-    source = "tables/comparison.csv"
+    ranks = partial(tables.TableSpec, source="tables/comparison.csv", cell=tables.rank_cell)
     if len(rows.where(statistic=f"rank_{measure}", level=level)):
-        yield TableSpec(
+        yield ranks(
             f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the 95 % "
             "interval of the rank; judges that share a letter do not differ significantly.",
-            aspect_columns(report, dataset.aspects),
+            tables.aspect_columns(report, dataset.aspects),
             statistic=f"rank_{measure}",
             level=level,
-            source=source,
-            cell=rank_cell,
         ).filled(report.judges, rows)
-    columns = [
-        Column(
-            label(name),
-            group=LEVELS[level][0],
-            statistic=f"rank_{name}",
-            where={"level": level},
-        )
-        for level in LEVELS
-        for name in STATISTICS
+    if columns := [
+        Column(label(name), "", title, statistic=f"rank_{name}", where={"level": level})
+        for (level, (title, _)), name in product(LEVELS.items(), STATISTICS)
         if len(rows.where(statistic=f"rank_{name}", level=level))
-    ]
-    if columns:
-        table = TableSpec(
+    ]:
+        table = ranks(
             f"{dataset.name}: ranks by every measure of agreement.",
             columns,
-            aspect_groups(report, dataset.aspects),
-            source=source,
+            tables.aspect_groups(report, dataset.aspects),
             corner="Aspect and judge",
-            cell=rank_cell,
         ).filled(report.judges, rows)
         yield Fold(f"Ranks by every measure for {dataset.name}", [table])
 
 
 def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
     measure, level = FIGURE
-    judges = tuple(judge.id for judge in report.judges)
-    chosen = rows.where(statistic=measure, level=level, judge=judges, judged=tuple(dataset.aspects))
-    if not (best := leaders(report.judges, chosen)):
+    names = {judge.id: tables.labelled(judge) for judge in report.judges}
+    judged = tuple(dataset.aspects)
+    chosen = rows.where(statistic=measure, level=level, judge=(*names,), judged=judged)
+    if not (best := tables.leaders(report.judges, chosen)):
         return
-    names = {judge.id: labelled(judge) for judge in report.judges}
     who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
     shown = chosen.defined.names("judge")
-    yield chart(
+    yield tables.chart(
         f"{dataset.name}: ordering the texts of one source",
         f"{label(measure)} of {len(shown)} judges and controls on "
         f"{plural(len(dataset.aspects), 'aspect')}. The highest is {who}: {figures(best[0])}.",
-        TableSpec(
-            f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; {agreed_with(dataset)}.",
-            aspect_columns(report, dataset.aspects),
+        tables.TableSpec(
+            f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; {tables.agreed_with(dataset)}.",
+            tables.aspect_columns(report, dataset.aspects),
             statistic=measure,
             level=level,
             every_judge=True,
         ).filled(report.judges, chosen),
-        line=0,
         axis=f"{label(measure)}, {LEVELS[level][0]}, with 95 % interval",
     )
 
 
-@in_group("Evidence", 120)
-def repeatability(report: Report) -> Section | None:
-    """Return per dataset a table of what several draws of one judgment have in common."""
-    lead = (
-        "Several replies to the same request: how often they differ, and how many must be averaged "
-        "to reach 95 % of the correlation with people that infinitely many would have."
-    )
+# --- scores beside ratings ------------------------------------------------------------------
 
-    def blocks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-        yield from aspect_chart(
-            *(report, dataset, rows, "flip_rate", ": replies that differ"),
-            "Texts with different scores in two replies to the same request.",
-            "share of texts with differing replies, with 95 % interval",
-            source="tables/repeatability.csv",
-            level="pooled",
+
+def rating_figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
+    """Yield both figures of a dataset whose texts by systems are rated and judged."""
+    if not report.spec.results:
+        return
+    texts = _texts(report.spec.results, dataset)
+    known = set(texts["judge"])
+    judges = [judge for judge in report.judges if judge.id in known and not judge.control]
+    if judges:
+        yield _scatter(report, dataset, texts, judges)
+        yield _histograms(dataset, texts, judges)
+
+
+def _texts(results: str, dataset: Dataset) -> pd.DataFrame:
+    """Return rating and score, and the bins of both, of each text that has them."""
+    path = f"{results}/collected/{dataset.id}/scores.parquet"
+    names = ["judge", "aspect", "criterion", "target", "value", "perturbation", "target_b"]
+    frame = read_table("scores", path, names).to_pandas().rename(columns={"value": "scores"})
+    frame = frame[(frame["perturbation"] == "systems") & frame["target_b"].isna()]
+    means = [
+        (aspect, target, mean)
+        for aspect, of_targets in Texts(results, dataset.id).means.items()
+        for target, mean in of_targets.items()
+    ]
+    rated = pd.DataFrame(means, columns=["aspect", "target", "ratings"])
+    frame = frame.dropna(subset="scores").merge(rated, on=["aspect", "target"])
+    named = zip(frame["aspect"], frame["criterion"].fillna(""), strict=True)
+    frame = frame.assign(judged=[joined(*names) for names in named])
+    parts = frame.groupby(["judge", "judged"])
+    return frame.assign(**{f"{one}_bin": parts[one].transform(binned) for one in STYLES})
+
+
+def binned(values: pd.Series) -> pd.Series:
+    """Return the bin of each value, from 0 to BINS - 1, between the lowest and the highest.
+
+    Values that are all the same are in the middle.
+    """
+    low, high = values.min(), values.max()
+    if high <= low:
+        return pd.Series(BINS // 2, values.index)
+    return ((values - low) / (high - low) * BINS).astype(int).clip(upper=BINS - 1)
+
+
+def _scatter(
+    report: Report, dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]
+) -> Figure:
+    judged = set(texts["judged"])
+    aspects = [name for name in dataset.aspects if name in judged]
+    drawn = [judge.id for judge in judges[:MOST_DRAWN]]
+    parts = dict(list(texts.groupby(["judge", "judged"])))
+    panels = {
+        (judge, report.aspect(aspect)): Counter(
+            parts[judge, aspect][["ratings_bin", "scores_bin"]].itertuples(index=False, name=None)
         )
-        yield _by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")
-
-    return section_of(report, "repeatability", "Repeatability", lead, blocks)
-
-
-@in_group("Evidence", 130)
-def pairwise(report: Report) -> Section | None:
-    """Return, per dataset and set of texts, the position bias of judges that choose, and more."""
-    lead = (
-        "Judges that choose between two texts are asked in both orders. A first-position rate of "
-        "50 % is fair; accuracy covers the pairs in which people prefer one text."
+        for judge, aspect in product(drawn, aspects)
+        if (judge, aspect) in parts
+    }
+    spec = tables.TableSpec(
+        f"{dataset.name}: rank correlation over all texts.",
+        tables.aspect_columns(report, aspects),
+        statistic="spearman",
+        level="pooled",
+        source="tables/agreement.csv",
+        counts=True,
+    )
+    titles = [report.aspect(aspect) for aspect in aspects]
+    axis = "mean rating to the right, score upwards, each from the lowest to the highest"
+    return Figure(
+        f"{dataset.name}: scores by rating",
+        svg(bins_spec(panels, drawn, titles, x=axis)),
+        f"Up to {count(max(map(len, parts.values())))} texts in a panel; the larger the dot, the "
+        "more of them. Where a judge agrees with the ratings, dots rise to the right.",
+        [Key("●", "blue", "texts")],
+        spec.filled(judges, report.rows("agreement", dataset.id)),
     )
 
-    def tables(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-        for cell in rows.names("cell"):
-            name = ", ".join(filter(None, (dataset.name, cell)))
-            part = rows.where(cell=cell)
-            yield from aspect_chart(
-                *(report, dataset, part, POSITION, f"{f', {cell}' * bool(cell)}: position bias"),
-                "How often the text that is shown first wins, over both orders.",
-                "first text chosen, with 95 % interval; the line marks no bias",
-                line=FAIR,
-                source="tables/pairwise.csv",
-                level="pooled",
-                cell=cell,
-            )
-            yield _by_aspect(report, dataset, part, PAIRS, f"{name}.", "pairwise", cell)
-            if not cell:
-                yield from _choices(report, dataset, part)
 
-    return section_of(report, "pairwise", "Position bias and pairwise comparison", lead, tables)
+def _histograms(dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]) -> Figure:
+    shown, table = list[Distribution](), dict[str, list[Cell]]()
+    for judge in judges:
+        mine = texts[texts["judge"] == judge.id]
+        for style in STYLES:
+            bins = mine[f"{style}_bin"]
+            shares = bins.value_counts(normalize=True).reindex(range(BINS), fill_value=0.0)
+            mean = (bins.mean() + 0.5) / BINS
+            shown.append(Distribution(judge.id, style, shares.tolist(), mean))
+        scores = mine["scores"].value_counts(normalize=True)
+        share = float(scores.max())
+        counts = [count_cell(len(mine)), count_cell(len(scores))]
+        table[judge.id] = [*counts, Cell(percent(share), sort=share)]
+    drawn = [judge.id for judge in judges[:MOST_DRAWN]]
+    axis = "from the lowest to the highest rating, and score"
+    columns = [Column("Scores"), Column("Different scores"), Column("Share of the most frequent")]
+    return Figure(
+        f"{dataset.name}: distributions of ratings and scores",
+        svg(histogram_spec([one for one in shown if one.group in drawn], drawn, STYLES, x=axis)),
+        HISTOGRAM,
+        [Key("■", "blue", "mean ratings"), Key("■", "red", "scores")],
+        Table(
+            f"{dataset.name}: the scores of each judge, over all aspects.",
+            "Judge",
+            columns,
+            tables.judge_bodies(judges, lambda judge: table[judge.id]),
+        ),
+    )
+
+
+# --- pairs of systems -----------------------------------------------------------------------
+
+
+@tables.section_of("Evidence", 25, "system_pairs", "Pairs of systems", PAIRS_LEAD)
+def system_pairs(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]:
+    """Yield per aspect a table of each test: a line per pair, a column for each rater."""
+    for aspect in Rows(rows.frame[rows.frame["judge"] != tables.PEOPLE]).names("judged"):
+        of_aspect = rows.where(judged=(aspect, aspect.partition(".")[0]))
+        name, by_test = f"{dataset.name}, {report.aspect(aspect)}", []
+        for test in TESTS:
+            shown = of_aspect.where(statistic=test)
+            present = shown.names("judge")
+            raters = [one.id for one in (PERSON, *report.judges) if one.id in present]
+            lines = []
+            for pair, part in shown.by("system_subset").items():
+                of_judge = {row.judge: row for row in part}
+                cells = [estimate(of_judge.get(rater)) for rater in raters]
+                lines.append(Line(pair.replace("+", ", "), cells))
+            caption = f"{name}; {tables.statistic_caption(test)}."
+            columns = [Column("people" if rater == tables.PEOPLE else rater) for rater in raters]
+            parts = (caption, f"Systems, {label(test)}", columns, [Body(lines)])
+            by_test.append(Table(*parts, source="tables/system_pairs.csv"))
+        yield Fold(f"{name}: p of every pair of systems", by_test)
+
+
+@tables.section_of(
+    *("Evidence", 120, "repeatability", "Repeatability"),
+    "Several replies to the same request: how often they differ, and how many must be averaged "
+    "to reach 95 % of the correlation with people that infinitely many would have.",
+)
+def repeatability(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield a figure and a table of what several draws of one judgment have in common."""
+    yield from tables.aspect_chart(
+        *(report, dataset, rows, "flip_rate", ": replies that differ"),
+        "Texts with different scores in two replies to the same request.",
+        "share of texts with differing replies, with 95 % interval",
+        source="tables/repeatability.csv",
+        level="pooled",
+    )
+    yield _by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")
+
+
+@tables.section_of(
+    *("Evidence", 130, "pairwise", "Position bias and pairwise comparison"),
+    "Judges that choose between two texts are asked in both orders. A first-position rate of "
+    "50 % is fair; accuracy covers the pairs in which people prefer one text.",
+)
+def pairwise(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield, for each set of texts, the position bias of judges that choose, and more."""
+    for cell, part in rows.by("cell").items():
+        about = f", {cell}" if cell else ""
+        yield from tables.aspect_chart(
+            *(report, dataset, part, POSITION, f"{about}: position bias"),
+            "How often the text that is shown first wins, over both orders.",
+            "first text chosen, with 95 % interval; the line marks no bias",
+            line=0.5,
+            source="tables/pairwise.csv",
+            level="pooled",
+            cell=cell,
+        )
+        yield _by_aspect(report, dataset, part, PAIRS, f"{dataset.name}{about}.", "pairwise", cell)
+        if not cell:
+            yield from _choices(report, dataset, part)
 
 
 def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
@@ -261,22 +357,18 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
     shown = [name for name in CHOICES if name in present]
     if not shown:
         return
-    columns = statistic_columns([HALF_CREDIT, *shown])
-    if len(rows.where(level=tuple(ORDERS))):
-        columns += [
-            Column(
-                f"{label(RIGHT)} {name}",
-                "shown in this order only",
-                statistic=RIGHT,
-                where={"level": level},
-            )
-            for level, name in ORDERS.items()
-        ]
-    yield TableSpec(
+    columns = tables.statistic_columns([HALF_CREDIT, *shown])
+    note = "shown in this order only"
+    columns += [
+        Column(f"{label(RIGHT)} {name}", note, statistic=RIGHT, where={"level": level})
+        for level, name in ORDERS.items()
+        if len(rows.where(level=tuple(ORDERS)))
+    ]
+    yield tables.TableSpec(
         f"{dataset.name}: judges and people's choices. “More than people”: how much more often "
         "a judge prefers such texts than people do.",
         columns,
-        aspect_groups(report, dataset.aspects),
+        tables.aspect_groups(report, dataset.aspects),
         level="pooled",
         source="tables/pairwise.csv",
         counts=True,
@@ -289,16 +381,16 @@ def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Ite
     """Yield the strength of each system by people and by judge, and which pairs are in order."""
     strengths = rows.where(statistic=STRENGTH)
     of = {(row.judge, row.system_subset): row for row in strengths}
-    judges = sorted(strengths.names("judge"), key=lambda judge: judge != PEOPLE)
+    judges = sorted(strengths.names("judge"), key=lambda judge: judge != tables.PEOPLE)
     if not judges:
         return
     lines = [
         Line(system, [estimate(of.get((judge, system))) for judge in judges])
         for system in strengths.names("system_subset")
     ]
-    ordered = rows.where(statistic=RIGHT, level="by_system").by("judge")
-    order = [estimate(ordered[one].first if one in ordered else None) for one in judges]
-    columns = [Column("people" if judge == PEOPLE else judge) for judge in judges]
+    ordered = rows.where(statistic=RIGHT, level="by_system")
+    order = [estimate(ordered.where(judge=judge).first) for judge in judges]
+    columns = [Column("people" if judge == tables.PEOPLE else judge) for judge in judges]
     yield Table(
         f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: share of pairs "
         "of systems in people's order.",
@@ -313,17 +405,18 @@ def _by_aspect(
     report: Report,
     dataset: Dataset,
     rows: Rows,
-    names: tuple[str, ...],
+    names: Sequence[str],
     caption: str,
     table: str,
     cell: str = "",
+    level: str = "pooled",
 ) -> Table:
     present = rows.names("statistic")
-    return TableSpec(
+    return tables.TableSpec(
         caption,
-        statistic_columns([name for name in names if name in present], cell=cell),
-        aspect_groups(report, dataset.aspects),
-        level="pooled",
+        tables.statistic_columns([name for name in names if name in present], cell=cell),
+        tables.aspect_groups(report, dataset.aspects),
+        level=level,
         source=f"tables/{table}.csv",
         corner="Aspect and judge",
         counts=True,

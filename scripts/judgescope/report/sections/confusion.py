@@ -2,35 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
+from judgescope.report import tables
 from judgescope.report.cells import NO_CELL, UNDEFINED, Cell, estimate, figures, heat
 from judgescope.report.charts import svg
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Column,
-    Figure,
-    Fold,
-    Line,
-    Section,
-    Table,
-    Text,
-)
+from judgescope.report.elements import Block, Body, Column, Figure, Fold, Line, Table, Text
 from judgescope.report.panels import HeatMap, heat_keys, heatmap_spec
-from judgescope.report.report import Dataset, Judge, Report, in_group
+from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.tables import (
-    PEOPLE,
-    TableSpec,
-    aspect_columns,
-    between,
-    chart,
-    labelled,
-    matrix,
-    section_of,
-    statistic_columns,
-    with_criterion,
-)
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import statistic
 
@@ -66,74 +46,67 @@ CRITERIA_LEAD = (
 )
 
 
-@in_group("Evidence", 50)
-def section(report: Report) -> Section | None:
-    """Return per dataset and wording the sums, the spread of drops, and all of them, folded.
+@tables.section_of("Evidence", 50, "confusion", "Criterion confusion", LEAD)
+def section(report: Report, dataset: Dataset, every: Rows) -> Iterator[Block]:
+    """Yield per wording the spread of drops, the sums, and differences between judges, folded.
 
     Then what other forms and wordings change.
     """
-    return section_of(report, "confusion", "Criterion confusion", LEAD, _dataset)
-
-
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    for criterion in rows.where(statistic=SUMS).names("criterion"):
-        yield from _wording(report, dataset, rows.where(criterion=criterion), criterion)
-    yield from changes(report, dataset, rows)
-
-
-def _wording(report: Report, dataset: Dataset, rows: Rows, criterion: str) -> Iterator[Block]:
-    name = with_criterion(dataset.name, criterion)
-    known = rows.where(statistic="delta").defined.names("judge")
-    present = [judge for judge in report.judges if judge.id in known]
-    yield from _heat_maps(report, rows, present, name)
-    table = TableSpec(
-        f"{name}: wanted and unwanted drops.",
-        [
-            *statistic_columns(SUMS, "Drops", criterion=criterion),
-            *statistic_columns(SHARES, "Verdicts", criterion=criterion),
-        ],
-        notes=[SUM_NOTE],
-        every_judge=True,
-        cell=lambda row: estimate(row) if row else UNDEFINED,
-    ).filled(report.judges, rows)
-    yield chart(
-        f"{name}: wanted and unwanted drops of each judge",
-        "Probability that a wanted drop is larger than an unwanted one: near 1 for a judge "
-        "that separates qualities; the line marks chance.",
-        table,
-        line=0.5,
-        axis=f"{label(AUC)}, with 95 % interval",
-        statistics=[AUC],
-    )
-    yield from matrix(rows, present, "confusion_index", name, criterion=criterion)
+    for criterion in every.where(statistic=SUMS).names("criterion"):
+        rows, name = (
+            every.where(criterion=criterion),
+            tables.with_criterion(dataset.name, criterion),
+        )
+        known = rows.where(statistic="delta").defined.names("judge")
+        present = [judge for judge in report.judges if judge.id in known]
+        yield from _heat_maps(report, rows, present, name)
+        table = tables.TableSpec(
+            f"{name}: wanted and unwanted drops.",
+            [
+                *tables.statistic_columns(SUMS, "Drops", criterion=criterion),
+                *tables.statistic_columns(SHARES, "Verdicts", criterion=criterion),
+            ],
+            notes=[SUM_NOTE],
+            every_judge=True,
+            cell=lambda row: estimate(row) if row else UNDEFINED,
+        ).filled(report.judges, rows)
+        yield tables.chart(
+            f"{name}: wanted and unwanted drops of each judge",
+            "Probability that a wanted drop is larger than an unwanted one: near 1 for a judge "
+            "that separates qualities; the line marks chance.",
+            table,
+            line=0.5,
+            axis=f"{label(AUC)}, with 95 % interval",
+            statistics=[AUC],
+        )
+        yield from tables.matrix(rows, present, "confusion_index", name, criterion=criterion)
+    yield from changes(report, dataset, every)
 
 
 def _heat_maps(report: Report, rows: Rows, judges: Sequence[Judge], name: str) -> Iterator[Figure]:
-    """Yield every judge's drops, perturbations by aspect, with their numbers."""
+    if not judges:
+        return
     deltas = rows.where(statistic="delta")
-    aspects = deltas.names("judged")
-    known = set(deltas.names("cell"))
+    aspects, known = deltas.names("judged"), deltas.names("cell")
     perturbations = [one for one in report.perturbations if one.cell in known]
     titles = {one.cell: one.title for one in perturbations}
     panels, bodies = [], []
     for judge in judges:
         mine = rows.where(judge=judge.id)
-        each = [row for row in mine.where(statistic="delta") if row.value is not None]
+        each = [*mine.where(statistic="delta").defined]
         largest = max(abs(row.value or 0) for row in each)
         places = {(titles[row.cell], report.aspect(row.judged)): row for row in each}
         values = {place: (row.value or 0) / (largest or 1) for place, row in places.items()}
         outlined = [place for place, row in places.items() if WANTED in row.note]
-        panels.append(HeatMap(labelled(judge), values, outlined))
+        panels.append(HeatMap(tables.labelled(judge), values, outlined))
         lines = []
         for one in perturbations:
             here = mine.where(cell=one.cell)
             cells = [_drop(here.where(judged=aspect), largest) for aspect in aspects]
             lines.append(Line(one.name, cells, about=one.degree))
         bodies.append(Body(lines, judge.id))
-    if not panels:
-        return
     caption = f"{name}: Δ, {statistic('delta').meaning}."
-    columns = aspect_columns(report, aspects)
+    columns = tables.aspect_columns(report, aspects)
     yield Figure(
         f"{name}: drops by perturbation and aspect",
         svg(heatmap_spec(panels, [*titles.values()], [column.text for column in columns])),
@@ -149,70 +122,52 @@ def _heat_maps(report: Report, rows: Rows, judges: Sequence[Judge], name: str) -
 
 def _drop(rows: Rows, largest: float) -> Cell:
     """Return the drop of an aspect under a perturbation and the outcome of its equivalence test."""
-    row = next(iter(rows.where(statistic="delta")), None)
+    row = rows.where(statistic="delta").first
     if row is None or row.value is None:
         return estimate(row)
     style = "wanted" if WANTED in row.note else "" if KEPT in row.note else "moot"
     shade = heat(row.value / largest if largest else 0)
-    equivalence = rows.where(statistic="p_tost")
-    notes = [spoken(test.note) for test in equivalence if test.note and test.value is not None]
+    notes = [spoken(test.note) for test in rows.where(statistic="p_tost").defined if test.note]
     cell = estimate(row, style=f"{shade} {style}".strip())
     return replace(cell, notes=(*cell.notes, *notes))
 
 
 def changes(report: Report, dataset: Dataset, rows: Rows) -> list[Table]:
     """Return the table of changes against plain forms and the first wording, if there are any."""
-    parts = [*_changed_forms(report, rows), *_changed_wordings(report, rows)]
-    if not parts:
+    first = {judge.model: judge for judge in reversed(report.judges)}
+    wordings = rows.where(statistic=SUMS).names("criterion")
+    changed: dict[str, dict[str, list[Row | None]]] = {}
+    for judge in report.judges:
+        plain = first[judge.model]
+        for word in wordings if judge.model and judge is not plain else ():
+            each = [tables.between(rows, judge, plain, name, criterion=word) for name in SUMS]
+            if any(each):
+                of_judge = changed.setdefault(f"{judge.id} minus {plain.id}", {})
+                of_judge[word or OWN_WORDING] = each
+    for judge, wording in product(report.judges, filter(None, rows.names("criterion_b"))):
+        mine = rows.where(judge=judge.id, criterion_b=wording)
+        if not judge.control and len(mine.defined):
+            changed[f"{judge.id}, minus the wording {wording}"] = {
+                word: [part.where(statistic=f"difference_{name}").first for name in SUMS]
+                for word, part in mine.by("criterion").items()
+            }
+    bodies = [
+        Body([Line(head, [*map(estimate, each)]) for head, each in lines.items()], title)
+        for title, lines in changed.items()
+    ]
+    if not bodies:
         return []
     columns = [Column(label(f"difference_{name}"), statistic(name).meaning) for name in SUMS]
     caption = f"{dataset.name}: changes in another form or another wording."
-    return [Table(caption, "Wording", columns, parts, CHANGE_NOTES, code=False)]
-
-
-def _changed_forms(report: Report, rows: Rows) -> Iterator[Body]:
-    """Yield, for every judge whose model has a judge before it, its changes by wording."""
-    first = {judge.model: judge for judge in reversed(report.judges)}
-    for judge in report.judges:
-        plain = first[judge.model]
-        if not judge.model or judge is plain:
-            continue
-        lines = []
-        for criterion in rows.where(statistic=SUMS).names("criterion"):
-            each = [between(rows, judge, plain, name, criterion=criterion) for name in SUMS]
-            if any(each):
-                lines.append(Line(criterion or OWN_WORDING, [estimate(row) for row in each]))
-        if lines:
-            yield Body(lines, f"{judge.id} minus {plain.id}")
-
-
-def _changed_wordings(report: Report, rows: Rows) -> Iterator[Body]:
-    """Yield, for every judge with a value in several wordings, their changes."""
-    for judge in report.judges:
-        for first in filter(None, rows.names("criterion_b")):
-            changed = rows.where(judge=judge.id, criterion_b=first)
-            if judge.control or all(row.value is None for row in changed):
-                continue
-            lines = []
-            for criterion in changed.names("criterion"):
-                named = {
-                    row.statistic: row for row in reversed([*changed.where(criterion=criterion)])
-                }
-                cells = [estimate(named.get(f"difference_{name}")) for name in SUMS]
-                lines.append(Line(criterion, cells))
-            yield Body(lines, f"{judge.id}, minus the wording {first}")
+    return [Table(caption, "Wording", columns, bodies, CHANGE_NOTES, code=False)]
 
 
 # --- correlations of aspects ----------------------------------------------------------------
 
 
-@in_group("Evidence", 30)
-def criteria(report: Report) -> Section | None:
-    """Return per dataset the correlations of each judge's aspects and wordings, folded."""
-    return section_of(report, "criteria", "Correlated criteria", CRITERIA_LEAD, _correlations)
-
-
-def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+@tables.section_of("Evidence", 30, "criteria", "Correlated criteria", CRITERIA_LEAD)
+def criteria(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield the correlations of each judge's aspects and wordings, folded after the first."""
     whose = "the planned ratings" if dataset.planned else "people's ratings"
     sentences = [
         f"`{row.judge}`: {round((row.value or 0) * row.n)} of {row.n} aspects"
@@ -224,7 +179,7 @@ def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
         yield Text(f"Judges of {dataset.name} and {whose}:", items=sentences)
     correlations = rows.where(statistic="pearson", judge=tuple(judge.id for judge in report.judges))
     kinds = {
-        ("systems", PEOPLE): f"each judge (rows) with {whose} (columns), texts of systems",
+        ("systems", tables.PEOPLE): f"each judge (rows) with {whose} (columns), texts of systems",
         ("systems", ""): "scores of each judge for two aspects, texts of systems",
         ("all", ""): "scores of each judge for two aspects, originals and perturbed texts",
     }
@@ -233,11 +188,9 @@ def _correlations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
         for (texts, other), about in kinds.items()
         if len(part := correlations.where(perturbation=texts, judge_b=other))
     ]
-    if drawn:
-        first, *others = drawn
-        yield first
-        if others:
-            yield Fold(f"{dataset.name}: correlations between the aspects of each judge", others)
+    yield from drawn[:1]
+    if others := drawn[1:]:
+        yield Fold(f"{dataset.name}: correlations between the aspects of each judge", others)
 
 
 def _pairs(report: Report, rows: Rows, about: str) -> Figure:
@@ -248,23 +201,21 @@ def _pairs(report: Report, rows: Rows, about: str) -> Figure:
     }
     aspects, others = (list(dict.fromkeys(place[at] for place in pairs)) for at in (1, 2))
     names = {aspect: report.aspect(aspect) for aspect in (*aspects, *others)}
-    panels, bodies = [], []
-    for judge in report.judges:
-        mine = {(one, other): row for (name, one, other), row in pairs.items() if name == judge.id}
-        if not mine:
-            continue
+    panels, bodies, present = [], [], rows.names("judge")
+    diagonal = [(name, name) for name in names.values()]
+    for judge in [judge for judge in report.judges if judge.id in present]:
         known = {
             (names[one], names[other]): row.value
-            for (one, other), row in mine.items()
-            if row.value is not None
+            for (name, one, other), row in pairs.items()
+            if name == judge.id and row.value is not None
         }
-        panels.append(HeatMap(labelled(judge), known, [(name, name) for name in names.values()]))
+        panels.append(HeatMap(tables.labelled(judge), known, diagonal))
         lines = [
-            Line(names[one], [_correlation(mine.get((one, other))) for other in others])
+            Line(names[one], [_correlation(pairs.get((judge.id, one, b))) for b in others])
             for one in aspects
         ]
         bodies.append(Body(lines, judge.id))
-    columns = aspect_columns(report, others)
+    columns = tables.aspect_columns(report, others)
     return Figure(
         about,
         svg(heatmap_spec(panels, [names[one] for one in aspects], [names[one] for one in others])),

@@ -1,25 +1,14 @@
 """Discernment: which judges score perturbed texts below their originals, and response styles."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from judgescope.methods.discernment import BEYOND, BY_LENGTH
+from judgescope.report import tables
 from judgescope.report.cells import Cell, estimate, figures, heat
 from judgescope.report.charts import Distribution, histogram_spec, svg
-from judgescope.report.elements import Block, Column, Figure, Fold, Key, Section, Table, Text
-from judgescope.report.report import Dataset, Judge, Perturbation, Report, in_group
+from judgescope.report.elements import Block, Column, Figure, Fold, Key, Table, Text
+from judgescope.report.report import Dataset, Judge, Perturbation, Report
 from judgescope.report.rows import Place, Row, Rows
-from judgescope.report.tables import (
-    RowGroup,
-    TableSpec,
-    aspect_columns,
-    by_dataset,
-    chart,
-    labelled,
-    leaders,
-    matrix,
-    statistic_columns,
-)
 from judgescope.report.words import label, listed, spoken
 from judgescope.statistics.registry import statistic
 
@@ -27,6 +16,10 @@ HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exa
 EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
 FLAG = "‡"
+FLAG_NOTE = (
+    f"{FLAG} Beyond 5: an artefact of the normal approximation's tail; use the rank-biserial "
+    "correlation instead."
+)
 MIXED = (
     "D and D_ew combine asymptotic p-values, as published; D_exact combines exact ones. The "
     "columns thus rest on different tests."
@@ -54,75 +47,58 @@ STYLE_KEYS = (
 )
 
 
-@in_group("Evidence", 40)
-def section(report: Report) -> Section | None:
-    """Return per dataset the bars, judges by perturbation and, folded, effect sizes."""
-    if not len(report.rows("discernment")):
-        return None
-    blocks = by_dataset(report.datasets, "discernment", partial(_dataset, report))
-    return Section("discernment", "Discernment", LEAD, [Text(READING), *blocks])
-
-
-def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
-    rows = report.rows("discernment", dataset.id)
-    if not len(rows):
-        yield Text("This dataset has no perturbations.")
-        return
-    cells = set(rows.names("cell"))
-    perturbations = [
-        perturbation for perturbation in report.perturbations if perturbation.cell in cells
-    ]
-    reasons = {judge.id: _reason(rows, judge) for judge in report.judges}
-    present = [judge for judge in report.judges if not reasons[judge.id]]
-    if present:
+@tables.section_of(
+    *("Evidence", 40, "discernment", "Discernment", LEAD),
+    empty="This dataset has no perturbations.",
+    finish=lambda _, blocks: [Text(READING), *blocks],
+)
+def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield the bars, judges by perturbation and, folded, effect sizes."""
+    cells = rows.names("cell")
+    perturbations = [one for one in report.perturbations if one.cell in cells]
+    known = rows.defined.names("judge")
+    if present := [judge for judge in report.judges if judge.id in known]:
         yield _figure(dataset, rows, present)
         yield _heat(dataset, rows, present, perturbations)
         yield from style_blocks(report, dataset, present)
-        yield from matrix(rows, present, "D_avg_exact", dataset.name)
+        yield from tables.matrix(rows, present, "D_avg_exact", dataset.name)
         for name in EFFECTS:
-            table = TableSpec(
+            table = tables.TableSpec(
                 f"{dataset.name}: {label(name)}, {statistic(name).meaning}.",
-                aspect_columns(report, dataset.aspects),
-                [
-                    RowGroup(perturbation.title, {"cell": perturbation.cell})
-                    for perturbation in perturbations
-                ],
+                tables.aspect_columns(report, dataset.aspects),
+                [tables.RowGroup(one.title, {"cell": one.cell}) for one in perturbations],
                 statistic=name,
                 source="tables/discernment.csv",
                 corner="Perturbation and judge",
                 counts=True,
             ).filled(present, rows)
             yield Fold(f"{label(name)} per aspect for {dataset.name}", [table])
-    absent = [f"`{judge}`: {reason}." for judge, reason in reasons.items() if reason]
+    absent = []
+    for judge in report.judges:
+        if judge not in present:
+            row = rows.at(judge.id, "D_avg")
+            absent.append(f"`{judge.id}`: {spoken(row.note) if row else 'not planned'}.")
     if absent:
         yield Text("No discernment score on this dataset:", items=absent)
-
-
-def _reason(rows: Rows, judge: Judge) -> str:
-    """Return why a judge has no discernment at all, empty where it has."""
-    if len(rows.where(judge=judge.id).defined):
-        return ""
-    row = rows.at(judge.id, "D_avg")
-    return spoken(row.note) if row else "not planned"
 
 
 def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table:
     headlines = rows.where(statistic=HEADLINES)
     tests = [any(f"{one} p" in row.method for row in headlines) for one in ("exact", "asymptotic")]
-    best = leaders(judges, headlines.where(statistic="D_avg_exact"))
+    best = tables.leaders(judges, headlines.where(statistic="D_avg_exact"))
     summary = "D_avg_exact is undefined for every judge."
     if best:
         summary = (
             f"The highest average D_exact is that of {listed([row.judge for row in best])}, "
             f"{figures(best[0])}; an average of several perturbations is not a p-value."
         )
-    return chart(
+    return tables.chart(
         f"{dataset.name}: discernment of each judge",
         summary,
-        TableSpec(
+        tables.TableSpec(
             f"{dataset.name}: average and minimum over the planned perturbations.",
-            statistic_columns(HEADLINES),
-            notes=[*_flag_notes(headlines), *([MIXED] if all(tests) else [])],
+            tables.statistic_columns(HEADLINES),
+            notes=[FLAG_NOTE] * any(map(_flag, headlines)) + [MIXED] * all(tests),
             every_judge=True,
             cell=lambda row: estimate(row, mark=_flag(row)),
         ).filled(judges, rows),
@@ -133,15 +109,6 @@ def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table
 
 def _flag(row: Row | None) -> str:
     return FLAG if row and BEYOND in row.note else ""
-
-
-def _flag_notes(rows: Rows) -> list[str]:
-    """Return the meaning of the flag if one of the rows has it."""
-    note = (
-        f"{FLAG} Beyond 5: an artefact of the normal approximation's tail; use the rank-biserial "
-        "correlation instead."
-    )
-    return [note] if any(map(_flag, rows)) else []
 
 
 def _heat(
@@ -158,19 +125,15 @@ def _heat(
     notes = ["Shading starts at 1 (p = 0.05) and darkens at 2, 3 and 5."]
     if solved:
         notes.append(f"{BY_LENGTH.capitalize()}: the control `length` reaches a D_exact of 1.")
-    return TableSpec(
+    columns = [
+        Column(one.title, BY_LENGTH * (one.cell in solved), one.level, where={"cell": one.cell})
+        for one in perturbations
+    ]
+    return tables.TableSpec(
         f"{dataset.name}: D_exact of each judge on each perturbation.",
-        [
-            Column(
-                perturbation.title,
-                BY_LENGTH if perturbation.cell in solved else "",
-                perturbation.level,
-                where={"cell": perturbation.cell},
-            )
-            for perturbation in perturbations
-        ],
+        columns,
         statistic="D_exact",
-        notes=[*notes, *_flag_notes(exact)],
+        notes=notes + [FLAG_NOTE] * any(map(_flag, exact)),
         every_judge=True,
         cell=shaded,
     ).filled(judges, rows)
@@ -182,12 +145,23 @@ def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[
     shown = [judge for judge in judges if rows.at(judge.id, "range_top")]
     if not shown:
         return []
+    both = [
+        f"{judge.id} {figures(before)} and {figures(after)}"
+        for judge in shown
+        if not judge.control
+        and (before := rows.at(judge.id, "score_mean", cell="original"))
+        and (after := rows.at(judge.id, "score_mean", cell="all"))
+    ]
+    said = f" Mean scores of originals and of perturbed texts: {'; '.join(both)}." if both else ""
+    summary = (
+        "Scores, averaged over the aspects, of originals and of all perturbed texts. Their "
+        f"position is the judge's style; discernment asks only whether they differ.{said}"
+    )
     found = [_distribution(rows, judge, name) for judge in shown for name in STYLES]
     axis = "score, from the bottom to the top of the judge's range"
-    spec = histogram_spec(found, [labelled(judge) for judge in shown], STYLES, x=axis)
-    title = f"{dataset.name}: response styles"
+    spec = histogram_spec(found, [tables.labelled(judge) for judge in shown], STYLES, x=axis)
     numbers = _style_table(dataset, rows, shown)
-    return [Figure(title, svg(spec), _style_summary(rows, shown), STYLE_KEYS, numbers)]
+    return [Figure(f"{dataset.name}: response styles", svg(spec), summary, STYLE_KEYS, numbers)]
 
 
 def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
@@ -197,27 +171,10 @@ def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
     low, high, mean = (
         row.value if row else None for row in (*ends, rows.at(judge.id, "score_mean", cell=series))
     )
+    place = None
     if mean is not None and low is not None and high is not None:
-        mean = (mean - low) / (high - low)
-    else:
-        mean = None
-    return Distribution(labelled(judge), series, [shares[k] for k in sorted(shares)], mean)
-
-
-def _style_summary(rows: Rows, judges: list[Judge]) -> str:
-    """Return the sentence on each judge's mean scores of originals and of perturbed texts."""
-    both = [
-        f"{judge.id} {figures(before)} and {figures(after)}"
-        for judge in judges
-        if not judge.control
-        and (before := rows.at(judge.id, "score_mean", cell="original"))
-        and (after := rows.at(judge.id, "score_mean", cell="all"))
-    ]
-    said = f" Mean scores of originals and of perturbed texts: {'; '.join(both)}." if both else ""
-    return (
-        "Scores, averaged over the aspects, of originals and of all perturbed texts. Their "
-        f"position is the judge's style; discernment asks only whether they differ.{said}"
-    )
+        place = (mean - low) / (high - low)
+    return Distribution(tables.labelled(judge), series, [shares[k] for k in sorted(shares)], place)
 
 
 def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
@@ -232,7 +189,7 @@ def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
         note = f"with {whose}, of the systems' texts"
         place: Place = {"level": "pooled", "cell": "systems"}
         columns.append(Column("Pearson r", note, statistic="pearson", where=place))
-    return TableSpec(
+    return tables.TableSpec(
         f"{dataset.name}: mean scores over the aspects, and both ends of the range.",
         columns,
         notes=["The range is that of the judge's scale, or of its scores where it has none."],

@@ -3,25 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from judgescope.report import elements
 from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Column,
-    Facts,
-    Figure,
-    Fold,
-    Key,
-    Line,
-    Link,
-    Section,
-    Table,
-    Text,
-)
 from judgescope.report.panels import Ends, TargetSet, panels_spec
 from judgescope.report.report import Dataset, Report, TrainingStep, in_group
-from judgescope.report.rows import Address, Row, Rows
+from judgescope.report.rows import Row, Rows
 from judgescope.report.specs import Distilled
 from judgescope.report.tables import AVERAGE, Entry, RowGroup, TableSpec, section_of
 from judgescope.report.words import LEVELS, amount, count, label, listed, plural, spoken
@@ -56,10 +43,10 @@ STUDENT = {
     "student_with_teacher": "with all members in place of people",
 }
 KEYS = (
-    Key("●", "blue", "a subset of the members"),
-    Key("–", "red", "mean of all subsets of a size"),
-    Key("▮", "red", "95 % interval of that mean"),
-    Key("|", "ink", "95 % interval of all members"),
+    elements.Key("●", "blue", "a subset of the members"),
+    elements.Key("–", "red", "mean of all subsets of a size"),
+    elements.Key("▮", "red", "95 % interval of that mean"),
+    elements.Key("|", "ink", "95 % interval of all members"),
 )
 TRAINING = "tables/training.csv"
 LOG = "training.parquet, beside the adapter"
@@ -73,17 +60,12 @@ DISTILLED_LEAD = (
 )
 
 
-@in_group("Evidence", 80)
-def section(report: Report) -> Section | None:
-    """Return per dataset and ensemble its figure, what its members add, and their errors."""
-    return section_of(report, "ensemble", "Ensembles", LEAD, _dataset)
-
-
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    for judge in rows.names("judge"):
-        of_judge = rows.where(judge=judge)
+@section_of("Evidence", 80, "ensemble", "Ensembles", LEAD)
+def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.Block]:
+    """Yield per ensemble its figure, what its members add, and their errors."""
+    for judge, of_judge in rows.by("judge").items():
         if of_judge.names("aspect") == [""]:
-            yield Text(f"`{judge}`: {next(iter(of_judge)).note}.")
+            yield elements.Text(f"`{judge}`: {next(iter(of_judge)).note}.")
         else:
             yield from _Ensemble(report, dataset, judge, of_judge).blocks()
 
@@ -109,12 +91,12 @@ class _Ensemble:
         self.measures = [measure for measure in MEASURES if measure in known]
         self.main = MAIN if MAIN in known else OF_LABELS[0]
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[elements.Block]:
         yield from self._figure()
         yield self._summed(*self.main)
         yield from self._errors()
         rest = [self._summed(*measure) for measure in self.measures if measure != self.main]
-        yield Fold(f"{self.name}: other statistics and levels", rest)
+        yield elements.Fold(f"{self.name}: other statistics and levels", rest)
 
     def _at(self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0) -> Row | None:
         return self.rows.at(self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k)
@@ -129,14 +111,13 @@ class _Ensemble:
         groups: Sequence[RowGroup],
         measure: tuple[str, str],
         *notes: str,
-    ) -> Table:
+    ) -> elements.Table:
         """Return a table with a column for each aspect; `measure` is what lines show by default."""
         columns = [
-            Column(self._aspect(aspect), where={"aspect": aspect}) for aspect in self.aspects
+            elements.Column(self._aspect(one), where={"aspect": one}) for one in self.aspects
         ]
-        spec = TableSpec(
-            caption, columns, groups, *measure, self.judge, notes, SOURCE, corner=corner, code=False
-        )
+        places = (columns, groups, *measure, self.judge)
+        spec = TableSpec(caption, *places, notes, SOURCE, corner=corner, code=False)
         return spec.filled((), self.rows)
 
     def _aspect(self, name: str) -> str:
@@ -145,40 +126,37 @@ class _Ensemble:
             return self.report.aspect(name)
         return f"mean over aspects ({criterion})" if criterion else "mean over aspects"
 
-    def _summed(self, name: str, level: str) -> Table:
+    def _summed(self, name: str, level: str) -> elements.Table:
         """Return one statistic of the ensemble, of its best member, and what each member adds."""
-        best = []
+        best, gains = [], []
         for aspect in self.aspects:
             single = [row for row in self._subsets(name, level, aspect) if row.k == 1]
-            best.append(max(single, key=lambda row: row.value or 0.0, default=None))
-        gains = [
-            self._at(f"difference_{name}", level, aspect, one.judge_b) if one else None
-            for one, aspect in zip(best, self.aspects, strict=True)
-        ]
-        of_all: list[Entry | Line] = [
+            row = max(single, key=lambda row: row.value or 0.0, default=None)
+            member = row.judge_b if row else ""
+            cell, gain = estimate(row), self._at(f"difference_{name}", level, aspect, member)
+            best.append(replace(cell, notes=(member, *cell.notes)) if row else cell)
+            gains.append(estimate(gain if row else None))
+        of_all: list[Entry | elements.Line] = [
             Entry("all members", {"judge_b": self.whole, "k": self.size}),
-            Line("best single member", [_with_member(row) for row in best]),
-            Line("all minus the best", [estimate(row) for row in gains]),
+            elements.Line("best single member", best),
+            elements.Line("all minus the best", gains),
             Entry("single members, mean", {"statistic": f"subset_mean_{name}", "k": 1}),
         ]
         alone = [Entry(member, {"judge_b": member, "k": 1}) for member in self.members]
         adds = [Entry(member, {"judge_b": member}) for member in self.members]
-        more: Address = {"statistic": f"contribution_{name}"}
         votes = (name, level) in OF_LABELS
         caption = (
             f"{self.name}: {label(name)} with people's {'label' if votes else 'mean rating'}, "
             f"{LEVELS[level][0]}, of "
             f"{plural(self.size, 'member')}. All differences are on the same texts."
         )
-        groups = [
-            RowGroup(lines=of_all),
-            RowGroup("Each member alone", lines=alone),
-        ]
-        if not votes:
-            added = "Ensemble of all minus the ensemble without"
-            groups += [RowGroup(added, more, lines=adds), *self._of_student(name)]
-        notes = (BEST_NOTE, *([TIES_NOTE] if votes else []))
-        return self._table(caption, "Ensemble", groups, (name, level), *notes)
+        groups = [RowGroup(lines=of_all), RowGroup("Each member alone", lines=alone)]
+        if votes:
+            return self._table(caption, "Ensemble", groups, (name, level), BEST_NOTE, TIES_NOTE)
+        added = "Ensemble of all minus the ensemble without"
+        groups.append(RowGroup(added, {"statistic": f"contribution_{name}"}, lines=adds))
+        groups += self._of_student(name)
+        return self._table(caption, "Ensemble", groups, (name, level), BEST_NOTE)
 
     def _of_student(self, name: str) -> list[RowGroup]:
         """Return the numbers of the distilled judge, nothing without one."""
@@ -188,11 +166,10 @@ class _Ensemble:
         title = f"The distilled judge: {self.student}"
         return [RowGroup(title, {"judge_b": self.student}, lines=lines)]
 
-    def _errors(self) -> Iterator[Table]:
-        """Yield the error correlations of members, their mean and the effective number."""
+    def _errors(self) -> Iterator[elements.Table]:
         name, level = "error_correlation", "pooled"
         pairs = [
-            Entry(" and ".join(pair.split(TOGETHER)), {"judge_b": pair})
+            Entry(pair.replace(TOGETHER, " and "), {"judge_b": pair})
             for pair in self.rows.where(statistic=name).names("judge_b")
         ]
         if not pairs:
@@ -205,28 +182,38 @@ class _Ensemble:
             f"{self.name}: {statistic(name).meaning}. Effective judges: "
             f"{statistic('effective_judges').meaning}; if all errors were independent, {self.size}."
         )
-        of_pairs = RowGroup("Error correlation of two members", {"k": 2}, lines=pairs)
-        groups = [RowGroup(lines=sums), of_pairs]
+        groups = [
+            RowGroup(lines=sums),
+            RowGroup("Error correlation of two members", {"k": 2}, lines=pairs),
+        ]
         yield self._table(caption, "Members", groups, (name, level), ERROR_NOTE)
 
-    def _figure(self) -> Iterator[Figure]:
+    def _figure(self) -> Iterator[elements.Figure]:
         """Yield how correlation grows with the size of an ensemble, a panel for each aspect."""
-        shown = [aspect for aspect in self.aspects if self._subsets(*self.main, aspect)]
-        if not shown:
-            return
         name, level = self.main
         title = f"{self.name}: {label(name)} with people by size of the ensemble"
         growth, students, panels = [], [], []
-        for aspect in shown:
+        for aspect in self.aspects:
+            if not (subsets := self._subsets(name, level, aspect)):
+                continue
             first, last = (
                 self._at(f"subset_mean_{name}", level, aspect, k=k) for k in (1, self.size)
             )
             if first and last:
                 growth.append(f"{self._aspect(aspect)} from {figures(first)} to {figures(last)}")
-            student = self._at(f"student_{name}", level, aspect, self.student)
+            student, reached = self._at(f"student_{name}", level, aspect, self.student), None
             if student and student.value is not None:
                 students.append(f"{self._aspect(aspect)} {figures(student)}")
-            panels.append(self._panel(aspect, student))
+                reached = (student.value, student.ci_low, student.ci_high)
+            means = self._subsets(f"subset_mean_{name}", level, aspect)
+            whole = self._at(name, level, aspect, self.whole, self.size)
+            dots, of_means = (
+                [(row.k, row.value or 0.0) for row in rows] for rows in (subsets, means)
+            )
+            intervals = _ends(means), _ends([whole] if whole else [])
+            panels.append(TargetSet(self._aspect(aspect), dots, of_means, *intervals, reached))
+        if not panels:
+            return
         summary = (
             f"{label(name)} over all targets pooled, of every subset of the members, by size. "
             f"On average, from one member to all {self.size}, with intervals: {listed(growth)}."
@@ -235,48 +222,25 @@ class _Ensemble:
         keys = list(KEYS)
         if students:
             summary += f" Trained on their output, {self.student} reaches {listed(students)}."
-            keys.append(Key("┄", "green", f"{self.student}, with its 95 % interval"))
+            keys.append(elements.Key("┄", "green", f"{self.student}, with its 95 % interval"))
         drawn = svg(panels_spec(panels, x="members"))
-        yield Figure(title, drawn, summary, keys, self._numbers(title))
+        yield elements.Figure(title, drawn, summary, keys, self._numbers(title))
 
-    def _panel(self, aspect: str, student: Row | None) -> TargetSet:
-        """Return an aspect's subsets, the means of those of a size, and the intervals of these."""
-        name, level = self.main
-        means = self._subsets(f"subset_mean_{name}", level, aspect)
-        whole = self._at(name, level, aspect, self.whole, self.size)
-        level_of_student = None
-        if student is not None and student.value is not None:
-            level_of_student = (student.value, student.ci_low, student.ci_high)
-        return TargetSet(
-            self._aspect(aspect),
-            [(row.k, row.value or 0.0) for row in self._subsets(name, level, aspect)],
-            [(row.k, row.value or 0.0) for row in means],
-            _ends(means),
-            _ends([whole] if whole else []),
-            level_of_student,
-        )
-
-    def _numbers(self, title: str) -> Table:
+    def _numbers(self, title: str) -> elements.Table:
         """Return the numbers of the figure: every subset, under its size, and their mean."""
         name, level = self.main
         known = {(row.judge_b, row.k): 0 for row in self.rows.where(statistic=name, level=level)}
         groups = []
         for size in sorted({k for _, k in known}):
             subsets = [
-                Entry(", ".join(subset.split(TOGETHER)), {"judge_b": subset})
+                Entry(subset.replace(TOGETHER, ", "), {"judge_b": subset})
                 for subset, k in known
                 if k == size
             ]
             head = f"mean of {plural(len(subsets), 'subset')}"
-            mean = Entry(head, {"statistic": f"subset_mean_{name}"})
-            of_size = f"Of {plural(size, 'member')}"
-            groups.append(RowGroup(of_size, {"k": size}, lines=[mean, *subsets]))
+            lines = [Entry(head, {"statistic": f"subset_mean_{name}"}), *subsets]
+            groups.append(RowGroup(f"Of {plural(size, 'member')}", {"k": size}, lines=lines))
         return self._table(f"{title}.", "Members", [*groups, *self._of_student(name)], self.main)
-
-
-def _with_member(row: Row | None) -> Cell:
-    cell = estimate(row)
-    return replace(cell, notes=(row.judge_b, *cell.notes)) if row else cell
 
 
 def _ends(rows: Sequence[Row]) -> list[Ends]:
@@ -292,7 +256,7 @@ def _ends(rows: Sequence[Row]) -> list[Ends]:
 
 
 @in_group("Evidence", 90)
-def distilled(report: Report) -> Section | None:
+def distilled(report: Report) -> elements.Section | None:
     """Return teacher and student, the recipe, the training curve, and held-out losses."""
     card = report.spec.distilled
     if card is None:
@@ -310,22 +274,21 @@ def distilled(report: Report) -> Section | None:
         (spoken(name), f"{value:g}" if isinstance(value, float) else str(value))
         for name, value in card.recipe.items()
     ]
-    blocks: list[Block] = [
-        Text(about),
+    blocks: list[elements.Block] = [
+        elements.Text(about),
         _curve(card, report.training),
-        Text(
+        elements.Text(
             "The recipe: the settings in the study's key `distill.recipe`, and defaults for the "
             "rest."
         ),
-        Facts(recipe),
+        elements.Facts(recipe),
         _taught(report, card, names),
-        Link("The examples and losses of every dataset, as a table", f"../{TRAINING}"),
+        elements.Link("The examples and losses of every dataset, as a table", f"../{TRAINING}"),
     ]
-    return Section("distilled", "The distilled judge", DISTILLED_LEAD, blocks)
+    return elements.Section("distilled", "The distilled judge", DISTILLED_LEAD, blocks)
 
 
-def _curve(card: Distilled, log: Sequence[TrainingStep]) -> Figure:
-    """Return the losses over the steps, on training replies and on held-out ones."""
+def _curve(card: Distilled, log: Sequence[TrainingStep]) -> elements.Figure:
     losses = {
         split: [(one.step, one.loss or 0.0) for one in log if one.split == split]
         for split in SPLITS
@@ -339,27 +302,27 @@ def _curve(card: Distilled, log: Sequence[TrainingStep]) -> Figure:
     curves = [Curve(losses[TRAIN], BLUE), Curve(losses[HELD_OUT], RED, dots=True)]
     drawn = svg(curves_spec([one for one in curves if one.values], x="step", y="loss in nats"))
     signs = {TRAIN: ("–", "blue"), HELD_OUT: ("●", "red")}
-    keys = [Key(*signs[split], SPLITS[split]) for split, each in losses.items() if each]
+    keys = [elements.Key(*signs[split], SPLITS[split]) for split, each in losses.items() if each]
     title = f"{card.judge}: mean loss per token during training"
-    return Figure(title, drawn, summary, keys, _log_table(title, log))
+    return elements.Figure(title, drawn, summary, keys, _log_table(title, log))
 
 
-def _log_table(title: str, log: Sequence[TrainingStep]) -> Table:
+def _log_table(title: str, log: Sequence[TrainingStep]) -> elements.Table:
     known = {(one.step, one.split): one for one in log}
     lines = []
     for step in sorted({one.step for one in log}):
-        train = known.get((step, TRAIN), TrainingStep(step, TRAIN))
-        held_out = known.get((step, HELD_OUT), TrainingStep(step, HELD_OUT))
+        train, held_out = (known.get((step, one), TrainingStep(step, one)) for one in SPLITS)
         values = (train.loss, held_out.loss, train.learning_rate, train.examples, train.tokens)
         cells = [Cell("") if value is None else Cell(amount(value), sort=value) for value in values]
-        lines.append(Line(count(step), cells))
+        lines.append(elements.Line(count(step), cells))
     heads = ("Loss, this step", "Loss, held out", "Learning rate")
-    columns = [*map(Column, (*heads, "Examples so far", "Tokens so far"))]
-    return Table(f"{title}.", "Step", columns, [Body(lines)], code=False, source=LOG)
+    columns = [*map(elements.Column, (*heads, "Examples so far", "Tokens so far"))]
+    return elements.Table(
+        f"{title}.", "Step", columns, [elements.Body(lines)], code=False, source=LOG
+    )
 
 
-def _taught(report: Report, card: Distilled, names: dict[str, str]) -> Table:
-    """Return per dataset and aspect how many examples there were, and the losses."""
+def _taught(report: Report, card: Distilled, names: dict[str, str]) -> elements.Table:
     bodies = []
     for dataset, name in names.items():
         rows = report.rows("training", dataset)
@@ -373,12 +336,12 @@ def _taught(report: Report, card: Distilled, names: dict[str, str]) -> Table:
             ]
             losses = (rows.at(card.judge, loss, aspect=aspect, level=HELD_OUT) for loss in LOSSES)
             head = "mean over aspects" if aspect == AVERAGE else report.aspect(aspect)
-            lines.append(Line(head, [*counts, *map(estimate, losses)]))
+            lines.append(elements.Line(head, [*counts, *map(estimate, losses)]))
         examples = sum(row.n for row in rows.where(statistic="taught_examples", level=TRAIN))
-        bodies.append(Body(lines, f"{name}: {plural(examples, 'training example')}"))
+        bodies.append(elements.Body(lines, f"{name}: {plural(examples, 'training example')}"))
     columns = [
-        *(Column(head, group="Examples") for head in ("taught", "held out")),
-        *(Column(label(name), group="On held-out replies") for name in LOSSES),
+        *(elements.Column(head, group="Examples") for head in ("taught", "held out")),
+        *(elements.Column(label(name), group="On held-out replies") for name in LOSSES),
     ]
     caption = (
         f"The training examples of `{card.judge}`, and its loss: {statistic(LOSSES[0]).meaning}, "
@@ -390,4 +353,4 @@ def _taught(report: Report, card: Distilled, names: dict[str, str]) -> Table:
         "These losses are means over replies; the curve's are means over all tokens, so long "
         "replies weigh more.",
     ]
-    return Table(caption, "Aspect", columns, bodies, notes, code=False, source=TRAINING)
+    return elements.Table(caption, "Aspect", columns, bodies, notes, code=False, source=TRAINING)

@@ -1,10 +1,19 @@
-"""The first screen: what was measured, and what can be said of each judge."""
+"""The first screen, what can be said of each judge, and the legend of all signs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
-from judgescope.report.cells import UNDEFINED, Cell, estimate, figures, of_few, short
+from judgescope.report.cells import (
+    FLAT,
+    NO_WIDTH_TOLD,
+    UNDEFINED,
+    Cell,
+    estimate,
+    figures,
+    of_few,
+    short,
+)
 from judgescope.report.charts import svg
 from judgescope.report.claims import FIRST, GOOD, Claim, claims
 from judgescope.report.elements import (
@@ -29,26 +38,10 @@ from judgescope.report.headline import PERSON, Measure, measures
 from judgescope.report.panels import Forest, forest_spec
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Rows
+from judgescope.report.sections import trust
 from judgescope.report.sections.cost import ALL, free, price_per_1000
-from judgescope.report.sections.legend import BELOW
-from judgescope.report.sections.trust import (
-    FEW,
-    STEP_OF,
-    STEP_WORDS,
-    Question,
-    answer,
-    answered,
-    deciding,
-    evidence,
-    figure_of,
-    misses,
-    more_needed,
-    no_score,
-    reasons,
-    step_of,
-)
-from judgescope.report.tables import agreed_with, by_dataset, judge_bodies, leaders
-from judgescope.report.words import DASH, THOUSAND, dollars, label, listed, plural, spoken
+from judgescope.report.tables import agreed_with, judge_bodies, leaders, section_of
+from judgescope.report.words import DASH, LEVELS, THOUSAND, dollars, label, listed, plural, spoken
 from judgescope.statistics.verdict import Outcome
 
 LEAD = (
@@ -72,6 +65,31 @@ BAR_VERBS = {
 }
 MOST_DRAWN = 20
 """Maximum number of judges in the forest plot; its table has all."""
+BELOW = "†"
+SIGNS = (
+    ("[low, high]", "the 95 % interval of the number above it"),
+    (FLAT, NO_WIDTH_TOLD.removeprefix(f"{FLAT} ")),
+    (BELOW, "below at least one control, by point estimate"),
+    (
+        "a, b, c",
+        "judges that share a letter do not differ significantly in a paired permutation test "
+        "(Holm over all pairs of the column, p ≤ 0.05); next to a rank correlation within "
+        "sources, in a test of Spearman by source",
+    ),
+    (DASH, "not defined; the reason is below it"),
+    ("n, missing, tied", "the texts or sources behind a number, those without a score, and ties"),
+    (
+        "difference",
+        "of two judges, on the same items; if the interval includes 0, they are not distinguished",
+    ),
+    (
+        "shade",
+        "darker is larger: in steps at 10, 25, 50 and 75 % of a row; for right answers, at "
+        "50, 70, 85 and 95 %",
+    ),
+    ("outline", "the class that is right, or the aspect that a perturbation should lower"),
+    ("control", "a baseline that ignores quality; not a judge, and never ranked"),
+)
 
 
 @in_group("Verdict", 10)
@@ -86,22 +104,15 @@ def evidence_section(report: Report) -> Section | None:
     blocks: list[Block] = []
     for judge in report.judges:
         about, id = claims(report, judge), anchor(report, judge)
-        said = no_score(report, judge) or answer(report, judge, about)
+        said = trust.no_score(report, judge) or trust.answer(report, judge, about)
         if judge.control:
             said = f"A control: {judge.about}. No claim is made about it."
         elif first := [claim.subject for claim in about if claim.kind == FIRST]:
             said = f"{said} Above every other judge on {listed(first)}."
         if about or not judge.control:
             blocks += [Heading(f"`{judge.id}`", id), Text(said)]
-        blocks += [evidence(report, about, id, judge.card)] if about else []
+        blocks += [trust.evidence(report, about, id, judge.card)] if about else []
     return Section("evidence", "Every claim", EVIDENCE_LEAD, blocks) if blocks else None
-
-
-@in_group("Verdict", 30)
-def limits(report: Report) -> Section | None:
-    """Return the limits of the verdicts: controls above judges, and numbers that no judge has."""
-    blocks = by_dataset(report.datasets, "limits", partial(_limits, report))
-    return Section("limits", "Controls and limits", LIMITS_LEAD, blocks) if blocks else None
 
 
 def measured(report: Report) -> str:
@@ -123,7 +134,9 @@ def measured(report: Report) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _limits(report: Report, dataset: Dataset) -> Iterator[Block]:
+@section_of("Verdict", 30, "limits", "Controls and limits", LIMITS_LEAD, always=True)
+def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
+    """Yield the limits of the verdicts: controls above judges, and numbers that no judge has."""
     planned = measures(report, dataset)
     if not planned:
         yield Text("The study plans no statistic with a value per judge on this dataset.")
@@ -159,7 +172,7 @@ def _limits(report: Report, dataset: Dataset) -> Iterator[Block]:
 def _overview(report: Report) -> Overview:
     """Return the answers, the matrix and the forest plot, the best judges first."""
     ranked = sorted(report.judges, key=partial(_rank, report))
-    per_judge = {judge.id: answered(report, claims(report, judge)) for judge in ranked}
+    per_judge = {judge.id: trust.answered(report, claims(report, judge)) for judge in ranked}
     every = dict.fromkeys(question for mine in per_judge.values() for question in mine)
     order = [question.group for question in every]
     asked = sorted(every, key=lambda question: (question.rank, order.index(question.group)))
@@ -171,7 +184,7 @@ def _overview(report: Report) -> Overview:
         prefix = anchor(report, judge)
         marks = [_mark(question, judge, mine, prefix) for question in asked]
         marks += [_price(costs.where(judge=judge.id))] if priced else []
-        text = "" if judge.control else answer(report, judge, claims(report, judge))
+        text = "" if judge.control else trust.answer(report, judge, claims(report, judge))
         way = f"{page_of('evidence')}#{prefix}" if mine else ""
         return Standing(judge.id, judge.card, text, way, marks)
 
@@ -182,20 +195,9 @@ def _overview(report: Report) -> Overview:
     columns = [Column(question.title, group=question.group) for question in asked]
     columns += [Column(f"US$ per {THOUSAND}", group="Cost")] if priced else []
     used = {mark.step for part in groups.values() for one in part for mark in one.marks}
-    steps = [(step, *words) for step, words in reversed(STEP_WORDS.items()) if step in used]
-    missed = [
-        f"`{judge.id}` {text}."
-        for judge in report.judges
-        if not judge.control
-        for text in misses(report, claims(report, judge))
-    ]
-    return Overview(
-        [*missed, *_bars(report)],
-        columns,
-        [*groups.items()],
-        steps,
-        _forest(report, ranked),
-    )
+    steps = [(step, *words) for step, words in reversed(trust.STEP_WORDS.items()) if step in used]
+    bars, figure = [*_bars(report)], _forest(report, ranked)
+    return Overview(bars, columns, [*groups.items()], steps, figure)
 
 
 def _group(judge: Judge) -> int:
@@ -207,12 +209,10 @@ def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, float]:
 
     Among equals, those that agree more come first.
     """
-    outcomes = [claim.outcome for claim in claims(report, judge) if claim.kind != FIRST]
-    held = sum(outcome in GOOD for outcome in outcomes)
-    failed = sum(STEP_OF[outcome] == "missed" for outcome in outcomes)
-    agreement = sum(
-        claim.row.value or 0.0 for claim in claims(report, judge) if claim.kind == AGREEMENT
-    )
+    every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
+    held = sum(claim.outcome in GOOD for claim in every)
+    failed = sum(trust.STEP_OF[claim.outcome] == "missed" for claim in every)
+    agreement = sum(claim.row.value or 0.0 for claim in every if claim.kind == AGREEMENT)
     return _group(judge), bool(judge.hint), -held, failed, -agreement
 
 
@@ -222,51 +222,57 @@ def anchor(report: Report, judge: Judge) -> str:
 
 
 def _mark(
-    question: Question, judge: Judge, mine: Mapping[Question, Sequence[Claim]], prefix: str
+    question: trust.Question,
+    judge: Judge,
+    mine: Mapping[trust.Question, Sequence[Claim]],
+    prefix: str,
 ) -> Mark:
     """Return a cell of the matrix; a control has a number and reaches no step."""
     if question not in mine:
         return Mark()
     part = mine[question]
-    text = figure_of(question, part)
+    text = trust.figure_of(question, part)
     href = f"{page_of('evidence')}#{prefix}-{[*mine].index(question)}"
     names = ", ".join(filter(None, (question.group, question.title)))
     if judge.control:
         return Mark(text, meaning=f"{names}; a control, not a judge", href=href)
-    step = step_of(part)
-    sign, words = STEP_WORDS[step]
+    step = trust.step_of(part)
+    sign, words = trust.STEP_WORDS[step]
     details = ["claims that hold"]
     if len(part) == 1:
-        details = [figures(deciding(question, part[0])), *reasons(part[0])]
+        details = [figures(trust.deciding(question, part[0])), *trust.reasons(part[0])]
     return Mark(text, step, sign, "; ".join([words, names, *details]), href)
 
 
 def _price(rows: Rows) -> Mark:
     if not len(rows):
         return Mark()
-    if free(rows):
-        return Mark("free", meaning="free: it asks no endpoint", href=page_of("cost"))
-    price = price_per_1000(rows)
-    if price is None:
-        return Mark(DASH, meaning="its price is not known", href=page_of("cost"))
-    return Mark(dollars(price), meaning="US dollars", href=page_of("cost"))
+    text, meaning = "free", "free: it asks no endpoint"
+    if not free(rows):
+        price = price_per_1000(rows)
+        text, meaning = DASH, "its price is not known"
+        if price is not None:
+            text, meaning = dollars(price), "US dollars"
+    return Mark(text, meaning=meaning, href=page_of("cost"))
 
 
 def _bars(report: Report) -> Iterator[str]:
-    """Yield a sentence for each bar that the study states: who meets it, and who misses it."""
+    """Yield what judges miss, and for each bar that the study states who meets and misses it."""
     found: dict[str, list[Claim]] = {}
-    for judge in report.judges:
-        for claim in [] if judge.control else claims(report, judge):
+    for judge in [judge for judge in report.judges if not judge.control]:
+        yield from (f"`{judge.id}` {text}." for text in trust.misses(report, claims(report, judge)))
+        for claim in claims(report, judge):
             if claim.kind.startswith(BAR):
                 bar = f"{claim.respect.format(claim.subject)}, {report.names[claim.dataset]}"
                 found.setdefault(bar, []).append(claim)
     for bar, about in found.items():
         parts = []
         for outcome, verb in BAR_VERBS.items():
-            part = [claim for claim in about if claim.outcome == outcome]
-            needed = ((claim, claim.others.get("more_needed")) for claim in part)
-            who = [f"`{c.judge}`{f' ({more_needed(row)})' if row else ''}" for c, row in needed]
-            few = listed(who) if len(who) <= FEW else plural(len(who), "judge")
+            who = []
+            for claim in (claim for claim in about if claim.outcome == outcome):
+                row = claim.others.get("more_needed")
+                who.append(f"`{claim.judge}`{f' ({trust.more_needed(row)})' if row else ''}")
+            few = listed(who) if len(who) <= trust.FEW else plural(len(who), "judge")
             parts += [f"{verb}: {few}"] if who else []
         yield f"Required: {bar}; {'; '.join(parts)}."
 
@@ -290,18 +296,16 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     controls = [judge for judge in report.judges if judge.engine == "control"]
     panels = []
     for one in shown:
-        rows = {row.judge: row for row in one.defined(real) if not of_few(row)}
-        people = one.row(PERSON)
+        levels = {
+            row.judge: (row.value or 0.0, row.ci_low, row.ci_high)
+            for row in one.defined(real)
+            if not of_few(row)
+        }
+        points, people = [levels.get(judge.id) for judge in real], one.row(PERSON)
         knowing = [row.value or 0.0 for row in one.defined(controls) if not of_few(row)]
-        points = [rows.get(judge.id) for judge in real]
-        panels.append(
-            Forest(
-                one.name if len(report.datasets) == 1 else f"{one.name}, {one.dataset.name}",
-                [(row.value or 0.0, row.ci_low, row.ci_high) if row else None for row in points],
-                people.value if people else None,
-                (min(knowing), max(knowing)) if knowing else None,
-            )
-        )
+        band = (min(knowing), max(knowing)) if knowing else None
+        title = one.name if len(report.datasets) == 1 else f"{one.name}, {one.dataset.name}"
+        panels.append(Forest(title, points, people.value if people else None, band))
     first = shown[0]
     place, where = (kind, first.dataset.id, first.aspect), panels[0].title
     agreeing = [
@@ -315,7 +319,7 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
         )
     ]
     best = leaders(agreeing, [row for row in first.defined(agreeing) if not of_few(row)])
-    who = listed([f"`{row.judge}`" for row in best[:FEW]])
+    who = listed([f"`{row.judge}`" for row in best[: trust.FEW]])
     summary = f"No judge is shown to agree with people on {where}."
     if best:
         summary = f"The highest on {where}, and better than chance: {who}, {figures(best[0])}."
@@ -323,13 +327,8 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     keys = [Key("●", "blue", "judge, with 95 % interval")]
     keys += [Key("┆", "green", "one rater")] if any(p.people is not None for p in panels) else []
     keys += [Key("■", "red", "controls, lowest to highest")] if any(p.band for p in panels) else []
-    return Figure(
-        "Agreement" if kind == AGREEMENT else "Labels",
-        drawn,
-        summary,
-        keys,
-        _numbers(report, every),
-    )
+    title = "Agreement" if kind == AGREEMENT else "Labels"
+    return Figure(title, drawn, summary, keys, _numbers(report, every))
 
 
 def _numbers(report: Report, shown: list[Measure]) -> Table:
@@ -357,7 +356,6 @@ def _numbers(report: Report, shown: list[Measure]) -> Table:
 
 
 def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
-    """Yield a sentence where a control ranks above a real judge."""
     known, control = measure.defined(real), measure.best_control
     under = [row for row in known if measure.below_control(row)]
     if control and under:
@@ -367,3 +365,22 @@ def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
             f"{measure.name}{word}: control `{control.judge}` ({short(control)}) ranks "
             f"above {len(under)} of {plural(len(known), 'judge')}: {names}."
         )
+
+
+# --- the legend ---------------------------------------------------------------------------------
+
+
+@in_group("Reproduce", 20)
+def legend(_: Report) -> Section:
+    """Return the steps of verdicts, the rules behind them, the signs of tables, and the levels."""
+    lead = "Signs, letters and shades mean the same on every page of this report."
+    blocks = [
+        Heading("Steps of a verdict", "legend-steps"),
+        Facts([(sign, meaning) for sign, meaning in reversed(trust.STEP_WORDS.values())]),
+        Text(trust.RULES),
+        Heading("Signs in tables", "legend-signs"),
+        Facts(SIGNS),
+        Heading("Levels of agreement", "legend-levels"),
+        Facts([*LEVELS.values()]),
+    ]
+    return Section("legend", "Legend", lead, blocks)

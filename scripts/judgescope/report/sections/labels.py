@@ -1,22 +1,13 @@
 """Labels: the share of each kind of text that a judge finds, and how it labels the others."""
 
 from collections.abc import Iterator
-from functools import partial
 from urllib.parse import quote, urlencode
 
-from judgescope.report.elements import Block, Column, Fold, Section, Table, Text
+from judgescope.report import tables
+from judgescope.report.elements import Block, Column, Fold, Table, Text
 from judgescope.report.headline import PERSON
-from judgescope.report.report import Dataset, Judge, Report, in_group
+from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
-from judgescope.report.tables import (
-    TableSpec,
-    by_dataset,
-    chart,
-    class_table,
-    matrix,
-    rank_cell,
-    statistic_columns,
-)
 from judgescope.report.words import label
 
 LEAD = (
@@ -30,21 +21,17 @@ LEVEL = "pooled"
 COMPARED, RANK = "balanced_accuracy", "rank_label_accuracy"
 
 
-@in_group("Evidence", 12)
-def section(report: Report) -> Section | None:
-    """Return per dataset and aspect a table of judges, and their confusion matrices."""
-    if not len(report.rows("labels")):
-        return None
-    blocks = by_dataset(report.datasets, "labels", partial(_dataset, report))
-    left_out = [Text(f"{line[0].upper()}{line[1:]}.") for line in report.spec.left_out]
-    return Section("labels", "Labels", LEAD, [*blocks, *left_out])
+def _with_left_out(report: Report, blocks: list[Block]) -> list[Block]:
+    left_out = (Text(f"{line[0].upper()}{line[1:]}.") for line in report.spec.left_out)
+    return [*blocks, *left_out]
 
 
-def _dataset(report: Report, dataset: Dataset) -> Iterator[Block]:
-    rows = report.rows("labels", dataset.id)
+@tables.section_of("Evidence", 12, "labels", "Labels", LEAD, finish=_with_left_out)
+def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield per aspect a table of judges, and their confusion matrices."""
     for aspect in dataset.aspects:
-        of_aspect = rows.where(judged=aspect)
-        if labels := dataset.labels_on(aspect) if len(of_aspect) else []:
+        of_aspect, labels = rows.where(judged=aspect), dataset.labels_on(aspect)
+        if labels and len(of_aspect):
             yield from _aspect(report, dataset, aspect, of_aspect, labels)
 
 
@@ -54,14 +41,14 @@ def _aspect(
     name = f"{dataset.name}, {report.aspect(aspect)}"
     shown = [*(SHARES if len(labels) == 2 else ()), *WHOLE]
     known = {*rows.names("statistic")}
-    spec = TableSpec(
+    spec = tables.TableSpec(
         f"{name}: labels {', '.join(labels)}; the last label is the positive class.",
-        statistic_columns([one for one in shown if one in known], aspect=aspect),
+        tables.statistic_columns([one for one in shown if one in known], aspect=aspect),
         level=LEVEL,
         source="tables/labels.csv",
         counts=True,
     )
-    yield chart(
+    yield tables.chart(
         f"{name}: people's labels that each judge finds",
         "The share of the texts of each label that a judge finds, and the mean of these shares.",
         spec.filled([*report.judges, PERSON], rows),
@@ -69,25 +56,25 @@ def _aspect(
         axis="share of texts found, with 95 % interval",
         statistics=[COMPARED, *SHARES[:2]],
     )
-    tables = [
+    matrices = [
         _matrix(report, dataset, judge, aspect, labels, mine)
         for judge in report.judges
         if len(mine := rows.where(judge=judge.id, statistic="class_count"))
     ]
-    yield Fold(f"{name}, people's labels and each judge's", tables)
+    yield Fold(f"{name}, people's labels and each judge's", matrices)
     compared = report.rows("comparison", dataset.id).where(judged=aspect)
     tested = {*compared.names("judge"), *compared.names("judge_b")}
     judges = [judge for judge in report.judges if judge.id in tested]
     if len(judges) > 1:
-        yield TableSpec(
+        yield tables.TableSpec(
             f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges that share "
             "a letter do not differ significantly (McNemar's test by source, Holm).",
             [Column(label(RANK), statistic=RANK, where={"aspect": aspect})],
             level=LEVEL,
             source="tables/comparison.csv",
-            cell=rank_cell,
+            cell=tables.rank_cell,
         ).filled(judges, compared)
-    yield from matrix(compared, judges, COMPARED, name, aspect=aspect, level=LEVEL)
+    yield from tables.matrix(compared, judges, COMPARED, name, aspect=aspect, level=LEVEL)
 
 
 def _matrix(
@@ -105,7 +92,7 @@ def _matrix(
             cell["score"] = str(k_b - 1)
         return f"explore.html#{urlencode(cell, quote_via=quote)}"
 
-    return class_table(
+    return tables.class_table(
         rows,
         len(labels),
         f"{dataset.name}, {report.aspect(aspect)}: people's labels (rows) and those of {judge.id} "

@@ -1,50 +1,23 @@
 """Perspectives (Hu et al. 2025): correlation with ratings, known ratings, and known orders."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Unpack
 
 import pandas as pd
 
+from judgescope.report import tables
 from judgescope.report.cells import Cell, estimate, figures
-from judgescope.report.elements import (
-    Block,
-    Body,
-    Column,
-    Figure,
-    Fold,
-    Heading,
-    Section,
-    Table,
-)
-from judgescope.report.report import Dataset, Judge, Report, in_group
+from judgescope.report.elements import Block, Body, Column, Figure, Fold, Heading, Table
+from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row, Rows
 from judgescope.report.sections.perturbations import built_sets
-from judgescope.report.tables import (
-    AVERAGE,
-    PEOPLE,
-    Entry,
-    RowGroup,
-    TableSpec,
-    aspect_groups,
-    chart,
-    class_columns,
-    class_table,
-    counted,
-    judge_bodies,
-    labelled,
-    leaders,
-    mean_differences,
-    section_of,
-    statistic_caption,
-    with_criterion,
-)
 from judgescope.report.words import count, label, listed, plural, spoken
 from judgescope.statistics.registry import statistic
 
 TRADITIONAL, DIRECT, GLOBAL, LOCAL = "traditional", "direct", "global", "local"
+SETS = {GLOBAL: "Graded set", LOCAL: "Chain"}
 MEASURES = {
     "pearson": TRADITIONAL,
     "spearman": TRADITIONAL,
@@ -54,10 +27,9 @@ MEASURES = {
     "accuracy_adjacent_half": DIRECT,
 }
 OF_ASPECTS = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRECT}
-OVERALL = "overall"
-QUESTION = "Does a judge find a known rating, and a known order (Hu et al. 2025)? "
 SOURCE = "tables/perspectives.csv"
 LEAD = (
+    "Does a judge find a known rating, and a known order (Hu et al. 2025)? "
     "Correlation with the mean rating of all texts is the traditional view. The direct view keeps "
     "the texts on whose rating all raters agree, and asks two separate questions: does the judge "
     "find that rating (κ, CEM-ORD), and does it order texts of one source that are rated "
@@ -90,42 +62,36 @@ JudgedSet = tuple[str, str]
 """(Judged aspect, cell) of a set of texts."""
 
 
-@in_group("Evidence", 60)
-def section(report: Report) -> Section | None:
-    """Return per dataset and wording the views, the ranks, the confusion of classes, folded.
-
-    Means over several datasets come first.
-    """
-    section = section_of(report, "perspectives", "Perspectives", QUESTION + LEAD, _dataset)
-    overall = report.rows("perspectives", OVERALL)
-    if section is None or not len(overall):
-        return section
-    first: list[Block] = [Heading("All datasets", "perspectives-overall")]
-    for criterion in overall.names("criterion"):
-        first += _averages(report, overall, "Mean over datasets", criterion)
-    return replace(section, blocks=[*first, *section.blocks])
+def _with_means(report: Report, blocks: list[Block]) -> list[Block]:
+    """Return blocks after those of the means over several datasets, if there are any."""
+    rows = report.rows("perspectives", "overall")
+    first: list[Block] = [Heading("All datasets", "perspectives-overall")] if len(rows) else []
+    for criterion in rows.names("criterion"):
+        first += _averages(report, rows, "Mean over datasets", criterion)
+    return first + blocks
 
 
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+@tables.section_of("Evidence", 60, "perspectives", "Perspectives", LEAD, finish=_with_means)
+def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield per wording the views, the ranks, the confusion of classes, folded."""
     views = rows.where(level=(TRADITIONAL, DIRECT))
-    for criterion in views.where(aspect=AVERAGE).names("criterion"):
-        name = with_criterion(dataset.name, criterion)
+    for criterion in views.where(aspect=tables.AVERAGE).names("criterion"):
+        name = tables.with_criterion(dataset.name, criterion)
         part = views.where(criterion=criterion)
         yield from _averages(report, part, name, criterion)
-        judges = [j for j in report.judges if len(part.where(judge=j.id, aspect=AVERAGE))]
         both = ("kappa_linear", "accuracy_adjacent")
-        yield from mean_differences(report, part, both, dataset.name, DIRECT)
+        yield from tables.mean_differences(report, part, both, dataset.name, DIRECT)
         aspects = [aspect for aspect in dataset.aspects if len(part.where(judged=aspect))]
-        table = TableSpec(
+        table = tables.TableSpec(
             f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts.",
             _view_columns(OF_ASPECTS),
-            aspect_groups(report, aspects),
+            tables.aspect_groups(report, aspects),
             source=SOURCE,
             corner="Aspect and judge",
             counts=True,
         ).filled(report.judges, part)
         yield Fold(f"Every aspect of {name}", [table])
-        yield from _classes(report, part, rows, judges, aspects, name)
+        yield from _classes(report, part, rows.where(judge=tables.PEOPLE), aspects, name)
     yield from _agreed_texts(report, dataset, views)
     yield from scale_ranges(report, dataset, rows)
     yield from graded_sets(report, dataset, rows)
@@ -153,7 +119,7 @@ def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator
 
     A measure that no judge has is named below the table, with the reason, in place of a column.
     """
-    averages = rows.where(aspect=AVERAGE, criterion=criterion)
+    averages = rows.where(aspect=tables.AVERAGE, criterion=criterion)
     measured, reasons = dict[str, str](), dict[str, list[str]]()
     for measure, level in MEASURES.items():
         of_measure = averages.where(statistic=measure, level=level)
@@ -165,59 +131,48 @@ def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator
     notes = [f"No judge has {listed(names)}: {why}." for why, names in reasons.items()]
     captions = {"": "the mean over aspects in both views", "rank_": "ranks by these means"}
     means, ranks = (
-        TableSpec(
+        tables.TableSpec(
             f"{name}: {about}.",
-            _view_columns(measured or MEASURES, prefix, aspect=AVERAGE, criterion=criterion),
+            _view_columns(measured or MEASURES, prefix, aspect=tables.AVERAGE, criterion=criterion),
             notes=notes,
             source=SOURCE,
         ).filled(report.judges, rows)
         for prefix, about in captions.items()
     )
     text = "A judge that correlates with the ratings need not find them, nor order two texts."
-    yield chart(f"{name}: both views", text, means, line=0, axis=RANGE_AXIS)
+    yield tables.chart(f"{name}: both views", text, means, axis=RANGE_AXIS)
     yield ranks
 
 
 def _agreed_texts(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
-    """Yield how many texts have each rating, of those on which all raters agree."""
-    counts = rows.where(judge=PEOPLE, statistic="class_count")
-    if classes := class_columns(counts):
-        yield TableSpec(
+    counts = rows.where(judge=tables.PEOPLE, statistic="class_count")
+    lines = [tables.Entry(report.aspect(one), {"aspect": one}) for one in counts.names("aspect")]
+    if classes := tables.class_columns(counts):
+        yield tables.TableSpec(
             f"{dataset.name}: texts on whose rating all raters agree, from the lowest rating.",
             classes,
-            [
-                RowGroup(
-                    lines=[
-                        Entry(report.aspect(one), {"aspect": one}) for one in counts.names("aspect")
-                    ]
-                )
-            ],
+            [tables.RowGroup(lines=lines)],
             level=DIRECT,
-            judge=PEOPLE,
+            judge=tables.PEOPLE,
             corner="Aspect",
             code=False,
-            cell=counted,
+            cell=tables.counted,
         ).filled((), counts)
 
 
 def _classes(
-    report: Report,
-    rows: Rows,
-    of_dataset: Rows,
-    judges: Iterable[Judge],
-    aspects: Iterable[str],
-    name: str,
+    report: Report, rows: Rows, people: Rows, aspects: Sequence[str], name: str
 ) -> Iterator[Fold]:
-    """Yield, folded, people's classes by those of every judge."""
-    people = of_dataset.where(judge=PEOPLE)
+    """Yield, folded, people's classes by those of every judge that has a mean over aspects."""
+    known = rows.where(aspect=tables.AVERAGE).names("judge")
     sizes = {
         aspect: max((row.k for row in people.where(aspect=aspect.partition(".")[0])), default=0)
         for aspect in aspects
     }
-    for judge in judges:
+    for judge in [judge for judge in report.judges if judge.id in known]:
         mine = rows.where(judge=judge.id, statistic="class_count")
-        tables = [
-            class_table(
+        matrices = [
+            tables.class_table(
                 mine.where(judged=aspect),
                 size,
                 f"{name}, {report.aspect(aspect)}: people's classes (rows) and the judge's "
@@ -228,8 +183,8 @@ def _classes(
             for aspect, size in sizes.items()
             if len(mine.where(judged=aspect))
         ]
-        if tables:
-            yield Fold(f"Classes of {judge.id}: {name}", tables)
+        if matrices:
+            yield Fold(f"Classes of {judge.id}: {name}", matrices)
 
 
 # --- judges that differ in the range of their scale ------------------------------------------
@@ -242,7 +197,7 @@ def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figur
     for judge in report.judges:
         if dataset.id in cards[judge.id].points:
             alike.setdefault(cards[judge.id].alike, []).append(judge)
-    means = rows.where(aspect=AVERAGE)
+    means = rows.where(aspect=tables.AVERAGE)
     for criterion, judges in product(means.names("criterion"), alike.values()):
         frame = means.where(criterion=criterion).defined.frame
         measured = pd.MultiIndex.from_frame(frame[["statistic", "level"]]).isin(RANGE_MEASURES)
@@ -254,7 +209,7 @@ def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figur
         }
         if len({*map(tuple, points.values())}) > 1:
             points = dict(sorted(points.items(), key=lambda one: one[1]))
-            yield _range_figure(with_criterion(dataset.name, criterion), points, known)
+            yield _range_figure(tables.with_criterion(dataset.name, criterion), points, known)
 
 
 def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> Figure | Table:
@@ -268,18 +223,19 @@ def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> F
         judge: " to ".join(count(each) for each in dict.fromkeys((of[0], of[-1])))
         for judge, of in points.items()
     }
+    lines = [
+        tables.Entry(f"{size} points, {judge.id}", {"judge": judge.id}, judge.about)
+        for judge, size in sizes.items()
+    ]
     title = f"{name}: range of the scale, {next(iter(points)).model}"
-    table = TableSpec(
+    table = tables.TableSpec(
         f"{title}: means over aspects; n counts aspects, or chains. The tables of every aspect "
         "count texts and pairs.",
         columns,
         [
-            RowGroup(
-                where={"aspect": AVERAGE, "criterion": rows.names("criterion")[0]},
-                lines=[
-                    Entry(f"{size} points, {judge.id}", {"judge": judge.id}, judge.about)
-                    for judge, size in sizes.items()
-                ],
+            tables.RowGroup(
+                where={"aspect": tables.AVERAGE, "criterion": rows.names("criterion")[0]},
+                lines=lines,
             )
         ],
         source=SOURCE,
@@ -296,32 +252,29 @@ def _range_figure(name: str, points: Mapping[Judge, list[int]], rows: Rows) -> F
         "One model with one prompt form, on scales of "
         f"{listed(list(dict.fromkeys(sizes.values())))} points. {' '.join(changes)}"
     )
-    return chart(title, summary, table, line=0, axis=RANGE_AXIS)
+    return tables.chart(title, summary, table, axis=RANGE_AXIS)
 
 
 # --- constructed sets: graded sets and error-injection chains --------------------------------
 
 
-def constructed_table(
-    report: Report,
-    rows: Rows,
-    sets: Sequence[JudgedSet],
-    name: str,
-    level: str,
-    group: str,
-    measure: str,
-    notes: Sequence[str] = (),
+def _constructed(
+    report: Report, rows: Rows, sets: Sequence[JudgedSet], name: str, measure: str, *notes: str
 ) -> Table:
     """Return a statistic of every judge on each set of texts, and its means over these."""
+    (level,) = rows.names("level")
     columns = [
-        Column(judged, cell, group, where={"aspect": judged, "cell": cell}) for judged, cell in sets
+        Column(judged, cell, SETS[level], where={"aspect": judged, "cell": cell})
+        for judged, cell in sets
     ]
     columns += [
-        Column("all", word, "Mean", where={"aspect": AVERAGE, "criterion": word})
-        for word in rows.where(aspect=AVERAGE, statistic=measure).names("criterion")
+        Column("all", word, "Mean", where={"aspect": tables.AVERAGE, "criterion": word})
+        for word in rows.where(aspect=tables.AVERAGE, statistic=measure).names("criterion")
     ]
-    caption = f"{name}; {statistic_caption(measure)}."
-    spec = TableSpec(caption, columns, statistic=measure, level=level, notes=notes, source=SOURCE)
+    caption = f"{name}; {tables.statistic_caption(measure)}."
+    spec = tables.TableSpec(
+        caption, columns, statistic=measure, level=level, notes=notes, source=SOURCE
+    )
     return spec.filled(report.judges, rows)
 
 
@@ -337,20 +290,19 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
     notes = [f"{NOTE}; the section Construction shows how."] if len(read) < len(sets) else []
     notes += [f"Ratings that came with the texts: {', '.join(read)}."] if read else []
     found, near = (
-        constructed_table(report, rows, sets, name, GLOBAL, "Graded set", measure, notes)
+        _constructed(report, rows, sets, name, measure, *notes)
         for measure in ("kappa_linear", "cem_ord")
     )
-    yield chart(
+    yield tables.chart(
         f"{name}: ratings that each judge finds",
         "Agreement of a judge's classes with the ratings that the texts were made to have.",
         found,
-        line=0,
         axis=f"{label('kappa_linear')}, with 95 % interval; the line is chance",
     )
     yield near
-    yield from mean_differences(report, rows, ["kappa_linear"], name, GLOBAL)
+    yield from tables.mean_differences(report, rows, ["kappa_linear"], name, GLOBAL)
     counts = rows.where(statistic="class_count")
-    tables = []
+    matrices = []
     for judge, (judged, cell) in product(report.judges, sets):
         every = counts.where(judged=judged, cell=cell)
         mine = every.where(judge=judge.id)
@@ -361,8 +313,8 @@ def graded_sets(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]
                 f"{dataset.name}, {cell}, {report.aspect(judged)}: ratings (rows) and the classes "
                 f"of {judge.id} (columns)."
             )
-            tables.append(class_table(mine, size, caption, "Rating", "the rating"))
-    yield Fold(f"{name}, the classes of each judge", tables)
+            matrices.append(tables.class_table(mine, size, caption, "Rating", "the rating"))
+    yield Fold(f"{name}, the classes of each judge", matrices)
 
 
 def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
@@ -372,59 +324,47 @@ def chains(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     if not sets:
         return
     name = f"{dataset.name}, error-injection chains"
-
-    table = partial(constructed_table, report, rows, sets, name, LOCAL, "Chain")
-    yield chart(
+    table = partial(_constructed, report, rows, sets, name)
+    yield tables.chart(
         f"{name}: adjacent texts in the right order",
         "How often a judge gives the higher score to the text with one error less; a tie is wrong.",
-        table(STRICT, [ROW_NOTE]),
+        table(STRICT, ROW_NOTE),
         line=0.5,
         axis=DISTANCE_AXIS,
     )
     for judged_set in sets:
-        yield from _further_apart(report, dataset, rows, judged_set)
-        yield from scored_and_compared(report, dataset, rows, judged_set)
-    yield from mean_differences(report, rows, [STRICT], name, LOCAL)
+        yield from _by_distance(report, dataset, rows, judged_set)
+    yield from tables.mean_differences(report, rows, [STRICT], name, LOCAL)
     yield Fold(f"{name}: ties and missing scores", [table(measure) for measure in LENIENT])
 
 
 def _sets(rows: Rows) -> list[JudgedSet]:
-    """Return the sets of constructed texts that the rows are about."""
     built = rows.frame[rows.frame["perturbation"] != ""].drop_duplicates(["judged", "cell"])
     return list(zip(built["judged"], built["cell"], strict=True))
 
 
-def _further_apart(
+def _by_distance(
     report: Report, dataset: Dataset, rows: Rows, judged_set: JudgedSet
 ) -> Iterator[Figure | Table]:
-    """Yield the accuracy on texts that are k errors apart."""
-    judged, cell = judged_set
-    by_distance = rows.where(statistic=BY_DISTANCE, perturbation=cell.partition(".")[0])
-    shown = [judge for judge in report.judges if len(by_distance.where(judge=judge.id))]
-    known = [*by_distance.where(judged=judged, judge=tuple(judge.id for judge in shown)).defined]
-    if known:
-        title = f"{dataset.name}, {cell}: {report.aspect(judged)}, texts further apart"
-        caption = (
-            f"{dataset.name}, {cell}: share ordered correctly, by number of errors between the "
-            "two texts."
-        )
-        names = {judge: labelled(judge) for judge in shown}
-        yield distance_figure(title, caption, "Accuracy", {"": names}, known)
+    """Yield the accuracy on texts that are k errors apart.
 
-
-def scored_and_compared(
-    report: Report, dataset: Dataset, rows: Rows, judged_set: JudgedSet
-) -> Iterator[Figure | Table]:
-    """Yield the figure of judges that compare and judges that score; none without both.
-
-    `rows` are those of perspectives.csv on chains. Judges of the models that compare come
-    first among those that score; controls are in the figure of all that score.
+    Then that of judges that compare and judges that score, where there are both. Judges of the
+    models that compare come first among those that score; controls are in the first figure alone.
     """
     judged, cell = judged_set
-    compared = report.rows("pairwise", dataset.id).where(statistic=COMPARED)
-    scored = rows.where(statistic=BY_DISTANCE)
-    of_set = {"perturbation": cell.partition(".")[0], "judged": judged}  # in any degree
-    votes, scores = (table.where(**of_set).defined for table in (compared, scored))
+    name, aspect = f"{dataset.name}, {cell}", report.aspect(judged)
+    caption = f"{name}: share ordered correctly, by number of errors between the two texts."
+    pairs = report.rows("pairwise", dataset.id).where(statistic=COMPARED)
+    compared, scored = (
+        table.where(perturbation=cell.partition(".")[0])  # in any degree
+        for table in (pairs, rows.where(statistic=BY_DISTANCE))
+    )
+    votes, scores = (table.where(judged=judged).defined for table in (compared, scored))
+    if len(scores):
+        present = scored.names("judge")
+        names = {judge: tables.labelled(judge) for judge in report.judges if judge.id in present}
+        title = f"{name}: {aspect}, texts further apart"
+        yield _distance_figure(title, caption, "Accuracy", {"": names}, [*scores])
     real = [judge for judge in report.judges if not judge.control]
     comparing, scoring = (
         [judge for judge in real if judge.id in table.names("judge")] for table in (votes, scores)
@@ -432,12 +372,10 @@ def scored_and_compared(
     models = {judge.model for judge in comparing}
     scoring.sort(key=lambda judge: judge.model not in models)
     if comparing and scoring:
-        name = f"{dataset.name}, {cell}"
-        yield distance_figure(
-            f"{name}: {report.aspect(judged)}, scored and compared",
-            f"{name}: share ordered correctly, by number of errors between the two texts. n "
-            "counts pairs of texts; a tie and a missing reply are wrong. The original is "
-            "scored, but never compared.",
+        yield _distance_figure(
+            f"{name}: {aspect}, scored and compared",
+            f"{caption} n counts pairs of texts; a tie and a missing reply are wrong. The original "
+            "is scored, but never compared.",
             "Accuracy of scores (original included) and of comparisons (original left out)",
             {
                 "Judges that compare": {one: f"{one.id} (compares)" for one in comparing},
@@ -447,54 +385,35 @@ def scored_and_compared(
         )
 
 
-def distance_figure(
-    title: str,
-    caption: str,
-    subject: str,
-    judges: Judges,
-    known: Sequence[Row],
+def _distance_figure(
+    title: str, caption: str, subject: str, judges: Judges, known: Sequence[Row]
 ) -> Figure | Table:
-    """Return accuracies by the number of errors between two texts, and their table.
-
-    `known` has the rows of all judges.
-    """
-    names = {judge.id: name for names in judges.values() for judge, name in names.items()}
+    """Return accuracies by the number of errors between two texts; `known` has all rows."""
     steps = sorted({row.k for row in known})
     at = {(row.judge, row.k): row for row in known}
-    summary = f"{subject} by the number of errors between two texts. {_best(judges, known)}"
 
     def cells(judge: Judge) -> list[Cell]:
         return [estimate(at.get((judge.id, k)), counts=True) for k in steps]
 
-    bodies: list[Body] = []
+    bodies, names = list[Body](), dict[str, str]()
+    summary = f"{subject} by the number of errors between two texts."
     for heading, of_heading in judges.items():
-        bodies += judge_bodies(of_heading, cells, heading)
-    compared = any(row.statistic == COMPARED for row in known)
-    source = f"tables/pairwise.csv and {SOURCE}" if compared else SOURCE
-    columns = [Column(plural(k, "error")) for k in steps]
-    return chart(
-        title,
-        summary,
-        Table(caption, "Judge", columns, bodies, source=source),
-        line=0.5,
-        axis=DISTANCE_AXIS,
-        across=True,
-        names=names,
-    )
-
-
-def _best(judges: Judges, known: Sequence[Row]) -> str:
-    """Return who is best at the least and at the greatest distance, under each heading."""
-    sentences = []
-    for heading, of_heading in judges.items():
-        ids = {judge.id for judge in of_heading}
-        rows = [row for row in known if row.judge in ids]
+        bodies += tables.judge_bodies(of_heading, cells, heading)
+        of_judges = {judge.id: name for judge, name in of_heading.items()}
+        names |= of_judges
+        rows = [row for row in known if row.judge in of_judges]
         distances = [row.k for row in rows]
         each = []
         for k in dict.fromkeys((min(distances), max(distances))):
-            best = leaders(of_heading, (row for row in rows if row.k == k))
+            best = tables.leaders(of_heading, (row for row in rows if row.k == k))
             who = listed([row.judge for row in best])
             each.append(f"at {plural(k, 'error')} is {figures(best[0])} ({who})")
         group = f" of the {heading[0].lower()}{heading[1:]}" if heading else ""
-        sentences.append(f"The highest{group} {', '.join(each)}.")
-    return " ".join(sentences)
+        summary += f" The highest{group} {', '.join(each)}."
+    compared = any(row.statistic == COMPARED for row in known)
+    source = f"tables/pairwise.csv and {SOURCE}" if compared else SOURCE
+    columns = [Column(plural(k, "error")) for k in steps]
+    table = Table(caption, "Judge", columns, bodies, source=source)
+    return tables.chart(
+        title, summary, table, line=0.5, axis=DISTANCE_AXIS, across=True, names=names
+    )

@@ -1,31 +1,22 @@
 """Texts of known quality: perturbed ones, planned faults, and how graded sets were built."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
+from judgescope.report import tables
 from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate
-from judgescope.report.elements import Block, Body, Column, Figure, Line, Link, Section, Table, Text
-from judgescope.report.report import Dataset, Judge, Report, in_group
+from judgescope.report.elements import Block, Body, Column, Figure, Line, Link, Table, Text
+from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.tables import (
-    Entry,
-    RowGroup,
-    TableSpec,
-    chart,
-    class_columns,
-    counted,
-    section_of,
-    statistic_columns,
-)
 from judgescope.report.words import count, plural, spoken
 
 OUTCOMES = ("ok", "short", "impossible", "failed")
 SIZES = ("edits", "edit_distance")
 ALL, EVERY = "all", "every-lexical-judge"
 ANCHORS = (
-    "anchors_above_lower",
-    "anchors_above_same",
-    "anchors_below_same",
-    "anchors_below_higher",
+    *("anchors_above_lower", "anchors_above_same"),
+    *("anchors_below_same", "anchors_below_higher"),
 )
 COMPARATOR = "comparator_accuracy"
 ANCHOR_PAIRS = {
@@ -58,42 +49,31 @@ ANCHOR_NOTE = (
 )
 
 
-@in_group("Data quality", 10)
-def perturbations(report: Report) -> Section | None:
-    """Return per dataset the counts of outcomes, the edits and the edit distance."""
-    lead = (
-        "Every perturbed text differs from its original. Short means that fewer edits took effect "
-        "than planned, impossible that the text offers no place for the perturbation."
-    )
-    return section_of(report, "perturbations", "Perturbations", lead, _perturbations)
-
-
-def _perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+@tables.section_of(
+    *("Data quality", 10, "perturbations", "Perturbations"),
+    "Every perturbed text differs from its original. Short means that fewer edits took effect "
+    "than planned, impossible that the text offers no place for the perturbation.",
+)
+def perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield the counts of outcomes, the edits and the edit distance."""
     yield from _improved(dataset, rows)
-    cells = set(rows.names("cell"))
-    known = [perturbation for perturbation in report.perturbations if perturbation.cell in cells]
-    table = TableSpec(
+    cells, lines = rows.names("cell"), dict[str, list[tables.Entry]]()
+    for one in report.perturbations:
+        if one.cell in cells:
+            entry = tables.Entry(one.name, {"cell": one.cell}, one.degree)
+            lines.setdefault(f"{one.level} level", []).append(entry)
+    table = tables.TableSpec(
         f"{dataset.name}: number of texts by outcome, and the size of the perturbation.",
         [
             *(Column(one, group="Texts", statistic=f"share_{one}") for one in OUTCOMES),
-            *statistic_columns(SIZES),
+            *tables.statistic_columns(SIZES),
         ],
-        [
-            RowGroup(
-                f"{level} level",
-                lines=[
-                    Entry(one.name, {"cell": one.cell}, one.degree)
-                    for one in known
-                    if one.level == level
-                ],
-            )
-            for level in dict.fromkeys(one.level for one in known)
-        ],
+        [tables.RowGroup(level, lines=of_level) for level, of_level in lines.items()],
         corner="Perturbation",
         code=False,
         cell=_outcome,
     ).filled((), rows)
-    yield chart(
+    yield tables.chart(
         f"{dataset.name}: texts that were perturbed as planned",
         "The fewer texts are perturbed as planned, the weaker the evidence on discernment.",
         table,
@@ -107,19 +87,15 @@ def _perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Blo
 
 
 def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
-    """Say how many originals a model wrote, where one improved the references."""
     ok, kept, failed = (
         rows.at("", f"share_{outcome}", cell="original") for outcome in ("ok", "kept", "failed")
     )
     if ok is None:
         return
     parts = [f"Originals of {dataset.name}: a model improved {_number(ok)} of {ok.n} references"]
-    parts += (
-        [f"{_number(failed)} could not be improved and are left out"] if _number(failed) else []
-    )
-    parts += (
-        [f"{_number(kept)} could not be improved and are used unchanged"] if _number(kept) else []
-    )
+    for row, fate in ((failed, "left out"), (kept, "used unchanged")):
+        if _number(row):
+            parts.append(f"{_number(row)} could not be improved and are {fate}")
     yield Text(f"{'; '.join(parts)}.")
 
 
@@ -132,25 +108,21 @@ def _outcome(row: Row | None) -> Cell:
     if row is None or row.value is None or row.statistic in SIZES:
         return estimate(row)
     notes = (spoken(row.note),) if row.note else ()
-    style = count_cell(_number(row)).style
-    text = f"{count(_number(row))} of {count(row.n)}"
-    return Cell(text, notes=notes, sort=row.value, style=style, row=row)
+    cell = count_cell(_number(row))
+    text = f"{cell.text} of {count(row.n)}"
+    return replace(cell, text=text, notes=notes, sort=row.value, row=row)
 
 
 # --- planned faults --------------------------------------------------------------------------
 
 
-@in_group("Evidence", 100)
-def faults(report: Report) -> Section | None:
-    """Return per dataset how many planned faults every lexical judge misses, and who sees which."""
-    lead = (
-        "The authors of these texts planned a fault into some of them. A judge notices a fault "
-        "when it scores the faulty text strictly below the clean text of the same item."
-    )
-    return section_of(report, "faults", "Planned faults", lead, _faults)
-
-
-def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+@tables.section_of(
+    *("Evidence", 100, "faults", "Planned faults"),
+    "The authors of these texts planned a fault into some of them. A judge notices a fault "
+    "when it scores the faulty text strictly below the clean text of the same item.",
+)
+def faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield how many planned faults every lexical judge misses, and who sees which."""
     kinds = [*(kind for kind in rows.names("criterion") if kind != ALL), ALL]
     missed = {kind: rows.at(EVERY, "miss_rate", level="pooled", criterion=kind) for kind in kinds}
     of_all = missed[ALL]
@@ -164,15 +136,11 @@ def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         )
     sizes = {kind: {*rows.where(criterion=kind).frame["n"]} for kind in kinds}
     counts = any(len(found) > 1 for found in sizes.values())
-    bodies = []
-    for controls in (False, True):
-        lines = [
-            line
-            for judge in report.judges
-            if judge.control == controls
-            for line in _fault_lines(report, dataset, rows, judge, kinds, counts)
-        ]
-        bodies += [Body(lines, style="controls" if controls else "")] if lines else []
+    lines: dict[str, list[Line]] = {}
+    for judge in report.judges:  # controls are last
+        for line in _fault_lines(report, dataset, rows, judge, kinds, counts):
+            lines.setdefault("controls" if judge.control else "", []).append(line)
+    bodies = [Body(of_style, style=style) for style, of_style in lines.items()]
     if any(missed.values()):
         cells = [estimate(row, counts=counts) for row in missed.values()]
         bodies.append(Body([Line("missed by every lexical judge", cells)], style="sums"))
@@ -184,7 +152,7 @@ def _faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         for kind in kinds
     ]
     caption = f"{dataset.name}: share of planned faults noticed, by kind of fault."
-    yield chart(
+    yield tables.chart(
         f"{dataset.name}: planned faults that each judge notices",
         "A judge that notices every fault is at 100 %; a control shows what is noticed by chance.",
         Table(caption, "Judge", columns, bodies),
@@ -197,8 +165,7 @@ def _fault_lines(
     report: Report, dataset: Dataset, rows: Rows, judge: Judge, kinds: Sequence[str], counts: bool
 ) -> Iterator[Line]:
     """Yield a judge's rows: one for all aspects that it scores alike, else one for each."""
-    aspects: dict[tuple[float | None, ...], list[str]] = {}
-    numbers: dict[tuple[float | None, ...], list[Row | None]] = {}
+    aspects: dict[tuple[float | None, ...], dict[str, list[Row | None]]] = {}
     for aspect in dataset.aspects:
         noticed = [
             rows.at(judge.id, "detection_rate", aspect=aspect, level="pooled", criterion=kind)
@@ -206,22 +173,16 @@ def _fault_lines(
         ]
         if any(noticed):
             values = tuple(row.value if row else None for row in noticed)
-            aspects.setdefault(values, []).append(report.aspect(aspect))
-            numbers[values] = noticed
-    alike = len(aspects) == 1 and sum(map(len, aspects.values())) > 1
-    for values, names in aspects.items():
-        about = "the same on all aspects" if alike else ", ".join(names)
-        cells = [estimate(row, counts=counts) for row in numbers[values]]
+            aspects.setdefault(values, {})[aspect] = noticed
+    for same in aspects.values():
+        alike = len(aspects) == 1 and len(same) > 1
+        about = "the same on all aspects" if alike else ", ".join(map(report.aspect, same))
+        *_, last = same.values()
+        cells = [estimate(row, counts=counts) for row in last]
         yield Line(judge.id, cells, about, "control" if judge.control else "")
 
 
 # --- construction ----------------------------------------------------------------------------
-
-
-@in_group("Data quality", 20)
-def construction(report: Report) -> Section | None:
-    """Return the ratings of graded sets, signs of their quality, and the cost of each step."""
-    return section_of(report, "construction", "Construction", LEAD, _construction)
 
 
 def built_sets(rows: Rows) -> set[str]:
@@ -232,62 +193,56 @@ def built_sets(rows: Rows) -> set[str]:
     return {*rows.where(statistic="errors_mean").defined.names("cell")}
 
 
-def _construction(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
+@tables.section_of("Data quality", 20, "construction", "Construction", LEAD)
+def construction(_: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
+    """Yield the ratings of graded sets, signs of their quality, and the cost of each step."""
     counts, known = rows.where(statistic="class_count"), built_sets(rows)
     sets = counts.names("cell")
     of_sets = rows.frame.drop_duplicates("cell").set_index("cell")[["judge", "judged"]]
     by_set = {
-        name: Entry(name, {"cell": name, "judge": judge, "aspect": judged})
+        name: tables.Entry(name, {"cell": name, "judge": judge, "aspect": judged})
         for name, judge, judged in of_sets.loc[sets].itertuples(name=None)
     }
+    table_of = partial(tables.TableSpec, source=SOURCE, corner="Graded set")
     if sets:
-        table = TableSpec(
+        table = table_of(
             f"{dataset.name}: texts of each rating, from the lowest, and the errors in them.",
             [
-                *class_columns(counts, "Texts"),
-                *class_columns(counts, "Errors in the mean", "errors_mean"),
+                *tables.class_columns(counts, "Texts"),
+                *tables.class_columns(counts, "Errors in the mean", "errors_mean"),
             ],
-            [RowGroup(lines=[*by_set.values()])],
-            source=SOURCE,
-            corner="Graded set",
+            [tables.RowGroup(lines=[*by_set.values()])],
             cell=lambda row: (
-                estimate(row) if row and row.statistic != "class_count" else counted(row)
+                estimate(row) if row and row.statistic != "class_count" else tables.counted(row)
             ),
         ).filled((), rows)
-        yield chart(
+        yield tables.chart(
             f"{dataset.name}: errors in the texts of each rating",
             "Class 1 is the lowest rating: the higher the class, the fewer errors there should be.",
             table,
-            line=0,
             axis="errors in a text on average, with 95 % interval",
             statistics=["errors_mean"],
         )
     if built := [by_set[name] for name in sets if name in known]:
-        yield TableSpec(
+        yield table_of(
             f"{dataset.name}: outcomes of the candidates.",
             [Column(title, statistic=name) for name, title in CANDIDATES.items()],
-            [RowGroup(lines=built)],
+            [tables.RowGroup(lines=built)],
             notes=[CANDIDATE_NOTE],
-            source=SOURCE,
-            corner="Graded set",
             counts=True,
         ).filled((), rows)
     anchored = rows.where(statistic=ANCHORS).names("cell")
     if lines := [by_set[name] for name in sets if name in anchored]:
-        right = "The comparator is right"
-        yield TableSpec(
+        columns, right = tables.statistic_columns(ANCHORS, "Texts"), "The comparator is right"
+        columns += [
+            Column(title, "", right, statistic=COMPARATOR, where={"level": pairs})
+            for pairs, title in ANCHOR_PAIRS.items()
+        ]
+        yield table_of(
             f"{dataset.name}: the chosen texts among the anchors, and the comparator on these.",
-            [
-                *statistic_columns(ANCHORS, "Texts"),
-                *(
-                    Column(title, "", right, statistic=COMPARATOR, where={"level": pairs})
-                    for pairs, title in ANCHOR_PAIRS.items()
-                ),
-            ],
-            [RowGroup(lines=lines)],
+            columns,
+            [tables.RowGroup(lines=lines)],
             notes=[ANCHOR_NOTE],
-            source=SOURCE,
-            corner="Graded set",
             cell=lambda row: estimate(row, counts=row is not None and row.statistic == COMPARATOR),
         ).filled((), rows)
     if len(rows.where(statistic="replies")):

@@ -5,36 +5,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, product
 
+from judgescope.report import tables
 from judgescope.report.cells import estimate, figures
-from judgescope.report.elements import (
-    Block,
-    Column,
-    Figure,
-    Fold,
-    Heading,
-    Line,
-    Link,
-    Section,
-    Table,
-    Text,
-)
-from judgescope.report.report import Dataset, Judge, Report, in_group
+from judgescope.report.elements import Block, Column, Figure, Fold, Heading, Line, Link, Table, Text
+from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
-from judgescope.report.tables import (
-    AVERAGE,
-    PEOPLE,
-    Entry,
-    RowGroup,
-    TableSpec,
-    aspect_chart,
-    aspect_columns,
-    between,
-    by_dataset,
-    chart,
-    leaders,
-    section_of,
-    statistic_caption,
-)
 from judgescope.report.words import LEVELS, label, listed, plural
 
 SOURCE = "tables/robustness.csv"
@@ -82,50 +57,50 @@ FORMS_LEAD = (
 Models = dict[str, list[Judge]]
 
 
-@in_group("Evidence", 70)
-def section(report: Report) -> Section | None:
-    """Return per dataset the agreement over forms, what hints do, and what reasons are like."""
-    return section_of(report, "robustness", "Robustness", LEAD, _dataset)
-
-
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    frame = rows.frame[(rows.frame["aspect"] != AVERAGE) & (rows.frame["judge"] != PEOPLE)]
-    aspects = Rows(frame).names("judged")
-    attacked, rows = rows, Rows(rows.frame.assign(judge_b=""))  # so that a judge can be looked up
+@tables.section_of("Evidence", 70, "robustness", "Robustness", LEAD)
+def section(report: Report, dataset: Dataset, attacked: Rows) -> Iterator[Block]:
+    """Yield the agreement over forms, what hints do, what reasons are like, and attacks."""
+    rows = Rows(attacked.frame.assign(judge_b=""))  # so that a judge can be looked up
+    of_people = rows.frame["judge"] == tables.PEOPLE
+    of_means = rows.frame["aspect"] == tables.AVERAGE
+    aspects = Rows(rows.frame[~(of_people | of_means)]).names("judged")
+    per_judge = partial(_per_judge, report, dataset, rows, aspects)
     if len(rows.where(statistic=ALPHAS)):
-        alphas = [_per_judge(report, dataset, rows, aspects, name) for name in ALPHAS]
         for aspect in aspects:
             yield from _with_people(report, dataset, rows, aspect)
         yield _consistency(report, dataset, rows, aspects)
-        yield alphas[0]
-        yield Fold(f"{dataset.name}: α of people and judge in other ways", alphas[1:])
+        first, *others = map(per_judge, ALPHAS)
+        yield first
+        yield Fold(f"{dataset.name}: α of people and judge in other ways", others)
     if len(rows.where(statistic="follow_rate")):
-        yield from _hints(report, dataset, rows, aspects)
+        yield from tables.aspect_chart(
+            *(report, dataset, rows, SHIFT, ": shift toward the hint"),
+            "Points by which a score moves toward the hint, on texts whose score without the hint "
+            "differs from it.",
+            "points toward the hint, with 95 % interval; the line marks no shift",
+            source=SOURCE,
+        )
+        yield from map(partial(per_judge, counts=True), HINT_RATES)
+        details = [per_judge(name, counts=name != SHIFT) for name in HINT_DETAILS]
+        yield Fold(f"{dataset.name}: hints in detail", details)
     if len(rows.where(statistic=REASONS)):
         yield from _reasons(report, dataset, rows, aspects)
     yield from attacks(report, dataset, attacked)
 
 
 def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Table:
-    """Return how consistent people are, and each model over its forms."""
     forms = rows.where(statistic="alpha_forms")
-    alphas = rows.where(statistic="alpha_ordinal", judge=PEOPLE)
-    people = {
-        one: alphas.where(judged=one) or alphas.where(judged=one.partition(".")[0])
-        for one in aspects
-    }
-    lines: list[Entry | Line] = [
-        Line("people", [estimate(found.first) for found in people.values()]),
-        *(Entry(model, {"judge": model}) for model in forms.names("judge")),
-    ]
-    caption = (
-        f"{dataset.name}: Krippendorff's α, ordinal, of people among themselves and of each "
-        "model's forms without a hint, each form treated as a rater."
+    alphas = rows.where(statistic="alpha_ordinal", judge=tables.PEOPLE)
+    people = (
+        alphas.where(judged=one) or alphas.where(judged=one.partition(".")[0]) for one in aspects
     )
-    return TableSpec(
-        caption,
-        aspect_columns(report, aspects),
-        [RowGroup(lines=lines)],
+    lines: list[tables.Entry | Line] = [Line("people", [estimate(found.first) for found in people])]
+    lines += [tables.Entry(model, {"judge": model}) for model in forms.names("judge")]
+    return tables.TableSpec(
+        f"{dataset.name}: Krippendorff's α, ordinal, of people among themselves and of each "
+        "model's forms without a hint, each form treated as a rater.",
+        tables.aspect_columns(report, aspects),
+        [tables.RowGroup(lines=lines)],
         statistic="alpha_forms",
         source=SOURCE,
         corner="Raters",
@@ -142,10 +117,9 @@ def _per_judge(
     *,
     counts: bool = False,
 ) -> Table:
-    """Return a statistic of each judge that has it, by aspect."""
-    return TableSpec(
-        f"{dataset.name}; {statistic_caption(name)}.",
-        aspect_columns(report, aspects),
+    return tables.TableSpec(
+        f"{dataset.name}; {tables.statistic_caption(name)}.",
+        tables.aspect_columns(report, aspects),
         statistic=name,
         source=SOURCE,
         counts=counts,
@@ -156,18 +130,18 @@ def _with_people(
     report: Report, dataset: Dataset, rows: Rows, aspect: str
 ) -> Iterator[Figure | Table]:
     """Yield alpha of each judge with people's median; the line is people's own agreement."""
-    alphas = rows.where(statistic="alpha_pair", judged=aspect)
-    people = rows.where(judge=PEOPLE, aspect=aspect.partition(".")[0], statistic="alpha_ordinal")
-    among, best = people.first, leaders(report.judges, alphas)
+    plain, alphas = aspect.partition(".")[0], rows.where(statistic="alpha_pair", judged=aspect)
+    among = rows.where(judge=tables.PEOPLE, aspect=plain, statistic="alpha_ordinal").first
+    best = tables.leaders(report.judges, alphas)
     if not best or among is None or among.value is None:
         return
     title = f"{dataset.name}, {report.aspect(aspect)}: agreement with people by form"
-    table = TableSpec(
+    table = tables.TableSpec(
         f"{title}.",
         [Column(label("alpha_pair"), statistic="alpha_pair", where={"aspect": aspect})],
         source=SOURCE,
     ).filled(report.judges, rows)
-    yield chart(
+    yield tables.chart(
         title,
         f"α of each judge with people's lower median on {report.aspect(aspect).lower()}; people "
         f"reach {figures(among)} with each other. Highest: {listed([r.judge for r in best])}, "
@@ -178,61 +152,37 @@ def _with_people(
     )
 
 
-def _hints(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Iterator[Block]:
-    """Yield how often scores equal the hint, and by how much they move to it."""
-    yield from aspect_chart(
-        *(report, dataset, rows, SHIFT, ": shift toward the hint"),
-        "Points by which a score moves toward the hint, on texts whose score without the hint "
-        "differs from it.",
-        "points toward the hint, with 95 % interval; the line marks no shift",
-        source=SOURCE,
-    )
-    for name in HINT_RATES:
-        yield _per_judge(report, dataset, rows, aspects, name, counts=True)
-    details = [
-        _per_judge(report, dataset, rows, aspects, name, counts=name != SHIFT)
-        for name in HINT_DETAILS
-    ]
-    yield Fold(f"{dataset.name}: hints in detail", details)
-
-
 def _reasons(
     report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
 ) -> Iterator[Block]:
     """Yield the reasons that judges gave, the effect of a hint on them, and replies without any."""
-    yield from aspect_chart(
+    yield from tables.aspect_chart(
         *(report, dataset, rows, "sentiment", ": sentiment of the reasons"),
         "Mean polarity of the words of each judge's reasons, from -1 to 1.",
         "mean polarity, with 95 % interval; the line marks neutral",
         source=SOURCE,
     )
     changed = [name for name in CHANGES if len(rows.where(statistic=name))]
-    tables = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
-    if len(rows.where(statistic=OVER_FORMS)):
-        tables.append(_sentiment_over_forms(report, dataset, rows, aspects))
-    yield Fold(f"{dataset.name}: the reasons that judges gave", tables)
-
-
-def _sentiment_over_forms(
-    report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
-) -> Table:
-    """Return the sentiment of each model over its forms, and how each hint changes it."""
-    gap = f"difference_{OVER_FORMS}"
-    lines = [Entry(one, {"judge": one}) for one in rows.where(statistic=OVER_FORMS).names("judge")]
-    lines += [
-        Entry(f"{judge}, minus the forms", {"judge": judge, "statistic": gap})
-        for judge in rows.where(statistic=gap).names("judge")
-    ]
-    return TableSpec(
-        f"{dataset.name}; {statistic_caption(OVER_FORMS)}; with a hint, the difference from "
-        "that mean.",
-        aspect_columns(report, aspects),
-        [RowGroup(lines=lines)],
-        statistic=OVER_FORMS,
-        source=SOURCE,
-        corner="Model, judge",
-        code=False,
-    ).filled((), rows)
+    shown = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
+    if models := rows.where(statistic=OVER_FORMS).names("judge"):
+        gap = f"difference_{OVER_FORMS}"
+        lines = [tables.Entry(one, {"judge": one}) for one in models]
+        lines += [
+            tables.Entry(f"{judge}, minus the forms", {"judge": judge, "statistic": gap})
+            for judge in rows.where(statistic=gap).names("judge")
+        ]
+        caption = f"{dataset.name}; {tables.statistic_caption(OVER_FORMS)}"
+        over_forms = tables.TableSpec(
+            f"{caption}; with a hint, the difference from that mean.",
+            tables.aspect_columns(report, aspects),
+            [tables.RowGroup(lines=lines)],
+            statistic=OVER_FORMS,
+            source=SOURCE,
+            corner="Model, judge",
+            code=False,
+        )
+        shown.append(over_forms.filled((), rows))
+    yield Fold(f"{dataset.name}: the reasons that judges gave", shown)
 
 
 def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
@@ -241,30 +191,31 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     rows = rows.where(statistic=(SHIFTED, OBEYED, P, shift_gap, obey_gap))
     if not len(rows):
         return
-    title = f"{dataset.name}: attacks on the judge"
-    yield Heading(title, f"injection-{dataset.id}")
+    yield Heading(f"{dataset.name}: attacks on the judge", f"injection-{dataset.id}")
     yield Text(ATTACK_LEAD)
-    columns = [(Column(report.perturbation(name)), name) for name in rows.names("perturbation")]
 
     def table(aspect: str, name: str, degree: str) -> Table:
         plain, _, wording = aspect.partition(".")
-        about = "mean over aspects" if plain == AVERAGE else report.aspect(plain)
+        about = "mean over aspects" if plain == tables.AVERAGE else report.aspect(plain)
         about += f" ({wording})" if wording else ""
-        said = GAPS.get(name, statistic_caption(name))
-        return TableSpec(
-            f"{dataset.name}, {INJECTED[degree]}, {about}; {said}.",
-            [
-                Column(column.text, where={"aspect": aspect, "cell": f"{attack}.{degree}"})
-                for column, attack in columns
-            ],
+        caption = f"{dataset.name}, {INJECTED[degree]}, {about}; "
+        columns = [
+            Column(
+                report.perturbation(attack), where={"aspect": aspect, "cell": f"{attack}.{degree}"}
+            )
+            for attack in rows.names("perturbation")
+        ]
+        return tables.TableSpec(
+            f"{caption}{GAPS.get(name, tables.statistic_caption(name))}.",
+            columns,
             statistic=name,
             source=SOURCE,
         ).filled(report.judges, rows)
 
     folded: list[Block] = []
-    for wording in rows.where(aspect=AVERAGE).names("judged"):
+    for wording in rows.where(aspect=tables.AVERAGE).names("judged"):
         made = table(wording, shift_gap, ATTACK)
-        yield chart(f"{dataset.name}: shift by attacks", GAP, made, line=0, axis=SHIFT_AXIS)
+        yield tables.chart(f"{dataset.name}: shift by attacks", GAP, made, axis=SHIFT_AXIS)
         yield table(wording, OBEYED, ATTACK)
         folded += [table(wording, SHIFTED, degree) for degree in (ATTACK, INERT)]
         folded.append(table(wording, obey_gap, ATTACK))
@@ -278,14 +229,8 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 # --- the judges of one model beside each other -----------------------------------------------
 
 
-@in_group("Evidence", 20)
-def forms(report: Report) -> Section | None:
-    """Return per dataset the agreement of each model's judges by one statistic; others folded."""
-    blocks = by_dataset(report.datasets, "forms", partial(_forms, report))
-    return Section("forms", "Prompt forms", FORMS_LEAD, blocks) if blocks else None
-
-
-def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
+@tables.section_of("Evidence", 20, "forms", "Prompt forms", FORMS_LEAD, always=True)
+def forms(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
     """Yield the tables of the first statistic that has rows (of Hu et al. 2024), others folded.
 
     They are of the judges that read a form, by model, for models with several.
@@ -298,15 +243,23 @@ def _forms(report: Report, dataset: Dataset) -> Iterator[Block]:
             described = replace(judge, about=_asked(report, judge))
             models.setdefault(card.model, []).append(described)
     models = {model: judges for model, judges in models.items() if len(judges) > 1}
-    rest: list[Table] = []
-    shown = False
+    rest, shown = list[Table](), False
     for level, name in product(LEVELS, FORM_STATISTICS):
         found = _of_statistic(report, dataset, models, name, level)
         if shown:
             rest += [table for table, _ in found]
         elif found:
             shown = True
-            yield from (_form_figure(dataset, name, *each) for each in found[1:])
+            for table, rows in found[1:]:
+                known = rows.defined.frame
+                apart = ((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum()
+                summary = (
+                    f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an "
+                    "interval that excludes 0."
+                )
+                title = f"{dataset.name}: effect of the prompt form"
+                axis = f"difference in {label(name)}"
+                yield tables.chart(title, summary, table, axis=axis, across=True)
             yield found[0][0]
     if rest:
         yield Fold(f"Other correlations and levels, {dataset.name}", rest)
@@ -319,22 +272,21 @@ def _of_statistic(
 
     Each is a table without empty columns, with its rows.
     """
-    wordings = dict.fromkeys(aspect.partition(".")[2] for aspect in dataset.aspects)
-    means = [".".join(filter(None, (AVERAGE, wording))) for wording in wordings]
-    aspects = [*dataset.aspects, *means]
+    means = ["".join((tables.AVERAGE, *one.partition(".")[1:])) for one in dataset.aspects]
+    aspects = [*dict.fromkeys([*dataset.aspects, *means])]
     title = f"{dataset.name}: {label(name)}, {LEVELS[level][0]}"
     agreement = report.rows("agreement", dataset.id)
     ids = tuple(judge.id for judge in chain(*models.values()))
     reached = agreement.where(judge=ids, statistic=name, level=level, judged=tuple(aspects))
     comparison = report.rows("comparison", dataset.id)
     differences = [
-        between(comparison, judge, first, name, aspect=aspect, level=level)
+        tables.between(comparison, judge, first, name, aspect=aspect, level=level)
         for first, *judges in models.values()
         for judge in judges
         for aspect in aspects
     ]
     caption = f"{title}: difference from the model's first judge; above 0 is better."
-    tables = []
+    made = []
     for about, source, skipped, numbers in (
         (f"{title}, by form.", "agreement", 0, reached),
         (caption, "comparison", 1, differences),
@@ -342,43 +294,24 @@ def _of_statistic(
         rows = Rows.of(row._replace(statistic=name, judge_b="") for row in numbers if row)
         if len(rows):
             columns = [aspect for aspect in aspects if aspect in rows.names("judged")]
-            spec = TableSpec(
+            spec = tables.TableSpec(
                 about,
-                aspect_columns(report, columns),
-                [RowGroup(model, judges=judges[skipped:]) for model, judges in models.items()],
+                tables.aspect_columns(report, columns),
+                [
+                    tables.RowGroup(model, judges=judges[skipped:])
+                    for model, judges in models.items()
+                ],
                 statistic=name,
                 level=level,
                 source=f"tables/{source}.csv",
                 corner="Model and judge",
                 every_judge=True,
             )
-            tables.append((spec.filled((), rows), rows))
-    return tables
-
-
-def _form_figure(dataset: Dataset, name: str, table: Table, rows: Rows) -> Figure | Table:
-    """Return differences from each model's first judge as a figure, beside their table.
-
-    The table alone where none is defined.
-    """
-    known = rows.defined.frame
-    apart = ((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum()
-    summary = (
-        f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an interval that "
-        "excludes 0."
-    )
-    return chart(
-        f"{dataset.name}: effect of the prompt form",
-        summary,
-        table,
-        line=0,
-        axis=f"difference in {label(name)}",
-        across=True,
-    )
+            made.append((spec.filled((), rows), rows))
+    return made
 
 
 def _asked(report: Report, judge: Judge) -> str:
-    """Return how a judge's model is asked, from the judge's card."""
     card = report.spec.judges[judge.id]
     parts = (
         card.form,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 
 from judgescope.report.elements import (
     Block,
@@ -12,13 +12,12 @@ from judgescope.report.elements import (
     Marked,
     Marking,
     Part,
-    Section,
     Table,
     Text,
 )
-from judgescope.report.items import DRAWN, LEAST, AnnotatedText, Reading
+from judgescope.report.items import DRAWN, LEAST, Reading
 from judgescope.report.marked import Error, Piece, grouped, pieces
-from judgescope.report.report import Dataset, Report, in_group
+from judgescope.report.report import Dataset, Report
 from judgescope.report.rows import Rows
 from judgescope.report.tables import TableSpec, aspect_groups, chart, section_of, statistic_columns
 from judgescope.report.words import STATUSES, label, plural
@@ -61,28 +60,20 @@ HINT = (
 )
 
 
-@in_group("Evidence", 110)
-def section(report: Report) -> Section | None:
-    """Return what judges list, how it agrees with people, and texts with the errors in them."""
-    return section_of(report, "spans", "Error spans", LEAD, _dataset)
-
-
-def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+@section_of("Evidence", 110, "spans", "Error spans", LEAD)
+def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+    """Yield what judges list, how it agrees with people, and texts with the errors in them."""
     cells = rows.names("cell")
     shown = next((name for name in ("systems", "original") if name in cells), cells[0])
     listed = (*LISTED, *FOUND)
     agreed: list[Block] = []
     if len(rows.where(statistic=AGREED)):
-        first, *rest = (
-            _agreement(report, dataset, rows, level, forms)
-            for level in LEVELS
-            for forms in (FORMS, KINDS)
-        )
+        ways = product(LEVELS, (FORMS, KINDS))
+        first, *rest = (_agreement(report, dataset, rows, *way) for way in ways)
         yield chart(
             f"{dataset.name}: spans of judges and of people",
             "The share of a judge's spans that people marked, and of people's spans that it lists.",
             first,
-            line=0,
             axis="share, with 95 % interval",
         )
         agreed = [Fold(f"{dataset.name}: precision and recall by text, and by kind", rest)]
@@ -98,10 +89,8 @@ def _dataset(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequence[str]) -> Table:
     """Return some statistics of one set of texts, per aspect and judge."""
-    sets = {"systems": "the systems' texts", "original": "the originals"}
-    sets |= {
-        one.cell: " ".join(filter(None, (one.name, one.degree))) for one in report.perturbations
-    }
+    sets = {one.cell: f"{one.name} {one.degree}".strip() for one in report.perturbations}
+    sets |= {"systems": "the systems' texts", "original": "the originals"}
     caption = f"{dataset.name}, {sets.get(cell, cell)}: the errors that judges list."
     part = rows.where(cell=cell, statistic=tuple(names))
     return TableSpec(
@@ -115,7 +104,6 @@ def _of_set(report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequ
 def _agreement(
     report: Report, dataset: Dataset, rows: Rows, level: str, forms: Mapping[str, str]
 ) -> Table:
-    """Return precision, recall and F1 of spans for some ways to match them."""
     part = rows.where(statistic=AGREED, level=level)
     (cell,) = part.names("cell")  # people mark errors in one set of texts
     return TableSpec(
@@ -133,35 +121,30 @@ def _agreement(
 
 
 def _marked_texts(report: Report, dataset: Dataset) -> Iterator[Fold]:
-    """Yield, for each aspect, texts with the errors that each judge lists in them."""
+    """Yield, for each aspect, texts as people mark them, if they do, and as each judge does."""
     texts = report.annotated.get(dataset.id, [])
     ids = (f"error-{dataset.id}-{number}" for number in count(1))
-    aspects = [
-        aspect for aspect in dataset.aspects if any(aspect in text.readings for text in texts)
-    ]
+    aspects = [one for one in dataset.aspects if any(one in text.readings for text in texts)]
+    order = [judge.id for judge in report.judges]
     for aspect in aspects:
-        every = [_marked(report, text, aspect, ids) for text in texts if aspect in text.readings]
+        every = []
+        for text in (text for text in texts if aspect in text.readings):
+            readings = sorted(text.readings[aspect], key=lambda one: order.index(one.judge))
+            markings = [_marking(text.text, reading, ids) for reading in readings]
+            if text.gold is not None:
+                people = Reading("", None, "", text.gold)
+                markings.insert(0, _marking(text.text, people, ids))
+            every.append(Marked(text.target, markings))
         limit = max(MOST_MARKINGS // len(aspects), 1)
         left, shown = limit, []
-        for text in every[:limit]:
-            kept = text.markings[:left]
+        for marked in every[:limit]:
+            kept = marked.markings[:left]
             left -= len(kept)
-            shown += [replace(text, markings=kept)] if kept else []
-        hidden = sum(len(text.markings) for text in every) - (limit - left)
+            shown += [replace(marked, markings=kept)] if kept else []
+        hidden = sum(len(marked.markings) for marked in every) - (limit - left)
         more = f" {plural(hidden, 'more marked text is', 'more marked texts are')} left out here."
         name = f"{dataset.name}, {report.aspect(aspect)}: texts with the errors in them"
         yield Fold(name, [Text(HINT + more * bool(hidden), style="small"), *shown])
-
-
-def _marked(report: Report, text: AnnotatedText, aspect: str, ids: Iterator[str]) -> Marked:
-    """Return a text as people mark it, if they do, and as each judge does."""
-    order = {judge.id: number for number, judge in enumerate(report.judges)}
-    readings = sorted(text.readings[aspect], key=lambda reading: order[reading.judge])
-    markings = [_marking(text.text, reading, ids) for reading in readings]
-    if text.gold is not None:
-        people = Reading("", None, "", text.gold)
-        markings.insert(0, _marking(text.text, people, ids))
-    return Marked(text.target, markings)
 
 
 def _marking(text: str, reading: Reading, ids: Iterator[str]) -> Marking:

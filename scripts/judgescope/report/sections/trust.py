@@ -3,41 +3,18 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
-from judgescope.methods.claims.base import (
-    AGREEMENT,
-    AS_RATER,
-    BAR,
-    CAUGHT,
-    HINTED,
-    HINTS,
-    LABELS,
-    P_HOLM,
-    PAIRS,
-    PASSED,
-    PERTURBATION,
-)
+from judgescope.methods.claims import base
 from judgescope.parsing.judgment import OFF_GRID
+from judgescope.report import words
 from judgescope.report.cells import NO_CELL, Cell, estimate, figures, short, words_cell
 from judgescope.report.claims import FIRST, FOUND, GOOD, KINDS, Claim
 from judgescope.report.elements import Body, Column, Line, Table
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.cost import free, price_per_1000
-from judgescope.report.sections.study import Tally
-from judgescope.report.words import (
-    OFF_GRID_SENTENCE,
-    STATUSES,
-    THOUSAND,
-    count,
-    dollars,
-    label,
-    listed,
-    p_value,
-    percent,
-    plural,
-    spoken,
-)
+from judgescope.report.sections.study import tally_of
 from judgescope.statistics.raters import AS_GOOD
 from judgescope.statistics.verdict import HOLM, MOST, Outcome
 
@@ -83,9 +60,9 @@ BARS = {
 FEWEST_FOR_NUMBER = 10
 """A correlation of fewer texts or sources is left out."""
 OF_KIND = {
-    (PERTURBATION, "chance"): "p > .05",
-    (PERTURBATION, "length"): "noticed, but the texts' length alone notices it, too",
-    (HINTS, "chance"): "neither withstanding nor following is shown",
+    (base.PERTURBATION, "chance"): "p > .05",
+    (base.PERTURBATION, "length"): "noticed, but the texts' length alone notices it, too",
+    (base.HINTS, "chance"): "neither withstanding nor following is shown",
 }
 """Kind and reason -> its words, if they differ from those of most kinds."""
 WHY = {
@@ -100,7 +77,7 @@ WHY = {
     "no_interval": "too few sources for an interval",
     "these_systems": "for these {} systems only",
     "few_systems": "rests on {} systems, fewer than 8",
-    HINTED: "it is given a rating of the text",
+    base.HINTED: "it is given a rating of the text",
     "index": "not shown that unwanted drops are smaller than wanted ones",
     "rarely": "rarely: for fewer than a quarter of the texts",
     "asked_once": "each text was judged only once without the hint",
@@ -150,7 +127,7 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
         return "No number that decides a claim was measured."
     kinds = {
         kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
-        for kind in (BAR, AGREEMENT, LABELS, PAIRS, PERTURBATION)
+        for kind in (base.BAR, base.AGREEMENT, base.LABELS, base.PAIRS, base.PERTURBATION)
     }
     counted = {*kinds, *FOUND}
     others = [claim for claim in every if claim.kind.partition(" ")[0] not in counted]
@@ -158,7 +135,7 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     if others:
         held = sum(claim.outcome in GOOD for claim in others)
         verb = "holds" if held == 1 else "hold"
-        parts.append(f"{held} of {plural(len(others), 'further claim')} {verb}")
+        parts.append(f"{held} of {words.plural(len(others), 'further claim')} {verb}")
     kept = parts[:1] or ["no claim about its labels could be decided"]
     for part in parts[1:]:
         if len("; ".join([*kept, part]).split()) <= ANSWER_WORDS:
@@ -172,9 +149,9 @@ def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
 
     Only if the claim fails; of several aspects the worst one, and how many more there are.
     """
-    for kind, words in (
-        (CAUGHT, "lets {} of bad texts through"),
-        (PASSED, "rejects {} of good texts"),
+    for kind, template in (
+        (base.CAUGHT, "lets {} of bad texts through"),
+        (base.PASSED, "rejects {} of good texts"),
     ):
         missed = [one for one in claims if one.kind == kind and one.outcome == Outcome.MISSES]
         if not missed:
@@ -184,18 +161,17 @@ def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
         names = dataset.labels_on(worst.row.judged)
         given = " where people say ".join(f"“{names[k]}”" for k in (1 - FOUND[kind], FOUND[kind]))
         more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
-        share = percent(1 - (worst.row.value or 0.0))
-        yield f"{words.format(share)} ({worst.subject}: {given}{more})"
+        share = words.percent(1 - (worst.row.value or 0.0))
+        yield f"{template.format(share)} ({worst.subject}: {given}{more})"
 
 
 def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
-    """Yield the counts of claims by outcome, for the kinds that are counted."""
-    bars, pairs, texts = kinds[BAR], kinds[PAIRS], kinds[PERTURBATION]
+    bars, pairs, texts = kinds[base.BAR], kinds[base.PAIRS], kinds[base.PERTURBATION]
     if n := bars.total():
         met, missed = bars[Outcome.MEETS], bars[Outcome.MISSES]
-        yield f"meets {met} of {plural(n, 'required bar')}, misses {missed}"
-    if n := (on_aspects := kinds[AGREEMENT] + kinds[LABELS]).total():
-        aspects = plural(n, "aspect")
+        yield f"meets {met} of {words.plural(n, 'required bar')}, misses {missed}"
+    if n := (on_aspects := kinds[base.AGREEMENT] + kinds[base.LABELS]).total():
+        aspects = words.plural(n, "aspect")
         rater, better, worse = (
             on_aspects[one] for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.BELOW)
         )
@@ -210,132 +186,126 @@ def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
             yield f"shown to agree with people on none of {aspects}{below}"
     if n := pairs.total():
         held = sum(pairs[one] for one in GOOD)
-        yield f"finds the better of two texts on {held or 'none'} of {plural(n, 'aspect')}"
+        yield f"finds the better of two texts on {held or 'none'} of {words.plural(n, 'aspect')}"
     if n := texts.total():
         noticed, missed = texts[Outcome.NOTICED], texts[Outcome.MISSES]
         misses = f", misses {missed}" if missed else ""
-        yield f"notices {noticed} of {plural(n, 'perturbation')}{misses}"
+        yield f"notices {noticed} of {words.plural(n, 'perturbation')}{misses}"
 
 
 def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     """Return the verdicts of a judge in full, with what is missing and the price."""
-    nothing, tally = no_score(report, judge), Tally.of_judge(report, judge)
-    parts = [nothing] if nothing else []
-    if not nothing and judge.hint:
-        whose = "people's rating" if judge.hint == "right" else "a wrong rating"
-        parts.append(
-            f"It receives {whose} of the text it judges (hint: {judge.hint}), so its agreement "
-            "with people shows nothing: no claim of agreement, and no rank."
-        )
-    if not nothing:
+    parts, tally = [no_score(report, judge)], tally_of(report, judge)
+    if not parts[0]:
+        if judge.hint:
+            whose = "people's rating" if judge.hint == "right" else "a wrong rating"
+            parts.append(
+                f"It receives {whose} of the text it judges (hint: {judge.hint}), so its agreement "
+                "with people shows nothing: no claim of agreement, and no rank."
+            )
         parts += [f"{title} {respects}." for title, respects in verdicts(report, claims)]
-        lost = tally.asked - tally.counts["ok"]
-        of_all = f"Of its {plural(tally.asked, 'judgment')} {count(lost)} have no score."
-        parts += [of_all] if lost else []
+        if lost := tally.asked - tally.counts["ok"]:
+            of_all = words.plural(tally.asked, "judgment")
+            parts.append(f"Of its {of_all} {words.count(lost)} have no score.")
     rows = report.rows("cost").where(judge=judge.id)
     if len(rows) and not free(rows):
         price = price_per_1000(rows)
-        known = "" if price is None else f"{THOUSAND} judgments: ${dollars(price)}."
+        known = "" if price is None else f"{words.THOUSAND} judgments: ${words.dollars(price)}."
         parts.append(known or "Its price is not known.")
-    return " ".join(parts)
+    return " ".join(filter(None, parts))
 
 
 def no_score(report: Report, judge: Judge) -> str:
     """Return the sentence about a judge that gave no score, "" for others."""
-    tally = Tally.of_judge(report, judge)
+    tally = tally_of(report, judge)
     if not tally.asked or tally.counts["ok"]:
         return ""
     cut = f"cut at max_tokens {judge.max_tokens}" if judge.max_tokens else ""
-    failed = sorted(tally.failed.items(), key=lambda item: -item[1])
-    if [name for name, _ in failed] == ["truncated"]:
+    why = "; ".join(
+        f"{words.count(n)} {words.STATUSES.get(name, words.spoken(name))}"
+        + (f": {cut}" if cut and name == "truncated" else "")
+        for name, n in sorted(tally.failed.items(), key=lambda item: -item[1])
+    )
+    if [*tally.failed] == ["truncated"]:
         why = cut or "cut"
-    else:
-        why = "; ".join(
-            f"{count(n)} {STATUSES.get(name, spoken(name))}"
-            + (f": {cut}" if cut and name == "truncated" else "")
-            for name, n in failed
-        )
-    remedy = f" {OFF_GRID_SENTENCE}" if OFF_GRID in tally.failed else ""
-    replies = plural(tally.asked, "reply", "replies")
-    return f"Gave no score ({count(tally.asked)} of {replies} could not be read: {why}).{remedy}"
+    remedy = f" {words.OFF_GRID_SENTENCE}" if OFF_GRID in tally.failed else ""
+    replies = words.plural(tally.asked, "reply", "replies")
+    return (
+        f"Gave no score ({words.count(tally.asked)} of {replies} could not be read: {why}).{remedy}"
+    )
 
 
 def verdicts(report: Report, claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
-    """Yield the beginning and the subject of each sentence."""
-    said = [claim for claim in claims if HINTED not in claim.reasons]
-    for outcomes, title in TITLES.items():
-        for bar in (False, True):
-            part = [claim for claim in said if claim.kind.startswith(BAR) == bar]
-            respects = "; ".join(_respects(report, part, outcomes))
-            if respects:
-                yield (BARS.get(outcomes[0], title) if bar else title), respects
+    """Yield the beginning and the subject of each sentence.
 
-
-def _respects(
-    report: Report, claims: Sequence[Claim], outcomes: tuple[Outcome, ...]
-) -> Iterator[str]:
-    """Yield the respects with these outcomes, each with its subjects or how many there are.
-
-    Where the number of claims that hold is given, the others are not listed as not shown.
+    A subject has the respects with the sentence's outcomes. Where the number of claims that hold
+    is given, the others are not listed as not shown.
     """
-    quiet = Outcome.NOT_SHOWN in outcomes or Outcome.NO_CLAIM in outcomes
-    for respect in dict.fromkeys(claim.respect for claim in claims):
-        every = [claim for claim in claims if claim.respect == respect]
-        chosen = [claim for claim in every if claim.outcome in outcomes]
-        counted = sum(claim.outcome in GOOD for claim in every) > FEW
-        if chosen and not (quiet and counted):
-            yield _with_subjects(report, respect, chosen, every)
+    for (outcomes, title), bar in product(TITLES.items(), (False, True)):
+        by_respect: dict[str, list[Claim]] = {}
+        for claim in claims:
+            if base.HINTED not in claim.reasons and claim.kind.startswith(base.BAR) == bar:
+                by_respect.setdefault(claim.respect, []).append(claim)
+        quiet = Outcome.NOT_SHOWN in outcomes or Outcome.NO_CLAIM in outcomes
+        respects = []
+        for respect, every in by_respect.items():
+            chosen = [claim for claim in every if claim.outcome in outcomes]
+            counted = sum(claim.outcome in GOOD for claim in every) > FEW
+            if chosen and not (quiet and counted):
+                respects.append(_with_subjects(report, respect, chosen, every))
+        if respects:
+            yield (BARS.get(outcomes[0], title) if bar else title), "; ".join(respects)
 
 
 def _with_subjects(
     report: Report, respect: str, chosen: Sequence[Claim], every: Sequence[Claim]
 ) -> str:
-    """Return a respect with the subjects of the chosen ones among all its claims."""
+    """Return a respect with the subjects of the chosen claims, or with their number."""
     if "{}" not in respect:
-        subjects = listed(list(dict.fromkeys(one.subject for one in chosen if one.subject)))
-        return f"{respect}{_brackets(subjects, _why(chosen), _places(report, chosen, every))}"
+        subjects = words.listed(list(dict.fromkeys(one.subject for one in chosen if one.subject)))
+        return f"{respect}{_details(report, chosen, every, subjects)}"
     if len(chosen) > FEW:
-        return respect.format(_count(chosen, every))
+        sets = len({claim.dataset for claim in every})
+        where = f" on {sets} datasets" if sets > 1 else ""
+        kind = KINDS.get(chosen[0].kind)
+        noun = kind.subjects if kind else "cases"
+        share = "all" if len(chosen) == len(every) else f"{words.count(len(chosen))} of"
+        return respect.format(f"{share} {words.count(len(every))} {noun}{where}")
     named = []
     for subject in dict.fromkeys(claim.subject for claim in chosen):
-        mine = [claim for claim in chosen if claim.subject == subject]
-        places = _places(report, mine, [claim for claim in every if claim.subject == subject])
-        named.append(f"{subject}{_brackets(_why(mine), places)}")
-    return respect.format(listed(named))
+        mine, among = (
+            [claim for claim in part if claim.subject == subject] for part in (chosen, every)
+        )
+        named.append(f"{subject}{_details(report, mine, among)}")
+    return respect.format(words.listed(named))
 
 
-def _brackets(*parts: str) -> str:
+def _details(report: Report, chosen: Sequence[Claim], every: Sequence[Claim], *parts: str) -> str:
+    """Return in brackets: `parts`, number and reasons of a single claim, and datasets' names.
+
+    There are no names if the outcome is the same on all datasets that have the claim.
+    """
+    if len(chosen) == 1:
+        parts += (number(chosen[0]), *reasons(chosen[0]))
+    datasets = dict.fromkeys(claim.dataset for claim in chosen)
+    if len(chosen) < len(every) and {*datasets} != {claim.dataset for claim in every}:
+        names = [report.names[dataset] for dataset in datasets]
+        parts += (
+            words.listed(names) if len(names) <= FEW else f"on {words.count(len(names))} datasets",
+        )
     text = "; ".join(filter(None, parts))
     return f" ({text})" if text else ""
 
 
-def _count(chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
-    """Return how many claims were chosen, of all."""
-    sets = len({claim.dataset for claim in every})
-    where = f" on {sets} datasets" if sets > 1 else ""
-    kind = KINDS.get(chosen[0].kind)
-    noun = kind.subjects if kind else "cases"
-    share = "all" if len(chosen) == len(every) else f"{count(len(chosen))} of"
-    return f"{share} {count(len(every))} {noun}{where}"
-
-
-def _why(chosen: Sequence[Claim]) -> str:
-    """Return the number of one claim and its reasons; of several none."""
-    if len(chosen) != 1:
-        return ""
-    return "; ".join(filter(None, [number(chosen[0]), *reasons(chosen[0])]))
-
-
 def number(claim: Claim) -> str:
     """Return the deciding number of a claim; D is not an effect size, few texts give none."""
-    row = claim.others.get("net_share", claim.row) if claim.kind == PERTURBATION else claim.row
+    row = claim.others.get("net_share", claim.row) if claim.kind == base.PERTURBATION else claim.row
     if row.value is None or row.statistic == "D_exact":
         return ""
     if row.n < FEWEST_FOR_NUMBER:
-        return f"n = {count(row.n)}"
-    text = f"{label(row.statistic)} {figures(row)}"
-    gap = claim.others.get(f"{AS_RATER}_{row.statistic}")
-    if gap is None or gap.value is None:
+        return f"n = {words.count(row.n)}"
+    text = f"{words.label(row.statistic)} {figures(row)}"
+    if (gap := _against_rater(claim)) is None:
         return text
     text += f"; against one more rater {figures(gap)}"
     if claim.outcome == Outcome.BETTER:
@@ -349,12 +319,12 @@ def reasons(claim: Claim) -> Iterator[str]:
         name, _, detail = code.partition(": ")
         if name in RESTS_ON and claim.outcome not in GOOD:
             continue
-        if name == HOLM and P_HOLM in claim.others:
-            p = claim.others[P_HOLM].value
-            yield f"p {p_value(p)}, {claim.family}" if p is not None else claim.family
+        if name == HOLM and base.P_HOLM in claim.others:
+            p = claim.others[base.P_HOLM].value
+            yield f"p {words.p_value(p)}, {claim.family}" if p is not None else claim.family
         else:
             worse = WORSE.get(name) if claim.outcome == Outcome.BELOW else None
-            text = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, spoken(name))
+            text = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, words.spoken(name))
             yield text.format(detail) if "{}" in text else ": ".join(filter(None, (text, detail)))
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])
@@ -363,19 +333,9 @@ def reasons(claim: Claim) -> Iterator[str]:
 def more_needed(row: Row) -> str:
     """Return how much more data would decide whether a bar is met."""
     if row.value is None:
-        return f"more than {count(MOST)} more needed"
+        return f"more than {words.count(MOST)} more needed"
     units, _, how = row.method.partition(", ")
-    return f"{count(round(row.value))} more {units} would decide it, {how}"
-
-
-def _places(report: Report, chosen: Sequence[Claim], every: Sequence[Claim]) -> str:
-    """Return the datasets' names, "" if the outcome is the same on all that have the claim."""
-    datasets = list(dict.fromkeys(claim.dataset for claim in chosen))
-    if len(chosen) == len(every) or set(datasets) == {claim.dataset for claim in every}:
-        return ""
-    if len(datasets) > FEW:
-        return f"on {count(len(datasets))} datasets"
-    return listed([report.names[dataset] for dataset in datasets])
+    return f"{words.count(round(row.value))} more {units} would decide it, {how}"
 
 
 @dataclass(frozen=True)
@@ -393,17 +353,17 @@ class Question:
 def question(report: Report, claim: Claim) -> Question:
     """Return the question that a claim answers."""
     kind = claim.kind.partition(" ")[0]
-    if kind == BAR:
+    if kind == base.BAR:
         return Question(claim.respect.format(claim.subject), 0, "Required bar")
-    if kind == AGREEMENT:
+    if kind == base.AGREEMENT:
         if sum(len(dataset.aspects) for dataset in report.datasets) > MOST_ASPECTS:
             return Question(report.names[claim.dataset], 1, "Agreement")
         return Question(claim.subject, 1, f"Agreement: {report.names[claim.dataset]}")
-    if kind == LABELS:
+    if kind == base.LABELS:
         return Question(claim.subject, 1, f"Labels: {report.names[claim.dataset]}")
     if kind in FOUND:
         return Question(KINDS[kind].question, 0)
-    if kind == PERTURBATION:
+    if kind == base.PERTURBATION:
         levels = {one.cell: one.level for one in report.perturbations}
         return Question(f"of {levels[claim.row.cell]}s", 3, "Perturbations noticed")
     return Question(KINDS[kind].question, 4 + [*KINDS].index(kind))
@@ -418,20 +378,15 @@ def answered(report: Report, claims: Sequence[Claim]) -> dict[Question, list[Cla
     for claim in claims:
         if claim.kind != FIRST:
             found.setdefault(question(report, claim), []).append(claim)
-            if claim.kind in (AGREEMENT, LABELS) and _against_rater(claim):
+            if claim.kind in (base.AGREEMENT, base.LABELS) and _against_rater(claim):
                 found.setdefault(AGAINST_RATER, []).append(claim)
     return found
 
 
 def _against_rater(claim: Claim) -> Row | None:
     """Return the difference from one more rater, None if it is not known."""
-    row = claim.others.get(f"{AS_RATER}_{claim.row.statistic}")
+    row = claim.others.get(f"{base.AS_RATER}_{claim.row.statistic}")
     return row if row and row.value is not None else None
-
-
-def holds(asked: Question, claim: Claim) -> bool:
-    """Return whether a claim answers the question in the judge's favour."""
-    return claim.outcome == Outcome.AS_RATER if asked.as_rater else claim.outcome in GOOD
 
 
 def deciding(asked: Question, claim: Claim) -> Row:
@@ -444,12 +399,12 @@ def figure_of(asked: Question, claims: Sequence[Claim]) -> str:
 
     D is not an effect size, and few texts give no number.
     """
-    if len(claims) > 1 or claims[0].kind == PERTURBATION:
-        return f"{sum(holds(asked, claim) for claim in claims)} of {len(claims)}"
+    if len(claims) > 1 or claims[0].kind == base.PERTURBATION:
+        good = {Outcome.AS_RATER} if asked.as_rater else GOOD
+        return f"{sum(claim.outcome in good for claim in claims)} of {len(claims)}"
     row = deciding(asked, claims[0])
-    return (
-        f"n = {count(row.n)}" if row.value is not None and row.n < FEWEST_FOR_NUMBER else short(row)
-    )
+    few = row.value is not None and row.n < FEWEST_FOR_NUMBER
+    return f"n = {words.count(row.n)}" if few else short(row)
 
 
 def step_of(claims: Sequence[Claim]) -> str:
@@ -485,15 +440,15 @@ def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: st
 
 def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
     shown = deciding(asked, claim)
-    others = (claim.row, *map(claim.others.get, (f"{AS_RATER}_{claim.row.statistic}", "net_share")))
-    further = [row for row in others if row and row is not shown]
-    p = next(filter(None, map(claim.others.get, ("p_noticed_holm", P_HOLM))), None)
-    numbers = [f"{label(row.statistic)} {figures(row)}, n = {count(row.n)}" for row in further]
-    tested = p if p and p.value is not None else None
-    return [
-        estimate(shown, counts=True),
-        Cell(p_value(tested.value or 0.0), notes=(claim.family,), sort=tested.value)
-        if tested
-        else NO_CELL,
-        *map(words_cell, (spoken(claim.outcome), "; ".join(reasons(claim)), "; ".join(numbers))),
+    names = (f"{base.AS_RATER}_{claim.row.statistic}", "net_share")
+    numbers = [
+        f"{words.label(row.statistic)} {figures(row)}, n = {words.count(row.n)}"
+        for row in (claim.row, *map(claim.others.get, names))
+        if row and row is not shown
     ]
+    p = next(filter(None, map(claim.others.get, ("p_noticed_holm", base.P_HOLM))), None)
+    tested = NO_CELL
+    if p and p.value is not None:
+        tested = Cell(words.p_value(p.value), notes=(claim.family,), sort=p.value)
+    texts = (words.spoken(claim.outcome), "; ".join(reasons(claim)), "; ".join(numbers))
+    return [estimate(shown, counts=True), tested, *map(words_cell, texts)]

@@ -88,57 +88,47 @@ def within(budget: Budget, ask: Ask) -> Ask:
     """
 
     def ask_within(work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        reserved = _ReservedWork(budget, iter(work), keep)
+        rest = iter(work)
+        upcoming: Work | None = None
+        error: UserError | None = None
+        held: dict[str, tuple[Hold, list[Reply]]] = {}  # of requests that still lack replies
+
+        def has_next() -> bool:
+            nonlocal upcoming
+            if error is None and upcoming is None:
+                upcoming = next(rest, None)
+            return error is None and upcoming is not None
+
+        def allowed() -> Iterator[Work]:
+            nonlocal upcoming, error
+            while has_next():
+                assert upcoming is not None
+                try:
+                    hold = budget.reserve(upcoming.request, len(upcoming.draws))
+                except UserError as problem:
+                    error = problem
+                    return
+                if hold is None:
+                    return
+                held[upcoming.request.key] = (hold, [])
+                piece, upcoming = upcoming, None
+                yield piece
+
+        def keep_and_settle(reply: Reply) -> None:
+            keep(reply)
+            hold, replies = held[reply.key]
+            replies.append(reply)
+            if len(replies) == hold.draws:  # all have arrived
+                budget.settle(*held.pop(reply.key))
+
         failures: list[Failure] = []
-        while reserved.has_next():
-            failures += ask(reserved.work(), proven, reserved.keep)
-            reserved.release()
-        if reserved.error is not None:
-            raise reserved.error
+        while has_next():
+            failures += ask(allowed(), proven, keep_and_settle)
+            for hold, replies in held.values():
+                budget.settle(hold, replies)
+            held.clear()
+        if error is not None:
+            raise error
         return failures
 
     return ask_within
-
-
-class _ReservedWork:
-    """Work that the budget allows, and the holds of requests that still lack replies."""
-
-    def __init__(self, budget: Budget, work: Iterator[Work], keep: Keep) -> None:
-        self.budget, self._rest, self._keep = budget, work, keep
-        self.error: UserError | None = None
-        self._next: Work | None = None
-        self._holds: dict[str, tuple[Hold, list[Reply]]] = {}
-
-    def has_next(self) -> bool:
-        if self.error is None and self._next is None:
-            self._next = next(self._rest, None)
-        return self.error is None and self._next is not None
-
-    def work(self) -> Iterator[Work]:
-        """Yield work until the budget allows no more."""
-        while self.has_next():
-            work = self._next
-            assert work is not None
-            try:
-                hold = self.budget.reserve(work.request, len(work.draws))
-            except UserError as error:
-                self.error = error
-                return
-            if hold is None:
-                return
-            self._next = None
-            self._holds[work.request.key] = (hold, [])
-            yield work
-
-    def keep(self, reply: Reply) -> None:
-        """Store a reply; settle its request once all its draws have arrived."""
-        self._keep(reply)
-        hold, replies = self._holds[reply.key]
-        replies.append(reply)
-        if len(replies) == hold.draws:
-            self.budget.settle(*self._holds.pop(reply.key))
-
-    def release(self) -> None:
-        for hold, replies in self._holds.values():
-            self.budget.settle(hold, replies)
-        self._holds.clear()

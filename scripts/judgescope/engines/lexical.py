@@ -41,18 +41,6 @@ PACKAGE = {
 
 
 @cache
-def overlap(form: str) -> Measure:
-    """Return the function of `form`, (text, references) -> 0..1; several references are allowed.
-
-    rouge1, rouge2, rougel: F1 with the best reference (package rouge_score, stemmer on). chrf:
-    sacrebleu's sentence chrF with the best reference, which is sacrebleu's own rule. bleu:
-    sacrebleu's sentence BLEU with effective order and exponential smoothing; the n-grams of all
-    references count together.
-    """
-    return _rouge(form) if form.startswith("rouge") else _sacrebleu(form)
-
-
-@cache
 def _tokens() -> Callable[[str], list[int]]:
     """Return rouge_score's tokenizer with tokens as numbers; it caches texts and stems."""
     with without("pandas", "scipy", "sklearn"):  # nltk looks for corpora, but stemming needs none
@@ -64,7 +52,21 @@ def _tokens() -> Callable[[str], list[int]]:
     return lru_cache(1 << 14)(lambda text: [number[token] for token in tokenize(text, stemmer)])
 
 
-def _rouge(form: str) -> Measure:
+@cache
+def overlap(form: str) -> Measure:
+    """Return the function of `form`, (text, references) -> 0..1; several references are allowed.
+
+    rouge1, rouge2, rougel: F1 with the best reference (package rouge_score, stemmer on). chrf:
+    sacrebleu's sentence chrF with the best reference, which is sacrebleu's own rule. bleu:
+    sacrebleu's sentence BLEU with effective order and exponential smoothing; the n-grams of all
+    references count together.
+    """
+    if form in ("chrf", "bleu"):
+        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu.metrics.chrf import CHRF
+
+        scorer = CHRF() if form == "chrf" else BLEU(effective_order=True)
+        return lambda text, references: scorer.sentence_score(text, references).score / 100
     tokens = _tokens()
     if form == "rougel":
         from rapidfuzz.distance import LCSseq
@@ -78,16 +80,8 @@ def _rouge(form: str) -> Measure:
         return lambda text, references: max(f1(text, reference) for reference in references)
     from rouge_score.rouge_scorer import RougeScorer
 
-    scorer = RougeScorer([form], tokenizer=SimpleNamespace(tokenize=tokens))
-    return lambda text, references: float(scorer.score_multi(references, text)[form].fmeasure)
-
-
-def _sacrebleu(form: str) -> Measure:
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-
-    scorer = CHRF() if form == "chrf" else BLEU(effective_order=True)
-    return lambda text, references: float(scorer.sentence_score(text, references).score) / 100
+    rouge = RougeScorer([form], tokenizer=SimpleNamespace(tokenize=tokens))
+    return lambda text, references: float(rouge.score_multi(references, text)[form].fmeasure)
 
 
 HALF = {"spelling": 0.1, "repetition": 0.1, "punctuation": 0.5}
@@ -248,7 +242,7 @@ def _dictionary() -> Container[str]:
 class LexicalEngine:
     """Computes each form once per text and its comparison texts, for all aspects together."""
 
-    def __init__(self) -> None:
+    def __init__(self, _: Model, __: EngineInputs) -> None:
         self._overlap = cache(lambda form, text, texts: overlap(form)(text, texts))
         self._measure = cache(measure)
 
@@ -275,11 +269,5 @@ class LexicalEngine:
         return Answer(number_text(self._overlap(judge.form, subject.text, texts)))
 
 
-def build(_: Model, __: EngineInputs) -> LexicalEngine:
-    """Return the engine of a lexical card."""
-    return LexicalEngine()
-
-
-ENGINE = EngineDeclaration(
-    name="lexical",
-)
+build = LexicalEngine
+ENGINE = EngineDeclaration(name="lexical")

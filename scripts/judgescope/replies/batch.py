@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -26,19 +26,7 @@ from judgescope.schema.cards import OpenAIModel
 REQUESTS, BYTES = 50_000, 200_000_000  # the most in one file
 URL: Final = "/v1/chat/completions"
 CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
-
-
-class Requests(Protocol):
-    """The requests whose replies are read: their keys, and the request of each key."""
-
-    @property
-    def key_table(self) -> KeyTable:
-        """Return the requested keys and draws."""
-        ...
-
-    def request(self, index: int) -> Request:
-        """Return the request of the key at an index of the key table."""
-        ...
+BEGIN = len('{"custom_id":"')
 
 
 class Looked(NamedTuple):
@@ -48,7 +36,35 @@ class Looked(NamedTuple):
     stored: StoredReplies
 
 
-Sought = tuple[Requests, StoredReplies]
+class Sent:
+    """The requests of a file, read from it because cards may have changed since."""
+
+    def __init__(self, path: Path) -> None:
+        counts: Counter[str] = Counter()
+        for key, draw in draws_in(path):
+            counts[key] = max(counts[key], draw + 1)
+        self.keys = sorted(counts)
+        self.key_table = KeyTable.from_counts(counts)
+        with path.open("rb") as file:
+            self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
+
+    def request(self, index: int) -> Request:
+        """Return the request of a key, with only the parts that reading its reply needs."""
+        request = Request({"logprobs": True} if self._logprobs else {})
+        vars(request)["key"] = self.keys[index]
+        return request
+
+
+def draws_in(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the key and the draw of every request in a file."""
+    with path.open("rb") as file:
+        for line in file:
+            ident = CUSTOM_ID.match(line[BEGIN : BEGIN + 80].decode("ascii"))
+            assert ident is not None, "a line as `line_of` writes it"
+            yield ident[1], int(ident[2])
+
+
+Sought = tuple[Job | Sent, StoredReplies]
 """Requests, and their replies in the store."""
 
 

@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import orjson
 from msgspec import MsgspecError, Struct
 from msgspec.json import decode, encode
 
@@ -25,9 +24,8 @@ from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
-from judgescope.engines.requests import Request
 from judgescope.replies import batch
-from judgescope.replies.batch import CUSTOM_ID, Looked, Results
+from judgescope.replies.batch import Looked, Results
 from judgescope.replies.budget import Spending
 from judgescope.replies.ledger import FOLDER as LEDGERS
 from judgescope.replies.ledger import (
@@ -42,7 +40,6 @@ from judgescope.replies.ledger import (
     caps_on,
     shown,
 )
-from judgescope.replies.lookup import KeyTable
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -58,7 +55,6 @@ ENDED = ("completed", "expired", "cancelled", "failed")
 RECENT = 500  # the endpoint's latest batches, searched for one whose id was not recorded
 FILE_SECONDS = 120.0  # the most that an endpoint may take to accept a file
 LOOK_SECONDS = 2.0
-BEGIN = len('{"custom_id":"')
 
 
 class Record(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -106,33 +102,6 @@ class Batch:
         self.path.with_suffix(".json").unlink(missing_ok=True)
         for path in self.path.parent.glob(f"{self.owner}.*"):
             path.unlink()
-
-    def draws(self) -> Iterator[tuple[str, int]]:
-        """Yield the key and the draw of every request."""
-        with self.path.open("rb") as file:
-            for line in file:
-                ident = CUSTOM_ID.match(line[BEGIN : BEGIN + 80].decode("ascii"))
-                assert ident is not None, "a line as `batch.line_of` writes it"
-                yield ident[1], int(ident[2])
-
-
-class Sent:
-    """The requests of a batch, read from its file because cards may have changed since."""
-
-    def __init__(self, sent: Batch) -> None:
-        counts: Counter[str] = Counter()
-        for key, draw in sent.draws():
-            counts[key] = max(counts[key], draw + 1)
-        self.keys = sorted(counts)
-        self.key_table = KeyTable.from_counts(counts)
-        with sent.path.open("rb") as file:
-            self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
-
-    def request(self, index: int) -> Request:
-        """Return the request of a key, with only the parts that reading its reply needs."""
-        request = Request({"logprobs": True} if self._logprobs else {})
-        vars(request)["key"] = self.keys[index]
-        return request
 
 
 class FinalError(UserError):
@@ -188,8 +157,7 @@ class Batches:
 
         Raises UserError if a cap does not allow a file's possible cost, or the endpoint refuses it.
         """
-        before = self.mine()
-        for each in before:
+        for each in self.mine():
             self._send(each, caps, again=True)
         new = self._write(jobs)
         for number, each in enumerate(new):
@@ -203,7 +171,7 @@ class Batches:
 
     def _write(self, jobs: Iterable[Looked]) -> list[Batch]:
         """Write the requests and their records."""
-        sent = {draw for each in under_way(self.store) for draw in each.draws()}
+        sent = {draw for each in under_way(self.store) for draw in batch.draws_in(each.path)}
         name = f"{self.card.model}-{os.urandom(4).hex()}"
         journals = Store(self.store, self.card.served_name).shard / name
         spending = Spending(self.store, self.study, self.card.model, self.price, [], journals)
@@ -267,7 +235,11 @@ class Batches:
     def _wait(self, file: str) -> None:
         """Wait until the endpoint has accepted a file; some endpoints check it first."""
         until = time.monotonic() + FILE_SECONDS
-        while (status := self._file_status(file)) not in ("processed", "uploaded"):
+        while True:
+            with self._asking():
+                status = self.client.files.retrieve(file).status
+            if status in ("processed", "uploaded"):
+                return
             if status == "error":
                 todo = "look up the reason at the endpoint, then submit again"
                 raise FinalError.of(
@@ -277,10 +249,6 @@ class Batches:
                 todo = "submit again later: the uploaded file is reused"
                 raise self.engine.error("the endpoint has not accepted the file yet", todo)
             time.sleep(LOOK_SECONDS)
-
-    def _file_status(self, file: str) -> str:
-        with self._asking():
-            return str(self.client.files.retrieve(file).status)
 
     # --- money ---
 
@@ -364,7 +332,7 @@ class Batches:
             return state
         files = self._download(each)
         spent = self._spent(each, files)
-        sent = Sent(each)
+        sent = batch.Sent(each.path)
         try:
             with Store(self.store, self.card.served_name) as store:
                 sought = [(sent, store.find(sent.key_table))]

@@ -46,12 +46,8 @@ MARGIN = 1.25
 """Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH replies."""
 
 
-class _NoRoomError(Exception):
-    """A cap leaves less than a request needs; `held` is the reserve of other jobs."""
-
-    def __init__(self, cap: Cap, spent: int, held: int) -> None:
-        super().__init__(cap.key)
-        self.cap, self.spent, self.held = cap, spent, held
+class _NoRoomError(UserError):
+    """A cap leaves less than a request needs."""
 
 
 class BudgetOption(Struct, frozen=True, forbid_unknown_fields=True):
@@ -120,7 +116,7 @@ class Spending:
         assert self._full is not None
         if any(self._under_way.values()):
             return None
-        raise self._reached(self._full)
+        raise self._full
 
     def _add(self, hold: Hold, times: int) -> None:
         self._under_way[REQUESTS] += times * hold.draws
@@ -203,9 +199,8 @@ class Spending:
         except _NoRoomError as error:
             self._full = error
             return False
-        self._account = state.open[
-            self.owner
-        ]  # only now, because the change may have to be repeated
+        # only now, because the change may have to be repeated
+        self._account = state.open[self.owner]
         return True
 
     def _reserve_in(self, state: State) -> None:
@@ -235,8 +230,21 @@ class Spending:
         caps = caps_on(self.caps, unit, self.model)
         rooms = [(cap, *state.used(unit, cap.model)) for cap in caps]
         cap, spent, held = min(rooms, key=lambda room: room[0].limit - room[1] - room[2])
-        mine = self._account.held[unit] if self._account else 0
-        return _NoRoomError(cap, spent + self.spent[unit], held - mine)
+        spent += self.spent[unit]
+        held -= self._account.held[unit] if self._account else 0
+        others = f", {shown(held, unit)} reserved by other jobs" if held else ""
+        if (over := spent - cap.limit) > 0:
+            others += (
+                f"; {shown(over, unit)} over the cap, by requests in flight when a reply "
+                "reported more tokens than were reserved"
+            )
+        return _NoRoomError(
+            f"the next request could exceed the cap of {shown(cap.limit, unit)}",
+            where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
+            got=f"{shown(spent, unit)} spent by this study so far{others}",
+            todo="raise the cap and run again: paid replies are stored, so only missing ones are "
+            "requested",
+        )
 
     def _close_dead(self, state: State) -> None:
         for owner, account in list(state.open.items()):
@@ -264,24 +272,6 @@ class Spending:
             "this job was inactive for too long, so other jobs treated it as stopped",
             where=str(self.ledger.folder),
             todo="received replies are stored; run again to request the rest",
-        )
-
-    def _reached(self, full: _NoRoomError) -> UserError:
-        cap, spent, held = full.cap, full.spent, full.held
-        others = f", {shown(held, cap.unit)} reserved by other jobs" if held else ""
-        if (over := spent - cap.limit) > 0:
-            others += (
-                f"; {shown(over, cap.unit)} over the cap, by requests in flight when a reply "
-                "reported more tokens than were reserved"
-            )
-        return UserError(
-            f"the next request could exceed the cap of {shown(cap.limit, cap.unit)}",
-            where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
-            got=f"{shown(spent, cap.unit)} spent by this study so far{others}",
-            todo=(
-                "raise the cap and run again: paid replies are stored, so only missing ones are "
-                "requested"
-            ),
         )
 
     def __enter__(self) -> Self:

@@ -167,12 +167,9 @@ def drop(shard: Path) -> int:
     digests = [digest for _, digest in _damaged(shard)]
     if digests:
         lines = b"".join(digest.hex().encode() + b"\n" for digest in digests)
-        file = os.open(shard / DROPPED, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(file, lines)
+        with (shard / DROPPED).open("ab", buffering=0) as file:
+            file.write(lines)
             os.fsync(file)
-        finally:
-            os.close(file)
     return len(digests)
 
 

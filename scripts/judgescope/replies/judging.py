@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, groupby, pairwise
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import orjson
 
 from judgescope.core.canonical import canonical
 from judgescope.engines.base import Subject, compared
-from judgescope.engines.requests import Reply, Request, request_of, request_of_program
+from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.prompts import (
     SHOWN,
     Filled,
@@ -69,6 +69,7 @@ class Questions:
     """Target -> the rating that the prompt shows as a hint."""
     task: str = ""
     """The dataset's task, shown to judges that annotate errors."""
+    _forms: dict[tuple[str, ...], Form] = field(default_factory=dict, init=False, compare=False)
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -154,10 +155,6 @@ class Questions:
         return Form(self.judge.form, self.templates, values)
 
     @cached_property
-    def _forms(self) -> dict[tuple[str, ...], Form]:
-        return {}
-
-    @cached_property
     def wants(self) -> dict[str, Any]:
         """Return the fields by which the judge's requests ask for more than plain text."""
         judge, scale = self.judge, self.own_scale
@@ -222,14 +219,11 @@ class ProgramQuestions(Questions):
         }
         inputs = self.model.inputs
         seen = {*ALWAYS_SEEN, *inputs, *(["scale"] if "aspect" in inputs else [])}
-        return request_of_program(
-            self.model,
-            self.judge,
-            {name: value for name, value in target.items() if name in seen},
-            seed=self.seed,
-            draws=self.judge.draws,
-            about=self.about(number),
-        )
+        target = {name: value for name, value in target.items() if name in seen}
+        asked = {**self.model.identity(), "target": target}
+        if self.judge.seed == "study":
+            asked["study_seed"] = self.seed
+        return Request(asked, self.judge.draws, self.about(number))
 
     def outline(self, number: int) -> Outline:
         """Return a question's outline; its parts are the form and the texts."""

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
@@ -144,7 +144,11 @@ class Ledger:
         try:
             state = json.loads(path.read_text(encoding="utf-8"))
             spent = {model: Counter(amount) for model, amount in state["spent"].items()}
-            return State(spent, {name: _account(each) for name, each in state["open"].items()})
+            accounts = {
+                name: Account(**each | {key: Counter(each[key]) for key in ("held", "under_way")})
+                for name, each in state["open"].items()
+            }
+            return State(spent, accounts)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
                 f"the record of the study's spending cannot be read: {error}",
@@ -178,11 +182,6 @@ class Ledger:
                 beside.rmdir()
             return won
         return True
-
-
-def _account(written: dict[str, Any]) -> Account:
-    amounts = {name: Counter(written[name]) for name in ("held", "under_way")}
-    return Account(**{**written, **amounts})
 
 
 def here() -> str:

@@ -169,24 +169,22 @@ def able(judge: Judge, findings: Findings) -> Judge:
 
     Raises UserError if the endpoint supports neither, or the judge's card has no fallback.
     """
-
-    def works(field: str) -> bool:
-        return findings.get(field, "unknown") in {"honoured", "unknown"}
-
-    if judge.structured and not works(NEEDS[judge.structured]):
-        raise _unable(judge, f"structured: {judge.structured}", findings, NEEDS[judge.structured])
-    if judge.estimator != "logprob_mean" or works("logprobs"):
-        return judge
-    if judge.fallback is None:
-        raise _unable(judge, "estimator: logprob_mean", findings, "logprobs")
-    return judge.model_copy(update={"estimator": "mean", **judge.fallback.model_dump()})
-
-
-def _unable(judge: Judge, key: str, findings: Findings, field: str) -> UserError:
-    return UserError(
-        "the endpoint does not support a setting of this judge",
-        where=f"judges/{judge.judge}.yaml, key {key}",
-        got=f"the field {field} is {findings[field]}",
-        todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
-        + "; if the endpoint has changed, delete probe-*.json in the folder of the model's replies",
-    )
+    needed: dict[str, str] = {}  # key of the card -> the field that it needs
+    if judge.structured:
+        needed[f"structured: {judge.structured}"] = NEEDS[judge.structured]
+    if judge.estimator == "logprob_mean":
+        needed["estimator: logprob_mean"] = "logprobs"
+    for key, field in needed.items():
+        if findings.get(field, "unknown") in {"honoured", "unknown"}:
+            continue
+        if field == "logprobs" and judge.fallback is not None:
+            return judge.model_copy(update={"estimator": "mean", **judge.fallback.model_dump()})
+        raise UserError(
+            "the endpoint does not support a setting of this judge",
+            where=f"judges/{judge.judge}.yaml, key {key}",
+            got=f"the field {field} is {findings[field]}",
+            todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
+            + "; if the endpoint has changed, delete probe-*.json in the folder of the model's "
+            "replies",
+        )
+    return judge

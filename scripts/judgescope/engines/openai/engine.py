@@ -11,8 +11,8 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from time import monotonic
-from typing import NamedTuple
 
 import aiohttp
 import orjson
@@ -84,13 +84,6 @@ class StoppedError(Exception):
     """The job ends: waiting requests are not sent any more."""
 
 
-class Refusal(NamedTuple):
-    """A refused request and its replies, kept once any reply shows that requests can succeed."""
-
-    status: int
-    replies: list[Reply]
-
-
 class OpenAIEngine:
     """Asks one endpoint, with as many requests under way as its card allows."""
 
@@ -117,7 +110,7 @@ class OpenAIEngine:
         """
 
         async def send() -> list[Reply]:
-            async with self.session() as session:
+            async with connection.session(self.card) as session:
                 run = _Run(self, True, lambda _: None)
                 return await run.within_budget(session, request, draws)
 
@@ -145,10 +138,6 @@ class OpenAIEngine:
             got=f"{self.card.served_name} at {self.card.base_url}",
             todo=todo,
         )
-
-    def session(self) -> aiohttp.ClientSession:
-        """Return a session of the card."""
-        return connection.session(self.card)
 
     async def ask(
         self,
@@ -345,15 +334,6 @@ class _Shutdown:
         await asyncio.sleep(0)  # the last reply is kept
         task.cancel()
 
-    def error(self, where: str) -> UserError:
-        return UserError(
-            f"{STOPPED}: {self.cut} requests were in flight and may be billed"
-            if self.cut
-            else f"{STOPPED}: no request was in flight",
-            where=where,
-            todo="run the same command to request the rest; every received reply is stored",
-        )
-
 
 class _Run:
     """One call of the engine: workers that share the work and what they learn."""
@@ -363,7 +343,8 @@ class _Run:
         self.limits: Limits = engine.card.limits
         self.gate, self.shutdown, self.retries = Gate(self.limits), _Shutdown(), RetryLog()
         self.failures: list[Failure] = []
-        self.refusals: list[Refusal] = []
+        self.refusals: list[list[Reply]] = []
+        """Of each refused request, kept once any reply shows that requests can succeed."""
         self.max_draws = self.limits.draws_per_request
         self.stop: Exception | None = None
         self.working = self.limits.concurrency
@@ -374,11 +355,19 @@ class _Run:
         """Ask for everything; when the job must end, requests under way may still come."""
         work = iter(missing)
         with self.shutdown.on_signal(self), self._sharing():
-            async with self.engine.session() as session, asyncio.TaskGroup() as group:
+            session_of_card = connection.session(self.engine.card)
+            async with session_of_card as session, asyncio.TaskGroup() as group:
                 for _ in range(self.limits.concurrency):
                     group.create_task(self._work(session, work))
         if self.shutdown.requested:
-            raise self.shutdown.error(f"models/{self.engine.card.model}.yaml")
+            cut = self.shutdown.cut
+            raise UserError(
+                f"{STOPPED}: {cut} requests were in flight and may be billed"
+                if cut
+                else f"{STOPPED}: no request was in flight",
+                where=f"models/{self.engine.card.model}.yaml",
+                todo="run the same command to request the rest; every received reply is stored",
+            )
         if self.stop is None and self.refusals and not self.proven and not self.failures:
             self.stop = self._hopeless()
         if self.stop is not None:
@@ -548,16 +537,15 @@ class _Run:
 
     def _keep_refusals(self) -> None:
         refusals, self.refusals = self.refusals, []
-        for refusal in refusals:
-            for reply in refusal.replies:
-                self.keep(reply)
+        for reply in chain(*refusals):
+            self.keep(reply)
 
     def _refuse(self, error: RefusedError, request: Request, draws: Sequence[int]) -> None:
         """Keep a refusal for all draws of a request; hold it back while the card may be wrong."""
         replies = [
             Reply(request.key, draw, str(error), finish="error", status="error") for draw in draws
         ]
-        self.refusals.append(Refusal(error.status, replies))
+        self.refusals.append(replies)
         if self.proven and error.status != ABSENT:
             self._keep_refusals()
         elif len(self.refusals) >= HOPELESS:
@@ -578,7 +566,7 @@ class _Run:
             )
 
     def _hopeless(self) -> UserError:
-        reason = self.refusals[0].replies[0].text
+        reason = self.refusals[0][0].text
         names = wire.respelled(self.engine.card, reason)
         line = "field_names" if names is None else f"field_names (try {wire.field_line(names)})"
         return self.engine.error(

@@ -155,7 +155,9 @@ class RecordedEngine:
         matches = self._matches_on(judge, aspect)
         keyed = [(self._key(matches.table, aspect, (one,)), (one,)) for one in subjects]
         _check_distinct(matches.table, keyed)
-        path, words = self._path(judge, aspect), _words_of(judge, scale)
+        path, words = self._path(judge, aspect), list[str]()  # no words: scores are numbers
+        if scale.categorical and judge.threshold is None:
+            words = [*scale.labels, *judge.read_as]
         answers = []
         for key, (subject,) in keyed:
             rows = self._with_same_text(matches.table.get(key, ()), subject)
@@ -464,7 +466,9 @@ class RecordedEngine:
             return not_applicable("no_value")
         if words and scored:
             return Answer(_label(value, row, words))
-        if isinstance(value, str) and (not scored or _is_number(value)):
+        if isinstance(value, str) and (
+            not scored or (_NUMBER.fullmatch(value) and math.isfinite(float(value)))
+        ):
             return Answer(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return Answer(repr(value))
@@ -473,21 +477,12 @@ class RecordedEngine:
                 "a recorded score is not a number",
                 where=row.where,
                 got=value,
-                todo=(
-                    "write it as a number (4.5), or list it in `missing` under `rows` if it means "
-                    "no score"
-                ),
+                todo="write it as a number (4.5), or list it in `missing` under `rows` if it means "
+                "no score",
             )
         raise UserError(
             "a recorded reply or score is neither a string nor a number", where=row.where, got=value
         )
-
-
-def _words_of(judge: Judge, scale: Scale) -> list[str]:
-    """Return the labels that a recorded score may be, empty if scores are numbers."""
-    if not scale.categorical or judge.threshold is not None:
-        return []
-    return [*scale.labels, *judge.read_as]
 
 
 def _label(value: object, row: Row, words: Sequence[str]) -> str:
@@ -503,10 +498,6 @@ def _label(value: object, row: Row, words: Sequence[str]) -> str:
             "under `rows` if it means no score",
         )
     return word
-
-
-def _is_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
 
 
 def _orders(subjects: Sequence[Subject]) -> Iterator[Pair]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from judgescope.core.cells import joined
@@ -99,10 +98,6 @@ class Subjects:
     def ratings_of(self, aspect: str) -> dict[str, list[float]]:
         """Return target -> people's ratings on an aspect."""
         return {target: values for (target, name), values in self.ratings.items() if name == aspect}
-
-    def mean_ratings(self, aspect: str) -> dict[str, float]:
-        """Return target -> the mean of people's ratings on an aspect."""
-        return {target: fmean(values) for target, values in self.ratings_of(aspect).items()}
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
         """Return target -> the analysis by `model` that a judge is shown on an aspect."""

@@ -152,10 +152,8 @@ def check(shard: Path) -> None:
             "stored replies were changed after they were written; no request was sent",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
             got=f"{len(damaged)} lines with a wrong checksum",
-            todo=(
-                "restore these files from a backup, or drop these replies with `judgescope "
-                "replies verify --drop` and pay for new ones"
-            ),
+            todo="restore these files from a backup, or drop these replies with `judgescope "
+            "replies verify --drop` and pay for new ones",
         )
 
 

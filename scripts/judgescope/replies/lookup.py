@@ -157,10 +157,8 @@ class StoredReplies:
                 where=str(self.shard),
                 got=", ".join(fields),
                 allowed="replies without these fields",
-                todo=(
-                    "use that version, or another store (key `store` of the study's card); no "
-                    "request was sent"
-                ),
+                todo="use that version, or another store (key `store` of the study's card); no "
+                "request was sent",
             )
 
     def _put_all(self, replies: list[tuple[int, Place]]) -> None:
@@ -238,10 +236,8 @@ class StoredReplies:
             raise UserError(
                 "a reply in the store was changed during the run",
                 where=str(self.shard),
-                todo=(
-                    "find the line with `judgescope replies verify` and restore its file from a "
-                    "backup"
-                ),
+                todo="find the line with `judgescope replies verify` and restore its file from a "
+                "backup",
             )
         return line.reply()
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
@@ -38,13 +38,6 @@ SCHEMA = {
 }
 
 
-class Sampling(NamedTuple):
-    """The sampling settings of a request."""
-
-    temperature: float
-    top_p: float
-
-
 def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probed]:
     """Return what the endpoint does with each field, and an engine whose requests it accepts.
 
@@ -52,13 +45,13 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
     temperature and top_p of the `judges`. Raises UserError if a plain request is refused or gets no
     answer.
     """
-    sampled = Sampling(1.0, 1.0)
+    usual = (1.0, 1.0)  # temperature and top_p
 
     def ask(
-        prompt: str, tokens: int, *draws: int, sampling: Sampling = sampled, **wants: Any
+        prompt: str, tokens: int, *draws: int, sampling: tuple[float, float] = usual, **wants: Any
     ) -> list[Reply] | None:
         nonlocal engine
-        decoding = Decoding(**sampling._asdict(), max_tokens=tokens)
+        decoding = Decoding(temperature=sampling[0], top_p=sampling[1], max_tokens=tokens)
         message = {"role": "user", "content": prompt}
         trial, tried = engine, list[ProbedModel]()
         while True:
@@ -87,9 +80,8 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
 
     first, again, other = (ask(ENDLESS, SHORT_TOKENS, draw) or [] for draw in (0, 0, 1))
     if isinstance(engine.card, OpenAIModel):  # servers that Judgescope starts know all fields
-        for sampling in sorted({Sampling(one.temperature, one.top_p) for one in judges}):
-            if sampling != sampled:
-                ask(PLAIN, SHORT_TOKENS, sampling=sampling)
+        for sampling in sorted({(one.temperature, one.top_p) for one in judges} - {usual}):
+            ask(PLAIN, SHORT_TOKENS, sampling=sampling)
     several = ask(ENDLESS, SHORT_TOKENS, 0, 1)
     scored = ask(PLAIN, SHORT_TOKENS, logprobs=5)
     chosen = ask(PLAIN, LONG_TOKENS, choices=CHOICES)

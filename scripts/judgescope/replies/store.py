@@ -39,12 +39,6 @@ def _disk_full(shard: Path, kept: str) -> UserError:
     )
 
 
-def _named(error: OSError, path: Path) -> OSError:
-    """Return an error of a file descriptor with its file's path added."""
-    error.filename = str(path)
-    return error
-
-
 class Written(NamedTuple):
     """The place where a line was written."""
 
@@ -172,12 +166,14 @@ class Store:
                 if error.errno in FULL:
                     raise _disk_full(self.shard, "no request was sent") from None
                 if error.errno == errno.EFBIG:  # the journal would hit the size limit too
-                    raise _named(error, self._reserve) from None
+                    error.filename = str(self._reserve)
+                    raise
 
     def _make_room(self, error: OSError) -> None:
         """Free the reserved space, once; the job then ends."""
         if error.errno not in FULL:
-            raise _named(error, self._path)
+            error.filename = str(self._path)  # the error of a descriptor names no file
+            raise error
         if self._full:
             raise _disk_full(self.shard, "the last replies could not be written") from None
         self._full = True

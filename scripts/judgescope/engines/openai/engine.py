@@ -21,15 +21,7 @@ from yarl import URL
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.secrets import Redactor
 from judgescope.engines import EngineDeclaration
-from judgescope.engines.openai import connection, wire
-from judgescope.engines.openai.rate import (
-    LONGEST_WAIT,
-    Gate,
-    Places,
-    asked_wait,
-    drawn_wait,
-    exhausted,
-)
+from judgescope.engines.openai import connection, rate, wire
 from judgescope.engines.requests import (
     Budget,
     Failure,
@@ -167,9 +159,7 @@ class OpenAIEngine:
         except wire.NoReplyError as error:
             raise TransientError(str(error), str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if (
-                getattr(error, "status", None) == PROXY_UNAUTHORISED
-            ):  # no tunnel to an https address
+            if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
                 reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
                 raise self._rejected(PROXY_UNAUTHORISED, reason) from None
             reason = self.safe(str(error)) or type(error).__name__
@@ -180,7 +170,7 @@ class OpenAIEngine:
             except wire.NoReplyError as error:
                 reason = f"{error}: {self.safe(text)[:QUOTED]!r}"
                 raise TransientError(reason, str(error)) from None
-            return [self.cleaned(reply) for reply in replies], exhausted(headers)
+            return [self.cleaned(reply) for reply in replies], rate.exhausted(headers)
         if status == UNAUTHORISED and renew and self._renewed(key):
             return await self.ask(session, request, draws, renew=False)
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
@@ -188,7 +178,9 @@ class OpenAIEngine:
             raise RefusedError(status, reason)
         if (status in RETRIED or status >= 500) and "insufficient_quota" not in text:
             kind = f"HTTP {status} {wire.error_kind(text)}"
-            raise TransientError(reason, kind, asked_wait(headers), throttled=status == THROTTLED)
+            raise TransientError(
+                reason, kind, rate.asked_wait(headers), throttled=status == THROTTLED
+            )
         if 300 <= status < 400:
             reason += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
         raise self._rejected(status, reason)
@@ -341,7 +333,7 @@ class _Run:
     def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
         self.limits: Limits = engine.card.limits
-        self.gate, self.shutdown, self.retries = Gate(self.limits), _Shutdown(), RetryLog()
+        self.gate, self.shutdown, self.retries = rate.Gate(self.limits), _Shutdown(), RetryLog()
         self.failures: list[Failure] = []
         self.refusals: list[list[Reply]] = []
         """Of each refused request, kept once any reply shows that requests can succeed."""
@@ -380,7 +372,7 @@ class _Run:
     def _sharing(self) -> Iterator[None]:
         """Share the card's concurrency with the other jobs at the endpoint."""
         try:
-            places = Places(self.engine.card.base_url, self.limits.concurrency)
+            places = rate.Places(self.engine.card.base_url, self.limits.concurrency)
         except OSError as error:
             print(f"concurrency is not shared with other jobs at this endpoint: {error}")
             yield
@@ -489,7 +481,7 @@ class _Run:
                 used = usage.get("prompt", 0) + usage.get("completion", 0)
                 self.gate.answered(tokens - used if used else 0)
                 if nothing_left:
-                    self.gate.close(min(nothing_left, LONGEST_WAIT))
+                    self.gate.close(min(nothing_left, rate.LONGEST_WAIT))
                 return replies
             except TransientError as error:
                 failure = error
@@ -516,7 +508,7 @@ class _Run:
 
     async def _wait(self, failure: TransientError, end: float, name: str, attempt: int) -> None:
         """Wait before the next attempt; if the endpoint says how long, close the gate instead."""
-        drawn = drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
+        drawn = rate.drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
         wait = drawn if failure.wait is None else failure.wait
         if monotonic() + wait > end:
             asked = (

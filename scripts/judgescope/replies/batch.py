@@ -29,6 +29,15 @@ CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
 BEGIN = len('{"custom_id":"')
 
 
+class FinalError(UserError):
+    """A permanent error: a refused file, requests that are all refused, or too little money."""
+
+    @classmethod
+    def of(cls, error: UserError) -> "FinalError":
+        """Return the same error, marked as one for which a retry is useless."""
+        return cls(error.what, where=error.where, got=error.got, todo=error.todo)
+
+
 class Looked(NamedTuple):
     """A job, and its replies in the store."""
 
@@ -144,7 +153,7 @@ def read(
     """Store the replies in result files; `engine`, if given, replaces that of their provenance.
 
     A refusal is stored as an error only if the model has a reply, in its store or in these files.
-    Without any reply, something common to all requests is wrong: then this raises UserError and
+    Without any reply, something common to all requests is wrong: then this raises FinalError and
     stores no refusal.
     """
     results = Results()
@@ -257,7 +266,7 @@ class _Reader:
     def settle(self) -> None:
         """Store the refusals if a reply shows that requests can succeed."""
         if self.refusals and not self.proven and not any(stored.count for _, stored in self.jobs):
-            raise UserError(
+            raise FinalError(
                 f"every request was refused: {self.refusals[0].text}",
                 where=f"models/{self.engine.card.model}.yaml",
                 todo="correct the card and export again; refusals are not stored",

@@ -25,7 +25,7 @@ from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
 from judgescope.replies import batch
-from judgescope.replies.batch import Looked, Results
+from judgescope.replies.batch import FinalError, Looked, Results
 from judgescope.replies.budget import Spending
 from judgescope.replies.ledger import FOLDER as LEDGERS
 from judgescope.replies.ledger import (
@@ -104,15 +104,6 @@ class Batch:
             path.unlink()
 
 
-class FinalError(UserError):
-    """A permanent error: the endpoint refuses a file, or a cap does not allow it."""
-
-    @classmethod
-    def of(cls, error: UserError) -> "FinalError":
-        """Return the same error, marked as one for which a retry is useless."""
-        return cls(error.what, where=error.where, got=error.got, todo=error.todo)
-
-
 class Fetched(NamedTuple):
     """A batch: its state, its results, its booked cost; no results while it runs."""
 
@@ -173,8 +164,8 @@ class Batches:
         """Write the requests and their records."""
         sent = {draw for each in under_way(self.store) for draw in batch.draws_in(each.path)}
         name = f"{self.card.model}-{os.urandom(4).hex()}"
-        journals = Store(self.store, self.card.served_name).shard / name
-        spending = Spending(self.store, self.study, self.card.model, self.price, [], journals)
+        store = Store(self.store, self.card.served_name)
+        spending = Spending(store, self.study, self.card.model, self.price, [])
         holds: list[int] = []
 
         def lines() -> Iterator[bytes]:
@@ -337,7 +328,7 @@ class Batches:
             with Store(self.store, self.card.served_name) as store:
                 sought = [(sent, store.find(sent.key_table))]
                 results = batch.read(files, [(self.card, store, sought)], engine=BATCH)
-        except UserError:  # every request was refused: nothing is stored, and the batch is over
+        except FinalError:  # every request was refused: nothing is stored, and the batch is over
             self._close(each, spent)
             each.remove()
             raise

@@ -8,8 +8,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Self
+from contextlib import AbstractContextManager
 
 from msgspec import Struct
 from msgspec.json import decode
@@ -60,30 +59,23 @@ class BudgetOption(Struct, frozen=True, forbid_unknown_fields=True):
 def spending(option: str, store: Store, card: AskedModel) -> "Spending":
     """Return the budget of a job that asks a model, from the option `--budget`."""
     budget = decode(option, type=BudgetOption)
-    journals = store.shard / store.start
-    return Spending(store.shard.parent, budget.study, card.model, card.price, budget.caps, journals)
+    return Spending(store, budget.study, card.model, card.price, budget.caps)
 
 
-class Spending:
+class Spending(AbstractContextManager["Spending"]):
     """The `engines.requests.Budget` of one process and model.
 
-    `journals`: the start of its journals' paths. The account is opened with the first request and
-    closed at the end of the `with` block.
+    The account is opened with the first request and closed at the end of the `with` block.
     """
 
     def __init__(
-        self,
-        store: Path,
-        study: str,
-        model: str,
-        price: Price | None,
-        caps: Sequence[Cap],
-        journals: Path,
+        self, store: Store, study: str, model: str, price: Price | None, caps: Sequence[Cap]
     ) -> None:
-        self.ledger = Ledger(store / FOLDER / study)
-        self.store, self.model, self.price, self.caps = store, model, price, caps
-        self.journals = journals
-        self.owner = journals.name
+        self.ledger = Ledger(store.shard.parent / FOLDER / study)
+        self.model, self.price, self.caps = model, price, caps
+        self.store, self.owner = store.shard.parent, store.start
+        self.journals = store.shard / store.start
+        """The start of its journals' paths."""
         self.units = [unit for unit in UNITS if caps_on(caps, unit, model)]
         self.spent, self._under_way = Amount(), Amount()
         self._factor = self._next_factor = 1.0
@@ -93,7 +85,7 @@ class Spending:
         self._sign = Sign(self.ledger.folder, self.owner)
         self._full: _NoRoomError | None = None
         self._dead: dict[str, Amount] = {}
-        self._before = read_pace(journals.parent)
+        self._before = read_pace(store.shard)
         self._pace = Pace()
         self._begun = time.monotonic()
 
@@ -273,10 +265,6 @@ class Spending:
             where=str(self.ledger.folder),
             todo="received replies are stored; run again to request the rest",
         )
-
-    def __enter__(self) -> Self:
-        """Return the budget."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Book what was spent, including requests in flight, which may be billed."""

@@ -9,8 +9,9 @@ import os
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
@@ -47,11 +48,12 @@ class Written(NamedTuple):
     length: int
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """The shard of one model in a folder that studies can share, and this process's journals.
 
     `skipped` and `forgotten` come from the last `find`. `proven`: the model is known to answer,
-    because this process found or stored a reply. The names of its journals begin with `start`.
+    because this process found or stored a reply. The names of its journals begin with `start`; the
+    first is created with the first line.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
@@ -190,10 +192,6 @@ class Store:
                 os.close(file)
             if not self._size and not self._torn:
                 self._path.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        """Return the store; its journal is created with the first line."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the journal."""

@@ -12,15 +12,7 @@ from judgescope.core.cells import by_cell, split
 from judgescope.core.errors import coded
 from judgescope.core.files import write_text
 from judgescope.data.rated import NO_NAMES
-from judgescope.engines import ENGINES
-from judgescope.engines.base import (
-    Answer,
-    CellsSpec,
-    EngineInputs,
-    ErrorCounts,
-    Subject,
-    request_key,
-)
+from judgescope.engines import ENGINES, base
 from judgescope.engines.subjects import Subjects
 from judgescope.schema.cards import Judge, Model, RatedAspect, RecordedModel
 from judgescope.schema.loading import adapter
@@ -33,11 +25,11 @@ class JoinsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     selected: bool
 
 
-class EngineSpec(CellsSpec, frozen=True, kw_only=True):
+class EngineSpec(base.CellsSpec, frozen=True, kw_only=True):
     """The answers that one model computes or replays for one dataset."""
 
     results: str
-    counted: dict[str, ErrorCounts] = field(default_factory=dict)
+    counted: dict[str, base.ErrorCounts] = field(default_factory=dict)
     """Set of texts with inserted errors -> their counts."""
     joined: JoinsFile | None = None
 
@@ -57,7 +49,7 @@ class Part(NamedTuple):
     aspect: str
     """`<aspect>` or `<aspect>.<criterion>`."""
     rows: list[dict[str, Any]]
-    answers: list[Answer]
+    answers: list[base.Answer]
 
 
 def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
@@ -67,7 +59,7 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     """
     model: Model = adapter("model").validate_python(spec.model)
     targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)
-    inputs = EngineInputs(
+    inputs = base.EngineInputs(
         seed=spec.seed,
         dataset=spec.dataset,
         ratings=targets.ratings,
@@ -98,7 +90,7 @@ def _part(
     spec: EngineSpec,
     model: Model,
     engine: Any,
-    subjects: list[Subject],
+    subjects: list[base.Subject],
     perturbation: str,
     judge: Judge,
     aspect: str,
@@ -106,7 +98,9 @@ def _part(
     """Return a judge's answers for these texts, or for pairs of them."""
     name, criterion = split(aspect)
     scale = judge.scale_on(name) or RatedAspect(**spec.scales[aspect])
-    shown: list[tuple[Subject, Subject | None]] = [(subject, None) for subject in subjects]
+    shown: list[tuple[base.Subject, base.Subject | None]] = [
+        (subject, None) for subject in subjects
+    ]
     if isinstance(model, RecordedModel) and model.rows.compares:
         shown, answered = engine.compare(judge, name, subjects)
     else:
@@ -115,7 +109,7 @@ def _part(
     seed, dataset = spec.seed, spec.dataset
     rows, answers = [], []
     for (subject, other), draws in zip(shown, answered, strict=True):
-        key = request_key(
+        key = base.request_key(
             model, judge, name, scale, subject, seed=seed, dataset=dataset, other=other
         )
         row = {

@@ -9,16 +9,7 @@ from judgescope.core.errors import UserError
 from judgescope.data.files import absolute, sha256_of, verify
 from judgescope.engines import ENGINES
 from judgescope.engines.requests import Ask, Budget, Failure, Hold, Keep, Reply, Work
-from judgescope.schema.cards import (
-    TRAINED,
-    Adapter,
-    AskedModel,
-    CommandModel,
-    LlamaModel,
-    OpenAIModel,
-    ProbedModel,
-    VllmModel,
-)
+from judgescope.schema import cards
 from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.loading import priced
 
@@ -26,28 +17,30 @@ FILES_NAMED = ("api_key_file", "proxy_auth_file", "ca_file", "tokenizer")
 """Keys of an endpoint's card whose values are files."""
 
 
-def settled(card: AskedModel, folder: Path, data: Path, trained: str | None = None) -> AskedModel:
+def settled(
+    card: cards.AskedModel, folder: Path, data: Path, trained: str | None = None
+) -> cards.AskedModel:
     """Return a card with the paths and hashes of its files, which requests and engine need.
 
     `folder` is the card's folder, `data` replaces `{data}` in its paths, `trained` is the folder of
     the adapter that the study trains, which need not exist yet. Raises UserError for any other file
     that is missing or does not match the card.
     """
-    if isinstance(card, VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
+    if isinstance(card, cards.VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
-    if isinstance(card, OpenAIModel):
+    if isinstance(card, cards.OpenAIModel):
         card = priced(located(card, folder, data))
         if card.ca_file:
             import_module("judgescope.engines.openai.connection").trusted(card)
         return card
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
-    result = cast(AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
-    if isinstance(card, CommandModel | LlamaModel):
+    result = cast(cards.AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
+    if isinstance(card, cards.CommandModel | cards.LlamaModel):
         return result.model_copy(update={"sha256": hashes})
     return result
 
 
-def located(card: OpenAIModel, folder: Path, data: Path) -> OpenAIModel:
+def located(card: cards.OpenAIModel, folder: Path, data: Path) -> cards.OpenAIModel:
     """Return an endpoint's card with the absolute paths of its files."""
     named = {name: getattr(card, name) for name in FILES_NAMED}
     return card.model_copy(
@@ -55,26 +48,26 @@ def located(card: OpenAIModel, folder: Path, data: Path) -> OpenAIModel:
     )
 
 
-def adapter_in(folder: Path) -> Adapter:
+def adapter_in(folder: Path) -> cards.Adapter:
     """Return the adapter in a folder, with the hash of its files."""
     paths = [(path, dict[str, str]()) for path in sorted(folder.glob("adapter_*"))]
-    return Adapter(path=str(folder.absolute()), sha256=sha256_of(paths))
+    return cards.Adapter(path=str(folder.absolute()), sha256=sha256_of(paths))
 
 
-def asking(card: AskedModel, budget: Budget | None = None) -> Ask:
+def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
     """Return the engine of a settled model card, within a budget.
 
     Raises UserError for a card whose adapter is not trained yet.
     """
-    if isinstance(card, VllmModel) and card.adapter == TRAINED:
+    if isinstance(card, cards.VllmModel) and card.adapter == cards.TRAINED:
         raise UserError(
             "this model's adapter has not been trained yet",
             where=f"models/{card.model}.yaml, key adapter",
-            got=TRAINED,
+            got=cards.TRAINED,
             todo="run the study that trains it (its key `distill`)",
         )
     build = import_module(ENGINES[card.engine]).build
-    if isinstance(card, ProbedModel):  # reserves for each request that it sends
+    if isinstance(card, cards.ProbedModel):  # reserves for each request that it sends
         return cast(Ask, build(card, budget))
     engine = cast(Ask, build(card))
     return engine if budget is None else within(budget, engine)

@@ -19,15 +19,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from judgescope.core.process_limits import without
-from judgescope.engines import EngineDeclaration
-from judgescope.engines.base import (
-    Answer,
-    EngineInputs,
-    Subject,
-    compared,
-    not_applicable,
-    number_text,
-)
+from judgescope.engines import EngineDeclaration, base
 from judgescope.schema.cards import Judge, Model, Scale
 
 Measure = Callable[[str, Sequence[str]], float]
@@ -242,13 +234,13 @@ def _dictionary() -> Container[str]:
 class LexicalEngine:
     """Computes each form once per text and its comparison texts, for all aspects together."""
 
-    def __init__(self, _: Model, __: EngineInputs) -> None:
+    def __init__(self, _: Model, __: base.EngineInputs) -> None:
         self._overlap = cache(lambda form, text, texts: overlap(form)(text, texts))
         self._measure = cache(measure)
 
     def answer(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
-    ) -> list[list[Answer]]:
+        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[base.Subject]
+    ) -> list[list[base.Answer]]:
         """Return every subject's draws, which are all the same."""
         return [[self._answer(judge, aspect, scale, subject)] * judge.draws for subject in subjects]
 
@@ -257,16 +249,18 @@ class LexicalEngine:
         package = PACKAGE[judge.form]
         return f"{package} {version(package)}"
 
-    def _answer(self, judge: Judge, aspect: str, scale: Scale, subject: Subject) -> Answer:
+    def _answer(
+        self, judge: Judge, aspect: str, scale: Scale, subject: base.Subject
+    ) -> base.Answer:
         if judge.form == "rules":
-            against = () if judge.against == "source" else compared(subject, "references")[0]
+            against = () if judge.against == "source" else base.compared(subject, "references")[0]
             parts = self._measure(subject.text, subject.source, against)
             rating = f"{rate(parts, aspect, scale):.2f}"
-            return Answer(rating, rationale=explain(parts, aspect))
-        texts, reason = compared(subject, judge.against)
+            return base.Answer(rating, rationale=explain(parts, aspect))
+        texts, reason = base.compared(subject, judge.against)
         if not texts:
-            return not_applicable(reason)
-        return Answer(number_text(self._overlap(judge.form, subject.text, texts)))
+            return base.not_applicable(reason)
+        return base.Answer(base.number_text(self._overlap(judge.form, subject.text, texts)))
 
 
 build = LexicalEngine

@@ -24,22 +24,9 @@ from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
-from judgescope.replies import batch
+from judgescope.replies import batch, ledger
 from judgescope.replies.batch import FinalError, Looked, Results
 from judgescope.replies.budget import Spending
-from judgescope.replies.ledger import FOLDER as LEDGERS
-from judgescope.replies.ledger import (
-    NANOS,
-    NO_PROCESS,
-    REQUESTS,
-    Account,
-    Amount,
-    Cap,
-    Ledger,
-    State,
-    caps_on,
-    shown,
-)
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -111,7 +98,7 @@ class Fetched(NamedTuple):
     status: str
     done: int
     results: Results | None = None
-    spent: Amount | None = None
+    spent: ledger.Amount | None = None
     messages: Sequence[str] = ()
 
 
@@ -127,7 +114,7 @@ class Batches:
     def __init__(self, store: Path, study: str, card: OpenAIModel) -> None:
         self.store, self.study, self.card = store, study, card
         self.folder = store / FOLDER / study
-        self.ledger = Ledger(store / LEDGERS / study)
+        self.ledger = ledger.Ledger(store / ledger.FOLDER / study)
         self.price = card.price.of_batch() if card.price else None
         self.engine = OpenAIEngine(card)
 
@@ -143,7 +130,7 @@ class Batches:
 
     # --- out ---
 
-    def submit(self, jobs: Iterable[Looked], caps: Sequence[Cap]) -> list[Batch]:
+    def submit(self, jobs: Iterable[Looked], caps: Sequence[ledger.Cap]) -> list[Batch]:
         """Send missing requests that no batch has; first, those that an earlier call left unsent.
 
         Raises UserError if a cap does not allow a file's possible cost, or the endpoint refuses it.
@@ -178,14 +165,14 @@ class Batches:
         rest = iter(holds)
         new = []
         for path, count in written.items():
-            held = {REQUESTS: count, NANOS: sum(islice(rest, count))}
+            held = {ledger.REQUESTS: count, ledger.NANOS: sum(islice(rest, count))}
             record = Record(study=self.study, model=self.card.model, requests=count, held=held)
             new.append(Batch(path, record))
         for each in new:
             each.save()
         return new
 
-    def _send(self, each: Batch, caps: Sequence[Cap], *, again: bool = False) -> None:
+    def _send(self, each: Batch, caps: Sequence[ledger.Cap], *, again: bool = False) -> None:
         """Reserve the most that a batch can cost, upload its file and start it."""
         record = each.record
         if record.batch is not None:
@@ -209,7 +196,7 @@ class Batches:
                         metadata={MARK: each.owner},
                     )
         except FinalError:
-            self._close(each, Amount())
+            self._close(each, ledger.Amount())
             each.remove()
             raise
         record.batch = begun.id
@@ -243,63 +230,64 @@ class Batches:
 
     # --- money ---
 
-    def _reserve(self, each: Batch, caps: Sequence[Cap]) -> None:
+    def _reserve(self, each: Batch, caps: Sequence[ledger.Cap]) -> None:
         record, held = each.record, Counter(each.record.held)
 
-        def step(state: State) -> None:
+        def step(state: ledger.State) -> None:
             if each.owner in state.open:
                 return
             for unit, need in held.items():
                 room = state.free(unit, record.model, caps)
                 if room is not None and need > room:
                     raise FinalError.of(self._no_room(unit, need, room, caps))
-            state.open[each.owner] = Account(
+            state.open[each.owner] = ledger.Account(
                 model=record.model,
                 price=self.price.model_dump() if self.price else None,
                 journals=os.path.relpath(each.path.with_suffix(""), self.store),
                 host=BATCH,
-                process=NO_PROCESS,
+                process=ledger.NO_PROCESS,
                 held=held,
                 under_way=Counter(held),
             )
 
         self.ledger.change(step)
 
-    def _no_room(self, unit: str, need: int, room: int, caps: Sequence[Cap]) -> UserError:
-        keys = ", ".join(cap.key for cap in caps_on(caps, unit, self.card.model))
+    def _no_room(self, unit: str, need: int, room: int, caps: Sequence[ledger.Cap]) -> UserError:
+        keys = ", ".join(cap.key for cap in ledger.caps_on(caps, unit, self.card.model))
         return UserError(
-            f"a batch may use {shown(need, unit)}, but the study's caps leave {shown(room, unit)}",
+            f"a batch may use {ledger.shown(need, unit)}, but the study's caps leave "
+            f"{ledger.shown(room, unit)}",
             where=f"the study's card, key {keys}; models/{self.card.model}.yaml",
             todo="raise the cap, or lower max_tokens: a batch cannot be stopped at a cap, so its "
             "maximum cost is reserved. `judgescope run` reserves request by request",
         )
 
-    def _close(self, each: Batch, spent: Amount) -> Amount:
+    def _close(self, each: Batch, spent: ledger.Amount) -> ledger.Amount:
         """Book the cost of a batch, unless it is booked already."""
 
-        def step(state: State) -> None:
+        def step(state: ledger.State) -> None:
             if each.owner in state.open:
                 state.close(each.owner, spent)
 
         self.ledger.change(step)
         return spent
 
-    def _spent(self, each: Batch, files: Iterable[Path]) -> Amount:
+    def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.Amount:
         """Return the cost of the results, or the entire reserve if one has no token counts."""
         account = self.ledger.state().open.get(each.owner)
         price = self.price if account is None else account.price and Price(**account.price)
-        spent = Amount()
+        spent = ledger.Amount()
         for row in (row for path in files for row in batch.rows(path) if row is not None):
             response = row.get("response")
             response = response if isinstance(response, dict) else {}
             status = response.get("status_code")
-            spent[REQUESTS] += status is not None
+            spent[ledger.REQUESTS] += status is not None
             if status != 200 or not price:
                 continue
             usage = usage_of(response.get("body"))
             if usage is None:
                 return Counter(each.record.held)
-            spent[NANOS] += nanodollars(usage, price)
+            spent[ledger.NANOS] += nanodollars(usage, price)
         return spent
 
     # --- in ---
@@ -353,7 +341,7 @@ class Batches:
     def cancel(self, each: Batch) -> None:
         """Cancel a batch at the endpoint; requests answered by then are fetched as usual."""
         if each.record.batch is None:
-            self._close(each, Amount())
+            self._close(each, ledger.Amount())
             each.remove()
             return
         with self._asking():

@@ -175,15 +175,20 @@ class RecordedEngine:
         """
         matches = self._matches_on(judge, aspect)
         table = matches.table
-        keyed = [(self._key(table, aspect, pair), pair) for pair in _orders(subjects)]
-        if not keyed:
+        recorded: list[tuple[Key, Pair]] = []
+        example: Key | None = None
+        for pair in _orders(subjects):
+            key = self._key(table, aspect, pair)
+            example = example or key
+            if key in table:
+                recorded.append((key, pair))
+        if example is None:
             raise UserError(
                 "no item has two texts to compare",
                 where=f"models/{self.card.model}.yaml, key rows; judge {judge.judge}",
                 got=self.dataset,
             )
         rank = {key: number for number, key in enumerate(table)}  # pairs in the order of the rows
-        recorded = [(key, pair) for key, pair in keyed if key in rank]
         _check_distinct(table, recorded)
         recorded.sort(key=lambda each: rank[each[0]])
         pairs = {(pair[0].target, pair[1].target): pair for _, pair in recorded}
@@ -192,13 +197,13 @@ class RecordedEngine:
             if (second, first) not in pairs and first in known and second in known:
                 pairs.setdefault((first, second), (known[first], known[second]))
         answers = []
-        for pair, key in zip_longest(pairs.values(), (key for key, _ in recorded)):
-            answers.append(self._draws(table[key] if key else (), REPLY, judge.draws))
+        for pair, joined in zip_longest(pairs.values(), (key for key, _ in recorded)):
+            answers.append(self._draws(table[joined] if joined else (), REPLY, judge.draws))
             name = f"{pair[0].target} {pair[1].target}"
-            shown = key or self._keys(aspect, pair)[0]
-            matches.add(name, shown, answers[-1], joined=key is not None)
+            key = joined or self._keys(aspect, pair)[0]
+            matches.add(name, key, answers[-1], joined=joined is not None)
         if not pairs:
-            matches.keys["the first pair"] = keyed[0][0]
+            matches.keys["the first pair"] = example
         return list(pairs.values()), answers
 
     def version(self, judge: Judge) -> str:

@@ -170,15 +170,15 @@ class StoredReplies:
         else:
             self._places[slots] = np.array([place for _, place in replies], PLACE)
 
-    def _put(self, slot: int, place: Place, *, refused: bool) -> None:
+    def _put(self, slot: int, position: Place, *, refused: bool) -> None:
         if self.has(slot):
             if refused and slot not in self._refused:
                 return
-            if self.files.read(self._place(slot)) <= self.files.read(place):
+            if self.files.read(self._place(slot)) <= self.files.read(position):
                 return
         if refused:
             self._refused.add(slot)
-        self._places[slot] = place
+        self._places[slot] = position
 
     def add(self, reply: Reply, path: Path, offset: int, length: int) -> None:
         """Record the place of a new reply; a draw that the table lacks is ignored."""

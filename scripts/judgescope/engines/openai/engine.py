@@ -102,9 +102,9 @@ class OpenAIEngine:
         """
 
         async def send() -> list[Reply]:
-            async with connection.session(self.card) as session:
-                run = _Run(self, True, lambda _: None)
-                return await run.within_budget(session, request, draws)
+            run = _Run(self, True, lambda _: None)
+            async with connection.session(self.card) as run.session:
+                return await run.within_budget(request, draws)
 
         try:
             return asyncio.run(send())
@@ -330,6 +330,8 @@ class _Shutdown:
 class _Run:
     """One call of the engine: workers that share the work and what they learn."""
 
+    session: aiohttp.ClientSession
+
     def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
         self.limits: Limits = engine.card.limits
@@ -345,19 +347,18 @@ class _Run:
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
         """Ask for everything; when the job must end, requests under way may still come."""
-        work = iter(missing)
+        work, card = iter(missing), self.engine.card
         with self.shutdown.on_signal(self), self._sharing():
-            session_of_card = connection.session(self.engine.card)
-            async with session_of_card as session, asyncio.TaskGroup() as group:
+            async with connection.session(card) as self.session, asyncio.TaskGroup() as group:
                 for _ in range(self.limits.concurrency):
-                    group.create_task(self._work(session, work))
+                    group.create_task(self._work(work))
         if self.shutdown.requested:
             cut = self.shutdown.cut
             raise UserError(
                 f"{STOPPED}: {cut} requests were in flight and may be billed"
                 if cut
                 else f"{STOPPED}: no request was in flight",
-                where=f"models/{self.engine.card.model}.yaml",
+                where=f"models/{card.model}.yaml",
                 todo="run the same command to request the rest; every received reply is stored",
             )
         if self.stop is None and self.refusals and not self.proven and not self.failures:
@@ -392,12 +393,12 @@ class _Run:
             self._next_balance.cancel()
             places.close()
 
-    async def _work(self, session: aiohttp.ClientSession, work: Iterator[Work]) -> None:
+    async def _work(self, work: Iterator[Work]) -> None:
         try:
             for piece in work:
                 for run in piece.runs():
                     try:
-                        await self._obtain(session, piece.request, run)
+                        await self._obtain(piece.request, run)
                     except TransientError as error:
                         self._fail(piece.request, run, error)
                 if self.stop is not None:
@@ -409,9 +410,7 @@ class _Run:
         finally:
             self.working -= 1
 
-    async def _obtain(
-        self, session: aiohttp.ClientSession, request: Request, draws: list[int]
-    ) -> None:
+    async def _obtain(self, request: Request, draws: list[int]) -> None:
         """Ask until every draw has a reply: an endpoint may give fewer than it is asked for.
 
         It removes draws from the list as they come: what is left when it raises has no reply.
@@ -422,7 +421,7 @@ class _Run:
             together = 1 if request.asked.get("temperature", 1) == 0 else self.max_draws
             asked = draws[: 1 if alone else together]
             try:
-                replies = await self.within_budget(session, request, asked)
+                replies = await self.within_budget(request, asked)
             except RefusedError as error:
                 if len(asked) == 1:
                     self._refuse(error, request, draws)
@@ -437,9 +436,7 @@ class _Run:
                 self.max_draws = 1  # the endpoint ignores `n`
             del draws[: len(replies)]
 
-    async def within_budget(
-        self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
-    ) -> list[Reply]:
+    async def within_budget(self, request: Request, draws: Sequence[int]) -> list[Reply]:
         """Ask for draws when the budget has room for them, and keep the replies."""
         budget, hold, replies = self.engine.budget, None, list[Reply]()
         while budget and self.stop is None and hold is None:
@@ -447,7 +444,7 @@ class _Run:
             if hold is None:
                 await asyncio.sleep(ROOM_SECONDS)
         try:
-            replies += await self._patiently(session, request, draws)
+            replies += await self._patiently(request, draws)
             for reply in replies:  # store each reply, even if storing another one failed
                 try:
                     self._take(reply)
@@ -461,9 +458,7 @@ class _Run:
                 budget.settle(hold, replies)
         return replies
 
-    async def _patiently(
-        self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
-    ) -> list[Reply]:
+    async def _patiently(self, request: Request, draws: Sequence[int]) -> list[Reply]:
         """Send a request until an answer comes; raise TransientError when patience is used up."""
         tokens = len(request.prompt) // CHARACTERS_PER_TOKEN
         tokens += int(request.asked.get("max_tokens", 0)) * len(draws)
@@ -476,7 +471,7 @@ class _Run:
                 if self.stop is not None:
                     raise StoppedError
                 with self.shutdown.sending():
-                    replies, nothing_left = await self.engine.ask(session, request, draws)
+                    replies, nothing_left = await self.engine.ask(self.session, request, draws)
                 usage = replies[0].usage or {}
                 used = usage.get("prompt", 0) + usage.get("completion", 0)
                 self.gate.answered(tokens - used if used else 0)

@@ -174,17 +174,14 @@ def read(
 def rows(path: Path) -> Iterator[dict[str, Any] | None]:
     """Yield the results in a file, None for a line without a result."""
     with path.open("rb") as file:
-        yield from map(_row, file)
-
-
-def _row(line: bytes) -> dict[str, Any] | None:
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):
-        return None
-    return row if {"response", "error"} & row.keys() else None  # a request has neither
+        for line in file:
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                row = None
+            named = isinstance(row, dict) and isinstance(row.get("custom_id"), str)
+            # a request has neither a response nor an error
+            yield row if named and {"response", "error"} & row.keys() else None
 
 
 def _text(content: Any) -> str:

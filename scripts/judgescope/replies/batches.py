@@ -197,7 +197,6 @@ class Batches:
                     )
         except FinalError:
             self._close(each, ledger.Amount())
-            each.remove()
             raise
         record.batch = begun.id
         each.save()
@@ -262,15 +261,15 @@ class Batches:
             "maximum cost is reserved. `judgescope run` reserves request by request",
         )
 
-    def _close(self, each: Batch, spent: ledger.Amount) -> ledger.Amount:
-        """Book the cost of a batch, unless it is booked already."""
+    def _close(self, each: Batch, spent: ledger.Amount) -> None:
+        """Book the cost of a batch, unless it is booked already; then delete its files."""
 
         def step(state: ledger.State) -> None:
             if each.owner in state.open:
                 state.close(each.owner, spent)
 
         self.ledger.change(step)
-        return spent
+        each.remove()
 
     def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.Amount:
         """Return the cost of the results, or the entire reserve if one has no token counts."""
@@ -318,10 +317,8 @@ class Batches:
                 results = batch.read(files, [(self.card, store, sought)], engine=BATCH)
         except FinalError:  # every request was refused: nothing is stored, and the batch is over
             self._close(each, spent)
-            each.remove()
             raise
         self._close(each, spent)
-        each.remove()
         return state._replace(results=results, spent=spent)
 
     def _download(self, each: Batch) -> list[Path]:
@@ -342,7 +339,6 @@ class Batches:
         """Cancel a batch at the endpoint; requests answered by then are fetched as usual."""
         if each.record.batch is None:
             self._close(each, ledger.Amount())
-            each.remove()
             return
         with self._asking():
             self.client.batches.cancel(each.record.batch)

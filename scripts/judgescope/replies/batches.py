@@ -263,12 +263,7 @@ class Batches:
 
     def _close(self, each: Batch, spent: ledger.Amount) -> None:
         """Book the cost of a batch, unless it is booked already; then delete its files."""
-
-        def step(state: ledger.State) -> None:
-            if each.owner in state.open:
-                state.close(each.owner, spent)
-
-        self.ledger.change(step)
+        self.ledger.change(lambda state: state.close(each.owner, spent))
         each.remove()
 
     def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.Amount:

@@ -168,7 +168,7 @@ class Spending(AbstractContextManager["Spending"]):
         """Reserve what is missing in the ledger; return False if a cap leaves too little."""
         if self._full:  # no request was settled since
             return False
-        self._give_sign()
+        self._sign.give()
         try:
             state = self.ledger.change(self._reserve_in)
         except _NoRoomError as error:
@@ -236,13 +236,9 @@ class Spending(AbstractContextManager["Spending"]):
         if self._account is None or self._sign.age() < SIGN_SECONDS:
             return
         late = self._sign.age() > ledger.SILENT / 2
-        self._give_sign()
+        self._sign.give()
         if late and self.owner not in self.ledger.state().open:
             raise self._disowned()
-
-    def _give_sign(self) -> None:
-        self.ledger.folder.mkdir(parents=True, exist_ok=True)
-        self._sign.give()
 
     def _disowned(self) -> UserError:
         return UserError(
@@ -256,12 +252,7 @@ class Spending(AbstractContextManager["Spending"]):
         if self._account is None:
             return
         spent = self.spent + self._under_way
-
-        def step(state: ledger.State) -> None:
-            if self.owner in state.open:
-                state.close(self.owner, spent)
-
-        self.ledger.change(step)
+        self.ledger.change(lambda state: state.close(self.owner, spent))
         seconds = time.monotonic() - self._begun
         write_pace(self.journals, self._pace._replace(seconds=seconds))
         self._sign.path.unlink(missing_ok=True)

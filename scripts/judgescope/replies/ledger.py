@@ -82,9 +82,10 @@ class State:
         return max(0, min(rooms)) if rooms else None
 
     def close(self, owner: str, spent: Amount) -> None:
-        """Book an owner's spending, and release the rest of its reserve."""
-        model = self.open.pop(owner).model
-        self.spent[model] = self.spent.get(model, Amount()) + spent
+        """Book an owner's spending, unless it is booked, and release the rest of its reserve."""
+        if owner in self.open:
+            model = self.open.pop(owner).model
+            self.spent[model] = self.spent.get(model, Amount()) + spent
 
 
 def caps_on(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
@@ -213,6 +214,7 @@ class Sign:
 
     def give(self) -> None:
         """Touch the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
         self._given = time.monotonic()
 

@@ -246,7 +246,9 @@ class _Texts:
             unrated = [(subject, reason) for subject in subjects if subject.target not in hints]
             return shown(judge, [each for each in subjects if each.target in hints]), unrated
         needed = judge.against if needs_reference(judge, self.model) else None
-        preferred = () if perturbation != SYSTEMS else self.preferred(judge, aspect)
+        preferred: Sequence[tuple[str, str]] = ()
+        if perturbation == SYSTEMS and judge.form == cards.COMPARE:  # pairs that people compared
+            preferred = self.subjects.preferences.get(split(aspect)[0], ())
         # all aspects share the texts if they need the same ones
         own = aspect if self.subjects.sample or preferred else ""
         which = judge.pairs, judge.orders
@@ -262,11 +264,6 @@ class _Texts:
                 without = [(each, reason) for each, texts, reason in references if not texts]
             self._asked[key] = shown(judge, subjects, preferred), without
         return self._asked[key]
-
-    def preferred(self, judge: cards.Judge, aspect: str) -> Sequence[tuple[str, str]]:
-        """Return the pairs that people compared on an aspect, for a judge that compares."""
-        pairs = self.subjects.preferences if judge.form == cards.COMPARE else {}
-        return pairs.get(split(aspect)[0], ())
 
     def hints(self, judge: cards.Judge, aspect: str, scale: cards.RatedAspect) -> Hints | None:
         if judge.hint is None:

@@ -22,10 +22,9 @@ from batch_setup import Asked, result
 from engines_openai_setup import FAST, ask, card, requests
 from judgescope.core.errors import UserError
 from judgescope.core.process_limits import STATE
-from judgescope.engines.command import _usage as said_by_a_program
 from judgescope.engines.openai import wire
 from judgescope.engines.openai.wire import AT_ONCE, NoReplyError, read_replies, text_of
-from judgescope.engines.requests import MOST_TOKENS
+from judgescope.engines.requests import MOST_TOKENS, counted
 from judgescope.replies import shard
 from judgescope.replies.journal import read_line, sealed
 from judgescope.schema.cards import OpenAIModel
@@ -88,7 +87,7 @@ def test_what_is_no_number_of_tokens_is_not_counted(count: object, endpoint: End
     told = {**body, "usage": {"prompt_tokens": count, "completion_tokens": 3}}
     [found] = read_replies(json.dumps(told), one, [0])
     assert found.usage == {"completion": 3}
-    assert said_by_a_program({"prompt": count, "completion": 3}) == {"completion": 3}
+    assert counted({"prompt": count, "completion": 3}) == {"completion": 3}
 
 
 def line(**changes: Any) -> bytes:

@@ -10,8 +10,8 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
-from judgescope.engines.requests import Reply, Request, Work, request_of_program
-from judgescope.schema.cards import CommandModel, Decoding
+from judgescope.engines.requests import Reply, Request, Work
+from judgescope.schema.cards import CommandModel
 
 HEAD = """
 import json, os, subprocess, sys, time
@@ -40,7 +40,7 @@ def card(folder: Path, program: str = LENGTHS, **keys: Any) -> CommandModel:
 
 def requests(model: CommandModel, *texts: str) -> list[Request]:
     return [
-        request_of_program(model, Decoding(), {"text": text}, seed=0, about=f"text {text[:9]}")
+        Request({**model.identity(), "target": {"text": text}}, about=f"text {text[:9]}")
         for text in texts
     ]
 

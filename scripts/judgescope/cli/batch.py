@@ -84,13 +84,8 @@ def _probe(plan: "Plan") -> None:
         if not missing or not card.probe or read_findings(store, card) is not None:
             continue
         judges = [judge for judge in plan.judges.values() if judge.model == card.model]
-        folder, journals, caps = (
-            Path(plan.study.store),
-            store.shard / store.start,
-            caps_of(plan.study),
-        )
-        account = (folder, plan.study.ledger, card.model, card.price, caps, journals)
-        with store, Spending(*account) as budget:
+        ledger, caps = plan.study.ledger, caps_of(plan.study)
+        with store, Spending(store, ledger, card.model, card.price, caps) as budget:
             try_out(store, OpenAIEngine(card, budget=budget), judges)
 
 

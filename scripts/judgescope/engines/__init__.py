@@ -12,9 +12,11 @@ from judgescope.core.declarations import declarations
 class EngineDeclaration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The declaration of an engine; its values are literals.
 
-    The module of an engine that computes or replays has `build(card, inputs)`, which returns a
-    `base.Engine`. The module of an engine that is asked has `build(card)`, which returns a
-    `requests.Ask`, and `located(card, folder, data)` if the card names files.
+    The module of an engine that computes or replays has `build(card, inputs)`. The result's method
+    `answer(judge, aspect, scale, subjects)` returns `judge.draws` answers for every subject, in
+    order; `version(judge)` returns what determines them besides the request. The module of an
+    engine that is asked has `build(card)`, which returns a `requests.Ask`, and
+    `located(card, folder, data)` if the card names files.
     """
 
     name: str

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from judgescope.core.canonical import canonical
+from judgescope.core.canonical import JobSpec, canonical
+from judgescope.core.cells import Block
 from judgescope.data.rated import NO_NAMES, Names
 from judgescope.schema.cards import Judge, Model, RecordedModel, Scale
 
@@ -92,6 +93,28 @@ class ErrorCounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     in_classes: bool
 
 
+class CellsSpec(JobSpec, frozen=True, kw_only=True):
+    """A job in which one model answers for all cells of one dataset."""
+
+    dataset: str
+    model: dict[str, Any]
+    """The model's card, or those of its keys on which its replies depend."""
+    judges: dict[str, dict[str, Any]]
+    """Judge -> the keys of its card that its engine reads or on which its requests depend."""
+    scales: dict[str, dict[str, Any]]
+    """Aspect -> the scale on which people rated it."""
+    cells: list[Block]
+    seed: int
+    folder: str
+    """The folder of the model's card; the paths in the card are relative to it."""
+    data: str
+    """The folder that `{data}` stands for in paths."""
+    sample: str | None = None
+    """The file that lists the texts to judge, if not all of them are judged."""
+    hashes: str | None = None
+    """The file for the hashes of the files that the job writes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class EngineInputs:
     """What engines that compute or replay may read about a dataset.
@@ -110,20 +133,6 @@ class EngineInputs:
     folder: Path = Path()
     data: Path = Path()
     names: Names = NO_NAMES
-
-
-class Engine(Protocol):
-    """An engine that computes or replays its answers: no network, no other process."""
-
-    def answer(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
-    ) -> list[list[Answer]]:
-        """Return for every subject, in order, `judge.draws` answers on `aspect`."""
-        ...
-
-    def version(self, judge: Judge) -> str:
-        """Return what determines the answers besides the request, such as `rouge_score 0.1.2`."""
-        ...
 
 
 def request_key(

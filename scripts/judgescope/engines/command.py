@@ -23,7 +23,7 @@ from judgescope.core.secrets import Redactor
 from judgescope.data.files import resolve
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
-from judgescope.engines.requests import TOKENS, Failure, Keep, Reply, Request, Work, is_count
+from judgescope.engines.requests import Failure, Keep, Reply, Request, Work, counted
 from judgescope.schema.cards import CommandModel
 from judgescope.schema.cards.models import PYTHON, ROLE
 
@@ -172,7 +172,18 @@ class _Start:
 
     async def run(self) -> None:
         """Start the program and read its whole output; UserError if a draw has no answer."""
-        process = await self._started()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self.engine.words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=self.engine.environment,
+                limit=LONGEST,
+                start_new_session=True,  # its own process group, so that all of it can be killed
+            )
+        except OSError as error:
+            raise self._failed(f"cannot be started: {error.strerror}") from None
         try:
             async with asyncio.timeout(self.engine.card.timeout):
                 await self._exchange(process)
@@ -190,20 +201,6 @@ class _Start:
             print(f"program output that is not an answer: {self._noise()}")
         if process.returncode:
             print(f"the program {_ended(process.returncode)}, after its last answer")
-
-    async def _started(self) -> asyncio.subprocess.Process:
-        try:
-            return await asyncio.create_subprocess_exec(
-                *self.engine.words,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=self.engine.environment,
-                limit=LONGEST,
-                start_new_session=True,  # its own process group, so that all of it can be killed
-            )
-        except OSError as error:
-            raise self._failed(f"cannot be started: {error.strerror}") from None
 
     async def _exchange(self, process: asyncio.subprocess.Process) -> None:
         """Write and read at the same time: a program may answer before it has read all input."""
@@ -236,13 +233,11 @@ class _Start:
     async def _read(self, stream: asyncio.StreamReader) -> None:
         while True:
             try:
-                line = await stream.readuntil()
-            except asyncio.IncompleteReadError as end:
-                if end.partial:
-                    self._take(end.partial)
-                return
-            except asyncio.LimitOverrunError:
+                line = await stream.readline()
+            except ValueError:  # longer than the stream's limit
                 raise ProgramError(f"wrote a line of more than {LONGEST} bytes") from None
+            if not line:
+                return
             self._take(line)
 
     def _take(self, line: bytes) -> None:
@@ -266,7 +261,7 @@ class _Start:
             raise ProgramError(
                 f"gave an answer without exactly one of `score`, `text` and `error`: {shown}"
             )
-        draw, failed = self.waiting[ident], kind == "error"
+        draw, failed, usage = self.waiting[ident], kind == "error", answer.get("usage")
         self.keep(
             Reply(
                 draw.request.key,
@@ -274,7 +269,7 @@ class _Start:
                 self.engine.clean(text),
                 finish="error" if failed else "stop",
                 status="error" if failed else "ok",
-                usage=_usage(answer.get("usage")),
+                usage=counted(dict(sorted(usage.items()))) if isinstance(usage, dict) else None,
                 provenance={"engine": "command", "model": self.engine.card.model},
             )
         )
@@ -336,16 +331,5 @@ def _end(process: asyncio.subprocess.Process) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _usage(usage: object) -> dict[str, int] | None:
-    if not isinstance(usage, dict):
-        return None
-    counts = sorted(usage.items())
-    return {name: count for name, count in counts if name in TOKENS and is_count(count)}
-
-
-def build(card: CommandModel) -> CommandEngine:
-    """Return the engine of a settled model card."""
-    return CommandEngine(card)
-
-
+build = CommandEngine
 ENGINE = EngineDeclaration(name="command", asked=True)

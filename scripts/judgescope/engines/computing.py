@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field, to_builtins
 
-from judgescope.core.canonical import JobSpec, canonical
-from judgescope.core.cells import Block, by_cell, split
+from judgescope.core.canonical import canonical
+from judgescope.core.cells import by_cell, split
 from judgescope.core.errors import coded
 from judgescope.core.files import write_text
 from judgescope.data.rated import NO_NAMES
-from judgescope.engines import ENGINES
-from judgescope.engines.base import Answer, EngineInputs, ErrorCounts, Subject, request_key
+from judgescope.engines import ENGINES, base
 from judgescope.engines.subjects import Subjects
 from judgescope.schema.cards import Judge, Model, RatedAspect, RecordedModel
 from judgescope.schema.loading import adapter
@@ -26,30 +25,13 @@ class JoinsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     selected: bool
 
 
-class EngineSpec(JobSpec, frozen=True, kw_only=True):
+class EngineSpec(base.CellsSpec, frozen=True, kw_only=True):
     """The answers that one model computes or replays for one dataset."""
 
-    dataset: str
-    model: dict[str, Any]
-    """The model's card."""
-    judges: dict[str, dict[str, Any]]
-    """Judge -> the keys of its card that its engine reads."""
-    scales: dict[str, dict[str, Any]]
-    """Aspect -> the scale on which people rated it."""
-    cells: list[Block]
-    seed: int
-    folder: str
-    """The folder of the model's card; the paths in the card are relative to it."""
-    data: str
-    """The folder that `{data}` stands for in paths."""
     results: str
-    sample: str | None = None
-    """The file that lists the texts to judge, if not all of them are judged."""
-    counted: dict[str, ErrorCounts] = field(default_factory=dict)
+    counted: dict[str, base.ErrorCounts] = field(default_factory=dict)
     """Set of texts with inserted errors -> their counts."""
     joined: JoinsFile | None = None
-    hashes: str | None = None
-    """The file for the hashes of the files that the job writes."""
 
 
 class ReplaySpec(EngineSpec, frozen=True, kw_only=True):
@@ -67,7 +49,7 @@ class Part(NamedTuple):
     aspect: str
     """`<aspect>` or `<aspect>.<criterion>`."""
     rows: list[dict[str, Any]]
-    answers: list[Answer]
+    answers: list[base.Answer]
 
 
 def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
@@ -77,7 +59,17 @@ def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     """
     model: Model = adapter("model").validate_python(spec.model)
     targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)
-    engine = _engine(spec, model, targets)
+    inputs = base.EngineInputs(
+        seed=spec.seed,
+        dataset=spec.dataset,
+        ratings=targets.ratings,
+        preferences=targets.preferences,
+        counted=spec.counted,
+        folder=Path(spec.folder),
+        data=Path(spec.data),
+        names=targets.names if isinstance(model, RecordedModel) else NO_NAMES,
+    )
+    engine = import_module(ENGINES[model.engine]).build(model, inputs)
     judges = {name: Judge(**card) for name, card in spec.judges.items()}
 
     def part(perturbation: str, judge: Judge, aspect: str) -> Part:
@@ -98,7 +90,7 @@ def _part(
     spec: EngineSpec,
     model: Model,
     engine: Any,
-    subjects: list[Subject],
+    subjects: list[base.Subject],
     perturbation: str,
     judge: Judge,
     aspect: str,
@@ -106,7 +98,9 @@ def _part(
     """Return a judge's answers for these texts, or for pairs of them."""
     name, criterion = split(aspect)
     scale = judge.scale_on(name) or RatedAspect(**spec.scales[aspect])
-    shown: list[tuple[Subject, Subject | None]] = [(subject, None) for subject in subjects]
+    shown: list[tuple[base.Subject, base.Subject | None]] = [
+        (subject, None) for subject in subjects
+    ]
     if isinstance(model, RecordedModel) and model.rows.compares:
         shown, answered = engine.compare(judge, name, subjects)
     else:
@@ -115,7 +109,7 @@ def _part(
     seed, dataset = spec.seed, spec.dataset
     rows, answers = [], []
     for (subject, other), draws in zip(shown, answered, strict=True):
-        key = request_key(
+        key = base.request_key(
             model, judge, name, scale, subject, seed=seed, dataset=dataset, other=other
         )
         row = {
@@ -131,18 +125,3 @@ def _part(
         rows += [{**row, "draw": draw} for draw in range(len(draws))]
         answers += draws
     return Part(perturbation, judge, aspect, rows, answers)
-
-
-def _engine(spec: EngineSpec, model: Model, targets: Subjects) -> Any:
-    """Return the engine of a model for the spec's dataset."""
-    inputs = EngineInputs(
-        seed=spec.seed,
-        dataset=spec.dataset,
-        ratings=targets.ratings,
-        preferences=targets.preferences,
-        counted=spec.counted,
-        folder=Path(spec.folder),
-        data=Path(spec.data),
-        names=targets.names if isinstance(model, RecordedModel) else NO_NAMES,
-    )
-    return import_module(ENGINES[model.engine]).build(model, inputs)

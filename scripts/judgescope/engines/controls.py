@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version
-from math import fsum
-from statistics import median_low
+from statistics import fmean, median_low
 
 from judgescope.core.rng import stream
 from judgescope.engines import EngineDeclaration
@@ -22,7 +21,7 @@ from judgescope.schema.cards import ORACLE, Judge, Model, Scale
 class ControlEngine:
     """The controls of methods.md 8, and the oracle."""
 
-    def __init__(self, inputs: EngineInputs) -> None:
+    def __init__(self, _: Model, inputs: EngineInputs) -> None:
         self.seed, self.dataset, self.counted = inputs.seed, inputs.dataset, inputs.counted
         self.ratings = {key: list(values) for key, values in inputs.ratings.items() if values}
         self._most_frequent = cache(self._find_most_frequent)
@@ -93,8 +92,7 @@ class ControlEngine:
 
     def _find_most_frequent(self, aspect: str) -> float:
         """Return the most frequent rating; if several are, the lowest of them."""
-        rated = (values for (_, name), values in self.ratings.items() if name == aspect)
-        counts = Counter(value for values in rated for value in values)
+        counts = Counter(self._labels(aspect))
         return min(counts, key=lambda value: (-counts[value], value))
 
     def _shuffle(
@@ -113,12 +111,8 @@ class ControlEngine:
 def _label_of(scale: Scale) -> Callable[[Sequence[float]], float | None]:
     """Return the function that reduces a text's ratings on a scale to one value."""
     if not scale.categorical:
-        return _mean
+        return fmean
     return median_low if scale.ordered else _majority
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
 
 
 def _majority(values: Sequence[float]) -> float | None:
@@ -127,9 +121,5 @@ def _majority(values: Sequence[float]) -> float | None:
     return value if 2 * count > len(values) else None
 
 
-def build(_: Model, inputs: EngineInputs) -> ControlEngine:
-    """Return the engine of a control card."""
-    return ControlEngine(inputs)
-
-
+build = ControlEngine
 ENGINE = EngineDeclaration(name="control")

@@ -19,15 +19,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from judgescope.core.process_limits import without
-from judgescope.engines import EngineDeclaration
-from judgescope.engines.base import (
-    Answer,
-    EngineInputs,
-    Subject,
-    compared,
-    not_applicable,
-    number_text,
-)
+from judgescope.engines import EngineDeclaration, base
 from judgescope.schema.cards import Judge, Model, Scale
 
 Measure = Callable[[str, Sequence[str]], float]
@@ -38,18 +30,6 @@ PACKAGE = {
     "rules": "pyspellchecker",
 }
 """Form -> the package that computes it."""
-
-
-@cache
-def overlap(form: str) -> Measure:
-    """Return the function of `form`, (text, references) -> 0..1; several references are allowed.
-
-    rouge1, rouge2, rougel: F1 with the best reference (package rouge_score, stemmer on). chrf:
-    sacrebleu's sentence chrF with the best reference, which is sacrebleu's own rule. bleu:
-    sacrebleu's sentence BLEU with effective order and exponential smoothing; the n-grams of all
-    references count together.
-    """
-    return _rouge(form) if form.startswith("rouge") else _sacrebleu(form)
 
 
 @cache
@@ -64,7 +44,21 @@ def _tokens() -> Callable[[str], list[int]]:
     return lru_cache(1 << 14)(lambda text: [number[token] for token in tokenize(text, stemmer)])
 
 
-def _rouge(form: str) -> Measure:
+@cache
+def overlap(form: str) -> Measure:
+    """Return the function of `form`, (text, references) -> 0..1; several references are allowed.
+
+    rouge1, rouge2, rougel: F1 with the best reference (package rouge_score, stemmer on). chrf:
+    sacrebleu's sentence chrF with the best reference, which is sacrebleu's own rule. bleu:
+    sacrebleu's sentence BLEU with effective order and exponential smoothing; the n-grams of all
+    references count together.
+    """
+    if form in ("chrf", "bleu"):
+        from sacrebleu.metrics.bleu import BLEU
+        from sacrebleu.metrics.chrf import CHRF
+
+        scorer = CHRF() if form == "chrf" else BLEU(effective_order=True)
+        return lambda text, references: scorer.sentence_score(text, references).score / 100
     tokens = _tokens()
     if form == "rougel":
         from rapidfuzz.distance import LCSseq
@@ -78,16 +72,8 @@ def _rouge(form: str) -> Measure:
         return lambda text, references: max(f1(text, reference) for reference in references)
     from rouge_score.rouge_scorer import RougeScorer
 
-    scorer = RougeScorer([form], tokenizer=SimpleNamespace(tokenize=tokens))
-    return lambda text, references: float(scorer.score_multi(references, text)[form].fmeasure)
-
-
-def _sacrebleu(form: str) -> Measure:
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-
-    scorer = CHRF() if form == "chrf" else BLEU(effective_order=True)
-    return lambda text, references: float(scorer.sentence_score(text, references).score) / 100
+    rouge = RougeScorer([form], tokenizer=SimpleNamespace(tokenize=tokens))
+    return lambda text, references: float(rouge.score_multi(references, text)[form].fmeasure)
 
 
 HALF = {"spelling": 0.1, "repetition": 0.1, "punctuation": 0.5}
@@ -248,13 +234,13 @@ def _dictionary() -> Container[str]:
 class LexicalEngine:
     """Computes each form once per text and its comparison texts, for all aspects together."""
 
-    def __init__(self) -> None:
+    def __init__(self, _: Model, __: base.EngineInputs) -> None:
         self._overlap = cache(lambda form, text, texts: overlap(form)(text, texts))
         self._measure = cache(measure)
 
     def answer(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
-    ) -> list[list[Answer]]:
+        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[base.Subject]
+    ) -> list[list[base.Answer]]:
         """Return every subject's draws, which are all the same."""
         return [[self._answer(judge, aspect, scale, subject)] * judge.draws for subject in subjects]
 
@@ -263,23 +249,19 @@ class LexicalEngine:
         package = PACKAGE[judge.form]
         return f"{package} {version(package)}"
 
-    def _answer(self, judge: Judge, aspect: str, scale: Scale, subject: Subject) -> Answer:
+    def _answer(
+        self, judge: Judge, aspect: str, scale: Scale, subject: base.Subject
+    ) -> base.Answer:
         if judge.form == "rules":
-            against = () if judge.against == "source" else compared(subject, "references")[0]
+            against = () if judge.against == "source" else base.compared(subject, "references")[0]
             parts = self._measure(subject.text, subject.source, against)
             rating = f"{rate(parts, aspect, scale):.2f}"
-            return Answer(rating, rationale=explain(parts, aspect))
-        texts, reason = compared(subject, judge.against)
+            return base.Answer(rating, rationale=explain(parts, aspect))
+        texts, reason = base.compared(subject, judge.against)
         if not texts:
-            return not_applicable(reason)
-        return Answer(number_text(self._overlap(judge.form, subject.text, texts)))
+            return base.not_applicable(reason)
+        return base.Answer(base.number_text(self._overlap(judge.form, subject.text, texts)))
 
 
-def build(_: Model, __: EngineInputs) -> LexicalEngine:
-    """Return the engine of a lexical card."""
-    return LexicalEngine()
-
-
-ENGINE = EngineDeclaration(
-    name="lexical",
-)
+build = LexicalEngine
+ENGINE = EngineDeclaration(name="lexical")

@@ -22,8 +22,8 @@ from judgescope.data.files import resolve
 from judgescope.engines import EngineDeclaration
 from judgescope.engines import llama_child as child
 from judgescope.engines.requests import Budget
-from judgescope.engines.served import LOOPBACK, ServedEngine, inherited
-from judgescope.schema.cards import LlamaModel, OpenAIModel
+from judgescope.engines.served import LOOPBACK, LocalServer, ServedEngine, inherited
+from judgescope.schema.cards import LlamaModel
 from judgescope.schema.cards.models import BINDING, WEIGHTS
 
 PACKAGE = "xllamacpp"
@@ -36,12 +36,14 @@ ERROR = " E "  # marks an error line of the log
 MEMORY = Path("/proc/meminfo")
 
 
-class LlamaServer:
+class LlamaServer(LocalServer):
     """llama.cpp's server in a child process, which ends when its standard input closes.
 
     The kernel closes the input when the job ends, even by kill -9. Neither Ctrl-C nor a signal to
     the job's process group reaches the child: requests in flight may still be answered.
     """
+
+    card: LlamaModel
 
     def __init__(self, card: LlamaModel) -> None:
         """Raise UserError if the server cannot start, before anything is asked."""
@@ -71,21 +73,9 @@ class LlamaServer:
         print(f"llama.cpp is loading {card.served_name}", flush=True)
         self.url = self._started(settings)
 
-    def model(self) -> OpenAIModel:
-        """Return the card of the server's endpoint."""
-        return OpenAIModel(
-            model=self.card.model,
-            engine="openai",
-            base_url=f"{self.url}/v1",
-            name=self.card.served_name,
-            probe=False,
-            limits=self.card.limits,
-        )
-
-    def check(self) -> None:
-        """Raise UserError if the server has ended."""
-        if self._child.poll() is not None:
-            raise self._failed("the llama.cpp server has ended")
+    def ended(self) -> UserError:
+        """Return the error for a server that has ended."""
+        return self._failed("the llama.cpp server has ended")
 
     def close(self) -> None:
         """Stop the server and return when it has ended."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import permutations, product
+from itertools import permutations, product, zip_longest
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -110,10 +110,20 @@ def _listed(names: Collection[str], kind: str) -> str:
 
 @dataclass
 class _Matches:
+    table: Table
     keys: dict[str, Key] = field(default_factory=dict)
     used: set[Key] = field(default_factory=set)
     missing: dict[str, None] = field(default_factory=dict)
     scored: set[str] = field(default_factory=set)
+
+    def add(self, name: str, key: Key, draws: Sequence[Answer], *, joined: bool) -> None:
+        self.keys[name] = key
+        if joined:
+            self.used.add(key)
+        else:
+            self.missing[name] = None
+        if any(answer.status == "ok" for answer in draws):
+            self.scored.add(name)
 
 
 class RecordedEngine:
@@ -131,7 +141,7 @@ class RecordedEngine:
         self._keys_of = cache(partial(subject_keys, card.rows, inputs.names))
         self._tables: dict[str, Table] = {}
         self._by_aspect: dict[tuple[str, str], Table] = {}
-        self._matches: dict[tuple[str, str, str], _Matches] = defaultdict(_Matches)
+        self._matches: dict[tuple[str, str, str], _Matches] = {}
         self._changed: dict[str, None] = {}
 
     def answer(
@@ -142,22 +152,17 @@ class RecordedEngine:
         Raises UserError if a row matches two targets, if two rows match one target, and for a
         recorded score that is not a number.
         """
-        role = self._role(judge)
-        table, matches = self._rows_on(aspect, role), self._matches[judge.judge, aspect, role]
-        keys = [self._key(table, aspect, subject) for subject in subjects]
-        _check_distinct(table, keys, subjects)
-        path, words = self._path(judge, aspect), _words_of(judge, scale)
+        matches = self._matches_on(judge, aspect)
+        keyed = [(self._key(matches.table, aspect, (one,)), (one,)) for one in subjects]
+        _check_distinct(matches.table, keyed)
+        path, words = self._path(judge, aspect), list[str]()  # no words: scores are numbers
+        if scale.categorical and judge.threshold is None:
+            words = [*scale.labels, *judge.read_as]
         answers = []
-        for key, subject in zip(keys, subjects, strict=True):
-            rows = self._with_same_text(table.get(key, ()), subject)
-            matches.keys[subject.target] = key
-            if rows:
-                matches.used.add(key)
-            else:
-                matches.missing[subject.target] = None
+        for key, (subject,) in keyed:
+            rows = self._with_same_text(matches.table.get(key, ()), subject)
             answers.append(self._draws(rows, path, judge.draws, words))
-            if any(answer.status == "ok" for answer in answers[-1]):
-                matches.scored.add(subject.target)
+            matches.add(subject.target, key, answers[-1], joined=bool(rows))
         return answers
 
     def compare(
@@ -168,43 +173,38 @@ class RecordedEngine:
         A pair is listed in each recorded order. A pair that people compared, but that has no row,
         is listed once, without an answer. Raises UserError for a row that matches two pairs.
         """
-        role = self._role(judge)
-        table, matches = self._rows_on(aspect, role), self._matches[judge.judge, aspect, role]
-        comparisons: dict[tuple[str, str], tuple[Pair, Key | None]] = {}
+        matches = self._matches_on(judge, aspect)
+        table = matches.table
+        recorded: list[tuple[Key, Pair]] = []
         example: Key | None = None
         for pair in _orders(subjects):
-            keys = self._pair_keys(aspect, pair)
-            example = example or keys[0]
-            if (key := next((key for key in keys if key in table), None)) is not None:
-                comparisons[pair[0].target, pair[1].target] = pair, key
-        _check_distinct_pairs(table, comparisons.values())
-        rank = {key: number for number, key in enumerate(table)}  # pairs in the order of the rows
-        comparisons = dict(sorted(comparisons.items(), key=lambda each: rank[each[1][1] or ()]))
-        known = {subject.target: subject for subject in subjects}
-        for first, second in self.preferences.get(aspect, ()):
-            recorded = (first, second) in comparisons or (second, first) in comparisons
-            if not recorded and first in known and second in known:
-                comparisons[first, second] = (known[first], known[second]), None
+            key = self._key(table, aspect, pair)
+            example = example or key
+            if key in table:
+                recorded.append((key, pair))
         if example is None:
             raise UserError(
                 "no item has two texts to compare",
                 where=f"models/{self.card.model}.yaml, key rows; judge {judge.judge}",
                 got=self.dataset,
             )
+        rank = {key: number for number, key in enumerate(table)}  # pairs in the order of the rows
+        _check_distinct(table, recorded)
+        recorded.sort(key=lambda each: rank[each[0]])
+        pairs = {(pair[0].target, pair[1].target): pair for _, pair in recorded}
+        known = {subject.target: subject for subject in subjects}
+        for first, second in self.preferences.get(aspect, ()):
+            if (second, first) not in pairs and first in known and second in known:
+                pairs.setdefault((first, second), (known[first], known[second]))
         answers = []
-        for names, (pair, key) in comparisons.items():
-            name = " ".join(names)
-            matches.keys[name] = key or self._pair_keys(aspect, pair)[0]
-            if key is None:
-                matches.missing[name] = None
-            else:
-                matches.used.add(key)
-            answers.append(self._draws(table[key] if key else (), REPLY, judge.draws))
-            if any(answer.status == "ok" for answer in answers[-1]):
-                matches.scored.add(name)
-        if not comparisons:
+        for pair, joined in zip_longest(pairs.values(), (key for key, _ in recorded)):
+            answers.append(self._draws(table[joined] if joined else (), REPLY, judge.draws))
+            name = f"{pair[0].target} {pair[1].target}"
+            key = joined or self._keys(aspect, pair)[0]
+            matches.add(name, key, answers[-1], joined=joined is not None)
+        if not pairs:
             matches.keys["the first pair"] = example
-        return [pair for pair, _ in comparisons.values()], answers
+        return list(pairs.values()), answers
 
     def version(self, judge: Judge) -> str:
         """Return the sha256 of the judge's files, if it is on the card."""
@@ -218,10 +218,10 @@ class RecordedEngine:
         names judges of whom that holds in any case.
         """
         joins = []
-        for (judge, aspect, role), matches in self._matches.items():
-            table = self._rows_on(aspect, role)
-            rows, texts = sum(map(len, table.values())), len(matches.keys)
-            joined, scored = sum(len(table[key]) for key in matches.used), len(matches.scored)
+        for (judge, aspect, _), matches in self._matches.items():
+            rows, texts = sum(map(len, matches.table.values())), len(matches.keys)
+            scored = len(matches.scored)
+            joined = sum(len(matches.table[key]) for key in matches.used)
             expected = min(rows, texts) if selected or judge in shared else rows
             joins.append(
                 Join(
@@ -246,13 +246,13 @@ class RecordedEngine:
         a value.
         """
         errors = [
-            self._unjoined(judge, aspect, role, next(iter(matches.keys.values())))
-            for (judge, aspect, role), matches in self._matches.items()
+            self._unjoined(*names, matches)
+            for names, matches in self._matches.items()
             if matches.keys and not matches.used
         ]
         errors += [
-            self._unscored(judge, aspect, role)
-            for (judge, aspect, role), matches in self._matches.items()
+            self._unscored(judge, aspect, matches.table)
+            for (judge, aspect, _), matches in self._matches.items()
             if matches.used and not matches.scored
         ]
         if errors:
@@ -291,8 +291,8 @@ class RecordedEngine:
             if names
         ]
 
-    def _unjoined(self, judge: str, aspect: str, role: str, example: Key) -> UserError:
-        names, table = self.card.rows, self._rows_on(aspect, role)
+    def _unjoined(self, judge: str, aspect: str, role: str, matches: _Matches) -> UserError:
+        names, table = self.card.rows, matches.table
         where = f"models/{self.card.model}.yaml, key rows; judge {judge}, aspect {aspect}"
         if names.aspect and not table and self._tables[role]:
             rows = (same[0] for same in self._tables[role].values())
@@ -312,18 +312,18 @@ class RecordedEngine:
             "no recorded row matches a text of the study",
             where=where,
             got=shown,
-            allowed=f"such as {shown_key(names, example)}",
+            allowed=f"such as {shown_key(names, next(iter(matches.keys.values())))}",
             todo="map other columns under `rows`, or spell names and texts as the dataset does",
         )
 
-    def _unscored(self, judge: str, aspect: str, role: str) -> UserError:
-        names, kind = self.card.rows, "score" if self.card.rows.reply is None else "reply"
-        row = next(iter(self._rows_on(aspect, role).values()))[0]
-        key = "rows.scores" if names.reply is None else "rows.reply"
+    def _unscored(self, judge: str, aspect: str, table: Table) -> UserError:
+        names = self.card.rows
+        row = next(iter(table.values()))[0]
+        kind, key = ("score", "scores") if names.reply is None else ("reply", "reply")
         columns = ", ".join(f"{name}: {path}" for name, path in names.scores.items())
         return UserError(
             f"no matching recorded row has a {kind} for this aspect",
-            where=f"models/{self.card.model}.yaml, key {key}; judge {judge}, aspect {aspect}; "
+            where=f"models/{self.card.model}.yaml, key rows.{key}; judge {judge}, aspect {aspect}; "
             f"first row {row.where}",
             got=names.reply or columns,
             todo=f"name the column with its {kind}s, or remove the aspect from `aspects` in the "
@@ -341,31 +341,34 @@ class RecordedEngine:
         self._changed |= {row.where: None for row in rows if row not in same}
         return same
 
-    def _key(self, table: Table, aspect: str, subject: Subject) -> Key:
+    def _keys(self, aspect: str, shown: tuple[Subject, ...]) -> list[Key]:
+        """Return the possible keys of a row about a text, or about two in the order shown."""
         aspect = slug(aspect) if self.card.rows.aspect else ""
-        keys = self._keys_of(aspect, subject)
+        keys = (self._keys_of(aspect, subject) for subject in shown)
+        return [sum((other[1:] for other in others), key) for key, *others in product(*keys)]
+
+    def _key(self, table: Table, aspect: str, shown: tuple[Subject, ...]) -> Key:
+        keys = self._keys(aspect, shown)
         return next((key for key in keys if key in table), keys[0])
 
-    def _pair_keys(self, aspect: str, pair: Pair) -> list[Key]:
-        """Return the possible keys of a comparison's row, with its texts in the order shown."""
-        aspect = slug(aspect) if self.card.rows.aspect else ""
-        first, second = (self._keys_of(aspect, subject) for subject in pair)
-        return [key + other[1:] for key, other in product(first, second)]
+    def _matches_on(self, judge: Judge, aspect: str) -> _Matches:
+        names = judge.judge, aspect, self._role(judge)
+        if names not in self._matches:
+            self._matches[names] = _Matches(self._rows_on(aspect, names[2]))
+        return self._matches[names]
 
     def _rows_on(self, aspect: str, role: str) -> Table:
         """Return a role's rows on an aspect; all rows if they name no aspect."""
         aspect = slug(aspect) if self.card.rows.aspect else ""
         if (aspect, role) not in self._by_aspect:
             if role not in self._tables:
-                rows = self._compared(role) if self.card.rows.compares else self._keyed(role)
-                self._tables[role] = indexed(self.card.rows, rows)
+                names = self.card.rows
+                keyed = ((row_key(names, row, self.names), row) for row in self._read(role))
+                rows = self._compared(role) if names.compares else keyed
+                self._tables[role] = indexed(names, rows)
             table = self._tables[role].items()
             self._by_aspect[aspect, role] = {key: same for key, same in table if key[0] == aspect}
         return self._by_aspect[aspect, role]
-
-    def _keyed(self, role: str) -> Iterator[tuple[Key, Row]]:
-        for row in self._read(role):
-            yield row_key(self.card.rows, row, self.names), row
 
     def _compared(self, role: str) -> Iterator[tuple[Key, Row]]:
         """Yield a role's comparisons, one per order; labels are turned into letters."""
@@ -468,7 +471,9 @@ class RecordedEngine:
             return not_applicable("no_value")
         if words and scored:
             return Answer(_label(value, row, words))
-        if isinstance(value, str) and (not scored or _is_number(value)):
+        if isinstance(value, str) and (
+            not scored or (_NUMBER.fullmatch(value) and math.isfinite(float(value)))
+        ):
             return Answer(value)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return Answer(repr(value))
@@ -477,21 +482,12 @@ class RecordedEngine:
                 "a recorded score is not a number",
                 where=row.where,
                 got=value,
-                todo=(
-                    "write it as a number (4.5), or list it in `missing` under `rows` if it means "
-                    "no score"
-                ),
+                todo="write it as a number (4.5), or list it in `missing` under `rows` if it means "
+                "no score",
             )
         raise UserError(
             "a recorded reply or score is neither a string nor a number", where=row.where, got=value
         )
-
-
-def _words_of(judge: Judge, scale: Scale) -> list[str]:
-    """Return the labels that a recorded score may be, empty if scores are numbers."""
-    if not scale.categorical or judge.threshold is not None:
-        return []
-    return [*scale.labels, *judge.read_as]
 
 
 def _label(value: object, row: Row, words: Sequence[str]) -> str:
@@ -509,10 +505,6 @@ def _label(value: object, row: Row, words: Sequence[str]) -> str:
     return word
 
 
-def _is_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
-
-
 def _orders(subjects: Sequence[Subject]) -> Iterator[Pair]:
     """Yield every two texts of an item, in both orders."""
     items: dict[str, list[Subject]] = {}
@@ -522,42 +514,27 @@ def _orders(subjects: Sequence[Subject]) -> Iterator[Pair]:
         yield from permutations(texts, 2)
 
 
-def _check_distinct_pairs(table: Table, comparisons: Iterable[tuple[Pair, Key | None]]) -> None:
-    """Raise UserError if a row matches two pairs with different sources."""
-    first: dict[Key | None, Pair] = {}
-    for pair, key in comparisons:
-        other = first.setdefault(key, pair)
-        if key is not None and normal_text(other[0].source) != normal_text(pair[0].source):
-            raise UserError(
-                "a recorded row matches two pairs of texts",
-                where=table[key][0].where,
-                got=" and ".join(f"{a.target}, {b.target}" for a, b in (other, pair)),
-                todo="map the column that distinguishes them under `rows`: item or source",
-            )
+def _check_distinct(table: Table, keyed: Iterable[tuple[Key, tuple[Subject, ...]]]) -> None:
+    """Raise UserError if a row matches two targets that differ in text or source.
 
-
-def _check_distinct(table: Table, keys: Sequence[Key], subjects: Sequence[Subject]) -> None:
-    """Raise UserError if a row matches two targets that differ in text or source."""
-    first: dict[Key, Subject] = {}
-    for key, subject in zip(keys, subjects, strict=True):
-        other = first.setdefault(key, subject)
-        if key not in table or other is subject:
+    Two pairs of texts may have the same row if their sources are equal.
+    """
+    first: dict[Key, tuple[Subject, ...]] = {}
+    for key, shown in keyed:
+        other = first.setdefault(key, shown)
+        if key not in table or other is shown:
             continue
-        if (normal_text(other.text), normal_text(other.source)) != (
-            normal_text(subject.text),
-            normal_text(subject.source),
-        ):
+        pair = len(shown) == 2
+        texts = [(each.source, None if pair else each.text) for each in (other[0], shown[0])]
+        if len({tuple(map(normal_text, text)) for text in texts}) > 1:
             raise UserError(
-                "a recorded row matches two targets",
+                f"a recorded row matches two {'pairs of texts' if pair else 'targets'}",
                 where=table[key][0].where,
-                got=f"{other.target} and {subject.target}",
-                todo="map the column that distinguishes them under `rows`: system or source",
+                got=" and ".join(", ".join(one.target for one in each) for each in (other, shown)),
+                todo="map the column that distinguishes them under `rows`: "
+                f"{'item' if pair else 'system'} or source",
             )
 
 
-def build(card: RecordedModel, inputs: EngineInputs) -> RecordedEngine:
-    """Return the engine of a recorded card for one dataset."""
-    return RecordedEngine(card, inputs)
-
-
+build = RecordedEngine
 ENGINE = EngineDeclaration(name="recorded")

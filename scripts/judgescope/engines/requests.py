@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.schema.cards import CommandModel, Decoding, ProbedModel, PromptedModel
+from judgescope.schema.cards import Decoding, ProbedModel, PromptedModel
 
 Message = Mapping[str, str]
 Logprobs = list[list[tuple[str, float]]]
@@ -76,31 +76,19 @@ def request_of(
     return Request(asked, draws, about)
 
 
-def request_of_program(
-    model: CommandModel,
-    decoding: Decoding,
-    target: Mapping[str, Any],
-    *,
-    seed: int,
-    draws: int = 1,
-    about: str = "",
-) -> Request:
-    """Return the request for a settled command card and the target that its program is shown."""
-    asked = {**model.identity(), "target": target}
-    if decoding.seed == "study":
-        asked["study_seed"] = seed
-    return Request(asked, draws, about)
-
-
 TokenKind = Literal["prompt", "completion", "reasoning", "cached"]
 """The kinds of tokens that a reply's usage counts."""
 TOKENS = frozenset(get_args(TokenKind))
 MOST_TOKENS = 1_000_000_000  # larger counts are ignored: their sums would overflow tables
 
 
-def is_count(value: object) -> bool:
-    """Return whether a value from an endpoint or a journal is a number of tokens."""
-    return type(value) is int and 0 <= value <= MOST_TOKENS
+def counted(usage: Mapping[str, object]) -> dict[str, int]:
+    """Return the numbers of tokens in a usage; other values are left out."""
+    return {
+        name: count
+        for name, count in usage.items()
+        if name in TOKENS and type(count) is int and 0 <= count <= MOST_TOKENS
+    }
 
 
 @dataclass(frozen=True, slots=True)

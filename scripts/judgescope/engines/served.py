@@ -1,11 +1,12 @@
 """Engines that start a server on this machine, ask it over HTTP, and stop it with the job."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
 
 from judgescope.core.errors import UserError
 from judgescope.core.secrets import is_secret, masked
@@ -16,23 +17,37 @@ from judgescope.schema.cards import LlamaModel, OpenAIModel, VllmModel
 LOOPBACK = "127.0.0.1"
 
 
-class LocalServer(Protocol):
-    """A server of the job, which answers only requests with its key."""
+class LocalServer(ABC):
+    """A server of the job at `url`, which answers only requests with its key.
 
+    `provenance`: the engine, model and version that answer. `_child`: the server's process.
+    """
+
+    card: LlamaModel | VllmModel
     key: str
+    url: str
+    provenance: dict[str, str]
+    _child: subprocess.Popen[bytes]
 
-    @property
-    def provenance(self) -> Mapping[str, str]:
-        """The engine, model and version that answer."""
-        ...
-
-    def model(self) -> OpenAIModel:
-        """Return the card of the server's endpoint."""
-        ...
+    @abstractmethod
+    def ended(self) -> UserError:
+        """Return the error for a server that has ended."""
 
     def check(self) -> None:
         """Raise UserError if the server has ended."""
-        ...
+        if self._child.poll() is not None:
+            raise self.ended()
+
+    def model(self) -> OpenAIModel:
+        """Return the card of the server's endpoint."""
+        return OpenAIModel(
+            model=self.card.model,
+            engine="openai",
+            base_url=f"{self.url}/v1",
+            name=self.card.served_name,
+            probe=False,
+            limits=self.card.limits,
+        )
 
 
 class ServedEngine:
@@ -58,7 +73,7 @@ class ServedEngine:
 
     def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
-        provenance = dict(self.server.provenance)
+        provenance = self.server.provenance
 
         def keep_as_ours(reply: Reply) -> None:
             keep(replace(reply, provenance=provenance) if reply.status == "ok" else reply)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -93,18 +92,12 @@ class Subjects:
     @cached_property
     def _rating_rows(self) -> list[dict[str, Any]]:
         path = f"{self._out}/ratings/{self.dataset}.parquet"
-        rows: list[dict[str, Any]]
-        rows = read_table("ratings", path, ["target", "target_b", "aspect", "value"]).to_pylist()
-        return rows
+        columns = ["target", "target_b", "aspect", "value"]
+        return list(read_table("ratings", path, columns).to_pylist())
 
     def ratings_of(self, aspect: str) -> dict[str, list[float]]:
         """Return target -> people's ratings on an aspect."""
         return {target: values for (target, name), values in self.ratings.items() if name == aspect}
-
-    def mean_ratings(self, aspect: str) -> dict[str, float]:
-        """Return target -> the mean of people's ratings on an aspect."""
-        ratings = self.ratings_of(aspect)
-        return {target: fsum(values) / len(values) for target, values in ratings.items()}
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
         """Return target -> the analysis by `model` that a judge is shown on an aspect."""

@@ -27,10 +27,10 @@ from judgescope.core.secrets import print_exception
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Ask, Failure, Keep, Logprobs, Reply, Request, Work
-from judgescope.engines.served import LOOPBACK, inherited
+from judgescope.engines.served import LOOPBACK, LocalServer, ServedEngine, inherited
 from judgescope.engines.vllm_options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.engines.vllm_options import located as located
-from judgescope.schema.cards import OpenAIModel, VllmModel
+from judgescope.schema.cards import VllmModel
 from judgescope.schema.cards.models import SAMPLING
 
 ENDED = {"stop", "length", "repetition"}
@@ -253,8 +253,6 @@ def build(card: VllmModel) -> Ask:
     """Return the engine of a model card, in the card's mode."""
     if card.mode == "offline":
         return VllmEngine(card)
-    from judgescope.engines.served import ServedEngine
-
     return ServedEngine(card, partial(Server, card))
 
 
@@ -268,8 +266,10 @@ NEEDED = {
 PORT_ATTEMPTS = 3  # another program may take a port that was free a moment ago
 
 
-class Server:
+class Server(LocalServer):
     """A server for one model on this machine, which answers only requests with its key."""
+
+    card: VllmModel
 
     def __init__(self, card: VllmModel, program: list[str] = PROGRAM) -> None:
         self.card, self.program = card, program
@@ -283,33 +283,22 @@ class Server:
                 return
         raise self._failed("other programs took every port that was tried")
 
-    def model(self) -> OpenAIModel:
-        """Return the card of the server's endpoint."""
-        return OpenAIModel(
-            model=self.card.model,
-            engine="openai",
-            base_url=f"http://{LOOPBACK}:{self.port}/v1",
-            name=self.card.name,
-            probe=False,
-            limits=self.card.limits,
-        )
-
-    def check(self) -> None:
-        """Raise UserError if the server has ended."""
-        if self._child.poll() is not None:
-            raise self._failed(f"its exit status is {self._child.returncode}")
+    def ended(self) -> UserError:
+        """Return the error for a server that has ended."""
+        return self._failed(f"its exit status is {self._child.returncode}")
 
     def _started(self) -> bool:
         """Start the server and wait until it answers; return False if it lost its port."""
-        self.port = free_port()
+        port = free_port()
+        self.url = f"http://{LOOPBACK}:{port}"
         self._child = subprocess.Popen(
-            [*self.program, *flags(server_arguments(self.card, self.port, self.token))],
+            [*self.program, *flags(server_arguments(self.card, port, self.token))],
             stdin=subprocess.DEVNULL,
             env={**STARTED, **inherited(NEEDED), **self._guard.environment, KEY: self.key},
         )
         deadline = time.monotonic() + self.card.start_timeout
         while not self._ready():
-            if self._child.poll() is not None and taken(self.port):
+            if self._child.poll() is not None and taken(port):
                 return False
             self.check()
             if time.monotonic() > deadline:
@@ -327,7 +316,7 @@ class Server:
 
     def _get(self, page: str) -> Any:
         headers = {"Authorization": f"Bearer {self.key}"}
-        request = urllib.request.Request(f"http://{LOOPBACK}:{self.port}/{page}", headers=headers)
+        request = urllib.request.Request(f"{self.url}/{page}", headers=headers)
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with direct.open(request, timeout=5) as answer:
             return json.load(answer)

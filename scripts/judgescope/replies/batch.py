@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -26,19 +26,16 @@ from judgescope.schema.cards import OpenAIModel
 REQUESTS, BYTES = 50_000, 200_000_000  # the most in one file
 URL: Final = "/v1/chat/completions"
 CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
+BEGIN = len('{"custom_id":"')
 
 
-class Requests(Protocol):
-    """The requests whose replies are read: their keys, and the request of each key."""
+class FinalError(UserError):
+    """A permanent error: a refused file, requests that are all refused, or too little money."""
 
-    @property
-    def key_table(self) -> KeyTable:
-        """Return the requested keys and draws."""
-        ...
-
-    def request(self, index: int) -> Request:
-        """Return the request of the key at an index of the key table."""
-        ...
+    @classmethod
+    def of(cls, error: UserError) -> "FinalError":
+        """Return the same error, marked as one for which a retry is useless."""
+        return cls(error.what, where=error.where, got=error.got, todo=error.todo)
 
 
 class Looked(NamedTuple):
@@ -48,7 +45,35 @@ class Looked(NamedTuple):
     stored: StoredReplies
 
 
-Sought = tuple[Requests, StoredReplies]
+class Sent:
+    """The requests of a file, read from it because cards may have changed since."""
+
+    def __init__(self, path: Path) -> None:
+        counts: Counter[str] = Counter()
+        for key, draw in draws_in(path):
+            counts[key] = max(counts[key], draw + 1)
+        self.keys = sorted(counts)
+        self.key_table = KeyTable.from_counts(counts)
+        with path.open("rb") as file:
+            self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
+
+    def request(self, index: int) -> Request:
+        """Return the request of a key, with only the parts that reading its reply needs."""
+        request = Request({"logprobs": True} if self._logprobs else {})
+        vars(request)["key"] = self.keys[index]
+        return request
+
+
+def draws_in(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the key and the draw of every request in a file."""
+    with path.open("rb") as file:
+        for line in file:
+            ident = CUSTOM_ID.match(line[BEGIN : BEGIN + 80].decode("ascii"))
+            assert ident is not None, "a line as `line_of` writes it"
+            yield ident[1], int(ident[2])
+
+
+Sought = tuple[Job | Sent, StoredReplies]
 """Requests, and their replies in the store."""
 
 
@@ -128,7 +153,7 @@ def read(
     """Store the replies in result files; `engine`, if given, replaces that of their provenance.
 
     A refusal is stored as an error only if the model has a reply, in its store or in these files.
-    Without any reply, something common to all requests is wrong: then this raises UserError and
+    Without any reply, something common to all requests is wrong: then this raises FinalError and
     stores no refusal.
     """
     results = Results()
@@ -149,17 +174,14 @@ def read(
 def rows(path: Path) -> Iterator[dict[str, Any] | None]:
     """Yield the results in a file, None for a line without a result."""
     with path.open("rb") as file:
-        yield from map(_row, file)
-
-
-def _row(line: bytes) -> dict[str, Any] | None:
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):
-        return None
-    return row if {"response", "error"} & row.keys() else None  # a request has neither
+        for line in file:
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                row = None
+            named = isinstance(row, dict) and isinstance(row.get("custom_id"), str)
+            # a request has neither a response nor an error
+            yield row if named and {"response", "error"} & row.keys() else None
 
 
 def _text(content: Any) -> str:
@@ -241,7 +263,7 @@ class _Reader:
     def settle(self) -> None:
         """Store the refusals if a reply shows that requests can succeed."""
         if self.refusals and not self.proven and not any(stored.count for _, stored in self.jobs):
-            raise UserError(
+            raise FinalError(
                 f"every request was refused: {self.refusals[0].text}",
                 where=f"models/{self.engine.card.model}.yaml",
                 todo="correct the card and export again; refusals are not stored",

@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import orjson
 from msgspec import MsgspecError, Struct
 from msgspec.json import decode, encode
 
@@ -25,24 +24,9 @@ from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
-from judgescope.engines.requests import Request
-from judgescope.replies import batch
-from judgescope.replies.batch import CUSTOM_ID, Looked, Results
+from judgescope.replies import batch, ledger
+from judgescope.replies.batch import FinalError, Looked, Results
 from judgescope.replies.budget import Spending
-from judgescope.replies.ledger import FOLDER as LEDGERS
-from judgescope.replies.ledger import (
-    NANOS,
-    NO_PROCESS,
-    REQUESTS,
-    Account,
-    Amount,
-    Cap,
-    Ledger,
-    State,
-    caps_on,
-    shown,
-)
-from judgescope.replies.lookup import KeyTable
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -58,7 +42,6 @@ ENDED = ("completed", "expired", "cancelled", "failed")
 RECENT = 500  # the endpoint's latest batches, searched for one whose id was not recorded
 FILE_SECONDS = 120.0  # the most that an endpoint may take to accept a file
 LOOK_SECONDS = 2.0
-BEGIN = len('{"custom_id":"')
 
 
 class Record(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -107,42 +90,6 @@ class Batch:
         for path in self.path.parent.glob(f"{self.owner}.*"):
             path.unlink()
 
-    def draws(self) -> Iterator[tuple[str, int]]:
-        """Yield the key and the draw of every request."""
-        with self.path.open("rb") as file:
-            for line in file:
-                ident = CUSTOM_ID.match(line[BEGIN : BEGIN + 80].decode("ascii"))
-                assert ident is not None, "a line as `batch.line_of` writes it"
-                yield ident[1], int(ident[2])
-
-
-class Sent:
-    """The requests of a batch, read from its file because cards may have changed since."""
-
-    def __init__(self, sent: Batch) -> None:
-        counts: Counter[str] = Counter()
-        for key, draw in sent.draws():
-            counts[key] = max(counts[key], draw + 1)
-        self.keys = sorted(counts)
-        self.key_table = KeyTable.from_counts(counts)
-        with sent.path.open("rb") as file:
-            self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
-
-    def request(self, index: int) -> Request:
-        """Return the request of a key, with only the parts that reading its reply needs."""
-        request = Request({"logprobs": True} if self._logprobs else {})
-        vars(request)["key"] = self.keys[index]
-        return request
-
-
-class FinalError(UserError):
-    """A permanent error: the endpoint refuses a file, or a cap does not allow it."""
-
-    @classmethod
-    def of(cls, error: UserError) -> "FinalError":
-        """Return the same error, marked as one for which a retry is useless."""
-        return cls(error.what, where=error.where, got=error.got, todo=error.todo)
-
 
 class Fetched(NamedTuple):
     """A batch: its state, its results, its booked cost; no results while it runs."""
@@ -151,7 +98,7 @@ class Fetched(NamedTuple):
     status: str
     done: int
     results: Results | None = None
-    spent: Amount | None = None
+    spent: ledger.Amount | None = None
     messages: Sequence[str] = ()
 
 
@@ -167,7 +114,7 @@ class Batches:
     def __init__(self, store: Path, study: str, card: OpenAIModel) -> None:
         self.store, self.study, self.card = store, study, card
         self.folder = store / FOLDER / study
-        self.ledger = Ledger(store / LEDGERS / study)
+        self.ledger = ledger.Ledger(store / ledger.FOLDER / study)
         self.price = card.price.of_batch() if card.price else None
         self.engine = OpenAIEngine(card)
 
@@ -183,13 +130,12 @@ class Batches:
 
     # --- out ---
 
-    def submit(self, jobs: Iterable[Looked], caps: Sequence[Cap]) -> list[Batch]:
+    def submit(self, jobs: Iterable[Looked], caps: Sequence[ledger.Cap]) -> list[Batch]:
         """Send missing requests that no batch has; first, those that an earlier call left unsent.
 
         Raises UserError if a cap does not allow a file's possible cost, or the endpoint refuses it.
         """
-        before = self.mine()
-        for each in before:
+        for each in self.mine():
             self._send(each, caps, again=True)
         new = self._write(jobs)
         for number, each in enumerate(new):
@@ -203,10 +149,10 @@ class Batches:
 
     def _write(self, jobs: Iterable[Looked]) -> list[Batch]:
         """Write the requests and their records."""
-        sent = {draw for each in under_way(self.store) for draw in each.draws()}
+        sent = {draw for each in under_way(self.store) for draw in batch.draws_in(each.path)}
         name = f"{self.card.model}-{os.urandom(4).hex()}"
-        journals = Store(self.store, self.card.served_name).shard / name
-        spending = Spending(self.store, self.study, self.card.model, self.price, [], journals)
+        store = Store(self.store, self.card.served_name)
+        spending = Spending(store, self.study, self.card.model, self.price, [])
         holds: list[int] = []
 
         def lines() -> Iterator[bytes]:
@@ -219,14 +165,14 @@ class Batches:
         rest = iter(holds)
         new = []
         for path, count in written.items():
-            held = {REQUESTS: count, NANOS: sum(islice(rest, count))}
+            held = {ledger.REQUESTS: count, ledger.NANOS: sum(islice(rest, count))}
             record = Record(study=self.study, model=self.card.model, requests=count, held=held)
             new.append(Batch(path, record))
         for each in new:
             each.save()
         return new
 
-    def _send(self, each: Batch, caps: Sequence[Cap], *, again: bool = False) -> None:
+    def _send(self, each: Batch, caps: Sequence[ledger.Cap], *, again: bool = False) -> None:
         """Reserve the most that a batch can cost, upload its file and start it."""
         record = each.record
         if record.batch is not None:
@@ -250,8 +196,7 @@ class Batches:
                         metadata={MARK: each.owner},
                     )
         except FinalError:
-            self._close(each, Amount())
-            each.remove()
+            self._close(each, ledger.Amount())
             raise
         record.batch = begun.id
         each.save()
@@ -267,7 +212,11 @@ class Batches:
     def _wait(self, file: str) -> None:
         """Wait until the endpoint has accepted a file; some endpoints check it first."""
         until = time.monotonic() + FILE_SECONDS
-        while (status := self._file_status(file)) not in ("processed", "uploaded"):
+        while True:
+            with self._asking():
+                status = self.client.files.retrieve(file).status
+            if status in ("processed", "uploaded"):
+                return
             if status == "error":
                 todo = "look up the reason at the endpoint, then submit again"
                 raise FinalError.of(
@@ -278,69 +227,61 @@ class Batches:
                 raise self.engine.error("the endpoint has not accepted the file yet", todo)
             time.sleep(LOOK_SECONDS)
 
-    def _file_status(self, file: str) -> str:
-        with self._asking():
-            return str(self.client.files.retrieve(file).status)
-
     # --- money ---
 
-    def _reserve(self, each: Batch, caps: Sequence[Cap]) -> None:
+    def _reserve(self, each: Batch, caps: Sequence[ledger.Cap]) -> None:
         record, held = each.record, Counter(each.record.held)
 
-        def step(state: State) -> None:
+        def step(state: ledger.State) -> None:
             if each.owner in state.open:
                 return
             for unit, need in held.items():
                 room = state.free(unit, record.model, caps)
                 if room is not None and need > room:
                     raise FinalError.of(self._no_room(unit, need, room, caps))
-            state.open[each.owner] = Account(
+            state.open[each.owner] = ledger.Account(
                 model=record.model,
                 price=self.price.model_dump() if self.price else None,
                 journals=os.path.relpath(each.path.with_suffix(""), self.store),
                 host=BATCH,
-                process=NO_PROCESS,
+                process=ledger.NO_PROCESS,
                 held=held,
                 under_way=Counter(held),
             )
 
         self.ledger.change(step)
 
-    def _no_room(self, unit: str, need: int, room: int, caps: Sequence[Cap]) -> UserError:
-        keys = ", ".join(cap.key for cap in caps_on(caps, unit, self.card.model))
+    def _no_room(self, unit: str, need: int, room: int, caps: Sequence[ledger.Cap]) -> UserError:
+        keys = ", ".join(cap.key for cap in ledger.caps_on(caps, unit, self.card.model))
         return UserError(
-            f"a batch may use {shown(need, unit)}, but the study's caps leave {shown(room, unit)}",
+            f"a batch may use {ledger.shown(need, unit)}, but the study's caps leave "
+            f"{ledger.shown(room, unit)}",
             where=f"the study's card, key {keys}; models/{self.card.model}.yaml",
             todo="raise the cap, or lower max_tokens: a batch cannot be stopped at a cap, so its "
             "maximum cost is reserved. `judgescope run` reserves request by request",
         )
 
-    def _close(self, each: Batch, spent: Amount) -> Amount:
-        """Book the cost of a batch, unless it is booked already."""
+    def _close(self, each: Batch, spent: ledger.Amount) -> None:
+        """Book the cost of a batch, unless it is booked already; then delete its files."""
+        self.ledger.change(lambda state: state.close(each.owner, spent))
+        each.remove()
 
-        def step(state: State) -> None:
-            if each.owner in state.open:
-                state.close(each.owner, spent)
-
-        self.ledger.change(step)
-        return spent
-
-    def _spent(self, each: Batch, files: Iterable[Path]) -> Amount:
+    def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.Amount:
         """Return the cost of the results, or the entire reserve if one has no token counts."""
         account = self.ledger.state().open.get(each.owner)
         price = self.price if account is None else account.price and Price(**account.price)
-        spent = Amount()
+        spent = ledger.Amount()
         for row in (row for path in files for row in batch.rows(path) if row is not None):
             response = row.get("response")
             response = response if isinstance(response, dict) else {}
             status = response.get("status_code")
-            spent[REQUESTS] += status is not None
+            spent[ledger.REQUESTS] += status is not None
             if status != 200 or not price:
                 continue
             usage = usage_of(response.get("body"))
             if usage is None:
                 return Counter(each.record.held)
-            spent[NANOS] += nanodollars(usage, price)
+            spent[ledger.NANOS] += nanodollars(usage, price)
         return spent
 
     # --- in ---
@@ -364,17 +305,15 @@ class Batches:
             return state
         files = self._download(each)
         spent = self._spent(each, files)
-        sent = Sent(each)
+        sent = batch.Sent(each.path)
         try:
             with Store(self.store, self.card.served_name) as store:
                 sought = [(sent, store.find(sent.key_table))]
                 results = batch.read(files, [(self.card, store, sought)], engine=BATCH)
-        except UserError:  # every request was refused: nothing is stored, and the batch is over
+        except FinalError:  # every request was refused: nothing is stored, and the batch is over
             self._close(each, spent)
-            each.remove()
             raise
         self._close(each, spent)
-        each.remove()
         return state._replace(results=results, spent=spent)
 
     def _download(self, each: Batch) -> list[Path]:
@@ -394,8 +333,7 @@ class Batches:
     def cancel(self, each: Batch) -> None:
         """Cancel a batch at the endpoint; requests answered by then are fetched as usual."""
         if each.record.batch is None:
-            self._close(each, Amount())
-            each.remove()
+            self._close(each, ledger.Amount())
             return
         with self._asking():
             self.client.batches.cancel(each.record.batch)

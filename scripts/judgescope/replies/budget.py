@@ -8,32 +8,14 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Self
+from contextlib import AbstractContextManager
 
 from msgspec import Struct
 from msgspec.json import decode
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Hold, Reply, Request
-from judgescope.replies.ledger import (
-    FOLDER,
-    NANOS,
-    REQUESTS,
-    SILENT,
-    UNITS,
-    Account,
-    Amount,
-    Cap,
-    Ledger,
-    Sign,
-    State,
-    caps_on,
-    here,
-    is_dead,
-    shown,
-    spent_by,
-)
+from judgescope.replies import ledger
 from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, write_pace
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, Price
@@ -46,58 +28,47 @@ MARGIN = 1.25
 """Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH replies."""
 
 
-class _NoRoomError(Exception):
-    """A cap leaves less than a request needs; `held` is the reserve of other jobs."""
-
-    def __init__(self, cap: Cap, spent: int, held: int) -> None:
-        super().__init__(cap.key)
-        self.cap, self.spent, self.held = cap, spent, held
+class _NoRoomError(UserError):
+    """A cap leaves less than a request needs."""
 
 
 class BudgetOption(Struct, frozen=True, forbid_unknown_fields=True):
     """The option `--budget` of jobs that ask: the name of the study's ledger, and its caps."""
 
     study: str
-    caps: list[Cap]
+    caps: list[ledger.Cap]
 
 
 def spending(option: str, store: Store, card: AskedModel) -> "Spending":
     """Return the budget of a job that asks a model, from the option `--budget`."""
     budget = decode(option, type=BudgetOption)
-    journals = store.shard / store.start
-    return Spending(store.shard.parent, budget.study, card.model, card.price, budget.caps, journals)
+    return Spending(store, budget.study, card.model, card.price, budget.caps)
 
 
-class Spending:
+class Spending(AbstractContextManager["Spending"]):
     """The `engines.requests.Budget` of one process and model.
 
-    `journals`: the start of its journals' paths. The account is opened with the first request and
-    closed at the end of the `with` block.
+    The account is opened with the first request and closed at the end of the `with` block.
     """
 
     def __init__(
-        self,
-        store: Path,
-        study: str,
-        model: str,
-        price: Price | None,
-        caps: Sequence[Cap],
-        journals: Path,
+        self, store: Store, study: str, model: str, price: Price | None, caps: Sequence[ledger.Cap]
     ) -> None:
-        self.ledger = Ledger(store / FOLDER / study)
-        self.store, self.model, self.price, self.caps = store, model, price, caps
-        self.journals = journals
-        self.owner = journals.name
-        self.units = [unit for unit in UNITS if caps_on(caps, unit, model)]
-        self.spent, self._under_way = Amount(), Amount()
+        self.ledger = ledger.Ledger(store.shard.parent / ledger.FOLDER / study)
+        self.model, self.price, self.caps = model, price, caps
+        self.store, self.owner = store.shard.parent, store.start
+        self.journals = store.shard / store.start
+        """The start of its journals' paths."""
+        self.units = [unit for unit in ledger.UNITS if ledger.caps_on(caps, unit, model)]
+        self.spent, self._under_way = ledger.Amount(), ledger.Amount()
         self._factor = self._next_factor = 1.0
         """Factor on a request's estimated maximum cost, because some cost more; a new factor
         applies once no request is in flight."""
-        self._account: Account | None = None
-        self._sign = Sign(self.ledger.folder, self.owner)
+        self._account: ledger.Account | None = None
+        self._sign = ledger.Sign(self.ledger.folder, self.owner)
         self._full: _NoRoomError | None = None
-        self._dead: dict[str, Amount] = {}
-        self._before = read_pace(journals.parent)
+        self._dead: dict[str, ledger.Amount] = {}
+        self._before = read_pace(store.shard)
         self._pace = Pace()
         self._begun = time.monotonic()
 
@@ -120,28 +91,28 @@ class Spending:
         assert self._full is not None
         if any(self._under_way.values()):
             return None
-        raise self._reached(self._full)
+        raise self._full
 
     def _add(self, hold: Hold, times: int) -> None:
-        self._under_way[REQUESTS] += times * hold.draws
-        self._under_way[NANOS] += times * hold.nanodollars
+        self._under_way[ledger.REQUESTS] += times * hold.draws
+        self._under_way[ledger.NANOS] += times * hold.nanodollars
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
         """Replace a reserve by the cost of the replies; see `engines.requests.Budget`."""
         self._add(hold, -1)
         self._full = None
-        self.spent[REQUESTS] += len(replies)
+        self.spent[ledger.REQUESTS] += len(replies)
         usages = [reply.usage for reply in replies if reply.usage is not None]
         if prompt := sum(usage.get("prompt") or 0 for usage in usages):
             self._pace = self._pace.with_request(hold.size, prompt, len(replies))
         if self.price is None or all(reply.status == "error" for reply in replies):
             return
         if not usages:
-            self.spent[NANOS] += hold.nanodollars
+            self.spent[ledger.NANOS] += hold.nanodollars
             return
         cost = sum(nanodollars(usage, self.price) for usage in usages)
-        self.spent[NANOS] += cost
-        if cost > hold.nanodollars and NANOS in self.units:
+        self.spent[ledger.NANOS] += cost
+        if cost > hold.nanodollars and ledger.NANOS in self.units:
             self._overrun(cost, hold.nanodollars)
 
     def _overrun(self, cost: int, held: int) -> None:
@@ -151,19 +122,19 @@ class Spending:
         """
         if self._next_factor == self._factor:
             print(
-                f"warning: a reply cost {shown(cost, NANOS)} by its token counts, but only "
-                f"{shown(held, NANOS)} were reserved for it: does the endpoint of "
-                f"models/{self.model}.yaml respect max_tokens? New requests wait until the "
-                "current ones finish",
+                f"warning: a reply cost {ledger.shown(cost, ledger.NANOS)} by its token counts, "
+                f"but only {ledger.shown(held, ledger.NANOS)} were reserved for it: does the "
+                f"endpoint of models/{self.model}.yaml respect max_tokens? New requests wait until "
+                "the current ones finish",
                 flush=True,
             )
         self._next_factor = max(self._next_factor, MARGIN * self._factor * cost / max(held, 1))
 
-        def step(state: State) -> None:
+        def step(state: ledger.State) -> None:
             if self.owner in state.open:
                 account = state.open[self.owner]
-                sure = self.spent[NANOS] + self._under_way[NANOS]
-                account.held[NANOS] = max(account.held[NANOS], sure)
+                sure = self.spent[ledger.NANOS] + self._under_way[ledger.NANOS]
+                account.held[ledger.NANOS] = max(account.held[ledger.NANOS], sure)
 
         if self._account is not None:
             self._account = self.ledger.change(step).open.get(self.owner, self._account)
@@ -197,26 +168,25 @@ class Spending:
         """Reserve what is missing in the ledger; return False if a cap leaves too little."""
         if self._full:  # no request was settled since
             return False
-        self._give_sign()
+        self._sign.give()
         try:
             state = self.ledger.change(self._reserve_in)
         except _NoRoomError as error:
             self._full = error
             return False
-        self._account = state.open[
-            self.owner
-        ]  # only now, because the change may have to be repeated
+        # only now, because the change may have to be repeated
+        self._account = state.open[self.owner]
         return True
 
-    def _reserve_in(self, state: State) -> None:
+    def _reserve_in(self, state: ledger.State) -> None:
         self._close_dead(state)
         if self._account is not None and self.owner not in state.open:
             raise self._disowned()
-        account = Account(
+        account = ledger.Account(
             model=self.model,
             price=self.price.model_dump() if self.price else None,
             journals=os.path.relpath(self.journals, self.store),
-            host=here(),
+            host=ledger.here(),
             process=os.getpid(),
         )
         account = state.open.setdefault(self.owner, account)
@@ -231,33 +201,44 @@ class Spending:
             if under_way > account.under_way[unit]:
                 account.under_way[unit] = 2 * under_way
 
-    def _no_room(self, state: State, unit: str) -> _NoRoomError:
-        caps = caps_on(self.caps, unit, self.model)
+    def _no_room(self, state: ledger.State, unit: str) -> _NoRoomError:
+        caps = ledger.caps_on(self.caps, unit, self.model)
         rooms = [(cap, *state.used(unit, cap.model)) for cap in caps]
         cap, spent, held = min(rooms, key=lambda room: room[0].limit - room[1] - room[2])
-        mine = self._account.held[unit] if self._account else 0
-        return _NoRoomError(cap, spent + self.spent[unit], held - mine)
+        spent += self.spent[unit]
+        held -= self._account.held[unit] if self._account else 0
+        others = f", {ledger.shown(held, unit)} reserved by other jobs" if held else ""
+        if (over := spent - cap.limit) > 0:
+            others += (
+                f"; {ledger.shown(over, unit)} over the cap, by requests in flight when a reply "
+                "reported more tokens than were reserved"
+            )
+        return _NoRoomError(
+            f"the next request could exceed the cap of {ledger.shown(cap.limit, unit)}",
+            where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
+            got=f"{ledger.shown(spent, unit)} spent by this study so far{others}",
+            todo="raise the cap and run again: paid replies are stored, so only missing ones are "
+            "requested",
+        )
 
-    def _close_dead(self, state: State) -> None:
+    def _close_dead(self, state: ledger.State) -> None:
         for owner, account in list(state.open.items()):
-            sign = Sign(self.ledger.folder, owner)
-            if owner != self.owner and is_dead(account, sign, self._sign):
+            sign = ledger.Sign(self.ledger.folder, owner)
+            if owner != self.owner and ledger.is_dead(account, sign, self._sign):
                 if owner not in self._dead:
-                    self._dead[owner] = spent_by(account, self.store, sign.behind(self._sign))
+                    self._dead[owner] = ledger.spent_by(
+                        account, self.store, sign.behind(self._sign)
+                    )
                 state.close(owner, self._dead[owner])
 
     def _stay_alive(self) -> None:
         """Give a sign of life regularly; after a long silence, check that it is not too late."""
         if self._account is None or self._sign.age() < SIGN_SECONDS:
             return
-        late = self._sign.age() > SILENT / 2
-        self._give_sign()
+        late = self._sign.age() > ledger.SILENT / 2
+        self._sign.give()
         if late and self.owner not in self.ledger.state().open:
             raise self._disowned()
-
-    def _give_sign(self) -> None:
-        self.ledger.folder.mkdir(parents=True, exist_ok=True)
-        self._sign.give()
 
     def _disowned(self) -> UserError:
         return UserError(
@@ -266,39 +247,12 @@ class Spending:
             todo="received replies are stored; run again to request the rest",
         )
 
-    def _reached(self, full: _NoRoomError) -> UserError:
-        cap, spent, held = full.cap, full.spent, full.held
-        others = f", {shown(held, cap.unit)} reserved by other jobs" if held else ""
-        if (over := spent - cap.limit) > 0:
-            others += (
-                f"; {shown(over, cap.unit)} over the cap, by requests in flight when a reply "
-                "reported more tokens than were reserved"
-            )
-        return UserError(
-            f"the next request could exceed the cap of {shown(cap.limit, cap.unit)}",
-            where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
-            got=f"{shown(spent, cap.unit)} spent by this study so far{others}",
-            todo=(
-                "raise the cap and run again: paid replies are stored, so only missing ones are "
-                "requested"
-            ),
-        )
-
-    def __enter__(self) -> Self:
-        """Return the budget."""
-        return self
-
     def __exit__(self, *_: object) -> None:
         """Book what was spent, including requests in flight, which may be billed."""
         if self._account is None:
             return
         spent = self.spent + self._under_way
-
-        def step(state: State) -> None:
-            if self.owner in state.open:
-                state.close(self.owner, spent)
-
-        self.ledger.change(step)
+        self.ledger.change(lambda state: state.close(self.owner, spent))
         seconds = time.monotonic() - self._begun
         write_pace(self.journals, self._pace._replace(seconds=seconds))
         self._sign.path.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -59,8 +59,19 @@ class Compacted(NamedTuple):
 
 def compact(shard: Path, *, keep: Chosen | None = None, now: float | None = None) -> Compacted:
     """Join a shard's files into one; `keep` selects the keys to keep (default: all)."""
+    now = time.time() if now is None else now
     try:
-        return _compact(shard, keep, time.time() if now is None else now)
+        inputs = files_of(shard)
+        if keep is None and len(inputs) < 2 and not any(path.suffix == JOURNAL for path in inputs):
+            return Compacted(0, [], {}, 0)
+        before = _size(inputs)
+        path = shard / f"{os.urandom(8).hex()}{COMPACTED}"
+        count = write_compacted(path, _sorted_lines(inputs, shard.name, keep))
+        removed, left = _remove(inputs, path, keep, now)
+        if count and keep is None and not removed:
+            names = "".join(f"{source.name}\n" for source in inputs)
+            sources_of(path).write_text(names, encoding="utf-8")
+        return Compacted(count, removed, left, before - _size(files_of(shard)))
     except FileNotFoundError as error:
         raise UserError(
             "another process is compacting this shard",
@@ -68,20 +79,6 @@ def compact(shard: Path, *, keep: Chosen | None = None, now: float | None = None
             got=Path(str(error.filename)).name,
             todo="nothing is lost; run the command again when the other process has finished",
         ) from None
-
-
-def _compact(shard: Path, keep: Chosen | None, now: float) -> Compacted:
-    inputs = files_of(shard)
-    if keep is None and len(inputs) < 2 and not any(path.suffix == JOURNAL for path in inputs):
-        return Compacted(0, [], {}, 0)
-    before = _size(inputs)
-    path = shard / f"{os.urandom(8).hex()}{COMPACTED}"
-    count = write_compacted(path, _sorted_lines(inputs, shard.name, keep))
-    removed, left = _remove(inputs, path, keep, now)
-    if count and keep is None and not removed:
-        names = "".join(f"{source.name}\n" for source in inputs)
-        sources_of(path).write_text(names, encoding="utf-8")
-    return Compacted(count, removed, left, before - _size(files_of(shard)))
 
 
 def _size(paths: list[Path]) -> int:
@@ -110,7 +107,7 @@ def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen | None) -> Iter
     places: list[Place] = []
     for path in inputs:
         for file, block in files.placed(path, chosen):
-            valid = _chosen(block.keys, chosen)
+            valid = np.ones(len(block.keys), bool) if chosen is None else chosen(block.keys)
             for number in np.flatnonzero(valid).tolist():
                 line = read_line(data := block.line(number))
                 if line is None:
@@ -130,10 +127,6 @@ def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen | None) -> Iter
     for (key, draw), group in groupby(rows, key=lambda row: row[:2]):
         for data in sorted({files.read(place) for *_, place in group}):
             yield CompactedLine(model, key, draw, data)
-
-
-def _chosen(keys: Keys, chosen: Chosen | None) -> NDArray[np.bool_]:
-    return np.ones(len(keys), bool) if chosen is None else chosen(keys)
 
 
 def _remove(
@@ -175,24 +168,20 @@ def _why_left(
 def _digests(path: Path, keep: Chosen | None) -> NDArray[np.bytes_]:
     digests = []
     for block in blocks(path, keep):
-        numbers = np.flatnonzero(_chosen(block.keys, keep)).tolist()
-        digests += [digest_of(block.line(number)) for number in numbers]
+        kept = np.ones(len(block.keys), bool) if keep is None else keep(block.keys)
+        digests += [digest_of(block.line(number)) for number in np.flatnonzero(kept).tolist()]
     return np.array(digests, f"S{DIGEST}")
 
 
 def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) -> int:
     """Write the lines of a store to a file, return their number; `chosen`: shard -> its keys."""
-    return write_compacted(
-        path,
-        (
-            line
-            for shard in shards(store)
-            if not chosen or shard.name in chosen
-            for line in _sorted_lines(
-                files_of(shard), shard.name, chosen[shard.name] if chosen else None
-            )
-        ),
+    lines = (
+        line
+        for shard in shards(store)
+        if not chosen or shard.name in chosen
+        for line in _sorted_lines(files_of(shard), shard.name, (chosen or {}).get(shard.name))
     )
+    return write_compacted(path, lines)
 
 
 @dataclass
@@ -215,49 +204,44 @@ def merge(path: Path, store: Path) -> dict[str, Imported]:
     If a draw has two replies, both are kept. Which one is used does not depend on their origin, so
     everyone who exchanges replies uses the same one.
     """
-    counts: dict[str, Imported] = {}
-    known: dict[str, _Known] = {}
-    writers: dict[str, Store] = {}
+    shards: dict[str, _Import] = {}
     try:
         for model, block in compacted_blocks(path):
-            if model not in counts:
-                writers[model] = Store(store, model)
-                counts[model], known[model] = Imported(), _Known(writers[model].shard)
+            if model not in shards:
+                shards[model] = _Import(Store(store, model))
             for data in block.lines():
-                if known[model].is_new(data, counts[model]):
-                    writers[model].adopt(data)
+                if shards[model].is_new(data):
+                    shards[model].store.adopt(data)
     finally:
-        for writer in writers.values():
-            writer.close()
-    return counts
+        for each in shards.values():
+            each.store.close()
+    return {model: each.counts for model, each in shards.items()}
 
 
-@dataclass
-class _Known:
-    shard: Path
-    digests: set[bytes] = field(default_factory=set)
-    answered: set[Draw] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        for path in files_of(self.shard):
+class _Import:
+    def __init__(self, store: Store) -> None:
+        self.store, self.counts = store, Imported()
+        self._digests, self._answered = set[bytes](), set[Draw]()
+        for path in files_of(store.shard):
             for block in blocks(path):
                 for data in block.lines():
-                    self.is_new(data, Imported())
+                    self.is_new(data)
+        self.counts = Imported()
 
-    def is_new(self, data: bytes, counts: Imported) -> bool:
+    def is_new(self, data: bytes) -> bool:
         """Count a line and remember it; return whether it was unknown."""
         line, digest = read_line(data), digest_of(data)
         if line is None or data.find(b"\n") != len(data) - 1:
-            counts.skipped += 1
+            self.counts.skipped += 1
             return False
-        if digest in self.digests:
-            counts.known += 1
+        if digest in self._digests:
+            self.counts.known += 1
             return False
-        self.digests.add(digest)
-        counts.new += 1
+        self._digests.add(digest)
+        self.counts.new += 1
         if not isinstance(line, ForgetLine) and line.status != "error":
-            counts.differs += (line.key, line.draw) in self.answered
-            self.answered.add((line.key, line.draw))
+            self.counts.differs += (line.key, line.draw) in self._answered
+            self._answered.add((line.key, line.draw))
         return True
 
 
@@ -305,17 +289,14 @@ def cut_files(results: Path) -> dict[Path, list[Path]]:
             except ValueError:
                 cut[hashes] = [hashes]
                 continue
-            paths = [_file(results, kind, below, name) for name in names]
+            paths = []
+            for name in names:  # it may begin with its kind
+                first, _, rest = name.partition("/")
+                of_kind, cell = (first, rest) if first in ("judgments", "scores") else (kind, name)
+                paths.append(results / of_kind / below / f"{cell}.parquet")
             if incomplete := [path for path in paths if not _is_complete(path)]:
                 cut[hashes] = incomplete
     return cut
-
-
-def _file(results: Path, kind: str, below: str, name: str) -> Path:
-    """Return the path for a name in the file of hashes; the name may begin with its kind."""
-    first, _, rest = name.partition("/")
-    of_kind, cell = (first, rest) if first in ("judgments", "scores") else (kind, name)
-    return results / of_kind / below / f"{cell}.parquet"
 
 
 def _is_complete(path: Path) -> bool:

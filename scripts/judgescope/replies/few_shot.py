@@ -7,6 +7,7 @@ that all studies of the same data send the same prompts.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from judgescope.core.cells import split
@@ -111,9 +112,9 @@ class Demonstrations:
 
 def rated_texts(subjects: Subjects, aspect: str) -> list[Rated]:
     """Return the texts of a dataset's systems that people rated on an aspect."""
-    means = subjects.mean_ratings(aspect)
-    texts = subjects.in_set("systems")
-    return [Rated(subject, means[subject.target]) for subject in texts if subject.target in means]
+    ratings = subjects.ratings_of(aspect)
+    texts = [text for text in subjects.in_set("systems") if text.target in ratings]
+    return [Rated(text, fmean(ratings[text.target])) for text in texts]
 
 
 def shown(text: Rated, scale: RatedAspect) -> dict[str, Any]:

@@ -152,10 +152,8 @@ def check(shard: Path) -> None:
             "stored replies were changed after they were written; no request was sent",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
             got=f"{len(damaged)} lines with a wrong checksum",
-            todo=(
-                "restore these files from a backup, or drop these replies with `judgescope "
-                "replies verify --drop` and pay for new ones"
-            ),
+            todo="restore these files from a backup, or drop these replies with `judgescope "
+            "replies verify --drop` and pay for new ones",
         )
 
 
@@ -167,12 +165,9 @@ def drop(shard: Path) -> int:
     digests = [digest for _, digest in _damaged(shard)]
     if digests:
         lines = b"".join(digest.hex().encode() + b"\n" for digest in digests)
-        file = os.open(shard / DROPPED, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(file, lines)
+        with (shard / DROPPED).open("ab", buffering=0) as file:
+            file.write(lines)
             os.fsync(file)
-        finally:
-            os.close(file)
     return len(digests)
 
 

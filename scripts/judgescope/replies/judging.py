@@ -2,37 +2,19 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, groupby, pairwise
 from typing import Any, NamedTuple
 
 import orjson
 
+from judgescope import prompts
 from judgescope.core.canonical import canonical
 from judgescope.engines.base import Subject, compared
-from judgescope.engines.requests import Reply, Request, request_of, request_of_program
-from judgescope.prompts import (
-    SHOWN,
-    Filled,
-    Form,
-    Spotlight,
-    Templates,
-    annotating,
-    as_messages,
-    plain,
-    rated,
-)
+from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.replies.few_shot import Demonstrations, Rated
-from judgescope.schema.cards import (
-    COMPARE,
-    AskedModel,
-    Aspect,
-    CommandModel,
-    Judge,
-    RatedAspect,
-    Scale,
-)
+from judgescope.schema import cards
 
 Shown = tuple[Subject, ...]  # the texts of one question: one, or the two that are compared
 MARK = "\0prompt\0"
@@ -54,12 +36,12 @@ class Outline(NamedTuple):
 class Questions:
     """The questions of one cell; prompts are made only when they are needed."""
 
-    model: AskedModel
-    judge: Judge
-    aspect: Aspect
-    scale: RatedAspect
+    model: cards.AskedModel
+    judge: cards.Judge
+    aspect: cards.Aspect
+    scale: cards.RatedAspect
     shown: Sequence[Shown]
-    templates: Templates
+    templates: prompts.Templates
     seed: int
     criterion: str | None = None
     demonstrations: Demonstrations | None = None
@@ -69,6 +51,9 @@ class Questions:
     """Target -> the rating that the prompt shows as a hint."""
     task: str = ""
     """The dataset's task, shown to judges that annotate errors."""
+    _forms: dict[tuple[str, ...], prompts.Form] = field(
+        default_factory=dict, init=False, compare=False
+    )
 
     def __len__(self) -> int:
         """Return how many questions the cell has."""
@@ -76,7 +61,7 @@ class Questions:
 
     def __getitem__(self, number: int) -> Request:
         """Return a question as a request."""
-        messages = as_messages(self.prompt(number))
+        messages = prompts.as_messages(self.prompt(number))
         return Request({**self._alike, "messages": messages}, self.judge.draws, self.about(number))
 
     def prompt(self, number: int) -> str:
@@ -97,8 +82,8 @@ class Questions:
     @cached_property
     def _alike(self) -> Mapping[str, Any]:
         """Return the content of the cell's requests, with a placeholder for the prompt."""
-        assert not isinstance(self.model, CommandModel)  # see ProgramQuestions
-        mark = as_messages(MARK)
+        assert not isinstance(self.model, cards.CommandModel)  # see ProgramQuestions
+        mark = prompts.as_messages(MARK)
         return request_of(self.model, self.judge, mark, seed=self.seed, wants=self.wants).asked
 
     @cached_property
@@ -107,24 +92,24 @@ class Questions:
         before, after = canonical(self._alike).split(canonical(MARK))
         return before.encode(), after.encode()
 
-    def _filled(self, number: int) -> Filled:
+    def _filled(self, number: int) -> prompts.Filled:
         """Return a question's filled form; if the judge has a spotlight, its texts are marked."""
         texts = self._texts(number)
         if not self.judge.spotlight:
             return self._form_of(number).fill(texts)
         shots = self._shots(number) or []
-        shot_texts = [shot[name] for shot in shots for name in SHOWN if name in shot]
+        shot_texts = [shot[name] for shot in shots for name in prompts.SHOWN if name in shot]
         seed = self.seed if self.judge.seed == "study" else ""
-        light = Spotlight.on([*texts.values(), *shot_texts], seed)
+        light = prompts.Spotlight.on([*texts.values(), *shot_texts], seed)
         marked = {
             name: text if name == HINT else light.marked(text) for name, text in texts.items()
         }
         form = self._form([light.shot(shot) for shot in shots]) if shots else self._form_of(number)
         prompt, parts = form.fill(marked)
-        return Filled(light.preamble + prompt, [light.preamble + parts[0], *parts[1:]])
+        return prompts.Filled(light.preamble + prompt, [light.preamble + parts[0], *parts[1:]])
 
     @property
-    def own_scale(self) -> Scale:
+    def own_scale(self) -> cards.Scale:
         """Return the scale on which the judge is asked to rate."""
         return self.judge.scale_on(self.aspect.aspect) or self.scale
 
@@ -133,7 +118,7 @@ class Questions:
             return None
         return self.demonstrations.variables(self.shown[number][0].item)
 
-    def _form_of(self, number: int) -> Form:
+    def _form_of(self, number: int) -> prompts.Form:
         """Return the judge's form, filled with aspect, scale and demonstrations; cached."""
         shots: tuple[Rated, ...] = ()
         if self.demonstrations is not None:
@@ -143,19 +128,15 @@ class Questions:
             self._forms[key] = self._form(self._shots(number))
         return self._forms[key]
 
-    def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> Form:
-        values = rated(self.aspect, self.own_scale)
+    def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> prompts.Form:
+        values = prompts.rated(self.aspect, self.own_scale)
         if shots is not None:
             values["shots"] = shots
         if self.judge.hint is not None:
             values["attributed"] = self.judge.hint.attributed
         if self.judge.annotation is not None:
-            values |= annotating(self.judge.annotation, self.task)
-        return Form(self.judge.form, self.templates, values)
-
-    @cached_property
-    def _forms(self) -> dict[tuple[str, ...], Form]:
-        return {}
+            values |= prompts.annotating(self.judge.annotation, self.task)
+        return prompts.Form(self.judge.form, self.templates, values)
 
     @cached_property
     def wants(self) -> dict[str, Any]:
@@ -164,8 +145,8 @@ class Questions:
         wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
             wants["logprobs"] = judge.top_logprobs
-        values = [plain(value) for value in scale.values() or []]
-        if judge.structured == "choice" and judge.form == COMPARE:
+        values = [prompts.plain(value) for value in scale.values() or []]
+        if judge.structured == "choice" and judge.form == cards.COMPARE:
             wants["choices"] = CHOICES
         elif judge.structured == "choice":
             wants["choices"] = scale.labels or [str(value) for value in values]
@@ -206,11 +187,11 @@ class Questions:
 class ProgramQuestions(Questions):
     """The questions of one cell to a program, which gets objects instead of prompts."""
 
-    model: CommandModel
+    model: cards.CommandModel
 
     def __getitem__(self, number: int) -> Request:
         """Return a question with the fields that the program's card lists under `sees`."""
-        values = rated(self.aspect, self.own_scale)
+        values = prompts.rated(self.aspect, self.own_scale)
         # the aspect's other texts are instructions for models that read prompts
         about = {name: values["aspect"][name] for name in ("name", "definition")}
         target = {
@@ -222,14 +203,11 @@ class ProgramQuestions(Questions):
         }
         inputs = self.model.inputs
         seen = {*ALWAYS_SEEN, *inputs, *(["scale"] if "aspect" in inputs else [])}
-        return request_of_program(
-            self.model,
-            self.judge,
-            {name: value for name, value in target.items() if name in seen},
-            seed=self.seed,
-            draws=self.judge.draws,
-            about=self.about(number),
-        )
+        target = {name: value for name, value in target.items() if name in seen}
+        asked = {**self.model.identity(), "target": target}
+        if self.judge.seed == "study":
+            asked["study_seed"] = self.seed
+        return Request(asked, self.judge.draws, self.about(number))
 
     def outline(self, number: int) -> Outline:
         """Return a question's outline; its parts are the form and the texts."""
@@ -238,20 +216,20 @@ class ProgramQuestions(Questions):
         return Outline(bytes.fromhex(request.key), len(request.prompt), parts)
 
 
-def needs_reference(judge: Judge, model: AskedModel) -> bool:
+def needs_reference(judge: cards.Judge, model: cards.AskedModel) -> bool:
     """Return whether a judge's prompt shows a reference; for a program, whether it `sees` one."""
-    return judge.against is not None and not isinstance(model, CommandModel)
+    return judge.against is not None and not isinstance(model, cards.CommandModel)
 
 
 def shown(
-    judge: Judge, subjects: Sequence[Subject], preferred: Sequence[tuple[str, str]] = ()
+    judge: cards.Judge, subjects: Sequence[Subject], preferred: Sequence[tuple[str, str]] = ()
 ) -> list[Shown]:
     """Return the texts of each question: one per target, or two (both orders) per compared pair.
 
     preferred: the pairs of targets that people compared, which are asked instead of adjacent
     targets.
     """
-    if judge.form != COMPARE:
+    if judge.form != cards.COMPARE:
         return [(subject,) for subject in subjects]
     compared = pairs(subjects, judge.pairs)
     if preferred and judge.pairs == "adjacent":
@@ -274,7 +252,7 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Return the rows of a cell's reply file; `reply_to(number, draw)` may return None."""
     judge, aspect = questions.judge, questions.aspect.aspect
-    kind = "compare" if judge.form == COMPARE else "rate"
+    kind = "compare" if judge.form == cards.COMPARE else "rate"
     cell = {"judge": judge.judge, "kind": kind, "aspect": aspect, "criterion": questions.criterion}
     replied = [
         {**cell, **questions.text_columns(number), **reply_columns(reply)}

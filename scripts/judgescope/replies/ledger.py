@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
@@ -82,9 +82,10 @@ class State:
         return max(0, min(rooms)) if rooms else None
 
     def close(self, owner: str, spent: Amount) -> None:
-        """Book an owner's spending, and release the rest of its reserve."""
-        model = self.open.pop(owner).model
-        self.spent[model] = self.spent.get(model, Amount()) + spent
+        """Book an owner's spending, unless it is booked, and release the rest of its reserve."""
+        if owner in self.open:
+            model = self.open.pop(owner).model
+            self.spent[model] = self.spent.get(model, Amount()) + spent
 
 
 def caps_on(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
@@ -144,7 +145,11 @@ class Ledger:
         try:
             state = json.loads(path.read_text(encoding="utf-8"))
             spent = {model: Counter(amount) for model, amount in state["spent"].items()}
-            return State(spent, {name: _account(each) for name, each in state["open"].items()})
+            accounts = {
+                name: Account(**each | {key: Counter(each[key]) for key in ("held", "under_way")})
+                for name, each in state["open"].items()
+            }
+            return State(spent, accounts)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise UserError(
                 f"the record of the study's spending cannot be read: {error}",
@@ -180,11 +185,6 @@ class Ledger:
         return True
 
 
-def _account(written: dict[str, Any]) -> Account:
-    amounts = {name: Counter(written[name]) for name in ("held", "under_way")}
-    return Account(**{**written, **amounts})
-
-
 def here() -> str:
     """Return the namespace of this process's number: the host, and the container on it."""
     try:
@@ -214,6 +214,7 @@ class Sign:
 
     def give(self) -> None:
         """Touch the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
         self._given = time.monotonic()
 

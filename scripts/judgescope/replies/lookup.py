@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from judgescope.replies.journal import (
 from judgescope.replies.shard import Files, Place, files_of
 
 Draw = tuple[str, int]  # (key, draw)
+PLACE = np.dtype([("file", np.int32), ("offset", np.int64), ("length", np.int32)])
 
 
 class KeyTable:
@@ -84,13 +85,6 @@ def joined(keys_of_studies: Iterable[Mapping[str, Keys]]) -> dict[str, Keys]:
     return {shard: np.concatenate(parts) for shard, parts in keys.items()}
 
 
-class _Error(NamedTuple):
-    slot: int
-    draw: Draw
-    attempt: int
-    position: Place
-
-
 class StoredReplies:
     """The places of a shard's replies to the keys of a table; a reply is read when it is needed.
 
@@ -118,19 +112,18 @@ class StoredReplies:
         self.files = Files()
         self.skipped = 0
         self.forgotten: dict[Draw, int] = {}
-        slots = self.key_table.slots
-        self._file = np.full(slots, -1, np.int32)
-        self._offset, self._length = np.zeros(slots, np.int64), np.zeros(slots, np.int32)
+        self._places = np.zeros(self.key_table.slots, PLACE)
+        self._places["file"] = -1
         self._refused: set[int] = set()
-        errors: list[_Error] = []
+        errors: list[tuple[int, Draw, int, Place]] = []
         for path in files_of(self.shard):
             for file, block in self.files.placed(path, self.key_table.has):
                 self._take(block, file, errors)
-        for error in errors:
-            if error.attempt > self.forgotten.get(error.draw, 0):
-                self._put(error.slot, error.position, refused=True)
+        for slot, draw, attempt, place in errors:
+            if attempt > self.forgotten.get(draw, 0):
+                self._put(slot, place, refused=True)
 
-    def _take(self, block: Block, file: int, errors: list[_Error]) -> None:
+    def _take(self, block: Block, file: int, errors: list[tuple[int, Draw, int, Place]]) -> None:
         """Record a block's replies; errors wait until all lines that forget errors are read."""
         self.skipped += block.skipped
         places = self.key_table.indices(block.keys)
@@ -138,7 +131,7 @@ class StoredReplies:
         first = self.key_table.first[places[listed]].tolist()
         draws = self.key_table.draws[places[listed]].tolist()
         starts, ends = block.starts[listed].tolist(), block.ends[listed].tolist()
-        replies: list[tuple[int, int, int]] = []
+        replies: list[tuple[int, Place]] = []
         for start, end, slot, most in zip(starts, ends, first, draws, strict=True):
             line = read_line(block.data[start:end])
             if line is None:
@@ -151,10 +144,10 @@ class StoredReplies:
                 place = Place(file, block.offset + start, end - start)
                 if line.status == "error":
                     draw = (line.key, line.draw)
-                    errors.append(_Error(slot + line.draw, draw, line.attempt, place))
+                    errors.append((slot + line.draw, draw, line.attempt, place))
                 else:
-                    replies.append((slot + line.draw, place.offset, place.length))
-        self._put_all(replies, file)
+                    replies.append((slot + line.draw, place))
+        self._put_all(replies)
 
     def _check_known(self, line: bytes) -> None:
         """Raise UserError for a newer version's reply: it would be misread or paid for again."""
@@ -164,30 +157,28 @@ class StoredReplies:
                 where=str(self.shard),
                 got=", ".join(fields),
                 allowed="replies without these fields",
-                todo=(
-                    "use that version, or another store (key `store` of the study's card); no "
-                    "request was sent"
-                ),
+                todo="use that version, or another store (key `store` of the study's card); no "
+                "request was sent",
             )
 
-    def _put_all(self, replies: list[tuple[int, int, int]], file: int) -> None:
+    def _put_all(self, replies: list[tuple[int, Place]]) -> None:
         """Record many replies at once, or one by one if a draw has several."""
-        slots, offsets, lengths = np.array(replies, np.int64).reshape(-1, 3).T
-        if len(np.unique(slots)) < len(slots) or (self._file[slots] >= 0).any():
-            for slot, offset, length in replies:
-                self._put(slot, Place(file, offset, length), refused=False)
+        slots = np.array([slot for slot, _ in replies], np.int64)
+        if len(np.unique(slots)) < len(slots) or (self._places["file"][slots] >= 0).any():
+            for slot, place in replies:
+                self._put(slot, place, refused=False)
         else:
-            self._file[slots], self._offset[slots], self._length[slots] = file, offsets, lengths
+            self._places[slots] = np.array([place for _, place in replies], PLACE)
 
     def _put(self, slot: int, position: Place, *, refused: bool) -> None:
-        if self._file[slot] >= 0:
+        if self.has(slot):
             if refused and slot not in self._refused:
                 return
             if self.files.read(self._place(slot)) <= self.files.read(position):
                 return
         if refused:
             self._refused.add(slot)
-        self._file[slot], self._offset[slot], self._length[slot] = position
+        self._places[slot] = position
 
     def add(self, reply: Reply, path: Path, offset: int, length: int) -> None:
         """Record the place of a new reply; a draw that the table lacks is ignored."""
@@ -199,23 +190,22 @@ class StoredReplies:
     @property
     def count(self) -> int:
         """Return how many of the table's draws have a reply."""
-        return int(np.count_nonzero(self._file >= 0))
+        return int(np.count_nonzero(self._places["file"] >= 0))
 
     def lacking(self) -> Counts:
         """Return how many draws of each key are missing, in the order of the keys."""
-        owner = (
-            np.searchsorted(self.key_table.first, np.flatnonzero(self._file < 0), side="right") - 1
-        )
+        missing = np.flatnonzero(self._places["file"] < 0)
+        owner = np.searchsorted(self.key_table.first, missing, side="right") - 1
         return np.bincount(owner, minlength=len(self.key_table.keys))
 
     def has(self, slot: int) -> bool:
         """Return whether a slot has a reply."""
-        return bool(self._file[slot] >= 0)
+        return bool(self._places[slot]["file"] >= 0)
 
     def missing(self, index: int) -> tuple[int, ...]:
         """Return the missing draws of the key at an index."""
         first = self.key_table.first[index]
-        files = self._file[first : first + self.key_table.draws[index]].tolist()
+        files = self._places["file"][first : first + self.key_table.draws[index]].tolist()
         return tuple(draw for draw, file in enumerate(files) if file < 0)
 
     def lacks(self, key: str, draw: int) -> bool | None:
@@ -223,40 +213,36 @@ class StoredReplies:
         place = self.key_table.indices(np.array([bytes.fromhex(key)], KEY))[0]
         if place < 0 or draw >= self.key_table.draws[place]:
             return None
-        return bool(self._file[self.key_table.first[place] + draw] < 0)
-
-    def _line(self, slot: int) -> bytes:
-        try:
-            return self.files.read(self._place(slot))
-        except FileNotFoundError:  # compacted meanwhile: the reply is in another file
-            self.scan()
-        if self._file[slot] < 0:
-            raise UserError(
-                "a reply was removed from the store during the run",
-                where=str(self.shard),
-                todo="run again; missing replies are then requested",
-            )
-        return self.files.read(self._place(slot))
+        return not self.has(int(self.key_table.first[place]) + draw)
 
     def _place(self, slot: int) -> Place:
-        return Place(int(self._file[slot]), int(self._offset[slot]), int(self._length[slot]))
+        return Place(*self._places[slot].item())
 
     def reply(self, slot: int) -> Reply:
         """Return the reply of a slot that has one."""
-        line = read_line(self._line(slot))
+        try:
+            data = self.files.read(self._place(slot))
+        except FileNotFoundError:  # compacted meanwhile: the reply is in another file
+            self.scan()
+            if not self.has(slot):
+                raise UserError(
+                    "a reply was removed from the store during the run",
+                    where=str(self.shard),
+                    todo="run again; missing replies are then requested",
+                ) from None
+            data = self.files.read(self._place(slot))
+        line = read_line(data)
         if not isinstance(line, ReplyLine):
             raise UserError(
                 "a reply in the store was changed during the run",
                 where=str(self.shard),
-                todo=(
-                    "find the line with `judgescope replies verify` and restore its file from a "
-                    "backup"
-                ),
+                todo="find the line with `judgescope replies verify` and restore its file from a "
+                "backup",
             )
         return line.reply()
 
     def replies(self) -> Iterator[tuple[Draw, Reply]]:
         """Yield every existing reply, in the order of key and draw."""
-        for slot in np.flatnonzero(self._file >= 0).tolist():
+        for slot in np.flatnonzero(self._places["file"] >= 0).tolist():
             reply = self.reply(slot)
             yield (reply.key, reply.draw), reply

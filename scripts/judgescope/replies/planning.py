@@ -41,15 +41,7 @@ from judgescope.replies.lookup import KeyTable, StoredReplies, indices_in
 from judgescope.replies.probing import Findings, able, read_findings, try_out
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import (
-    COMPARE,
-    AskedModel,
-    Aspect,
-    CommandModel,
-    Judge,
-    ProbedModel,
-    RatedAspect,
-)
+from judgescope.schema import cards
 from judgescope.schema.loading import read_card
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.statistics.bias import hint
@@ -195,7 +187,7 @@ class Job:
 
 def planned(
     spec: AskSpec,
-    model: AskedModel,
+    model: cards.AskedModel,
     findings: Findings | None = None,
     subjects: Subjects | None = None,
 ) -> Job:
@@ -204,10 +196,10 @@ def planned(
     `findings` about the endpoint determine how its judges are asked. `subjects` replace the targets
     on disk. Raises UserError for a judge that the endpoint does not support.
     """
-    judges = {name: able(Judge(**card), findings or {}) for name, card in spec.judges.items()}
-    aspects = {name: Aspect(**card) for name, card in spec.aspects.items()}
-    scales = {name: RatedAspect(**scale) for name, scale in spec.scales.items()}
-    kind: type[Questions] = ProgramQuestions if isinstance(model, CommandModel) else Questions
+    judges = {name: able(cards.Judge(**card), findings or {}) for name, card in spec.judges.items()}
+    aspects = {name: cards.Aspect(**card) for name, card in spec.aspects.items()}
+    scales = {name: cards.RatedAspect(**scale) for name, scale in spec.scales.items()}
+    kind: type[Questions] = ProgramQuestions if isinstance(model, cards.CommandModel) else Questions
     texts = _Texts(subjects or Subjects(spec.output, spec.dataset, spec.seed, spec.sample), model)
 
     def questions(perturbation: str, name: str, aspect: str) -> Questions:
@@ -235,14 +227,14 @@ def planned(
 class _Texts:
     """The texts of questions to a model, shared by its cells."""
 
-    def __init__(self, subjects: Subjects, model: AskedModel) -> None:
+    def __init__(self, subjects: Subjects, model: cards.AskedModel) -> None:
         self.subjects, self.model = subjects, model
         self._asked: dict[tuple[object, ...], tuple[list[Shown], list[tuple[Subject, str]]]] = {}
         self._shots: dict[tuple[str, ...], Demonstrations] = {}
         self._hints: dict[tuple[str, str], Hints] = {}
 
     def asked(
-        self, perturbation: str, judge: Judge, aspect: str, hints: Hints | None
+        self, perturbation: str, judge: cards.Judge, aspect: str, hints: Hints | None
     ) -> tuple[list[Shown], list[tuple[Subject, str]]]:
         """Return the texts of each question, and the texts that cannot be judged with the reason.
 
@@ -254,11 +246,13 @@ class _Texts:
             unrated = [(subject, reason) for subject in subjects if subject.target not in hints]
             return shown(judge, [each for each in subjects if each.target in hints]), unrated
         needed = judge.against if needs_reference(judge, self.model) else None
-        preferred = () if perturbation != SYSTEMS else self.preferred(judge, aspect)
+        preferred: Sequence[tuple[str, str]] = ()
+        if perturbation == SYSTEMS and judge.form == cards.COMPARE:  # pairs that people compared
+            preferred = self.subjects.preferences.get(split(aspect)[0], ())
         # all aspects share the texts if they need the same ones
         own = aspect if self.subjects.sample or preferred else ""
         which = judge.pairs, judge.orders
-        key = (perturbation, judge.form == COMPARE, *which, judge.share, needed, own)
+        key = (perturbation, judge.form == cards.COMPARE, *which, judge.share, needed, own)
         if key not in self._asked:
             subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             without: list[tuple[Subject, str]] = []
@@ -271,12 +265,7 @@ class _Texts:
             self._asked[key] = shown(judge, subjects, preferred), without
         return self._asked[key]
 
-    def preferred(self, judge: Judge, aspect: str) -> Sequence[tuple[str, str]]:
-        """Return the pairs that people compared on an aspect, for a judge that compares."""
-        pairs = self.subjects.preferences if judge.form == COMPARE else {}
-        return pairs.get(split(aspect)[0], ())
-
-    def hints(self, judge: Judge, aspect: str, scale: RatedAspect) -> Hints | None:
+    def hints(self, judge: cards.Judge, aspect: str, scale: cards.RatedAspect) -> Hints | None:
         if judge.hint is None:
             return None
         kind, name = judge.hint.rating, split(aspect)[0]
@@ -290,7 +279,7 @@ class _Texts:
         return self._hints[name, kind]
 
     def demonstrations(
-        self, judge: Judge, aspect: str, scale: RatedAspect, analyst: str | None
+        self, judge: cards.Judge, aspect: str, scale: cards.RatedAspect, analyst: str | None
     ) -> Demonstrations | None:
         """Return a judge's demonstrations; `analyst`: the model that wrote their analyses.
 
@@ -362,7 +351,7 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
     """Plan the requests of all cells, ask for missing replies, write every cell's reply file."""
     model = read_card("model", Path(card)).model_copy(update=spec.model)
     model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
-    endpoint = model if isinstance(model, ProbedModel) else None
+    endpoint = model if isinstance(model, cards.ProbedModel) else None
     paths = Paths(spec.output)
     with Store(Path(store), model.served_name) as shard:
         findings = read_findings(shard, endpoint) if endpoint else None
@@ -372,7 +361,7 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
             missing = replies.count < replies.key_table.slots
             engine = asking(model, allowed)
             if endpoint and endpoint.probe and findings is None and missing:
-                judges = [Judge(**judge) for judge in spec.judges.values()]
+                judges = [cards.Judge(**judge) for judge in spec.judges.values()]
                 findings = try_out(shard, cast(Probed, engine), judges)
                 job = planned(spec, model, findings)
                 replies = shard.find(_key_table(job, part))

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
@@ -38,13 +38,6 @@ SCHEMA = {
 }
 
 
-class Sampling(NamedTuple):
-    """The sampling settings of a request."""
-
-    temperature: float
-    top_p: float
-
-
 def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probed]:
     """Return what the endpoint does with each field, and an engine whose requests it accepts.
 
@@ -52,13 +45,13 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
     temperature and top_p of the `judges`. Raises UserError if a plain request is refused or gets no
     answer.
     """
-    sampled = Sampling(1.0, 1.0)
+    usual = (1.0, 1.0)  # temperature and top_p
 
     def ask(
-        prompt: str, tokens: int, *draws: int, sampling: Sampling = sampled, **wants: Any
+        prompt: str, tokens: int, *draws: int, sampling: tuple[float, float] = usual, **wants: Any
     ) -> list[Reply] | None:
         nonlocal engine
-        decoding = Decoding(**sampling._asdict(), max_tokens=tokens)
+        decoding = Decoding(temperature=sampling[0], top_p=sampling[1], max_tokens=tokens)
         message = {"role": "user", "content": prompt}
         trial, tried = engine, list[ProbedModel]()
         while True:
@@ -87,9 +80,8 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
 
     first, again, other = (ask(ENDLESS, SHORT_TOKENS, draw) or [] for draw in (0, 0, 1))
     if isinstance(engine.card, OpenAIModel):  # servers that Judgescope starts know all fields
-        for sampling in sorted({Sampling(one.temperature, one.top_p) for one in judges}):
-            if sampling != sampled:
-                ask(PLAIN, SHORT_TOKENS, sampling=sampling)
+        for sampling in sorted({(one.temperature, one.top_p) for one in judges} - {usual}):
+            ask(PLAIN, SHORT_TOKENS, sampling=sampling)
     several = ask(ENDLESS, SHORT_TOKENS, 0, 1)
     scored = ask(PLAIN, SHORT_TOKENS, logprobs=5)
     chosen = ask(PLAIN, LONG_TOKENS, choices=CHOICES)
@@ -169,24 +161,22 @@ def able(judge: Judge, findings: Findings) -> Judge:
 
     Raises UserError if the endpoint supports neither, or the judge's card has no fallback.
     """
-
-    def works(field: str) -> bool:
-        return findings.get(field, "unknown") in {"honoured", "unknown"}
-
-    if judge.structured and not works(NEEDS[judge.structured]):
-        raise _unable(judge, f"structured: {judge.structured}", findings, NEEDS[judge.structured])
-    if judge.estimator != "logprob_mean" or works("logprobs"):
-        return judge
-    if judge.fallback is None:
-        raise _unable(judge, "estimator: logprob_mean", findings, "logprobs")
-    return judge.model_copy(update={"estimator": "mean", **judge.fallback.model_dump()})
-
-
-def _unable(judge: Judge, key: str, findings: Findings, field: str) -> UserError:
-    return UserError(
-        "the endpoint does not support a setting of this judge",
-        where=f"judges/{judge.judge}.yaml, key {key}",
-        got=f"the field {field} is {findings[field]}",
-        todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
-        + "; if the endpoint has changed, delete probe-*.json in the folder of the model's replies",
-    )
+    needed: dict[str, str] = {}  # key of the card -> the field that it needs
+    if judge.structured:
+        needed[f"structured: {judge.structured}"] = NEEDS[judge.structured]
+    if judge.estimator == "logprob_mean":
+        needed["estimator: logprob_mean"] = "logprobs"
+    for key, field in needed.items():
+        if findings.get(field, "unknown") in {"honoured", "unknown"}:
+            continue
+        if field == "logprobs" and judge.fallback is not None:
+            return judge.model_copy(update={"estimator": "mean", **judge.fallback.model_dump()})
+        raise UserError(
+            "the endpoint does not support a setting of this judge",
+            where=f"judges/{judge.judge}.yaml, key {key}",
+            got=f"the field {field} is {findings[field]}",
+            todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
+            + "; if the endpoint has changed, delete probe-*.json in the folder of the model's "
+            "replies",
+        )
+    return judge

@@ -99,9 +99,8 @@ def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple
         raise DamagedFileError(
             f"these replies cannot be read: {' '.join(str(error).split())}",
             where=str(path),
-            todo=(
-                "restore the file from a backup, or delete it: its replies are then requested again"
-            ),
+            todo="restore the file from a backup, or delete it: its replies are then requested "
+            "again",
         ) from error
 
 

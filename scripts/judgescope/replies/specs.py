@@ -5,29 +5,16 @@ from typing import Any
 from msgspec import field
 
 from judgescope.core.canonical import JobSpec, SpecPart
-from judgescope.core.cells import Block
+from judgescope.engines.base import CellsSpec
 
 
-class AskSpec(JobSpec, frozen=True, kw_only=True):
+class AskSpec(CellsSpec, frozen=True, kw_only=True):
     """All requests of a study to one model about one dataset."""
 
-    dataset: str
-    model: dict[str, Any]
-    """The keys of the model's card that its replies depend on."""
-    folder: str
-    """The folder of the model's card; the paths in the card are relative to it."""
-    data: str
-    """The folder that `{data}` stands for in paths."""
-    seed: int
     templates: dict[str, dict[str, str]]
     """Prompt form -> file name -> template; empty if the model reads no prompts."""
     aspects: dict[str, dict[str, Any]]
     """Aspect -> the keys of its card that prompts can show."""
-    judges: dict[str, dict[str, Any]]
-    """Judge -> the keys of its card that its requests depend on."""
-    scales: dict[str, dict[str, Any]]
-    """Aspect -> the scale on which people rated it."""
-    cells: list[Block]
     output: str
     """The folder of the study's results."""
     replies: str
@@ -36,12 +23,8 @@ class AskSpec(JobSpec, frozen=True, kw_only=True):
     """Judge -> the model that wrote the analyses in its prompts."""
     task: str = ""
     """The dataset's task, for judges that annotate errors; empty without such judges."""
-    sample: str | None = None
-    """The file that lists the texts to judge, if not all of them are judged."""
     trained: str | None = None
     """The folder of the adapter that the study trains for the model, if it trains one."""
-    hashes: str | None = None
-    """The file for the hashes of the written replies."""
 
 
 class ModelSpec(SpecPart, frozen=True, kw_only=True):

@@ -9,8 +9,9 @@ import os
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
@@ -39,12 +40,6 @@ def _disk_full(shard: Path, kept: str) -> UserError:
     )
 
 
-def _named(error: OSError, path: Path) -> OSError:
-    """Return an error of a file descriptor with its file's path added."""
-    error.filename = str(path)
-    return error
-
-
 class Written(NamedTuple):
     """The place where a line was written."""
 
@@ -53,11 +48,12 @@ class Written(NamedTuple):
     length: int
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """The shard of one model in a folder that studies can share, and this process's journals.
 
     `skipped` and `forgotten` come from the last `find`. `proven`: the model is known to answer,
-    because this process found or stored a reply. The names of its journals begin with `start`.
+    because this process found or stored a reply. The names of its journals begin with `start`; the
+    first is created with the first line.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
@@ -172,12 +168,14 @@ class Store:
                 if error.errno in FULL:
                     raise _disk_full(self.shard, "no request was sent") from None
                 if error.errno == errno.EFBIG:  # the journal would hit the size limit too
-                    raise _named(error, self._reserve) from None
+                    error.filename = str(self._reserve)
+                    raise
 
     def _make_room(self, error: OSError) -> None:
         """Free the reserved space, once; the job then ends."""
         if error.errno not in FULL:
-            raise _named(error, self._path)
+            error.filename = str(self._path)  # the error of a descriptor names no file
+            raise error
         if self._full:
             raise _disk_full(self.shard, "the last replies could not be written") from None
         self._full = True
@@ -194,10 +192,6 @@ class Store:
                 os.close(file)
             if not self._size and not self._torn:
                 self._path.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        """Return the store; its journal is created with the first line."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the journal."""

@@ -8,10 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from judgescope.engines.base import EngineInputs, Subject, request_key
-from judgescope.engines.controls import ControlEngine, build
+from judgescope.engines.controls import build
 from judgescope.schema.cards import ControlModel, Judge, Scale
 from judgescope.statistics.discernment import discernment, exact_differences, log_p
 
+MODEL = ControlModel(model="control", engine="control")
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 NAMES = [f"t{number:02d}" for number in range(40)]
 RATINGS = {
@@ -38,7 +39,7 @@ def values(
 ) -> dict[str, list[str]]:
     """Return target -> the texts of its draws."""
     judge = Judge.model_validate({"judge": "it", "model": "control", "form": form, "draws": draws})
-    engine = ControlEngine(EngineInputs(seed=seed, dataset=dataset, ratings=ratings))
+    engine = build(MODEL, EngineInputs(seed=seed, dataset=dataset, ratings=ratings))
     answers = engine.answer(judge, aspect, scale, [subject(name) for name in names])
     return {
         name: [answer.text for answer in drawn] for name, drawn in zip(names, answers, strict=True)
@@ -52,7 +53,7 @@ def test_constant_top_is_the_top_of_the_scale() -> None:
 
 def test_length_counts_characters() -> None:
     judge = Judge(judge="length", model="control", form="length")
-    engine = ControlEngine(EngineInputs(seed=0, dataset="d"))
+    engine = build(MODEL, EngineInputs(seed=0, dataset="d"))
     [[answer]] = engine.answer(judge, "x", FIVE, [subject("t", "né 文")])
     assert answer.text == "4"
 
@@ -65,8 +66,9 @@ def test_most_frequent_of_tied_ratings_is_the_lower() -> None:
 @pytest.mark.parametrize("form", ["most_frequent", "shuffled"])
 def test_controls_from_ratings_need_ratings(form: str) -> None:
     judge = Judge(judge="it", model="control", form=form, draws=2)
-    engine = ControlEngine(
-        EngineInputs(seed=0, dataset="d", ratings={("a", "fluency"): [3], ("b", "fluency"): []})
+    engine = build(
+        MODEL,
+        EngineInputs(seed=0, dataset="d", ratings={("a", "fluency"): [3], ("b", "fluency"): []}),
     )
     for name, aspect in (("b", "fluency"), ("c", "fluency"), ("a", "coherence")):
         [draws] = engine.answer(judge, aspect, FIVE, [subject(name)])
@@ -134,10 +136,7 @@ SCALE = Scale(min=1, max=5, step=1, labels=[])
 
 def random_scores(seed: int, perturbation: str) -> dict[str, NDArray[np.float64]]:
     """Return aspect -> the random control's scores of one set of targets."""
-    engine = build(
-        ControlModel(model="control", engine="control"),
-        EngineInputs(seed=seed, dataset="d"),
-    )
+    engine = build(MODEL, EngineInputs(seed=seed, dataset="d"))
     subjects = [
         Subject(f"{item}:{perturbation}", str(item), None, perturbation, "x")
         for item in range(ITEMS)

@@ -16,7 +16,6 @@ from judgescope.engines.base import EngineInputs, Subject, compared, number_text
 from judgescope.engines.lexical import (
     BLIND,
     WEIGHTS,
-    LexicalEngine,
     Parts,
     build,
     explain,
@@ -34,6 +33,7 @@ from running import HOME
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
 UNIT = Scale(min=0, max=1, step=None, labels=[])
 MODEL = LexicalModel(model="lexical", engine="lexical")
+INPUTS = EngineInputs(seed=0, dataset="d")
 
 TEXT = "The harbour crane lifted the old ferry out of the water."
 REFERENCES = (
@@ -52,7 +52,7 @@ def subject(text: str = TEXT, **fields: object) -> Subject:
 
 
 def reply(form: str, one: Subject, **fields: object) -> tuple[str, str]:
-    [[answer]] = LexicalEngine().answer(judge(form, **fields), "fluency", UNIT, [one])
+    [[answer]] = build(MODEL, INPUTS).answer(judge(form, **fields), "fluency", UNIT, [one])
     return answer.text, answer.status
 
 
@@ -157,7 +157,7 @@ def test_a_system_that_wrote_the_words_of_a_reference_is_compared_with_it() -> N
 def test_draws_repeat_and_subjects_keep_their_order() -> None:
     texts = ["one cat sat", "dogs ran"]
     subjects = [subject(text, references=("one cat sat here",)) for text in texts]
-    engine = build(MODEL, EngineInputs(seed=0, dataset="d"))
+    engine = build(MODEL, INPUTS)
     forward = engine.answer(judge("rouge1", draws=3), "fluency", UNIT, subjects)
     assert [len(draws) for draws in forward] == [3, 3]
     assert forward[0][0] == forward[0][2] != forward[1][0]
@@ -167,8 +167,8 @@ def test_draws_repeat_and_subjects_keep_their_order() -> None:
 def test_the_version_names_the_package() -> None:
     from importlib.metadata import version
 
-    assert LexicalEngine().version(judge("rougel")) == f"rouge-score {version('rouge-score')}"
-    assert LexicalEngine().version(judge("bleu")) == f"sacrebleu {version('sacrebleu')}"
+    assert build(MODEL, INPUTS).version(judge("rougel")) == f"rouge-score {version('rouge-score')}"
+    assert build(MODEL, INPUTS).version(judge("bleu")) == f"sacrebleu {version('sacrebleu')}"
 
 
 def key(form: str, one: Subject, aspect: str = "fluency", **fields: object) -> str:
@@ -335,7 +335,7 @@ def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect(
 
     monkeypatch.setattr("judgescope.engines.lexical.measure", counting)
     judge = Judge(judge="rules", model="lexical", form="rules")
-    engine = LexicalEngine()
+    engine = build(MODEL, INPUTS)
     references = ("The lake froze early this winter.",)
     one = Subject("t", "i", "s", "systems", "the lkae froze early .", None, references)
     said = [engine.answer(judge, aspect, FIVE, [one])[0][0] for aspect in WEIGHTS]

@@ -223,7 +223,7 @@ def test_a_fetch_that_was_killed_books_once(
 def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> None:
     night.submit()
     spent, held = night.booked()
-    spending = Spending(night.store, "s", "it", night.card.price.of_batch(), [], night.store / "x")  # type: ignore[union-attr]
+    spending = Spending(Store(night.store, "it"), "s", "it", night.card.price.of_batch(), [])  # type: ignore[union-attr]
     requests = [request for request, _ in batch.missing([Asked(night.asked.folder).looked()])]
     most = sum(spending.most(request, 1).nanodollars for request in requests)
     assert (spent, held) == (Amount(), Amount({REQUESTS: DRAWS, NANOS: most}))
@@ -283,9 +283,7 @@ def test_no_live_job_takes_a_batch_for_dead_or_spends_what_it_holds(night: Night
         cap = Cap("max_usd", NANOS, held[NANOS] + room)
         with (
             Store(night.store, "it") as store,
-            Spending(
-                night.store, "s", "it", night.card.price, [cap], store.shard / store.start
-            ) as spending,
+            Spending(store, "s", "it", night.card.price, [cap]) as spending,
         ):
             if fits:
                 hold = spending.reserve(draw[0], 1)
@@ -315,6 +313,23 @@ def test_a_batch_that_fails_says_why_and_costs_nothing(night: Night) -> None:
     [done] = night.fetch()
     assert (done.status, done.messages) == ("failed", ["line 1: no such model"])
     assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+
+
+def test_a_fetch_that_cannot_store_the_replies_can_be_repeated(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise UserError("the disk is full", where="store")
+
+    night.submit()
+    night.endpoint.end()
+    with monkeypatch.context() as disk, pytest.raises(UserError, match="the disk is full"):
+        disk.setattr(Store, "append", full)
+        night.fetch()
+    assert night.booked()[1][REQUESTS] == DRAWS
+    [done] = night.fetch()
+    assert done.results is not None and done.results.new == DRAWS
+    assert night.booked()[1] == Amount()
 
 
 def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(night: Night) -> None:

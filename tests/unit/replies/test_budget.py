@@ -55,7 +55,7 @@ class Job:
         self, folder: Path, *caps: Cap, model: str = "m", price: Price | None = PRICE
     ) -> None:
         self.store = Store(folder, model)
-        self.budget = Spending(folder, "s", model, price, caps, self.store.shard / self.store.start)
+        self.budget = Spending(self.store, "s", model, price, caps)
 
     def ask(self, number: int, usage: dict[str, int] | None = USAGE) -> None:
         """Ask for one reply and keep it."""

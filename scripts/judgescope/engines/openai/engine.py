@@ -11,8 +11,8 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from time import monotonic
-from typing import NamedTuple
 
 import aiohttp
 import orjson
@@ -21,15 +21,7 @@ from yarl import URL
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.secrets import Redactor
 from judgescope.engines import EngineDeclaration
-from judgescope.engines.openai import connection, wire
-from judgescope.engines.openai.rate import (
-    LONGEST_WAIT,
-    Gate,
-    Places,
-    asked_wait,
-    drawn_wait,
-    exhausted,
-)
+from judgescope.engines.openai import connection, rate, wire
 from judgescope.engines.requests import (
     Budget,
     Failure,
@@ -84,13 +76,6 @@ class StoppedError(Exception):
     """The job ends: waiting requests are not sent any more."""
 
 
-class Refusal(NamedTuple):
-    """A refused request and its replies, kept once any reply shows that requests can succeed."""
-
-    status: int
-    replies: list[Reply]
-
-
 class OpenAIEngine:
     """Asks one endpoint, with as many requests under way as its card allows."""
 
@@ -117,9 +102,9 @@ class OpenAIEngine:
         """
 
         async def send() -> list[Reply]:
-            async with self.session() as session:
-                run = _Run(self, True, lambda _: None)
-                return await run.within_budget(session, request, draws)
+            run = _Run(self, True, lambda _: None)
+            async with connection.session(self.card) as run.session:
+                return await run.within_budget(request, draws)
 
         try:
             return asyncio.run(send())
@@ -145,10 +130,6 @@ class OpenAIEngine:
             got=f"{self.card.served_name} at {self.card.base_url}",
             todo=todo,
         )
-
-    def session(self) -> aiohttp.ClientSession:
-        """Return a session of the card."""
-        return connection.session(self.card)
 
     async def ask(
         self,
@@ -178,9 +159,7 @@ class OpenAIEngine:
         except wire.NoReplyError as error:
             raise TransientError(str(error), str(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if (
-                getattr(error, "status", None) == PROXY_UNAUTHORISED
-            ):  # no tunnel to an https address
+            if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
                 reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
                 raise self._rejected(PROXY_UNAUTHORISED, reason) from None
             reason = self.safe(str(error)) or type(error).__name__
@@ -191,7 +170,7 @@ class OpenAIEngine:
             except wire.NoReplyError as error:
                 reason = f"{error}: {self.safe(text)[:QUOTED]!r}"
                 raise TransientError(reason, str(error)) from None
-            return [self.cleaned(reply) for reply in replies], exhausted(headers)
+            return [self.cleaned(reply) for reply in replies], rate.exhausted(headers)
         if status == UNAUTHORISED and renew and self._renewed(key):
             return await self.ask(session, request, draws, renew=False)
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
@@ -199,7 +178,9 @@ class OpenAIEngine:
             raise RefusedError(status, reason)
         if (status in RETRIED or status >= 500) and "insufficient_quota" not in text:
             kind = f"HTTP {status} {wire.error_kind(text)}"
-            raise TransientError(reason, kind, asked_wait(headers), throttled=status == THROTTLED)
+            raise TransientError(
+                reason, kind, rate.asked_wait(headers), throttled=status == THROTTLED
+            )
         if 300 <= status < 400:
             reason += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
         raise self._rejected(status, reason)
@@ -345,25 +326,19 @@ class _Shutdown:
         await asyncio.sleep(0)  # the last reply is kept
         task.cancel()
 
-    def error(self, where: str) -> UserError:
-        return UserError(
-            f"{STOPPED}: {self.cut} requests were in flight and may be billed"
-            if self.cut
-            else f"{STOPPED}: no request was in flight",
-            where=where,
-            todo="run the same command to request the rest; every received reply is stored",
-        )
-
 
 class _Run:
     """One call of the engine: workers that share the work and what they learn."""
 
+    session: aiohttp.ClientSession
+
     def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
         self.limits: Limits = engine.card.limits
-        self.gate, self.shutdown, self.retries = Gate(self.limits), _Shutdown(), RetryLog()
+        self.gate, self.shutdown, self.retries = rate.Gate(self.limits), _Shutdown(), RetryLog()
         self.failures: list[Failure] = []
-        self.refusals: list[Refusal] = []
+        self.refusals: list[list[Reply]] = []
+        """Of each refused request, kept once any reply shows that requests can succeed."""
         self.max_draws = self.limits.draws_per_request
         self.stop: Exception | None = None
         self.working = self.limits.concurrency
@@ -372,13 +347,20 @@ class _Run:
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
         """Ask for everything; when the job must end, requests under way may still come."""
-        work = iter(missing)
+        work, card = iter(missing), self.engine.card
         with self.shutdown.on_signal(self), self._sharing():
-            async with self.engine.session() as session, asyncio.TaskGroup() as group:
+            async with connection.session(card) as self.session, asyncio.TaskGroup() as group:
                 for _ in range(self.limits.concurrency):
-                    group.create_task(self._work(session, work))
+                    group.create_task(self._work(work))
         if self.shutdown.requested:
-            raise self.shutdown.error(f"models/{self.engine.card.model}.yaml")
+            cut = self.shutdown.cut
+            raise UserError(
+                f"{STOPPED}: {cut} requests were in flight and may be billed"
+                if cut
+                else f"{STOPPED}: no request was in flight",
+                where=f"models/{card.model}.yaml",
+                todo="run the same command to request the rest; every received reply is stored",
+            )
         if self.stop is None and self.refusals and not self.proven and not self.failures:
             self.stop = self._hopeless()
         if self.stop is not None:
@@ -391,7 +373,7 @@ class _Run:
     def _sharing(self) -> Iterator[None]:
         """Share the card's concurrency with the other jobs at the endpoint."""
         try:
-            places = Places(self.engine.card.base_url, self.limits.concurrency)
+            places = rate.Places(self.engine.card.base_url, self.limits.concurrency)
         except OSError as error:
             print(f"concurrency is not shared with other jobs at this endpoint: {error}")
             yield
@@ -411,12 +393,12 @@ class _Run:
             self._next_balance.cancel()
             places.close()
 
-    async def _work(self, session: aiohttp.ClientSession, work: Iterator[Work]) -> None:
+    async def _work(self, work: Iterator[Work]) -> None:
         try:
             for piece in work:
                 for run in piece.runs():
                     try:
-                        await self._obtain(session, piece.request, run)
+                        await self._obtain(piece.request, run)
                     except TransientError as error:
                         self._fail(piece.request, run, error)
                 if self.stop is not None:
@@ -428,9 +410,7 @@ class _Run:
         finally:
             self.working -= 1
 
-    async def _obtain(
-        self, session: aiohttp.ClientSession, request: Request, draws: list[int]
-    ) -> None:
+    async def _obtain(self, request: Request, draws: list[int]) -> None:
         """Ask until every draw has a reply: an endpoint may give fewer than it is asked for.
 
         It removes draws from the list as they come: what is left when it raises has no reply.
@@ -441,7 +421,7 @@ class _Run:
             together = 1 if request.asked.get("temperature", 1) == 0 else self.max_draws
             asked = draws[: 1 if alone else together]
             try:
-                replies = await self.within_budget(session, request, asked)
+                replies = await self.within_budget(request, asked)
             except RefusedError as error:
                 if len(asked) == 1:
                     self._refuse(error, request, draws)
@@ -456,9 +436,7 @@ class _Run:
                 self.max_draws = 1  # the endpoint ignores `n`
             del draws[: len(replies)]
 
-    async def within_budget(
-        self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
-    ) -> list[Reply]:
+    async def within_budget(self, request: Request, draws: Sequence[int]) -> list[Reply]:
         """Ask for draws when the budget has room for them, and keep the replies."""
         budget, hold, replies = self.engine.budget, None, list[Reply]()
         while budget and self.stop is None and hold is None:
@@ -466,7 +444,7 @@ class _Run:
             if hold is None:
                 await asyncio.sleep(ROOM_SECONDS)
         try:
-            replies += await self._patiently(session, request, draws)
+            replies += await self._patiently(request, draws)
             for reply in replies:  # store each reply, even if storing another one failed
                 try:
                     self._take(reply)
@@ -480,9 +458,7 @@ class _Run:
                 budget.settle(hold, replies)
         return replies
 
-    async def _patiently(
-        self, session: aiohttp.ClientSession, request: Request, draws: Sequence[int]
-    ) -> list[Reply]:
+    async def _patiently(self, request: Request, draws: Sequence[int]) -> list[Reply]:
         """Send a request until an answer comes; raise TransientError when patience is used up."""
         tokens = len(request.prompt) // CHARACTERS_PER_TOKEN
         tokens += int(request.asked.get("max_tokens", 0)) * len(draws)
@@ -495,12 +471,12 @@ class _Run:
                 if self.stop is not None:
                     raise StoppedError
                 with self.shutdown.sending():
-                    replies, nothing_left = await self.engine.ask(session, request, draws)
+                    replies, nothing_left = await self.engine.ask(self.session, request, draws)
                 usage = replies[0].usage or {}
                 used = usage.get("prompt", 0) + usage.get("completion", 0)
                 self.gate.answered(tokens - used if used else 0)
                 if nothing_left:
-                    self.gate.close(min(nothing_left, LONGEST_WAIT))
+                    self.gate.close(min(nothing_left, rate.LONGEST_WAIT))
                 return replies
             except TransientError as error:
                 failure = error
@@ -527,7 +503,7 @@ class _Run:
 
     async def _wait(self, failure: TransientError, end: float, name: str, attempt: int) -> None:
         """Wait before the next attempt; if the endpoint says how long, close the gate instead."""
-        drawn = drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
+        drawn = rate.drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
         wait = drawn if failure.wait is None else failure.wait
         if monotonic() + wait > end:
             asked = (
@@ -548,16 +524,15 @@ class _Run:
 
     def _keep_refusals(self) -> None:
         refusals, self.refusals = self.refusals, []
-        for refusal in refusals:
-            for reply in refusal.replies:
-                self.keep(reply)
+        for reply in chain(*refusals):
+            self.keep(reply)
 
     def _refuse(self, error: RefusedError, request: Request, draws: Sequence[int]) -> None:
         """Keep a refusal for all draws of a request; hold it back while the card may be wrong."""
         replies = [
             Reply(request.key, draw, str(error), finish="error", status="error") for draw in draws
         ]
-        self.refusals.append(Refusal(error.status, replies))
+        self.refusals.append(replies)
         if self.proven and error.status != ABSENT:
             self._keep_refusals()
         elif len(self.refusals) >= HOPELESS:
@@ -578,7 +553,7 @@ class _Run:
             )
 
     def _hopeless(self) -> UserError:
-        reason = self.refusals[0].replies[0].text
+        reason = self.refusals[0][0].text
         names = wire.respelled(self.engine.card, reason)
         line = "field_names" if names is None else f"field_names (try {wire.field_line(names)})"
         return self.engine.error(

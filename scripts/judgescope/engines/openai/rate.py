@@ -158,7 +158,7 @@ class Places:
         """
         share = min(math.ceil(self.limit / self._count()), demand)
         while len(self._held) > max(share, under_way):
-            self._unlock(self._held.pop())
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, self._held.pop())
         # from the top: a job whose card allows fewer looks for places at the bottom only
         for place in reversed(range(self._first, self._first + self.limit)):
             if len(self._held) >= share:
@@ -175,7 +175,7 @@ class Places:
             if job == self._job:  # locking it again would succeed, and unlocking would free it
                 continue
             if self._lock(job):
-                self._unlock(job)
+                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, job)
             else:
                 count += 1
         return count
@@ -183,15 +183,9 @@ class Places:
     def _lock(self, byte: int) -> bool:
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except (
-            BlockingIOError,
-            PermissionError,
-        ):  # POSIX allows EACCES or EAGAIN for a locked byte
+        except (BlockingIOError, PermissionError):  # POSIX: EACCES or EAGAIN if it is locked
             return False
         return True
-
-    def _unlock(self, byte: int) -> None:
-        fcntl.lockf(self._file, fcntl.LOCK_UN, 1, byte)
 
     def close(self) -> None:
         """Give back all places."""

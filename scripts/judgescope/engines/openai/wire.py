@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from judgescope.core.secrets import Redactor
-from judgescope.engines.requests import Logprobs, Reply, Request, is_count
+from judgescope.engines.requests import Logprobs, Reply, Request, counted
 from judgescope.schema.cards import OpenAIModel
 
 HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can hold
@@ -231,13 +231,14 @@ def usage_of(answer: Any) -> dict[str, int] | None:
         details = usage.get(outer)
         return details.get(inner) if isinstance(details, dict) else None
 
-    counts = {
-        "prompt": usage.get("prompt_tokens"),
-        "completion": usage.get("completion_tokens"),
-        "reasoning": detail("completion_tokens_details", "reasoning_tokens"),
-        "cached": detail("prompt_tokens_details", "cached_tokens"),
-    }
-    return {name: count for name, count in counts.items() if is_count(count)}
+    return counted(
+        {
+            "prompt": usage.get("prompt_tokens"),
+            "completion": usage.get("completion_tokens"),
+            "reasoning": detail("completion_tokens_details", "reasoning_tokens"),
+            "cached": detail("prompt_tokens_details", "cached_tokens"),
+        }
+    )
 
 
 def _loads(text: str) -> Any:

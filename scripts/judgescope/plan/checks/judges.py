@@ -8,26 +8,18 @@ from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.checks.study import check_rated
 from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan, compares, computes, replays
-from judgescope.schema.cards import (
-    COMPARE,
-    CONTROL_FORMS,
-    LEXICAL_FORMS,
-    CommandModel,
-    Dataset,
-    DerivedJudge,
-    Judge,
-    Model,
-    RecordedModel,
-    Scale,
-)
+from judgescope.schema import cards
 from judgescope.schema.cards.base import check_read_as
 from judgescope.schema.cards.judges import OVERALL
 
-FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
+FORMS = {"lexical": cards.LEXICAL_FORMS, "control": cards.CONTROL_FORMS}
 
 
 def check_judge(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], methods: Iterable[str] = ()
+    judge: cards.Judge,
+    model: cards.Model,
+    datasets: Mapping[str, cards.Dataset],
+    methods: Iterable[str] = (),
 ) -> None:
     """Check a judge's form, scale, aspects and columns against its model and the datasets.
 
@@ -40,7 +32,7 @@ def check_judge(
     check_known([judge.form], known, problem, where=f"{where}, key form")
     _check_reference(judge, model, where)
     _check_recorded(judge, model, where)
-    if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
+    if judge.hint is not None and (model.engine not in PROMPTED or judge.form == cards.COMPARE):
         raise UserError(
             "a hint needs a model that reads prompts, and a form that rates one text",
             where=f"{where}, key hint",
@@ -62,9 +54,9 @@ def check_judge(
             _check_scale(scale, datasets, where, thresholded=judge.threshold is not None)
 
 
-def _check_reference(judge: Judge, model: Model, where: str) -> None:
+def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check the key `use_reference`: what a text is compared with."""
-    if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
+    if isinstance(model, cards.CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
             "`use_reference` is not for programs: the model's card lists what a program reads",
             where=f"{where}, key use_reference",
@@ -79,7 +71,7 @@ def _check_reference(judge: Judge, model: Model, where: str) -> None:
             got=f"{judge.model} (engine {model.engine})",
             allowed=["true", "false"],
         )
-    if judge.form == COMPARE and judge.against is not None and model.engine in PROMPTED:
+    if judge.form == cards.COMPARE and judge.against is not None and model.engine in PROMPTED:
         raise UserError(
             "the form compare compares two texts with each other, not with a reference",
             where=f"{where}, key use_reference",
@@ -87,16 +79,16 @@ def _check_reference(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def _check_recorded(judge: Judge, model: Model, where: str) -> None:
+def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check that only the model's card defines which recorded texts were compared, and how."""
-    if not isinstance(model, RecordedModel):
+    if not isinstance(model, cards.RecordedModel):
         return
     problem = "the rows of a recorded model determine which texts are compared"
-    if judge.form == COMPARE and not model.rows.compares:
+    if judge.form == cards.COMPARE and not model.rows.compares:
         raise UserError(
             problem,
             where=f"{where}, key form",
-            got=COMPARE,
+            got=cards.COMPARE,
             todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml",
         )
     for key in sorted({"pairs", "orders"} & judge.model_fields_set):
@@ -108,7 +100,7 @@ def _check_recorded(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def _check_parser(judge: Judge, model: Model, where: str) -> None:
+def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
     named = [judge.parser] if judge.parser is not None else []
     check_known(named, card_parsers(), "unknown parser", where=f"{where}, key parser")
     if computes(model) and judge.parser not in {None, "number"}:
@@ -121,7 +113,7 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def _check_prompted(judge: Judge, model: Model, where: str) -> None:
+def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check the keys that set how a prompt is filled, and where a reply ends."""
     for key in ("spotlight", "stop"):
         if getattr(judge, key) and model.engine not in PROMPTED:
@@ -139,7 +131,7 @@ def _check_prompted(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
+def check_hint(judge: cards.Judge, judges: Mapping[str, cards.Judge]) -> None:
     """Check that a judge with a hint has a baseline: a judge of the same model without a hint."""
     if judge.hint is None:
         return
@@ -152,7 +144,7 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
         )
     base = judges.get(judge.hint.baseline)
     same = base is not None and base.hint is None and base.model == judge.model
-    if base is None or not same or base.own_scale != judge.scale or base.form == COMPARE:
+    if base is None or not same or base.own_scale != judge.scale or base.form == cards.COMPARE:
         raise UserError(
             "the baseline must be a judge of the study with the same model and scale, and no hint",
             where=f"judges/{judge.judge}.yaml, key hint.baseline",
@@ -167,10 +159,10 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
 
 
 def _check_direction(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
+    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
 ) -> None:
     """Check that the card of a judge gives its direction if people's lowest rating is the best."""
-    if model.engine not in ASKED or judge.form == COMPARE:
+    if model.engine not in ASKED or judge.form == cards.COMPARE:
         return
     for dataset in datasets.values():
         for name, scale in dataset.aspects.items():
@@ -187,7 +179,7 @@ def _check_direction(
 
 
 def _check_preferences(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
+    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
 ) -> None:
     """Check that a judge has its own scale if it rates texts that people only chose between."""
     if compares(judge, model) or not (model.engine in ASKED or replays(model)):
@@ -204,11 +196,13 @@ def _check_preferences(
             )
 
 
-def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
+def _check_shots(
+    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
+) -> None:
     """Check that demonstrations have a prompt, people's ratings, and no other scale than theirs."""
     if judge.shots is None:
         return
-    if model.engine not in PROMPTED or judge.form == COMPARE:
+    if model.engine not in PROMPTED or judge.form == cards.COMPARE:
         problem = "demonstrations need a model that reads prompts, and a form that rates one text"
         got = judge.model
     elif judge.scale is not None:
@@ -222,17 +216,17 @@ def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], wh
 
 
 def _check_estimator(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
+    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
 ) -> None:
     """Check that `logprob_mean` and `structured` are used for ratings on a scale with steps.
 
     A comparison can also be restricted to its three choices.
     """
     special = {"estimator": judge.estimator == "logprob_mean", "structured": judge.structured}
-    if judge.form == COMPARE and judge.structured == "choice" and model.engine in PROMPTED:
+    if judge.form == cards.COMPARE and judge.structured == "choice" and model.engine in PROMPTED:
         del special["structured"]
     for key in (key for key, used in special.items() if used):
-        if model.engine not in PROMPTED or judge.form == COMPARE:
+        if model.engine not in PROMPTED or judge.form == cards.COMPARE:
             raise UserError(
                 f"this `{key}` needs a model that reads prompts, and a form that rates one text",
                 where=f"{where}, key {key}",
@@ -251,7 +245,7 @@ def _check_estimator(
                     )
 
 
-def _check_threshold(threshold: float, scales: Collection[Scale], where: str) -> None:
+def _check_threshold(threshold: float, scales: Collection[cards.Scale], where: str) -> None:
     """Check that a threshold lies within each of a judge's scales."""
     for scale in scales:
         if not scale.min <= threshold <= scale.max:
@@ -263,7 +257,9 @@ def _check_threshold(threshold: float, scales: Collection[Scale], where: str) ->
             )
 
 
-def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
+def _check_labels(
+    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
+) -> None:
     """Check a judge's keys for aspects with labels and no numbers: threshold, scale, read_as."""
     rated = {
         f"{dataset.dataset}, {name}": (name, scale)
@@ -320,7 +316,7 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
 
 
 def _check_scale(
-    scale: Scale, datasets: Mapping[str, Dataset], where: str, *, thresholded: bool
+    scale: cards.Scale, datasets: Mapping[str, cards.Dataset], where: str, *, thresholded: bool
 ) -> None:
     """Check that a judge's own scale has the ends of some aspect's scale; its step may differ."""
     rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
@@ -341,14 +337,14 @@ def _check_scale(
     )
 
 
-def _shown(scale: Scale) -> str:
+def _shown(scale: cards.Scale) -> str:
     if scale.categorical:
         return ", ".join(scale.labels)
     step = "continuous" if scale.step is None else f"step {scale.step:g}"
     return f"{scale.min:g} to {scale.max:g} ({step})"
 
 
-def check_derived(plan: Plan, card: DerivedJudge) -> None:
+def check_derived(plan: Plan, card: cards.DerivedJudge) -> None:
     """Check that every member is a judge of the study that gives scores, or errors to merge.
 
     Outlying annotators are found by differences on the scale from 1 to 5, so all annotators of an
@@ -390,7 +386,7 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
             _check_votes(plan, card, dataset, aspect)
 
 
-def _check_votes(plan: Plan, card: DerivedJudge, dataset: str, aspect: str) -> None:
+def _check_votes(plan: Plan, card: cards.DerivedJudge, dataset: str, aspect: str) -> None:
     """Check that the members' scores of an aspect are all labels, or all numbers."""
     scales = {name: scale_of(plan, dataset, name, aspect) for name in card.members}
     labels = [name for name, scale in scales.items() if scale and scale.categorical]

@@ -314,10 +314,7 @@ def _rehearse_improver(plan: Plan, improved: cards.Improvement, dataset: cards.D
 
 
 def _rehearse_graded(plan: Plan, card: cards.GradedPerturbation, dataset: cards.Dataset) -> None:
-    """Check the aspect's scale and the anchors of a graded set, and fill its prompts.
-
-    These inject errors, or compare with anchors.
-    """
+    """Check the scale and anchors of a graded set; fill prompts for its errors and comparisons."""
     aspect = plan.lowered(dataset.dataset, card.perturbation)
     scale, where = dataset.aspects[aspect], f"perturbations/{card.perturbation}.yaml"
     values = scale.values()
@@ -397,10 +394,7 @@ def _rehearse_errors(plan: Plan, card: cards.GradedPerturbation, dataset: cards.
 
 
 def _check_annotator(plan: Plan, judge: cards.Judge) -> None:
-    """Raise UserError unless a judge's card and its form agree on whether it annotates errors.
-
-    A form that prints `annotation` needs a card with this key, and the other way round.
-    """
+    """Check that a judge's form prints `annotation` if and only if its card has this key."""
     where = f"judges/{judge.judge}.yaml, key annotation"
     if not plan.is_prompted(judge.model):
         if judge.annotation is not None:

@@ -115,10 +115,7 @@ def ask(
 def _engine_spec(
     plan: Plan, dataset: str, model: str, only: Sequence[CellAspect] | None = None
 ) -> EngineSpec:
-    """Return the common part of the specs for computing and for replaying, also `only` some cells.
-
-    An oracle that counts errors gets their maximum number per text.
-    """
+    """Return the common part of the specs for computing and replaying (`only` some cells)."""
     card, joined = plan.models[model], None
     cells = plan.cell_aspects_of(dataset, model) if only is None else only
     if only is None and isinstance(card, RecordedModel):

@@ -37,6 +37,9 @@ SHOWN = {
     *("extra_body", "model_args", "field_names", "max_model_len", "inputs", "dataset", "price"),
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or path."""
+SHOWN_OF_STUDY = {"study", "seed", "datasets", "perturbations", "share", "allow_missing"}
+SHOWN_OF_DATASET = {"name", "task", "ratings", "licence", "citation"}
+"""Keys of the cards of a study and of its datasets that pages show."""
 READS = {"form", "pairs", "use_reference", "scale", "share", "parser", "family", "aspects"}
 """Keys of a judge's card that also have a meaning for models that read no prompts."""
 HIDDEN = "not shown"
@@ -138,12 +141,7 @@ def _perturbation_card(card: cards.AnyPerturbation) -> specs.PerturbationCard:
     else:
         by = f"by the rule {card.rule}"
     return specs.PerturbationCard(
-        name=card.name,
-        level=card.level,
-        issue=card.issue,
-        method=card.method,
-        kind=card.kind,
-        by=by,
+        **card.model_dump(include={"name", "level", "issue", "method"}), kind=card.kind, by=by
     )
 
 
@@ -237,7 +235,7 @@ def _page(
     plan: Plan, job: str, page: str, perturbations: dict[str, specs.PerturbationCard], *looks: str
 ) -> specs.ReportSpec:
     """Return the common part of the report and the judges' cards; `looks`: their templates."""
-    study, paths = plan.study, plan.paths
+    paths = plan.paths
     return specs.ReportSpec(
         **computing(job),
         templates=_look_of(*looks),
@@ -245,22 +243,12 @@ def _page(
         results=plan.results,
         output=paths.report(page),
         study=specs.StudyFacts(
-            study=study.study,
-            seed=study.seed,
-            datasets=study.datasets,
-            judges=[*plan.judges, *plan.derived],
-            perturbations=study.perturbations,
-            share=study.share,
-            allow_missing=study.allow_missing,
+            **plan.study.model_dump(include=SHOWN_OF_STUDY), judges=[*plan.judges, *plan.derived]
         ),
         tables={name: paths.table(name) for name in tables_of(plan)},
         datasets={
             name: specs.DatasetCard(
-                name=card.name,
-                task=card.task,
-                ratings=card.ratings,
-                licence=card.licence,
-                citation=card.citation,
+                **card.model_dump(include=SHOWN_OF_DATASET),
                 aspects=plan.aspects_of(name),
                 report=paths.ingested(name),
                 labels={

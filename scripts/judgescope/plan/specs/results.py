@@ -19,6 +19,8 @@ from judgescope.plan.specs.graded_sets import graded_texts
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import COMPARE, AskedModel, CommandModel
 
+OF_DATASET = {"ratings", "fault_free_system", "families", "reference_systems"}
+"""Keys of a dataset's card that statistics depend on."""
 FREE: Final[base.Prices] = {"input": 0.0, "output": 0.0}
 WHEN: dict[str, Callable[[Plan], object]] = {
     "draws": lambda plan: any(judge.draws > 1 for judge in plan.judges.values()),
@@ -96,8 +98,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
         table=table,
         dataset=dataset,
         seed=plan.study.seed,
-        ratings=card.ratings,
-        fault_free_system=card.fault_free_system,
+        **card.model_dump(include=OF_DATASET),
         aspects={
             aspect: base.AspectScale(
                 values=scale.values(),
@@ -124,10 +125,8 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
         ],
         allow_missing=plan.study.allow_missing,
         missing=None if plan.study.missing == "drop" else plan.study.missing,
-        families=card.families,
         anonymous_systems=card.prefers and card.columns is not None and not card.columns.systems,
         improved=card_hash(improved) if improved else None,
-        reference_systems=card.reference_systems,
         exclude_reference_systems=plan.study.exclude_reference_systems,
         targets=sets,
         results=plan.results,

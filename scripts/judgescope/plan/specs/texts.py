@@ -76,10 +76,8 @@ def perturb(plan: Plan, dataset: str, perturbation: str, degree: str) -> Perturb
     else:
         assert isinstance(card, cards.RulePerturbation)
         change = RuleUse(
-            rule=card.rule,
+            **card.model_dump(include={"rule", "errors", "steps"}),
             options=plan.amount(dataset, perturbation, degree).model_dump(exclude_none=True),
-            errors=[*card.errors],
-            steps=card.steps,
             seed=plan.study.seed,
             items=plan.paths.items(dataset),
         )
@@ -137,10 +135,7 @@ def write_references(plan: Plan, dataset: str) -> WriteReferencesSpec:
         items=paths.items(dataset),
         task=plan.datasets[dataset].task,
         writer=writer(plan, card.model, card.form, card),
-        draws=card.draws,
-        keep=card.keep,
-        checks=[*card.checks],
-        fallback_to_reference=card.fallback_to_reference,
+        **card.model_dump(include={"draws", "keep", "checks", "fallback_to_reference"}),
         input=paths.targets(dataset, REFERENCES),
         kept=paths.construction(dataset, ORIGINAL),
         output=paths.targets(dataset, ORIGINAL),

@@ -1,6 +1,6 @@
 """Checks of judges' cards against their models, the datasets and each other."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED, PROMPTED
@@ -13,6 +13,8 @@ from judgescope.schema.cards.base import check_read_as
 from judgescope.schema.cards.judges import OVERALL
 
 FORMS = {"lexical": cards.LEXICAL_FORMS, "control": cards.CONTROL_FORMS}
+Rated = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
+"""What a judge may rate: (dataset and aspect in errors, dataset, aspect, scale)."""
 
 
 def check_judge(
@@ -42,11 +44,17 @@ def check_judge(
     _check_prompted(judge, model, where)
     _check_parser(judge, model, where)
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
-    _check_direction(judge, model, datasets, where)
-    _check_preferences(judge, model, datasets, where)
+    rated = [
+        (f"{dataset.dataset}, {name}", dataset, name, scale)
+        for dataset in datasets.values()
+        for name, scale in dataset.aspects.items()
+        if name in (judge.aspects or [name])
+    ]
+    _check_direction(judge, model, rated, where)
+    _check_preferences(judge, model, rated, where)
     _check_shots(judge, model, datasets, where)
-    _check_labels(judge, model, datasets, where)
-    _check_estimator(judge, model, datasets, where)
+    _check_labels(judge, model, rated, where)
+    _check_estimator(judge, model, rated, where)
     if isinstance(judge.scale, dict):
         check_rated(judge.scale, datasets, f"{where}, key scale")
     if "perspectives" not in methods:
@@ -158,40 +166,31 @@ def check_hint(judge: cards.Judge, judges: Mapping[str, cards.Judge]) -> None:
         )
 
 
-def _check_direction(
-    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
-) -> None:
+def _check_direction(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check that the card of a judge gives its direction if people's lowest rating is the best."""
     if model.engine not in ASKED or judge.form == cards.COMPARE:
         return
-    for dataset in datasets.values():
-        for name, scale in dataset.aspects.items():
-            if judge.own_scale_on(name) is not None or name not in (judge.aspects or [name]):
-                continue
-            if scale.best == "min":
-                raise UserError(
-                    "the card does not say whether the judge's highest or lowest value is the best",
-                    where=f"{where}, key scale",
-                    got=f"{dataset.dataset}, {name}: best: min",
-                    todo="give the judge its own `scale`: without `best` for the shipped prompts, "
-                    "in which higher is better; with `best: min` if its prompt says the opposite",
-                )
+    for title, _, name, scale in rated:
+        if judge.own_scale_on(name) is None and scale.best == "min":
+            raise UserError(
+                "the card does not say whether the judge's highest or lowest value is the best",
+                where=f"{where}, key scale",
+                got=f"{title}: best: min",
+                todo="give the judge its own `scale`: without `best` for the shipped prompts, "
+                "in which higher is better; with `best: min` if its prompt says the opposite",
+            )
 
 
-def _check_preferences(
-    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
-) -> None:
+def _check_preferences(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check that a judge has its own scale if it rates texts that people only chose between."""
     if compares(judge, model) or not (model.engine in ASKED or replays(model)):
         return
-    for name, card in datasets.items():
-        bare = [one for one in card.aspects if judge.own_scale_on(one) is None]
-        bare = [one for one in bare if one in (judge.aspects or [one])]
-        if card.prefers and bare:
+    for title, dataset, name, _ in rated:
+        if dataset.prefers and judge.own_scale_on(name) is None:
             raise UserError(
                 "people chose between the texts, so the dataset has no scale to rate them on",
                 where=f"{where}, key scale",
-                got=f"{name}, {bare[0]}",
+                got=title,
                 todo="give the judge its own `scale`, or write `form: compare`",
             )
 
@@ -215,9 +214,7 @@ def _check_shots(
     raise UserError(problem, where=f"{where}, key shots", got=got, todo="leave `shots` out")
 
 
-def _check_estimator(
-    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
-) -> None:
+def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check that `logprob_mean` and `structured` are used for ratings on a scale with steps.
 
     A comparison can also be restricted to its three choices.
@@ -233,16 +230,15 @@ def _check_estimator(
                 got=getattr(judge, key),
                 todo=f"leave `{key}` out",
             )
-        for dataset in datasets.values():
-            for name, scale in dataset.aspects.items():
-                own = judge.scale_on(name) or scale
-                if own.step is None and name in (judge.aspects or [name]):
-                    raise UserError(
-                        f"this `{key}` needs a scale with steps",
-                        where=f"{where}, key {key}",
-                        got=f"{dataset.dataset}, {name}: {_shown(own)}",
-                        todo="give the judge its own `scale` with a `step`",
-                    )
+        for title, _, name, scale in rated:
+            own = judge.scale_on(name) or scale
+            if own.step is None:
+                raise UserError(
+                    f"this `{key}` needs a scale with steps",
+                    where=f"{where}, key {key}",
+                    got=f"{title}: {_shown(own)}",
+                    todo="give the judge its own `scale` with a `step`",
+                )
 
 
 def _check_threshold(threshold: float, scales: Collection[cards.Scale], where: str) -> None:
@@ -257,17 +253,10 @@ def _check_threshold(threshold: float, scales: Collection[cards.Scale], where: s
             )
 
 
-def _check_labels(
-    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
-) -> None:
+def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check a judge's keys for aspects with labels and no numbers: threshold, scale, read_as."""
-    rated = {
-        f"{dataset.dataset}, {name}": (name, scale)
-        for dataset in datasets.values()
-        for name, scale in dataset.aspects.items()
-        if scale.categorical and name in (judge.aspects or [name])
-    }
-    if judge.threshold is not None and not any(len(s.labels) == 2 for _, s in rated.values()):
+    labelled = [(title, name, scale) for title, _, name, scale in rated if scale.categorical]
+    if judge.threshold is not None and not any(len(s.labels) == 2 for *_, s in labelled):
         raise UserError(
             "a threshold needs an aspect that people rate with two labels: this judge has none",
             where=f"{where}, key threshold",
@@ -276,13 +265,13 @@ def _check_labels(
         )
     if isinstance(judge.threshold, float):
         _check_threshold(judge.threshold, judge.scales, where)
-    if judge.read_as and not rated and not any(scale.categorical for scale in judge.scales):
+    if judge.read_as and not labelled and not any(scale.categorical for scale in judge.scales):
         raise UserError(
             "`read_as` needs an aspect with labels and no numbers: this judge has none",
             where=f"{where}, key read_as",
             todo="leave `read_as` out",
         )
-    for rating, (name, people) in rated.items():
+    for rating, name, people in labelled:
         scale = judge.scale_on(name)
         if scale is not None and scale.categorical and scale.labels != people.labels:
             raise UserError(

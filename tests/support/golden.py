@@ -84,9 +84,11 @@ class Run:
                 self.made("texts", f"made/{dataset}/{name}.{degree}")
 
     def _improve(self, dataset: str) -> None:
-        card = improvements(self.plan)[dataset]
-        job = "write_references" if self.plan.study.references else "write_texts"
-        self.job(job, texts.improve(self.plan, dataset), card.model)
+        model = improvements(self.plan)[dataset].model
+        if self.plan.study.references:
+            self.job("write_references", texts.write_references(self.plan, dataset), model)
+        else:
+            self.job("write_texts", texts.make_texts(self.plan, dataset, "original"), model)
         self.made("originals", f"made/{dataset}/original")
 
     def analyses(self) -> None:

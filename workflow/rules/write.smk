@@ -12,7 +12,7 @@ rule write_api:
     log:
         PATHS.log("made/{dataset}/{made}"),
     wildcard_constraints:
-        made=JOBS.made("api", "texts", "originals", "new"),
+        made=JOBS.made("api", "write_texts", "write_new"),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -28,7 +28,7 @@ rule write_api:
 
 use rule write_api as write_gpu with:
     wildcard_constraints:
-        made=JOBS.made("gpu", "texts", "originals", "new"),
+        made=JOBS.made("gpu", "write_texts", "write_new"),
     conda:
         "../../envs/vllm.yaml"
     resources:
@@ -44,7 +44,7 @@ use rule write_api as write_references_api with:
         PATHS.construction(name="{made}"),
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("api", "references"),
+        made=JOBS.made("api", "write_references"),
 
 
 use rule write_gpu as write_references_gpu with:
@@ -53,7 +53,7 @@ use rule write_gpu as write_references_gpu with:
         PATHS.construction(name="{made}"),
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("gpu", "references"),
+        made=JOBS.made("gpu", "write_references"),
 
 
 # The building blocks of graded sets (candidates and their comparisons with anchors), and the
@@ -63,7 +63,7 @@ use rule write_api as construct_api with:
         PATHS.construction(name="{made}"),
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("api", "candidates", "comparisons", "analyses"),
+        made=JOBS.made("api", "candidates", "compare_anchors", "analyse"),
 
 
 use rule write_gpu as construct_gpu with:
@@ -71,7 +71,7 @@ use rule write_gpu as construct_gpu with:
         PATHS.construction(name="{made}"),
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("gpu", "candidates", "comparisons", "analyses"),
+        made=JOBS.made("gpu", "candidates", "compare_anchors", "analyse"),
 
 
 # The errors that several judges found in a text, merged into one list: an ensemble's only requests.
@@ -79,14 +79,14 @@ use rule write_api as merge_api with:
     output:
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("api", "merges"),
+        made=JOBS.made("api", "merge"),
 
 
 use rule write_gpu as merge_gpu with:
     output:
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("gpu", "merges"),
+        made=JOBS.made("gpu", "merge"),
 
 
 # A judge's scores of rated texts are requested before the texts exist that its own job waits for;
@@ -95,14 +95,14 @@ use rule write_api as rate_api with:
     output:
         PATHS.construction(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("api", "rated"),
+        made=JOBS.made("api", "ask"),
 
 
 use rule write_gpu as rate_gpu with:
     output:
         PATHS.construction(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("gpu", "rated"),
+        made=JOBS.made("gpu", "ask"),
 
 
 let_card_decide(
@@ -122,7 +122,7 @@ let_card_decide(
 # Models that this machine serves without a GPU, and programs, which can only rate.
 use rule write_api as write_cpu with:
     wildcard_constraints:
-        made=JOBS.made("cpu", "texts", "originals", "new"),
+        made=JOBS.made("cpu", "write_texts", "write_new"),
     resources:
         python="JUDGESCOPE_PYTHON",
         job=lambda wildcards: JOBS.job(**wildcards),
@@ -135,7 +135,7 @@ use rule write_cpu as write_references_cpu with:
         PATHS.construction(name="{made}"),
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("cpu", "references"),
+        made=JOBS.made("cpu", "write_references"),
 
 
 use rule write_cpu as construct_cpu with:
@@ -143,21 +143,21 @@ use rule write_cpu as construct_cpu with:
         PATHS.construction(name="{made}"),
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("cpu", "candidates", "comparisons", "analyses"),
+        made=JOBS.made("cpu", "candidates", "compare_anchors", "analyse"),
 
 
 use rule write_cpu as merge_cpu with:
     output:
         PATHS.made(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("cpu", "merges"),
+        made=JOBS.made("cpu", "merge"),
 
 
 use rule write_cpu as rate_cpu with:
     output:
         PATHS.construction(name="{made}"),
     wildcard_constraints:
-        made=JOBS.made("cpu", "rated"),
+        made=JOBS.made("cpu", "ask"),
 
 
 # Graded sets: candidates with more or fewer errors are rated by the number of errors or by comparisons

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,23 +53,19 @@ def jobs_of(plan: Plan) -> Iterator[StudyJob]:
             if not isinstance(card, AskedModel) or not plan.cell_aspects_of(dataset, name):
                 continue
             spec = ask(plan, dataset, name)
-            cells = list(unpack(spec.cells))
-            later = {cell: what for cell in cells if (what := _waits_for(cell, made, unwritten))}
-            spec = replace(spec, cells=pack(cell for cell in cells if cell not in later))
-            counts = Counter(later.values())
+            cells, counts = list[Cell](), Counter[str]()
+            for cell in unpack(spec.cells):
+                if cell[0] not in made:
+                    counts[cell[0]] += 1
+                elif cell[1] in unwritten:
+                    counts[f"{ANALYSES}{unwritten[cell[1]]}"] += 1
+                else:
+                    cells.append(cell)
+            spec = replace(spec, cells=pack(cells))
             store = Store(Path(plan.study.store), card.served_name)
             model = settled(card, Path(spec.folder), Path(spec.data), spec.trained)
             findings = read_findings(store, model) if isinstance(model, ProbedModel) else None
             yield StudyJob(dataset, model, planned(spec, model, findings), counts)
-
-
-def _waits_for(cell: Cell, made: Container[str], unwritten: Mapping[str, str]) -> str | None:
-    """Return what a cell waits for: its targets, or the analyses in its judge's prompts; or
-    None."""
-    perturbation, judge, _ = cell
-    if perturbation not in made:
-        return perturbation
-    return f"{ANALYSES}{unwritten[judge]}" if judge in unwritten else None
 
 
 def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:

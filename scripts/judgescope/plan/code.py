@@ -42,6 +42,9 @@ All other packages only read, check, write or send data.
 """
 
 
+_version = cache(version)
+
+
 class Computing(TypedDict):
     """The fields of every job's spec that identify what computes its output."""
 
@@ -72,11 +75,6 @@ def _computing(scripts: Path, *names: str) -> Computing:
 def versions(shown: Iterable[str]) -> dict[str, str]:
     """Return package -> its installed version."""
     return {name: _version(name) for name in sorted(shown)}
-
-
-@cache
-def _version(package: str) -> str:
-    return version(package)
 
 
 def code_hash(scripts: Path, *names: str) -> str:

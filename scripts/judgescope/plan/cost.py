@@ -22,6 +22,7 @@ from judgescope.core.paths import HOME
 from judgescope.data.files import absent
 from judgescope.engines.factory import settled
 from judgescope.engines.recorded import join_lines
+from judgescope.plan import writing
 from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
@@ -31,41 +32,14 @@ from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.specs.judging import adapter_folder, ask
 from judgescope.plan.specs.study import key_sources
 from judgescope.plan.study import Plan
-from judgescope.plan.writing import (
-    Asked,
-    Imagined,
-    asked_of_supervisor,
-    asked_of_writers,
-    unmade,
-    usual_tokens,
-)
+from judgescope.replies import pricing
 from judgescope.replies.ledger import FOLDER, REQUESTS, Cap, Ledger, shown
 from judgescope.replies.lookup import StoredReplies
 from judgescope.replies.planning import Job, planned
-from judgescope.replies.pricing import (
-    ENOUGH,
-    GUESSED,
-    Density,
-    Pace,
-    density,
-    nanodollars,
-    read_pace,
-    tokenizer,
-)
 from judgescope.replies.probing import read_findings
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import (
-    AskedModel,
-    CommandModel,
-    Limits,
-    ListedPrice,
-    LlamaModel,
-    OpenAIModel,
-    Price,
-    ProbedModel,
-    PromptedModel,
-)
+from judgescope.schema import cards
 
 TITLES = ("needed", "in store", "to ask", "tokens in", "out, likely", "out, most")
 WIDTH, COLUMN = 28, 15
@@ -89,23 +63,23 @@ class Estimate:
 
     def __init__(self, plan: Plan, model: str) -> None:
         card = plan.models[model]
-        assert isinstance(card, AskedModel)
+        assert isinstance(card, cards.AskedModel)
         self.plan, self.model = plan, model
         folder, data = Path(plan.folders["model", model]), Path(plan.study.data)
         self.card = settled(card, folder, data, adapter_folder(plan, model))
-        free = isinstance(card, CommandModel) and card.price is None
-        self.price = Price(input=0, output=0) if free else card.price
+        free = isinstance(card, cards.CommandModel) and card.price is None
+        self.price = cards.Price(input=0, output=0) if free else card.price
         self.store = Store(Path(plan.study.store), card.served_name)
         self._sample = Sample()
         self._counted: list[int] = []
         self._spelled = 0
         self.asked = [one for dataset in plan.datasets for one in self._of(dataset)]
 
-    def _of(self, dataset: str) -> Iterator[Asked]:
-        texts = Imagined(self.plan, dataset)
-        missing = unmade(self.plan, dataset)
+    def _of(self, dataset: str) -> Iterator[writing.Asked]:
+        texts = writing.Imagined(self.plan, dataset)
+        missing = writing.unmade(self.plan, dataset)
         left = lacking(self.plan, dataset)
-        yield from asked_of_writers(self.model, texts, left.get(self.model, {}))
+        yield from writing.asked_of_writers(self.model, texts, left.get(self.model, {}))
         unwritten = {judge for judges in left.values() for judge in judges}
         if not self.plan.cell_aspects_of(dataset, self.model):
             return
@@ -116,9 +90,11 @@ class Estimate:
             if part:
                 yield from self._judged(replace(spec, cells=pack(part)), texts, bound=bound)
 
-    def _judged(self, spec: AskSpec, texts: Imagined, *, bound: bool) -> Iterator[Asked]:
+    def _judged(
+        self, spec: AskSpec, texts: writing.Imagined, *, bound: bool
+    ) -> Iterator[writing.Asked]:
         """Yield what each judge must be asked about targets, existing or still to be made."""
-        endpoint = self.card if isinstance(self.card, ProbedModel) else None
+        endpoint = self.card if isinstance(self.card, cards.ProbedModel) else None
         findings = read_findings(self.store, endpoint) if endpoint else None
         job = planned(spec, self.card, findings, texts)
         replies = self.store.find(job.key_table)
@@ -126,15 +102,15 @@ class Estimate:
         for count in job.counts(replies):
             sample = _sampled(job, replies, count.judge)
             self._sample = Sample(*map(sum, zip(self._sample, sample, strict=True)))
-            enough = sample.replies >= ENOUGH
-            yield Asked(
+            enough = sample.replies >= pricing.ENOUGH
+            yield writing.Asked(
                 texts.dataset,
                 count.judge,
                 self.model,
                 *count[1:5],
                 repeated=count.repeated,
                 max_tokens=self.plan.judges[count.judge].max_tokens,
-                usual=usual_tokens(self.plan, self.plan.judges[count.judge]),
+                usual=writing.usual_tokens(self.plan, self.plan.judges[count.judge]),
                 replied=sample.completion / sample.replies if enough else None,
                 bound=bound,
             )
@@ -142,47 +118,49 @@ class Estimate:
     def _spell(self, job: Job, replies: StoredReplies) -> None:
         """Count the tokens of some missing prompts with the model's own tokenizer."""
         named = getattr(self.card, "tokenizer", None)
-        if named is None or not isinstance(self.card, OpenAIModel):
+        if named is None or not isinstance(self.card, cards.OpenAIModel):
             return
-        spelled = tokenizer(Path(named), f"models/{self.model}.yaml")
+        spelled = pricing.tokenizer(Path(named), f"models/{self.model}.yaml")
         step = max(1, int(np.count_nonzero(replies.lacking())) // SAMPLE)
         for work in islice(job.work(replies), 0, None, step):
             self._counted.append(spelled(work.request.prompt))
             self._spelled += len(work.request.prompt)
 
-    def supervise(self, asked: Iterable[Asked]) -> None:
+    def supervise(self, asked: Iterable[writing.Asked]) -> None:
         """Count the model's requests as a supervisor, once those of the judges are known."""
-        if not isinstance(self.card, PromptedModel):
+        if not isinstance(self.card, cards.PromptedModel):
             return
         asked = list(asked)
         for dataset in self.plan.datasets:
-            texts = Imagined(self.plan, dataset)
+            texts = writing.Imagined(self.plan, dataset)
             unasked = {one.name for one in asked if one.missing and one.dataset == dataset}
-            self.asked += asked_of_supervisor(self.card, self.store, texts, unasked)
+            self.asked += writing.asked_of_supervisor(self.card, self.store, texts, unasked)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> cards.Limits:
         """Return the limits on requests to the model; a program has none."""
-        return Limits() if isinstance(self.card, CommandModel) else self.card.limits
+        return cards.Limits() if isinstance(self.card, cards.CommandModel) else self.card.limits
 
     @cached_property
-    def pace(self) -> Pace:
+    def pace(self) -> pricing.Pace:
         """Return the pace of earlier jobs."""
-        return read_pace(self.store.shard)
+        return pricing.read_pace(self.store.shard)
 
     @property
-    def density(self) -> Density:
+    def density(self) -> pricing.Density:
         """Return the tokens per character of this model's prompts, by the best available source."""
         if self._spelled:
             source = f"by the tokenizer, from {len(self._counted)} prompts"
-            return Density(sum(self._counted) / self._spelled, source)
+            return pricing.Density(sum(self._counted) / self._spelled, source)
         sample = self._sample
-        found = density(sample.prompt, sample.characters, sample.requests, "in the store")
-        if found is not GUESSED:
+        found = pricing.density(sample.prompt, sample.characters, sample.requests, "in the store")
+        if found is not pricing.GUESSED:
             return found
-        return density(self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs")
+        return pricing.density(
+            self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs"
+        )
 
-    def tokens(self, asked: Asked) -> tuple[int, int, int]:
+    def tokens(self, asked: writing.Asked) -> tuple[int, int, int]:
         """Return the tokens of prompts, and the expected and maximum tokens of replies."""
         # Draws that share a request share its prompt, which is paid for once.
         together = self.limits.draws_per_request != 1
@@ -192,14 +170,16 @@ class Estimate:
         expected = min(math.ceil(asked.missing * each), highest)
         return math.ceil(characters * self.density.tokens), expected, highest
 
-    def dollars(self, asked: Asked) -> tuple[float, float] | None:
+    def dollars(self, asked: writing.Asked) -> tuple[float, float] | None:
         """Return the expected and the maximum price; None: the model has no price."""
         if self.price is None:
             return None
         prompt, expected, highest = self.tokens(asked)
         alone = math.ceil(asked.sent * self.density.tokens)
-        likely = nanodollars({"prompt": prompt, "completion": expected}, self.price) / 1e9
-        return likely, nanodollars({"prompt": alone, "completion": highest}, self.price) / 1e9
+        likely = pricing.nanodollars({"prompt": prompt, "completion": expected}, self.price) / 1e9
+        return likely, pricing.nanodollars(
+            {"prompt": alone, "completion": highest}, self.price
+        ) / 1e9
 
     def minutes(self) -> tuple[float, str] | None:
         """Return the minutes of a job with all missing replies, and the basis of this estimate."""
@@ -210,15 +190,14 @@ class Estimate:
         if limits.tokens_per_minute:
             tokens = sum(sum(self.tokens(one)[:2]) for one in self.asked)
             known.append((tokens / limits.tokens_per_minute, "at tokens_per_minute"))
-        if self.pace.replies >= ENOUGH and self.pace.seconds > 0:
+        if self.pace.replies >= pricing.ENOUGH and self.pace.seconds > 0:
             rate = 60 * self.pace.replies / self.pace.seconds
             known.append((missing / rate, "at the pace of earlier jobs"))
         return max(known, default=None)
 
 
 def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
-    """Return the usage of a sample of a judge's replies; all replies to a request belong
-    together."""
+    """Return the usage of a sample of a judge's replies, all replies to a request together."""
     requests = job.places(judge)
     complete = requests[stored.lacking()[requests] == 0]
     total = Sample()
@@ -269,7 +248,7 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
                 "another, whose reply they share"
             )
         yield f"    tokens: {model.density.basis}; {_replied(model)}"
-        if model.price is not None and not isinstance(model.card, LlamaModel):
+        if model.price is not None and not isinstance(model.card, cards.LlamaModel):
             yield f"    price: {_price(model.price, f'models/{model.model}.yaml')}"
         yield f"    time of one job: {_time(model)}"
     if any(asked.bound for model in models for asked in model.asked):
@@ -277,7 +256,7 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     yield from _sums(plan, models)
 
 
-def _line(model: Estimate, asked: Sequence[Asked]) -> str:
+def _line(model: Estimate, asked: Sequence[writing.Asked]) -> str:
     tokens = [model.tokens(part) for part in asked]
     sums = [sum(column) for column in zip(*tokens, strict=True)] or [0, 0, 0]
     wanted, missing = sum(part.wanted for part in asked), sum(part.missing for part in asked)
@@ -287,7 +266,7 @@ def _line(model: Estimate, asked: Sequence[Asked]) -> str:
     return counts + "".join(f"{price:>{COLUMN}}" for price in shown)
 
 
-def dollars(model: Estimate, asked: Sequence[Asked]) -> tuple[float, float] | None:
+def dollars(model: Estimate, asked: Sequence[writing.Asked]) -> tuple[float, float] | None:
     """Return the likely and the maximum price of all requests, or None without a price."""
     prices = [price for price in map(model.dollars, asked) if price is not None]
     if len(prices) < len(asked):
@@ -299,11 +278,11 @@ def _usd(amount: float) -> str:
     return f"{amount:,.2f}" if amount >= 1 or amount == 0 else f"{amount:.2g}"
 
 
-def _price(price: Price, card: str) -> str:
+def _price(price: cards.Price, card: str) -> str:
     """Return the price of a million tokens, and its source."""
     cached = "" if price.cached_input is None else f", {price.cached_input:g} cached"
     rates = f"{price.input:g} in{cached}, {price.output:g} out (US$ per million tokens)"
-    if not isinstance(price, ListedPrice):
+    if not isinstance(price, cards.ListedPrice):
         return f"{rates}, from {card}"
     note = f", {price.note}" if price.note else ""
     return f"{rates}{note}, as of {price.date} by {price.source} (config/prices.yaml)"
@@ -414,7 +393,9 @@ def check(spec: CheckSpec) -> None:
         print(f"  warning: the requests for {names} are unknown before that, and not counted")
     readable = {name: card for name, card in plan.datasets.items() if name not in spec.unfetched}
     plan = dataclasses.replace(plan, datasets=readable)
-    for line in too_few(plan, {name: len(Imagined(plan, name).items) for name in plan.evaluated}):
+    for line in too_few(
+        plan, {name: len(writing.Imagined(plan, name).items) for name in plan.evaluated}
+    ):
         print(f"  {line}")
     for line in bill(plan, estimates(plan)):
         print(line)

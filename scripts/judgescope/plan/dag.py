@@ -10,42 +10,17 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
 
+from judgescope.core import names
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import DERIVED
-from judgescope.core.names import (
-    ANALYSES,
-    ORIGINAL,
-    REFEREE,
-    REFERENCES,
-    REST,
-    SYSTEMS,
-    TRIAL,
-)
 from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.computing import ReplaySpec
+from judgescope.perturb import specs
 from judgescope.perturb.rules import RULES
-from judgescope.perturb.specs import (
-    CandidatesSpec,
-    CompareAnchorsSpec,
-    MakeTextsSpec,
-    WriteReferencesSpec,
-)
+from judgescope.plan import generators
 from judgescope.plan.checks.study import caps_of
-from judgescope.plan.generators import (
-    Kind,
-    Writing,
-    analyses_of,
-    graded,
-    graded_sets_of,
-    made_of,
-    parts_of,
-    supervisors,
-    waiting,
-    writings,
-)
 from judgescope.plan.inputs import Files
 from judgescope.plan.specs import graded_sets, judging, results, texts, training
-from judgescope.plan.specs.graded_sets import lowered_aspect
 from judgescope.plan.specs.pages import annotated, perturbed_sets
 from judgescope.plan.study import Cell, Plan
 from judgescope.replies.specs import AnalyseSpec, AskSpec
@@ -54,23 +29,12 @@ from judgescope.scoring.supervising import MergeSpec
 
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own process."""
-JOBS: dict[Kind, str] = {
-    "texts": "write_texts",
-    "originals": "write_texts",
-    "references": "write_references",
-    "new": "write_new",
-    "candidates": "candidates",
-    "comparisons": "compare_anchors",
-    "analyses": "analyse",
-    "merges": "merge",
-    "rated": "ask",
-}
 WritingSpec = (
-    MakeTextsSpec
-    | WriteReferencesSpec
+    specs.MakeTextsSpec
+    | specs.WriteReferencesSpec
     | WriteNewSpec
-    | CandidatesSpec
-    | CompareAnchorsSpec
+    | specs.CandidatesSpec
+    | specs.CompareAnchorsSpec
     | AnalyseSpec
     | MergeSpec
     | AskSpec
@@ -80,9 +44,9 @@ Machine = dict[str, int | str]
 """Resource -> the amount that a job needs."""
 
 
-def any_of(names: Iterable[str]) -> str:
+def any_of(allowed: Iterable[str]) -> str:
     """Return a wildcard constraint that allows only these names."""
-    return "|".join(sorted(map(re.escape, set(names)))) or "none"
+    return "|".join(sorted(map(re.escape, set(allowed)))) or "none"
 
 
 class Dag:
@@ -96,12 +60,12 @@ class Dag:
     # ---- which jobs there are -------------------------------------------------------------------
 
     @cached_property
-    def writings(self) -> dict[tuple[str, str], Writing]:
+    def writings(self) -> dict[tuple[str, str], generators.Writing]:
         """Return (dataset, name of a file) -> the job in which a model writes it."""
         return {
             (dataset, made): writing
             for dataset in self.plan.datasets
-            for made, writing in writings(self.plan, dataset).items()
+            for made, writing in generators.writings(self.plan, dataset).items()
         }
 
     def executor(self, model: str) -> Executor:
@@ -109,8 +73,8 @@ class Dag:
         engines: dict[str, Executor] = {"openai": "api", "vllm": "gpu"}
         return engines.get(self.plan.models[model].engine, "cpu")
 
-    def made(self, on: Executor, *kinds: Kind) -> str:
-        """Return the constraint of the wildcard `made` for jobs of these kinds on an executor.
+    def made(self, on: Executor, *jobs: generators.WritingJob) -> str:
+        """Return the constraint of the wildcard `made` for these jobs on an executor.
 
         The model that writes a dataset's originals depends on the dataset, so the pattern also
         looks back at the name of the dataset's folder.
@@ -118,7 +82,7 @@ class Dag:
         found = [
             f"(?<=/{dataset}/){re.escape(made)}"
             for (dataset, made), one in self.writings.items()
-            if one.kind in kinds and self.executor(one.model) == on
+            if one.job in jobs and self.executor(one.model) == on
         ]
         return "|".join(found) or "none"
 
@@ -131,51 +95,55 @@ class Dag:
     def job(self, dataset: str, made: str) -> str:
         """Return the job in which a model writes, by its name on the command line."""
         writing = self.writings[dataset, made]
-        return JOBS[writing.kind] if self.plan.is_asked(writing.model) else "replay"
+        return writing.job if self.plan.is_asked(writing.model) else "replay"
 
     def spec(self, dataset: str, made: str) -> WritingSpec:
         """Return the spec of a job in which a model writes."""
         plan, writing = self.plan, self.writings[dataset, made]
-        match writing.kind:
-            case "texts":
-                return texts.make_texts(plan, dataset, writing.name, writing.part)
-            case "originals" | "references":
-                return texts.improve(plan, dataset)
-            case "new":
+        match writing.job:
+            case "write_texts":
+                return texts.make_texts(plan, dataset, writing.name, writing.part or None)
+            case "write_references":
+                return texts.write_references(plan, dataset)
+            case "write_new":
                 return training.write_new(plan, dataset, writing.model)
             case "candidates":
                 return graded_sets.candidates(plan, dataset, writing.name, writing.part)
-            case "comparisons":
+            case "compare_anchors":
                 return graded_sets.compare(plan, dataset, writing.name, writing.part)
-            case "analyses":
+            case "analyse":
                 return texts.analyse(plan, dataset, writing.model)
-            case "merges":
+            case "merge":
                 return judging.merge(plan, dataset, writing.model)
-            case "rated":
+            case "ask":
                 return graded_sets.rate(plan, dataset, writing.name)
 
     def inputs(self, dataset: str, made: str) -> list[str]:
         """Return the files that a job in which a model writes reads, or must wait for."""
         writing, paths = self.writings[dataset, made], self.paths
+        name, part = writing.name, writing.part
         items, ratings = paths.items(dataset), paths.ratings(dataset)
-        systems = paths.targets(dataset, SYSTEMS)
-        match writing.kind:
-            case "texts":
-                files = [items, paths.targets(dataset, ORIGINAL)]
-            case "originals" | "references":
-                files = [items, paths.targets(dataset, REFERENCES)]
-            case "new":
+        systems = paths.targets(dataset, names.SYSTEMS)
+        match writing.job:
+            case "write_texts" if name != names.ORIGINAL:
+                files = [items, paths.targets(dataset, names.ORIGINAL)]
+            case "write_texts" | "write_references":
+                files = [items, paths.targets(dataset, names.REFERENCES)]
+            case "write_new":
                 files = [items, *self.learnt(dataset, writing.model)]
             case "candidates":
-                files = self.candidates(dataset, writing.name, writing.part)
+                files = self.candidates(dataset, name, part) + self._before(dataset, writing)
+            case "compare_anchors":  # a bad comparator is stopped at the anchors only
+                files = [items, systems, paths.set_part(dataset, name, "anchors")]
+                if part != names.REFEREE:
+                    files += [paths.set_part(dataset, name, part)]
+                    files += [paths.compared(dataset, name, names.REFEREE)]
                 files += self._before(dataset, writing)
-            case "comparisons":
-                files = [items, systems, *self._compared(dataset, writing)]
-            case "analyses":
+            case "analyse":
                 files = [items, ratings, systems]
-            case "merges":
+            case "merge":
                 return self._merged(dataset, writing.model)
-            case "rated":
+            case "ask":
                 files = [items, ratings, systems]
                 files += [*self.files_of(writing.model), *self._before(dataset, writing)]
         return [*files, *self.first]
@@ -185,62 +153,39 @@ class Dag:
 
         Candidates after the trial depend on those of the trial and on their ratings.
         """
-        tried = [
-            self.paths.set_part(dataset, name, TRIAL),
-            self.paths.compared(dataset, name, TRIAL),
-        ]
-        references = texts.written_references(self.plan, dataset)
-        return [
-            self.paths.items(dataset),
-            self.paths.targets(dataset, ORIGINAL),
-            *([references] if references else []),
-            *(tried if part == REST else []),
-        ]
+        spec = graded_sets.candidates(self.plan, dataset, name, part)
+        files = [spec.items, spec.input, spec.written, spec.tried, spec.compared]
+        return [path for path in files if path]
 
-    def _compared(self, dataset: str, writing: Writing) -> list[str]:
-        """Return the texts that are compared; a bad comparator is stopped at the anchors only."""
-        name, part = writing.name, writing.part
-        found = [self.paths.set_part(dataset, name, "anchors")]
-        if part != REFEREE:
-            found.append(self.paths.set_part(dataset, name, part))
-            found.append(self.paths.compared(dataset, name, REFEREE))
-        return found + self._before(dataset, writing)
-
-    def _before(self, dataset: str, writing: Writing) -> list[str]:
+    def _before(self, dataset: str, writing: generators.Writing) -> list[str]:
         """Return the files of the previous graded set with the same model and aspect, if any.
 
         Requests that both sets need are then sent only once.
         """
-        plan, names = self.plan, graded_sets_of(self.plan, dataset)
-        aspect = lowered_aspect(plan, dataset, writing.name)
-        same = [
-            name
-            for name in names[: names.index(writing.name)]
-            if self._asks(name, writing.kind) == self._asks(writing.name, writing.kind)
-            and lowered_aspect(plan, dataset, name) == aspect
-        ][-1:]
-        if writing.kind == "rated":
-            return [self.paths.set_part(dataset, name, "rated") for name in same]
-        if writing.kind == "candidates":
-            parts = ((name, part) for name in same for part in parts_of(graded(plan)[name]))
-            return [self.paths.set_part(dataset, name, part) for name, part in parts]
-        return [self.paths.compared(dataset, name, writing.part) for name in same]
+        plan, paths, cards = self.plan, self.paths, generators.graded(self.plan)
+        sets = generators.graded_sets_of(plan, dataset)
 
-    def _asks(self, name: str, kind: Kind) -> str | None:
-        """Return a graded set's writer, its comparator, or its judge of possible anchors."""
-        if kind == "candidates":
-            return graded(self.plan)[name].model
-        anchors = graded(self.plan)[name].anchors
-        if anchors is None:
-            return None
-        return anchors.judge if kind == "rated" else anchors.model
+        def asked(name: str) -> tuple[str | None, str]:
+            """Return the writer, the comparator or the judge of possible anchors; the aspect."""
+            anchors = cards[name].anchors
+            model = cards[name].model if writing.job == "candidates" else None
+            if anchors and writing.job != "candidates":
+                model = anchors.judge if writing.job == "ask" else anchors.model
+            return model, plan.lowered(dataset, name)
+
+        before = sets[: sets.index(writing.name)]
+        same = [name for name in before if asked(name) == asked(writing.name)][-1:]
+        if writing.job == "compare_anchors":
+            return [paths.compared(dataset, name, writing.part) for name in same]
+        if writing.job == "ask":
+            return [paths.set_part(dataset, name, "rated") for name in same]
+        parts = ((name, part) for name in same for part in generators.parts_of(cards[name]))
+        return [paths.set_part(dataset, name, part) for name, part in parts]
 
     def graded_from(self, dataset: str, name: str) -> list[str]:
         """Return the candidates of a graded set, and their comparisons with anchors if any."""
-        card = graded(self.plan)[name]
-        found = [self.paths.set_part(dataset, name, part) for part in parts_of(card)]
-        compared = [self.paths.compared(dataset, name, part) for part in parts_of(card)]
-        return found + (compared if card.anchors else [])
+        spec = graded_sets.grade(self.plan, dataset, name)
+        return [*spec.candidates, *spec.compared]
 
     def rated(self, dataset: str, name: str) -> list[str]:
         """Return the file of a judge's ratings of possible anchors, if there is such a judge."""
@@ -250,13 +195,11 @@ class Dag:
     # ---- judging --------------------------------------------------------------------------------
 
     def asked(self, *executors: Executor, parts: bool = False) -> str:
-        """Return the constraint of the models that are asked, in one job or in parts, on
-        executors."""
-        cards = ((name, self.plan.models[name]) for name in self._judging)
+        """Return the constraint of the models asked on executors, in one job or in parts."""
         return any_of(
             name
-            for name, card in cards
-            if isinstance(card, AskedModel)
+            for name in self._judging
+            if isinstance(card := self.plan.models[name], AskedModel)
             if self.executor(name) in executors and (card.parts > 1) == parts
         )
 
@@ -278,25 +221,25 @@ class Dag:
     @cached_property
     def _judging(self) -> list[str]:
         """Return the models that judge anything."""
-        datasets = self.plan.datasets
-        names = self.plan.models
-        return [one for one in names if any(self.plan.cells_of(data, one) for data in datasets)]
+        cells_of, datasets = self.plan.cells_of, self.plan.datasets
+        return [name for name in self.plan.models if any(cells_of(data, name) for data in datasets)]
 
     def judged_from(self, dataset: str, model: str) -> list[str]:
         """Return the files of the job that asks a model about a dataset, or computes its scores."""
-        recorded = isinstance(self.plan.models[model], RecordedModel)
-        cells = self.plan.cells_of(dataset, model)
-        read = {SYSTEMS, ORIGINAL, *(cell.perturbation for cell in cells)}
+        plan, paths = self.plan, self.paths
+        recorded = isinstance(plan.models[model], RecordedModel)
+        read = {
+            names.SYSTEMS,
+            names.ORIGINAL,
+            *(cell.perturbation for cell in plan.cells_of(dataset, model)),
+        }
+        sets = [name for name in plan.target_sets(dataset) if name in read]
         return [
             *self.files_of(model),
-            self.paths.items(dataset),
-            self.paths.ratings(dataset),
-            *(
-                self.paths.targets(dataset, name)
-                for name in self.plan.target_sets(dataset)
-                if name in read
-            ),
-            *([self.paths.ingested(dataset)] if recorded else []),
+            paths.items(dataset),
+            paths.ratings(dataset),
+            *(paths.targets(dataset, name) for name in sets),
+            *([paths.ingested(dataset)] if recorded else []),
             *self.analyses(dataset, model),
             *self.learnt(dataset, model),
             *self.first,
@@ -323,16 +266,14 @@ class Dag:
         return list(dict.fromkeys(path for cell in cells for path in self._cell_files(cell)))
 
     def _cell_files(self, cell: Cell) -> list[str]:
-        """Return a derived cell's judgments and scores; for other cells the hashes of the model's
-        scores."""
+        """Return a derived cell's judgments and scores, or the hashes of a model's scores."""
         model = self.plan.model_of(cell.judge)
         if model != DERIVED:
             return [self.paths.hashes("scores", cell.dataset, model)]
         return [self.plan.file(self.plan.results, kind, cell) for kind in ("judgments", "scores")]
 
     def scored_from(self, dataset: str, model: str) -> list[str]:
-        """Return the files from which a model's scores are made: replies, and texts to locate
-        errors in."""
+        """Return the files of a model's scores: replies, and texts to locate errors in."""
         cells = self.plan.cells_of(dataset, model)
         located = [cell.perturbation for cell in cells if self.plan.annotates(cell.judge)]
         sets = [self.paths.targets(dataset, name) for name in dict.fromkeys(located)]
@@ -352,7 +293,7 @@ class Dag:
 
     def _merged(self, dataset: str, model: str) -> list[str]:
         """Return the files from which a supervisor's lists of errors are made."""
-        ensembles = supervisors(self.plan, dataset)[model]
+        ensembles = generators.supervisors(self.plan, dataset)[model]
         cells = [cell for cell in self.plan.cells_of(dataset) if cell.judge in ensembles]
         files = [path for cell in cells for path in self._members(cell)]
         sets = [self.paths.targets(dataset, cell.perturbation) for cell in cells]
@@ -362,12 +303,11 @@ class Dag:
 
     def files_of(self, name: str) -> list[str]:
         """Return the data files of a dataset or model."""
-        return [path for paths in self.files.get(name, {}).values() for path in paths]
+        return self.files.get(name, [])
 
     def targets(self, dataset: str, *, written: bool = True) -> list[str]:
-        """Return the files of a dataset's targets, with or without sets that a model must write
-        first."""
-        left = [] if written else waiting(self.plan, dataset)
+        """Return the files of a dataset's targets, with or without those to be `written`."""
+        left = [] if written else generators.waiting(self.plan, dataset)
         return [
             self.paths.targets(dataset, name)
             for name in self.plan.target_sets(dataset)
@@ -376,7 +316,7 @@ class Dag:
 
     def made_files(self, dataset: str) -> list[str]:
         """Return the files of the replies from which a dataset's written texts are made."""
-        return [self.paths.made(dataset, name) for name in made_of(self.plan, dataset)]
+        return [self.paths.made(dataset, name) for name in generators.made_of(self.plan, dataset)]
 
     def replies(self, dataset: str) -> list[str]:
         """Return these files, and a judge's ratings of possible anchors.
@@ -386,19 +326,17 @@ class Dag:
         rated = [
             self.paths.construction(dataset, made)
             for (of, made), writing in self.writings.items()
-            if of == dataset and writing.kind == "rated"
+            if of == dataset and writing.job == "ask"
         ]
         return [*self.made_files(dataset), *rated]
 
     def spotchecked(self, dataset: str) -> list[str]:
         """Return the files of replies for the sets of targets that models write text by text."""
-        names = (
-            name
-            for (of, name), one in self.writings.items()
-            if of == dataset
-            if one.kind in {"texts", "originals", "references"}
-        )
-        return [self.paths.made(dataset, name) for name in names]
+        return [
+            self.paths.made(dataset, name)
+            for (of, name), writing in self.writings.items()
+            if of == dataset and writing.job in {"write_texts", "write_references"}
+        ]
 
     def meta(self, dataset: str, perturbation: str) -> list[str]:
         """Return the items' file for a rule that needs the items' metadata."""
@@ -409,12 +347,15 @@ class Dag:
     def analyses(self, dataset: str, model: str) -> list[str]:
         """Return the files of analyses in the prompts of a model's judges."""
         judges = {cell.judge for cell in self.plan.cells_of(dataset, model)}
-        shown = {one.model for one in (analyses_of(self.plan, name) for name in judges) if one}
-        return [self.paths.construction(dataset, f"{ANALYSES}{name}") for name in sorted(shown)]
+        shown = {
+            one.model for one in (generators.analyses_of(self.plan, name) for name in judges) if one
+        }
+        return [
+            self.paths.construction(dataset, f"{names.ANALYSES}{name}") for name in sorted(shown)
+        ]
 
     def learnt(self, dataset: str, model: str) -> list[str]:
-        """Return the adapter that must be trained first, and the sample of a dataset for
-        training."""
+        """Return the adapter to train first, and the sample of a dataset for training."""
         trained = judging.adapter_folder(self.plan, model)
         sample = self.sample() if dataset in self.plan.taught else []
         return [*sample, *(training.adapter_files(self.plan) if trained else [])]
@@ -478,7 +419,7 @@ class Dag:
 
     def by_rule(self) -> str:
         """Return the constraint of the graded sets whose candidates need no model."""
-        return any_of(name for name, card in graded(self.plan).items() if not card.model)
+        return any_of(name for name, card in generators.graded(self.plan).items() if not card.model)
 
     # ---- machines -------------------------------------------------------------------------------
 
@@ -518,20 +459,15 @@ class Dag:
         """Return the file of a model's card."""
         return f"{self.plan.folders['model', model]}/{model}.yaml"
 
-    @property
-    def trainee(self) -> str:
-        """Return the model that is trained, or "" if the study trains none."""
-        return self.plan.student[1].model if self.plan.taught else ""
-
     def trainee_access(self, *, checkpoints: bool = False) -> str:
         """Return options with the trained model's card and, with `checkpoints`, their folder."""
-        if not self.trainee:
+        if not self.plan.taught:
             return ""
         place = ["--checkpoints", self.plan.distillation.checkpoints] if checkpoints else []
-        return shlex.join(["--card", self.card(self.trainee), *place])
+        return shlex.join(["--card", self.card(self.plan.student[1].model), *place])
 
     def trainee_machine(self, attempt: int) -> Machine:
         """Return the resources for the model that is trained: one GPU, if any."""
-        if not self.trainee or self.plan.distillation.recipe.device != "cuda":
+        if not self.plan.taught or self.plan.distillation.recipe.device != "cuda":
             return {}
-        return {**self.machine(attempt, self.trainee), "gpu": 1}
+        return {**self.machine(attempt, self.plan.student[1].model), "gpu": 1}

@@ -15,15 +15,14 @@ from judgescope.plan.generators import graded, lowered, lowered_by
 from judgescope.plan.specs.texts import writer
 from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, PARTS, messages
-from judgescope.schema.cards import FOLDERS, Dataset, Decoding, MadePerturbation
+from judgescope.schema.cards import FOLDERS, Decoding, MadePerturbation
 
 MOST_TOKENS = 2048
 """Maximum number of tokens of a draft."""
 
 
 class Draft(NamedTuple):
-    """What a card lacks for a task: steps or sub-aspects of an aspect, or steps of a
-    perturbation."""
+    """What a card lacks for a task: steps or sub-aspects of an aspect, steps of a perturbation."""
 
     kind: str
     name: str
@@ -51,7 +50,7 @@ def drafts_of(plan: Plan, source: str) -> list[Draft]:
 
     Raises UserError if there is no model to write them, or a prompt cannot be filled.
     """
-    drafts = list(dict.fromkeys(_aspects(plan) + _perturbations(plan) + _parts(plan)))
+    drafts = list(dict.fromkeys(_lacking(plan)))
     if drafts and plan.study.drafter is None:
         raise UserError(
             f"the study names no model to draft the missing {drafts[0].lacks}",
@@ -66,46 +65,28 @@ def drafts_of(plan: Plan, source: str) -> list[Draft]:
     return drafts
 
 
-def _aspects(plan: Plan) -> list[Draft]:
-    return [
-        Draft("aspect", aspect, card.task)
-        for dataset, card in plan.datasets.items()
-        for aspect in plan.plain_aspects(dataset)
-        if not plan.aspect_of(dataset, aspect).steps
-    ]
-
-
-def _perturbations(plan: Plan) -> list[Draft]:
-    return [
-        Draft("perturbation", made.perturbation, card.task)
-        for card, made in _writers(plan)
-        if made.adjustment and not made.instructions
-    ]
-
-
-def _parts(plan: Plan) -> list[Draft]:
-    lacking = [
-        Draft(PARTS, plan.lowered(dataset, card), plan.datasets[dataset].task)
-        for name, card in graded(plan).items()
-        for dataset in plan.datasets
-        if card.model and name in dict(plan.perturbed(dataset, "graded"))
-        if not lowered(plan, dataset, card)
-    ]
-    return lacking + [
-        Draft(PARTS, aspect, card.task)
-        for card, made in _writers(plan)
-        if (aspect := lowered_by(plan, card.dataset, made)) is not None
-        if lacks_parts(plan, made, card)
-    ]
-
-
-def _writers(plan: Plan) -> Iterator[tuple[Dataset, MadePerturbation]]:
-    """Yield every dataset with each perturbation whose texts a model writes."""
+def _lacking(plan: Plan) -> Iterator[Draft]:
     for dataset, card in plan.datasets.items():
-        for name in dict(plan.perturbed(dataset, "once", "chain")):
-            made = plan.perturbations[name]
-            if isinstance(made, MadePerturbation):
-                yield card, made
+        for aspect in plan.plain_aspects(dataset):
+            if not plan.aspect_of(dataset, aspect).steps:
+                yield Draft("aspect", aspect, card.task)
+    written = [
+        (card, made)
+        for dataset, card in plan.datasets.items()
+        for name in dict(plan.perturbed(dataset, "once", "chain"))
+        if isinstance(made := plan.perturbations[name], MadePerturbation)
+    ]
+    for card, made in written:
+        if made.adjustment and not made.instructions:
+            yield Draft("perturbation", made.perturbation, card.task)
+    for name, built in graded(plan).items():
+        for dataset, card in plan.datasets.items():
+            built_there = built.model and name in dict(plan.perturbed(dataset, "graded"))
+            if built_there and not lowered(plan, dataset, built):
+                yield Draft(PARTS, plan.lowered(dataset, name), card.task)
+    for card, made in written:
+        if (part := lowered_by(plan, card.dataset, made)) and lacks_parts(plan, made, card):
+            yield Draft(PARTS, part, card.task)
 
 
 def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:

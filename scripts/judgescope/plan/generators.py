@@ -3,90 +3,57 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from judgescope.core import names
 from judgescope.core.errors import UserError
-from judgescope.core.names import (
-    ALL,
-    ANALYSES,
-    COMPARED,
-    MERGES,
-    ORIGINAL,
-    REFEREE,
-    REST,
-    SYSTEMS,
-    TRIAL,
-    WRITTEN,
-)
 from judgescope.perturb.rules import TOP, Addition, inert
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import (
-    Analyses,
-    Anchoring,
-    AnyPerturbation,
-    AttackPerturbation,
-    Dataset,
-    DerivedJudge,
-    GradedPerturbation,
-    Improvement,
-    Judge,
-    MadePerturbation,
-    References,
-    Study,
-    Supervisor,
-)
+from judgescope.schema import cards
 
 RATED = ".rated"
 """After the id of a graded set: the name of files with a judge's ratings of possible anchors."""
-Maker = MadePerturbation | Improvement
+Maker = cards.MadePerturbation | cards.Improvement
 """Cards by which a model writes one text from another."""
-Writer = Maker | GradedPerturbation
+Writer = Maker | cards.GradedPerturbation
 """Cards by which a model writes targets."""
 
 
 def writers(
-    study: Study,
-    datasets: Mapping[str, Dataset],
-    perturbations: Mapping[str, AnyPerturbation],
-    judges: Mapping[str, Judge],
-    derived: Mapping[str, DerivedJudge],
-) -> dict[str, Writer | Analyses | Anchoring | Supervisor]:
+    study: cards.Study,
+    datasets: Mapping[str, cards.Dataset],
+    perturbations: Mapping[str, cards.AnyPerturbation],
+    judges: Mapping[str, cards.Judge],
+    derived: Mapping[str, cards.DerivedJudge],
+) -> dict[str, Writer | cards.Analyses | cards.Anchoring | cards.Supervisor]:
     """Return every card that names a model that writes, under the place of its keys."""
-    rewritten: dict[str, MadePerturbation | GradedPerturbation | Anchoring] = {
-        f"perturbations/{name}.yaml, key ": card
-        for name, card in perturbations.items()
-        if isinstance(card, MadePerturbation | GradedPerturbation) and card.model
-    }
-    rewritten |= {
-        f"perturbations/{name}.yaml, key anchors.": card.anchors
-        for name, card in perturbations.items()
-        if isinstance(card, GradedPerturbation) and card.anchors
-    }
-    improved: dict[str, Writer] = {
-        f"datasets/{name}.yaml, key rewrite_references.": card.rewrite_references
-        for name, card in datasets.items()
-        if card.rewrite_references and perturbations and not study.references
-    }
+    named: dict[str, Writer | cards.Analyses | cards.Anchoring | cards.Supervisor] = {}
+    for name, card in perturbations.items():
+        if isinstance(card, cards.MadePerturbation | cards.GradedPerturbation) and card.model:
+            named[f"perturbations/{name}.yaml, key "] = card
+    for name, card in perturbations.items():
+        if isinstance(card, cards.GradedPerturbation) and card.anchors:
+            named[f"perturbations/{name}.yaml, key anchors."] = card.anchors
+    for name, dataset in datasets.items():
+        if dataset.rewrite_references and perturbations and not study.references:
+            place = f"datasets/{name}.yaml, key rewrite_references."
+            named[place] = dataset.rewrite_references
     if study.references and perturbations:
-        improved["the study, key references."] = study.references
-    analysed = {
-        f"judges/{name}.yaml, key shots.analyses.": card.shots.analyses
-        for name, card in judges.items()
-        if card.shots and card.shots.analyses
-    }
-    merged = {
-        f"judges/{name}.yaml, key supervisor.": card.supervisor
-        for name, card in derived.items()
-        if card.supervisor
-    }
-    return {**rewritten, **improved, **analysed, **merged}
+        named["the study, key references."] = study.references
+    for name, judge in judges.items():
+        if judge.shots and judge.shots.analyses:
+            named[f"judges/{name}.yaml, key shots.analyses."] = judge.shots.analyses
+    for name, ensemble in derived.items():
+        if ensemble.supervisor:
+            named[f"judges/{name}.yaml, key supervisor."] = ensemble.supervisor
+    return named
 
 
-def improvements(plan: Plan) -> dict[str, Improvement]:
+def improvements(plan: Plan) -> dict[str, cards.Improvement]:
     """Return dataset -> how its references are improved, for datasets with such a card."""
     found = {name: plan.improved(name) for name in plan.datasets}
     return {name: card for name, card in found.items() if card is not None}
 
 
-def analyses_of(plan: Plan, judge: str) -> Analyses | None:
+def analyses_of(plan: Plan, judge: str) -> cards.Analyses | None:
     """Return how the demonstrations of a judge are analysed, or None."""
     shots = plan.judges[judge].shots if judge in plan.judges else None
     return shots.analyses if shots else None
@@ -94,41 +61,43 @@ def analyses_of(plan: Plan, judge: str) -> Analyses | None:
 
 def analysts(plan: Plan, dataset: str) -> dict[str, list[str]]:
     """Return model -> the judges of a dataset whose prompts show its analyses."""
-    found: dict[str, list[str]] = {}
-    for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
-        if (analyses := analyses_of(plan, judge)) is not None:
-            found.setdefault(analyses.model, []).append(judge)
-    return found
+    return _judges_by_model(plan, dataset, {name: analyses_of(plan, name) for name in plan.judges})
 
 
 def supervisors(plan: Plan, dataset: str) -> dict[str, list[str]]:
     """Return model -> the ensembles on a dataset whose lists of errors it merges."""
+    named = {name: card.supervisor for name, card in plan.derived.items()}
+    return _judges_by_model(plan, dataset, named)
+
+
+def _judges_by_model(
+    plan: Plan, dataset: str, named: Mapping[str, cards.Analyses | cards.Supervisor | None]
+) -> dict[str, list[str]]:
+    """Return the model of each card -> the judges of a dataset with such cards."""
     found: dict[str, list[str]] = {}
     for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
-        card = plan.derived.get(judge)
-        if card is not None and card.supervisor is not None:
-            found.setdefault(card.supervisor.model, []).append(judge)
+        if (card := named.get(judge)) is not None:
+            found.setdefault(card.model, []).append(judge)
     return found
 
 
-Kind = Literal[
-    "texts",
-    "originals",
-    "references",
-    "new",
+WritingJob = Literal[
+    "write_texts",
+    "write_references",
+    "write_new",
     "candidates",
-    "comparisons",
-    "analyses",
-    "merges",
-    "rated",
+    "compare_anchors",
+    "analyse",
+    "merge",
+    "ask",
 ]
-"""What a job in which a model writes produces."""
+"""A job in which a model writes (plan/jobs.py); `ask`: a judge rates possible anchors."""
 
 
 class Writing(NamedTuple):
-    """One job in which a model writes for a dataset: its product, and of which set and part."""
+    """One job in which a model writes for a dataset, and the set and part that it writes."""
 
-    kind: Kind
+    job: WritingJob
     model: str
     name: str = ""
     part: str = ""
@@ -139,41 +108,37 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
     files = {}
     for name in plan.written(dataset):
         writer = writer_of(plan, dataset, name)
-        if name == ORIGINAL and isinstance(writer, Improvement):
-            kind: Kind = "references" if isinstance(writer, References) else "originals"
-            files[name] = Writing(kind, writer.model)
+        if name == names.ORIGINAL and isinstance(writer, cards.Improvement):
+            new = isinstance(writer, cards.References)
+            files[name] = Writing("write_references" if new else "write_texts", writer.model, name)
         elif isinstance(writer, Maker):
-            files[name] = Writing("texts", writer.model, *name.split("."))
+            files[name] = Writing("write_texts", writer.model, *name.split("."))
     for name in graded_sets_of(plan, dataset):
-        files |= _writings_of_graded(plan, name)
+        card = graded(plan)[name]
+        parts, anchors = parts_of(card), card.anchors
+        for part in parts if card.model else []:
+            files[f"{name}.{part}"] = Writing("candidates", str(card.model), name, part)
+        if anchors is None:
+            continue
+        for part in (names.REFEREE, *parts):
+            files[f"{names.COMPARED}{name}.{part}"] = Writing(
+                "compare_anchors", anchors.model, name, part
+            )
+        if anchors.judge:
+            files[f"{name}{RATED}"] = Writing("ask", plan.judges[anchors.judge].model, name)
     for model in analysts(plan, dataset):
-        files[f"{ANALYSES}{model}"] = Writing("analyses", model)
+        files[f"{names.ANALYSES}{model}"] = Writing("analyse", model)
     for model in supervisors(plan, dataset):
-        files[f"{MERGES}{model}"] = Writing("merges", model)
+        files[f"{names.MERGES}{model}"] = Writing("merge", model)
     for name in plan.new_sets(dataset):
-        files[name] = Writing("new", name.removeprefix(WRITTEN))
+        files[name] = Writing("write_new", name.removeprefix(names.WRITTEN))
     return files
 
 
-def _writings_of_graded(plan: Plan, name: str) -> dict[str, Writing]:
-    card = graded(plan)[name]
-    found = {}
-    for part in parts_of(card) if card.model else []:
-        found[f"{name}.{part}"] = Writing("candidates", str(card.model), name, part)
-    if (anchors := card.anchors) is None:
-        return found
-    for part in (REFEREE, *parts_of(card)):
-        found[f"{COMPARED}{name}.{part}"] = Writing("comparisons", anchors.model, name, part)
-    if anchors.judge:
-        found[f"{name}{RATED}"] = Writing("rated", plan.judges[anchors.judge].model, name)
-    return found
-
-
 def made_of(plan: Plan, dataset: str) -> dict[str, str]:
-    """Return the name of each file in the folder `made` of a dataset -> the model that writes
-    it."""
+    """Return the name of each file in a dataset's folder `made` -> the model that writes it."""
     jobs = writings(plan, dataset).items()
-    return {name: writing.model for name, writing in jobs if writing.kind != "rated"}
+    return {name: writing.model for name, writing in jobs if writing.job != "ask"}
 
 
 def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -182,21 +147,22 @@ def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
     For texts, the patterns also match files of degrees that a card no longer has.
     """
     for name, card in plan.perturbations.items():
-        if isinstance(card, MadePerturbation):
+        if isinstance(card, cards.MadePerturbation):
             yield f"*/{name}.*.parquet", card.model
     for dataset in plan.datasets:
         for name, writing in writings(plan, dataset).items():
-            if writing.kind not in {"texts", "rated"}:
+            of_set = writing.job == "write_texts" and name != names.ORIGINAL
+            if writing.job != "ask" and not of_set:
                 yield f"{dataset}/{name}.parquet", writing.model
 
 
 def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
     """Return the models on which a set of targets, or judges' analyses, depend."""
-    for kind in (ANALYSES, WRITTEN):
+    for kind in (names.ANALYSES, names.WRITTEN):
         if name.startswith(kind):
             return [name.removeprefix(kind)]
     writer = writer_of(plan, dataset, name)
-    if isinstance(writer, GradedPerturbation):
+    if isinstance(writer, cards.GradedPerturbation):
         comparator = writer.anchors.model if writer.anchors else None
         own = {model for model in (writer.model, comparator) if model}
         return sorted(own) or [improvements(plan)[dataset].model]
@@ -205,42 +171,42 @@ def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
 
 def spender(made: str) -> str:
     """Return the name of a file's writer (folder `made`) in the table of costs."""
-    if made.startswith((ANALYSES, MERGES, WRITTEN)):
+    if made.startswith((names.ANALYSES, names.MERGES, names.WRITTEN)):
         return made
-    return made.rpartition(".")[0] if made.startswith(COMPARED) else made.partition(".")[0]
+    return made.rpartition(".")[0] if made.startswith(names.COMPARED) else made.partition(".")[0]
 
 
-def graded(plan: Plan) -> dict[str, GradedPerturbation]:
+def graded(plan: Plan) -> dict[str, cards.GradedPerturbation]:
     """Return the graded sets of a study."""
     return {
         name: card
         for name, card in plan.perturbations.items()
-        if isinstance(card, GradedPerturbation)
+        if isinstance(card, cards.GradedPerturbation)
     }
 
 
 def graded_sets_of(plan: Plan, dataset: str) -> list[str]:
     """Return the graded sets that a study builds from a dataset."""
-    names = dict(plan.perturbed(dataset, "graded"))
-    return [name for name in graded(plan) if name in names]
+    built = dict(plan.perturbed(dataset, "graded"))
+    return [name for name in graded(plan) if name in built]
 
 
-def parts_of(card: GradedPerturbation) -> list[str]:
+def parts_of(card: cards.GradedPerturbation) -> list[str]:
     """Return the parts in which a set's candidates are made."""
-    return [TRIAL, REST] if card.anchors else [ALL]
+    return [names.TRIAL, names.REST] if card.anchors else [names.ALL]
 
 
 def waiting(plan: Plan, dataset: str) -> list[str]:
     """Return the sets of targets that do not exist before a model has written something."""
     if plan.improved(dataset) is None:
         return [*plan.written(dataset), *plan.new_sets(dataset)]
-    return [name for name in plan.target_sets(dataset) if name != SYSTEMS]
+    return [name for name in plan.target_sets(dataset) if name != names.SYSTEMS]
 
 
 def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
     """Return the card by which a set of targets is written, or the originals that it needs."""
     card = plan.perturbations.get(name.partition(".")[0])
-    if isinstance(card, MadePerturbation | GradedPerturbation):
+    if isinstance(card, cards.MadePerturbation | cards.GradedPerturbation):
         return card
     return improvements(plan)[dataset]
 
@@ -269,8 +235,8 @@ def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
 
 def attacks_of(plan: Plan, dataset: str) -> dict[str, bool]:
     """Return attack -> whether it names a number, for the attacks on a dataset."""
-    names = dict.fromkeys(name for name, _ in plan.perturbed(dataset, "attack"))
-    return {name: TOP in _attack(plan, name).text for name in names}
+    attacks = dict(plan.perturbed(dataset, "attack"))
+    return {name: TOP in _attack(plan, name).text for name in attacks}
 
 
 def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
@@ -296,7 +262,7 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
     return Addition(text=inert(text) if degree == "inert" else text, position=card.position)
 
 
-def _attack(plan: Plan, name: str) -> AttackPerturbation:
+def _attack(plan: Plan, name: str) -> cards.AttackPerturbation:
     card = plan.perturbations[name]
-    assert isinstance(card, AttackPerturbation)
+    assert isinstance(card, cards.AttackPerturbation)
     return card

@@ -8,7 +8,7 @@ from judgescope.core.cells import split
 from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import HOME
 from judgescope.data.files import absent, resolve
-from judgescope.data.rated import Names, Rated
+from judgescope.data.rated import Names
 from judgescope.data.select import originals, read_selected
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine
@@ -16,8 +16,8 @@ from judgescope.engines.subjects import Subjects, listed_pairs
 from judgescope.plan.study import CellAspect, Plan, is_selected
 from judgescope.schema.cards import FOLDERS, Hub, RecordedModel
 
-Files = dict[str, dict[str, list[str]]]
-"""Owner (dataset or recorded model) -> role -> paths."""
+Files = dict[str, list[str]]
+"""Owner (dataset or recorded model) -> paths."""
 
 
 def without_folders(study: str | Path, home: Path) -> str:
@@ -34,7 +34,7 @@ def without_folders(study: str | Path, home: Path) -> str:
 
 
 def data_files(plan: Plan) -> Files:
-    """Return owner (dataset or recorded model) -> role -> paths.
+    """Return owner (dataset or recorded model) -> paths.
 
     Files on a hub are left out: their cards pin them, and no job depends on their place in a cache.
     Raises UserError for a file that does not exist.
@@ -46,14 +46,12 @@ def data_files(plan: Plan) -> Files:
             continue
         folder, data = Path(plan.folders[kind, name]), Path(plan.study.data)
         where = str(folder / f"{name}.yaml")
-        files[name] = {
-            role: [
-                os.path.normpath(path)
-                for path, _ in resolve(roles, role, folder, data, where=where)
-            ]
+        files[name] = [
+            os.path.normpath(path)
             for role, file in roles.items()
             if not isinstance(file, Hub)
-        }
+            for path, _ in resolve(roles, role, folder, data, where=where)
+        ]
     return files
 
 
@@ -92,15 +90,22 @@ def read_all(plan: Plan) -> None:
         folder, data = Path(plan.folders["dataset", name]), Path(plan.study.data)
         rated = read_selected(card, folder, data, plan.study.seed)
         originals(rated, card.select, where=str(folder / f"{name}.yaml"))
-        for model, cells in recorded:
-            _replay(plan, name, model, cells, rated)
+        for model, cells in recorded:  # raises the errors that the model's job would raise
+            sources = {one.item: one.source for one in rated.items}
+            texts = [
+                Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
+                for one in rated.outputs
+            ]
+            pairs = listed_pairs(
+                (one.aspect, one.target, one.target_b) for one in rated.preferences
+            )
+            _joined(plan, name, model, rated.names, pairs, [(cell, texts) for cell in cells])
 
 
 def _recorded(
     plan: Plan, dataset: str, files: Files
 ) -> list[tuple[RecordedModel, list[CellAspect]]]:
-    """Return the recorded models, each with cells of the dataset's own texts, that are
-    unfinished."""
+    """Return unfinished recorded models, each with its cells of the dataset's own texts."""
     unfinished = []
     for name, card in plan.models.items():
         if isinstance(card, RecordedModel) and dataset not in plan.taught:
@@ -115,29 +120,12 @@ def _recorded(
 
 def _is_done(plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]) -> bool:
     """Return whether files are newer than a card and all of its files."""
-    data = [path for paths in files[name].values() for path in paths]
-    sources = [Path(plan.folders[kind, name]) / f"{name}.yaml", *map(Path, data)]
-    results = list(map(Path, made))
-    complete = all(path.is_file() for path in results)
-    return complete and min(map(_changed, results)) >= max(map(_changed, sources))
-
-
-def _changed(path: Path) -> int:
-    return path.stat().st_mtime_ns
-
-
-def _replay(
-    plan: Plan, dataset: str, model: RecordedModel, cells: Sequence[CellAspect], rated: Rated
-) -> None:
-    """Let a recorded model judge the systems' texts; raises the errors that its job would raise."""
-    sources = {one.item: one.source for one in rated.items}
-    texts = [
-        Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
-        for one in rated.outputs
-    ]
-    preferences = listed_pairs((one.aspect, one.target, one.target_b) for one in rated.preferences)
-    judged = [(cell, texts) for cell in cells]
-    _joined(plan, dataset, model, rated.names, preferences, judged)
+    sources = [f"{plan.folders[kind, name]}/{name}.yaml", *files[name]]
+    results = [Path(path) for path in made]
+    if not all(path.is_file() for path in results):
+        return False
+    oldest = min(path.stat().st_mtime_ns for path in results)
+    return oldest >= max(Path(path).stat().st_mtime_ns for path in sources)
 
 
 def joins(plan: Plan, dataset: str) -> list[Join]:

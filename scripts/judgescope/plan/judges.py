@@ -10,7 +10,6 @@ from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.engines import PROMPTED
 from judgescope.methods.base import JudgeFacts
-from judgescope.parsing.judgment import OffGrid
 from judgescope.plan.generators import analyses_of
 from judgescope.plan.study import Plan, compares, replays, uses_references
 from judgescope.prompts import Spotlight
@@ -73,11 +72,6 @@ def parser_of(plan: Plan, judge: str) -> str:
     if compares(card, model):
         return "choice"
     return "score" if model.engine in PROMPTED or replays(model) else "number"
-
-
-def off_grid_of(plan: Plan, judge: str) -> OffGrid:
-    """Return how values between steps are treated; controls compute exactly what they mean."""
-    return "keep" if engine_of(plan, judge) == "control" else plan.judges[judge].off_grid
 
 
 def annotators(plan: Plan) -> list[str]:
@@ -163,7 +157,6 @@ def rating_scales(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
 
 
 def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
-    """Return the ends that all scales share, or None."""
     ends = {(scale.min, scale.max) if scale else None for scale in scales}
     return ends.pop() if len(ends) == 1 else None
 

@@ -10,45 +10,15 @@ from judgescope.core.names import slug
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
 from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
-from judgescope.plan.checks.prompts import (
-    check_graded,
-    check_perturbation,
-    check_writer,
-    rehearse,
-)
-from judgescope.plan.checks.study import (
-    check_bars,
-    check_caps,
-    check_dataset,
-    check_distillation,
-    check_expectations,
-    check_method_names,
-    check_methods,
-    check_missing,
-    check_study,
-    check_weights,
-)
+from judgescope.plan.checks.prompts import check_perturbation, check_writer, rehearse
+from judgescope.plan.checks.study import check_method_names, check_study, check_uses
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, load, stated_tokens
-from judgescope.schema.cards import (
-    ASPECT,
-    GIVEN_ROLES,
-    NULL_FORMS,
-    Aspect,
-    CommandModel,
-    Criterion,
-    Dataset,
-    DerivedJudge,
-    GivenPerturbation,
-    Judge,
-    Model,
-    OpenAIModel,
-    Study,
-)
+from judgescope.schema import cards
 from judgescope.schema.loading import Cards, priced, validate_card
 
-CONTROLS = tuple(form.replace("_", "-") for form in NULL_FORMS)
+CONTROLS = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
 """The judge cards of the controls, which are added to every study that uses controls."""
 RESERVED = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
@@ -70,25 +40,26 @@ def load_plan(
     the drafter and its prompts, and do not fill prompts that still lack steps. Raises UserError or
     UserErrors; reads only cards, no data.
     """
-    study: Study = validate_card("study", config, source)
+    study: cards.Study = validate_card("study", config, source)
     here, shipped = Path("config"), home / "config"
-    cards = Cards([*first, here, *([] if here.resolve() == shipped.resolve() else [shipped])])
-    with cards.lines_in_errors(source):
+    reader = Cards([*first, here, *([] if here.resolve() == shipped.resolve() else [shipped])])
+    with reader.lines_in_errors(source):
         check_method_names(study, source)
-        plan = _read_plan(study, cards, source, drafting, results or f"results/{study.study}")
+        plan = _read_plan(study, reader, source, drafting, results or f"results/{study.study}")
         if not drafting:
-            check_graded(plan)
             rehearse(plan)
     return plan
 
 
-def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results: str) -> Plan:
+def _read_plan(
+    study: cards.Study, reader: Cards, source: str, drafting: bool, results: str
+) -> Plan:
     """Read the cards that a study names, and check them against each other."""
-    datasets = _datasets(cards, study, source)
+    datasets = _datasets(reader, study, source)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
-    judges, derived = _judges(cards, study, source)
+    judges, derived = _judges(reader, study, source)
     where = f"{source}, key perturbations"
-    perturbations = {n: cards.read("perturbation", n, where=where) for n in study.perturbations}
+    perturbations = {n: reader.read("perturbation", n, where=where) for n in study.perturbations}
     made = writers(study, datasets, perturbations, judges, derived)
     drafter = {f"{source}, key drafter": study.drafter} if study.drafter else {}
     new = study.distill.write if study.distill else None
@@ -96,15 +67,19 @@ def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results:
     named = {judge.model: f"judges/{judge.judge}.yaml, key model" for judge in judges.values()}
     named |= {model: where for where, model in writing.items()}
     named |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
-    known = _models(cards, {name: where for where, name in drafter.items()} | named)
+    known = _models(reader, {name: where for where, name in drafter.items()} | named)
     models = {name: known[name] for name in [*named, *(drafter.values() if drafting else [])]}
     for where, name in (writing | drafter).items():
         check_writer(known[name], where)
     judges = {n: _completed(judge, models[judge.model], study.share) for n, judge in judges.items()}
-    forms = _forms(judges, models) | {card.form: f"{where}form" for where, card in made.items()}
+    forms = {
+        judge.form: f"judges/{judge.judge}.yaml, key form"
+        for judge in judges.values()
+        if models[judge.model].engine in PROMPTED
+    } | {card.form: f"{where}form" for where, card in made.items()}
     forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
     forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
-    aspects, expecting = _aspects(cards, datasets), f"{source}, key confusion.expectations"
+    aspects, expecting = _aspects(reader, datasets), f"{source}, key confusion.expectations"
     expectations = study.confusion.expectations if "confusion" in study.methods else None
     plan = Plan(
         study=study,
@@ -113,24 +88,29 @@ def _read_plan(study: Study, cards: Cards, source: str, drafting: bool, results:
         judges=judges,
         derived=derived,
         aspects=aspects,
-        criteria=_criteria(cards, study, aspects, source),
+        criteria=_criteria(reader, study, aspects, source),
         perturbations=perturbations | _given_sets(datasets, perturbations, source),
-        weights=cards.optional("weights", study.weights, where=f"{source}, key weights"),
-        expectations=cards.optional("expectations", expectations, where=expecting),
-        templates={form: load(form, cards.folders, where=where) for form, where in forms.items()},
-        usual_tokens=stated_tokens(forms, cards.folders),
-        folders=_folders(cards, datasets, models),
+        weights=reader.optional("weights", study.weights, where=f"{source}, key weights"),
+        expectations=reader.optional("expectations", expectations, where=expecting),
+        templates={form: load(form, reader.folders, where=where) for form, where in forms.items()},
+        usual_tokens=stated_tokens(forms, reader.folders),
+        folders={
+            (kind, name): os.path.relpath(reader.path(kind, name, where="").parent)
+            for kind, names in {"dataset": [*datasets], "model": [*models]}.items()
+            for name in names
+        },
         results=results,
     )
-    _check(plan, cards.names("dataset"), source)
+    _check(plan, reader.names("dataset"), source)
     return plan
 
 
-def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
+def _models(reader: Cards, named: Mapping[str, str]) -> dict[str, cards.Model]:
     """Return model -> its card; `named` gives the place where each is named."""
-    read = {name: cards.read("model", name, where=where) for name, where in named.items()}
-    models: dict[str, Model] = {
-        name: priced(card) if isinstance(card, OpenAIModel) else card for name, card in read.items()
+    read = {name: reader.read("model", name, where=where) for name, where in named.items()}
+    models: dict[str, cards.Model] = {
+        name: priced(card) if isinstance(card, cards.OpenAIModel) else card
+        for name, card in read.items()
     }
     if DERIVED in models:
         raise UserError(
@@ -142,56 +122,38 @@ def _models(cards: Cards, named: Mapping[str, str]) -> dict[str, Model]:
     return models
 
 
-def _forms(judges: Mapping[str, Judge], models: Mapping[str, Model]) -> dict[str, str]:
-    """Return form -> where it is named, for judges whose models read prompts."""
-    return {
-        judge.form: f"judges/{judge.judge}.yaml, key form"
-        for judge in judges.values()
-        if models[judge.model].engine in PROMPTED
-    }
-
-
-def _datasets(cards: Cards, study: Study, source: str) -> dict[str, Dataset]:
+def _datasets(reader: Cards, study: cards.Study, source: str) -> dict[str, cards.Dataset]:
     """Read the datasets on which judges are evaluated, then the datasets for training."""
     named = dict.fromkeys(study.datasets, "datasets")
     named |= dict.fromkeys(study.distill.datasets if study.distill else [], "distill.datasets")
     return {
-        name: cards.read("dataset", name, where=f"{source}, key {key}")
+        name: reader.read("dataset", name, where=f"{source}, key {key}")
         for name, key in named.items()
     }
 
 
 def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     """Check the cards of a plan against each other; `datasets` are all that have a card."""
-    judges, models, perturbations = plan.judges, plan.models, plan.perturbations
-    names = [*judges, *plan.derived]
-    check_caps(plan.study, models, source)
-    check_study(plan.study, plan.datasets, models, perturbations, names, source)
-    check_bars(plan.study, {name for one in plan.datasets.values() for name in one.aspects}, source)
-    for judge in judges.values():
-        check_judge(judge, models[judge.model], plan.shown(judge.judge), plan.study.methods)
+    check_study(plan, source)
+    for judge in plan.judges.values():
+        model = plan.models[judge.model]
+        check_judge(judge, model, plan.shown(judge.judge), plan.study.methods)
         check_known(
             judge.perturbations or [],
             plan.perturbations,
             "this perturbation is not in the study",
             where=f"judges/{judge.judge}.yaml, key perturbations",
         )
-        check_hint(judge, judges)
+        check_hint(judge, plan.judges)
     for card in plan.derived.values():
         check_derived(plan, card)
-    for perturbation in perturbations.values():
-        if not isinstance(perturbation, GivenPerturbation):
+    for perturbation in plan.perturbations.values():
+        if not isinstance(perturbation, cards.GivenPerturbation):
             check_perturbation(perturbation, datasets, plan.datasets)
-    check_methods(plan, source)
-    check_weights(plan, source)
-    check_expectations(plan, source)
-    check_distillation(plan, source)
-    check_missing(plan, source)
-    for dataset in plan.datasets.values():
-        check_dataset(plan, dataset, source)
+    check_uses(plan, source)
 
 
-def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
+def _with_controls(study: cards.Study, datasets: Iterable[cards.Dataset]) -> cards.Study:
     """Return the study with every control: no measure is trusted that ranks one above a judge."""
     known = any(card.ratings != "none" or card.gives_texts for card in datasets)
     if not known or not any(METHODS[name].controls for name in study.methods):
@@ -201,45 +163,43 @@ def _with_controls(study: Study, datasets: Iterable[Dataset]) -> Study:
 
 
 def _judges(
-    cards: Cards, study: Study, source: str
-) -> tuple[dict[str, Judge], dict[str, DerivedJudge]]:
+    reader: Cards, study: cards.Study, source: str
+) -> tuple[dict[str, cards.Judge], dict[str, cards.DerivedJudge]]:
     """Read the judges; one with `columns` or `models` becomes a judge for each of them."""
-    judges: dict[str, Judge] = {}
-    derived: dict[str, DerivedJudge] = {}
+    judges: dict[str, cards.Judge] = {}
+    derived: dict[str, cards.DerivedJudge] = {}
     for name in study.judges:
-        card: Judge | DerivedJudge = cards.read("judge", name, where=f"{source}, key judges")
-        named: list[Judge | DerivedJudge]
-        if isinstance(card, Judge) and card.models:
-            named = [
-                card.model_copy(update={"judge": f"{name}-{one}", "model": one, "models": []})
-                for one in card.models
+        card: cards.Judge | cards.DerivedJudge = reader.read(
+            "judge", name, where=f"{source}, key judges"
+        )
+        changes: list[dict[str, object]] = [{}]
+        if isinstance(card, cards.Judge) and card.models:
+            changes = [
+                {"judge": f"{name}-{model}", "model": model, "models": []} for model in card.models
             ]
-        elif isinstance(card, Judge) and card.columns:
-            named = [
-                card.model_copy(update={"judge": name, "form": column, "columns": []})
+        elif isinstance(card, cards.Judge) and card.columns:
+            changes = [
+                {"judge": slug(column.replace(cards.ASPECT, "")), "form": column, "columns": []}
                 for column in card.columns
-                for name in [slug(column.replace(ASPECT, ""))]
             ]
-        else:
-            named = [card]
-        for judge in named:
+        for judge in (card.model_copy(update=change) for change in changes):
             if judge.judge in {*judges, *derived, *RESERVED}:
                 raise UserError(
                     "this judge id is reserved or used twice",
                     where=f"{source}, key judges",
                     got=judge.judge,
                 )
-            if isinstance(judge, DerivedJudge):
+            if isinstance(judge, cards.DerivedJudge):
                 derived[judge.judge] = judge
             else:
                 judges[judge.judge] = judge
     return judges, derived
 
 
-def _completed(judge: Judge, model: Model, share: float) -> Judge:
+def _completed(judge: cards.Judge, model: cards.Model, share: float) -> cards.Judge:
     """Return a judge with the defaults of its card: its reference and its share of items."""
     changes: dict[str, object] = {}
-    sees = isinstance(model, CommandModel) and "references" in model.inputs
+    sees = isinstance(model, cards.CommandModel) and "references" in model.inputs
     if sees or (judge.against is None and model.engine == "lexical"):
         changes["use_reference"] = True
     if model.engine in ASKED and judge.share > share:
@@ -247,18 +207,18 @@ def _completed(judge: Judge, model: Model, share: float) -> Judge:
     return judge.model_copy(update=changes)
 
 
-def _aspects(cards: Cards, datasets: Mapping[str, Dataset]) -> dict[str, Aspect]:
+def _aspects(reader: Cards, datasets: Mapping[str, cards.Dataset]) -> dict[str, cards.Aspect]:
     aspects = {
-        aspect: cards.read("aspect", aspect, where=f"datasets/{dataset.dataset}.yaml, key aspects")
+        aspect: reader.read("aspect", aspect, where=f"datasets/{dataset.dataset}.yaml, key aspects")
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
     for aspect in aspects.values():
-        _check_parents(cards, aspect)
+        _check_parents(reader, aspect)
     return aspects
 
 
-def _check_parents(cards: Cards, aspect: Aspect) -> None:
+def _check_parents(reader: Cards, aspect: cards.Aspect) -> None:
     """Check that all ancestors of an aspect have cards, and that they form a tree."""
     above = [aspect]
     while (parent := above[-1].parent) is not None:
@@ -270,16 +230,16 @@ def _check_parents(cards: Cards, aspect: Aspect) -> None:
                 got=parent,
                 todo="remove the key `parent` from the highest of these aspects",
             )
-        above.append(cards.read("aspect", parent, where=where))
+        above.append(reader.read("aspect", parent, where=where))
 
 
 def _criteria(
-    cards: Cards, study: Study, aspects: Mapping[str, Aspect], source: str
-) -> dict[str, Criterion]:
+    reader: Cards, study: cards.Study, aspects: Mapping[str, cards.Aspect], source: str
+) -> dict[str, cards.Criterion]:
     """Read the criteria for which some aspect of the study has no wording of its own."""
     judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
     worded = {criterion for card in judged for criterion in card.criteria}
-    shared = set(cards.names("criterion"))
+    shared = set(reader.names("criterion"))
     criteria = {}
     for criterion in study.criteria:
         if criterion not in worded | shared:
@@ -291,7 +251,7 @@ def _criteria(
                 todo=f"write criteria/{criterion}.yaml, or add a wording to the aspects' cards",
             )
         if criterion in shared and any(criterion not in card.criteria for card in judged):
-            criteria[criterion] = cards.read("criterion", criterion, where=source)
+            criteria[criterion] = reader.read("criterion", criterion, where=source)
     for card in judged:
         if study.criteria and not {*study.criteria} & {*card.criteria, *criteria}:
             raise UserError(
@@ -304,19 +264,9 @@ def _criteria(
     return criteria
 
 
-def _folders(
-    cards: Cards, datasets: Iterable[str], models: Iterable[str]
-) -> dict[tuple[str, str], str]:
-    wanted = [("dataset", name) for name in datasets] + [("model", name) for name in models]
-    return {
-        (kind, name): os.path.relpath(cards.path(kind, name, where="").parent)
-        for kind, name in wanted
-    }
-
-
 def _given_sets(
-    datasets: Mapping[str, Dataset], named: Collection[str], source: str
-) -> dict[str, GivenPerturbation]:
+    datasets: Mapping[str, cards.Dataset], named: Collection[str], source: str
+) -> dict[str, cards.GivenPerturbation]:
     """Return the sets of texts that datasets contain, one for each role and aspect."""
     bringing = [card for card in datasets.values() if card.gives_texts]
     if named and len(bringing) == len(datasets):
@@ -326,16 +276,25 @@ def _given_sets(
             got=min(named),
             todo="leave the perturbations out, or add a dataset with references",
         )
+    titles = {"global": "graded set", "local": "error-injection chains"}
     sets = [
-        _given_set(card, role, aspect)
+        cards.GivenPerturbation.model_validate(
+            {
+                "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),
+                "name": f"{titles[role]} of {card.name}: {aspect}",
+                "dataset": card.dataset,
+                "role": role,
+                "aspects": [aspect],
+            }
+        )
         for card in bringing
-        for role in GIVEN_ROLES
+        for role in cards.GIVEN_ROLES
         if role in card.files
         for aspect in card.aspects
     ]
-    given_sets: dict[str, GivenPerturbation] = {}
+    given_sets: dict[str, cards.GivenPerturbation] = {}
     for given in sets:
-        if given.perturbation in named or given.perturbation in given_sets:
+        if given.perturbation in {*named, *given_sets}:
             raise UserError(
                 "two sets of texts have the same id",
                 where=f"{source}, keys datasets and perturbations",
@@ -344,16 +303,3 @@ def _given_sets(
             )
         given_sets[given.perturbation] = given
     return given_sets
-
-
-def _given_set(card: Dataset, role: str, aspect: str) -> GivenPerturbation:
-    texts = {"global": "graded set", "local": "error-injection chains"}[role]
-    return GivenPerturbation.model_validate(
-        {
-            "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),
-            "name": f"{texts} of {card.name}: {aspect}",
-            "dataset": card.dataset,
-            "role": role,
-            "aspects": [aspect],
-        }
-    )

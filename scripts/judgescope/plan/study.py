@@ -12,42 +12,18 @@ from judgescope.core.paths import Paths
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
 from judgescope.prompts import Templates
-from judgescope.schema.cards import (
-    COMPARE,
-    FOLDERS,
-    ORACLE,
-    AnyPerturbation,
-    Aspect,
-    BasePerturbation,
-    Criterion,
-    Dataset,
-    DerivedJudge,
-    Distillation,
-    Expectations,
-    GivenPerturbation,
-    GradedPerturbation,
-    Improvement,
-    Judge,
-    MadePerturbation,
-    Model,
-    PerturbationKind,
-    RatedAspect,
-    RecordedModel,
-    Study,
-    VllmModel,
-    Weights,
-)
+from judgescope.schema import cards
 
 Card = (
-    Dataset
-    | Model
-    | Judge
-    | DerivedJudge
-    | Aspect
-    | Criterion
-    | AnyPerturbation
-    | Weights
-    | Expectations
+    cards.Dataset
+    | cards.Model
+    | cards.Judge
+    | cards.DerivedJudge
+    | cards.Aspect
+    | cards.Criterion
+    | cards.AnyPerturbation
+    | cards.Weights
+    | cards.Expectations
 )
 """Any card but the study's."""
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
@@ -83,17 +59,17 @@ class CellAspect(NamedTuple):
 class Plan:
     """A study with all its cards, and the folder of every card that has files."""
 
-    study: Study
-    datasets: Mapping[str, Dataset]
-    models: Mapping[str, Model]
-    judges: Mapping[str, Judge]
-    derived: Mapping[str, DerivedJudge]
-    aspects: Mapping[str, Aspect]
-    criteria: Mapping[str, Criterion]
-    perturbations: Mapping[str, AnyPerturbation]
+    study: cards.Study
+    datasets: Mapping[str, cards.Dataset]
+    models: Mapping[str, cards.Model]
+    judges: Mapping[str, cards.Judge]
+    derived: Mapping[str, cards.DerivedJudge]
+    aspects: Mapping[str, cards.Aspect]
+    criteria: Mapping[str, cards.Criterion]
+    perturbations: Mapping[str, cards.AnyPerturbation]
     """The perturbations that the study names, and the sets of texts that its datasets contain."""
-    weights: Weights | None
-    expectations: Expectations | None
+    weights: cards.Weights | None
+    expectations: cards.Expectations | None
     templates: Mapping[str, Templates]
     """Form -> its prompt templates, for judges and writers whose model reads prompts."""
     usual_tokens: Mapping[str, int]
@@ -109,7 +85,7 @@ class Plan:
         return Paths(self.results)
 
     @property
-    def distillation(self) -> Distillation:
+    def distillation(self) -> cards.Distillation:
         """Return how a judge of the study is trained; the study must have the key `distill`."""
         assert self.study.distill is not None
         return self.study.distill
@@ -131,14 +107,14 @@ class Plan:
         return {teacher, *(self.derived[teacher].members if teacher in self.derived else [])}
 
     @property
-    def student(self) -> tuple[Judge, VllmModel]:
+    def student(self) -> tuple[cards.Judge, cards.VllmModel]:
         """Return the judge that is trained and its model; the study must have one."""
         judge = self.judges[self.distillation.judge]
         model = self.models[judge.model]
-        assert isinstance(model, VllmModel)  # checks/study.py
+        assert isinstance(model, cards.VllmModel)  # checks/study.py
         return judge, model
 
-    def shown(self, judge: str) -> dict[str, Dataset]:
+    def shown(self, judge: str) -> dict[str, cards.Dataset]:
         """Return the datasets whose texts a judge is asked about or trained on."""
         distill = self.study.distill
         if distill is None or judge == distill.judge or judge in self.teachers:
@@ -165,7 +141,7 @@ class Plan:
         named = self.study.criteria
         return [name for name in named if name in known] if named else [None]
 
-    def aspect_of(self, dataset: str, aspect: str) -> Aspect:
+    def aspect_of(self, dataset: str, aspect: str) -> cards.Aspect:
         """Return an aspect in its wording for the dataset's task and the cell's criterion."""
         name, criterion = split(aspect)
         card = self.aspects[name].in_task(self.datasets[dataset].task)
@@ -173,11 +149,11 @@ class Plan:
             return card
         return card.worded(card.criteria.get(criterion) or self.criteria[criterion])
 
-    def scale_of(self, dataset: str, aspect: str) -> RatedAspect:
+    def scale_of(self, dataset: str, aspect: str) -> cards.RatedAspect:
         """Return the scale on which a dataset rates the aspect of a cell."""
         return self.datasets[dataset].aspects[split(aspect)[0]]
 
-    def perturbed(self, dataset: str, *kinds: PerturbationKind) -> list[tuple[str, str]]:
+    def perturbed(self, dataset: str, *kinds: cards.PerturbationKind) -> list[tuple[str, str]]:
         """Return (perturbation, degree) for every perturbation of a dataset.
 
         Only perturbations of the given `kinds`; by default those that make one text from each
@@ -192,8 +168,8 @@ class Plan:
             for degree in card.degrees_for(dataset)
         ]
 
-    def _is_of(self, dataset: str, card: AnyPerturbation) -> bool:
-        if isinstance(card, GivenPerturbation):
+    def _is_of(self, dataset: str, card: cards.AnyPerturbation) -> bool:
+        if isinstance(card, cards.GivenPerturbation):
             return card.dataset == dataset
         data = self.datasets[dataset]
         whole = not data.gives_texts and dataset not in self.taught
@@ -220,12 +196,12 @@ class Plan:
         made = {
             name
             for name, card in self.perturbations.items()
-            if isinstance(card, MadePerturbation)
-            or (isinstance(card, GradedPerturbation) and (card.model or card.anchors))
+            if isinstance(card, cards.MadePerturbation)
+            or (isinstance(card, cards.GradedPerturbation) and (card.model or card.anchors))
         } | ({"original"} if self.improved(dataset) else set())
         return [name for name in self.target_sets(dataset) if name.partition(".")[0] in made]
 
-    def improved(self, dataset: str) -> Improvement | None:
+    def improved(self, dataset: str) -> cards.Improvement | None:
         """Return how a model writes a dataset's originals, or None if it does not."""
         untouched = self.datasets[dataset].gives_texts or dataset in self.taught
         if untouched or not self.study.perturbations:
@@ -237,7 +213,7 @@ class Plan:
         judges = [
             name
             for name, judge in self.judges.items()
-            if not isinstance(model := self.models[judge.model], RecordedModel)
+            if not isinstance(model := self.models[judge.model], cards.RecordedModel)
             or model.judges(dataset)
             if self.rated_by(name, dataset)
         ]
@@ -253,7 +229,9 @@ class Plan:
         """Return whether a judge is the control that knows how many errors a text has."""
         card = self.judges.get(judge)
         return (
-            card is not None and card.form == ORACLE and self.models[card.model].engine == "control"
+            card is not None
+            and card.form == cards.ORACLE
+            and self.models[card.model].engine == "control"
         )
 
     def annotates(self, judge: str) -> bool:
@@ -288,25 +266,28 @@ class Plan:
         model, data = self.models[card.model], self.datasets[dataset]
         return not_applicable(card, model, data, perturbation, self.kind_of(perturbation))
 
-    def kind_of(self, perturbation: str) -> PerturbationKind | None:
+    def kind_of(self, perturbation: str) -> cards.PerturbationKind | None:
         """Return the kind of the set of texts `<id>.<degree>`, None for unperturbed texts."""
         card = self.perturbations.get(perturbation.partition(".")[0])
         return card.kind if card else None
 
-    def lowered(self, dataset: str, card: BasePerturbation) -> str:
-        """Return the aspect that a set of texts lowers: the first of its aspects that the dataset
-        has."""
-        return next(name for name in card.aspects if name in self.plain_aspects(dataset))
+    def amount(self, dataset: str, perturbation: str, degree: str) -> cards.Degree:
+        """Return the amount of change of a perturbation in a degree."""
+        return self.perturbations[perturbation].degrees_for(dataset)[degree]  # type: ignore[index]
+
+    def lowered(self, dataset: str, perturbation: str) -> str:
+        """Return the aspect that a set of texts lowers: the first that the dataset has."""
+        aspects = self.perturbations[perturbation].aspects
+        return next(name for name in aspects if name in self.plain_aspects(dataset))
 
     def most_errors(self, dataset: str, perturbation: str) -> int:
-        """Return the maximum number of errors in a text of a set, by its card; 0 for an
-        original."""
+        """Return the maximum number of errors in a text of a set by its card, 0 in an original."""
         card = self.perturbations.get(perturbation)
-        if not isinstance(card, GradedPerturbation):
+        if not isinstance(card, cards.GradedPerturbation):
             return card.steps if card else 0
         if card.anchors:
             return card.anchors.max_errors
-        classes = self.datasets[dataset].aspects[self.lowered(dataset, card)].values() or []
+        classes = self.datasets[dataset].aspects[self.lowered(dataset, perturbation)].values() or []
         return card.errors_per_rating * (len(classes) - 1)
 
     def rated_by(self, judge: str, dataset: str) -> list[str]:
@@ -320,7 +301,7 @@ class Plan:
     def cards(self) -> Iterator[tuple[str, str, Card]]:
         """Yield (kind, id, card) of every card but the study's."""
         for kind in ("dataset", "model", "judge", "aspect", "criterion", "perturbation"):
-            for name, card in getattr(self, FOLDERS[kind]).items():
+            for name, card in getattr(self, cards.FOLDERS[kind]).items():
                 yield kind, name, card
         for name, card in self.derived.items():
             yield "judge", name, card
@@ -355,7 +336,7 @@ class Plan:
         card = self.perturbations.get(perturbation.partition(".")[0])
         only = card.aspects if card else []
         if card and card.kind == "graded":
-            only = [self.lowered(dataset, card)]
+            only = [self.lowered(dataset, card.perturbation)]
         scales = self.datasets[dataset].aspects
         return [
             name
@@ -414,13 +395,17 @@ def is_selected(plan: Plan, dataset: str) -> bool:
     return bool(select.n or select.drop_systems or select.min_characters or dataset in plan.taught)
 
 
-def uses_references(judge: Judge) -> bool:
+def uses_references(judge: cards.Judge) -> bool:
     """Return whether a judge's score measures how close a text is to references."""
     return judge.against in {"references", "original"} and judge.form not in ALONE
 
 
 def not_applicable(
-    judge: Judge, model: Model, dataset: Dataset, perturbation: str, kind: PerturbationKind | None
+    judge: cards.Judge,
+    model: cards.Model,
+    dataset: cards.Dataset,
+    perturbation: str,
+    kind: cards.PerturbationKind | None,
 ) -> str | None:
     """Return the reason why `judge` cannot judge these targets, or None if it can.
 
@@ -438,11 +423,15 @@ def not_applicable(
         return "not applicable: needs ratings"
     counted = perturbation == "original" or kind in {"chain", "graded"}
     counted = counted and not dataset.gives_texts
-    if model.engine == "control" and judge.form == ORACLE and not counted:
+    if model.engine == "control" and judge.form == cards.ORACLE and not counted:
         return "not applicable: nobody knows how many errors there are"
     if judge.hint is not None and not rated:
         return "not applicable: there is no rating to tell"
-    if isinstance(model, RecordedModel) and perturbation != "systems" and not model.rows.target:
+    if (
+        isinstance(model, cards.RecordedModel)
+        and perturbation != "systems"
+        and not model.rows.target
+    ):
         return "not applicable: recorded for system outputs only"
     if compares(judge, model) and kind == "graded":
         return "not applicable: texts of every rating are rated, not ordered"
@@ -451,16 +440,18 @@ def not_applicable(
     return None
 
 
-def compares(judge: Judge, model: Model) -> bool:
+def compares(judge: cards.Judge, model: cards.Model) -> bool:
     """Return whether a judge's replies are about two texts, by its form or its recorded rows."""
-    return judge.form == COMPARE or (isinstance(model, RecordedModel) and model.rows.compares)
+    return judge.form == cards.COMPARE or (
+        isinstance(model, cards.RecordedModel) and model.rows.compares
+    )
 
 
-def computes(card: Model) -> bool:
+def computes(card: cards.Model) -> bool:
     """Return whether a model gives scores without replies to parse."""
     return card.engine not in ASKED and not replays(card)
 
 
-def replays(card: Model) -> bool:
+def replays(card: cards.Model) -> bool:
     """Return whether a model's replies are recorded, not only its scores."""
-    return isinstance(card, RecordedModel) and card.rows.reply is not None
+    return isinstance(card, cards.RecordedModel) and card.rows.reply is not None

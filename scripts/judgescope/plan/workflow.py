@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 from types import UnionType
 from typing import Protocol, get_args, get_type_hints
@@ -16,6 +16,7 @@ from typing import Protocol, get_args, get_type_hints
 from msgspec import Struct, to_builtins
 from msgspec.structs import fields
 from snakemake.exceptions import WorkflowError
+from snakemake.resources import Resource
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
@@ -165,11 +166,12 @@ def command(
 def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callable[..., str]]:
     """Return the params of a rule: JSON objects that together are the spec of a job.
 
-    `spec` takes `known`, then the rule's wildcards by the names of its parameters. Snakemake prints
-    only the params that differ, so there are several: `code` identifies the code, `spec` has the
-    single values, and every other field of the record is a param of its own.
+    `spec` takes `known`, then the rule's wildcards by the names of its positional parameters.
+    Snakemake prints only the params that differ, so there are several: `code` identifies the code,
+    `spec` has the single values, and every other field of the record is a param of its own.
     """
-    names = list(signature(spec).parameters)[len(known) :]
+    parameters = list(signature(spec).parameters.values())[len(known) :]
+    names = [one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY]
     param_of = _params_of(get_type_hints(spec)["return"])
 
     @lru_cache(maxsize=1)  # Snakemake asks for the params of a job one by one
@@ -211,15 +213,6 @@ def title_label(path: str) -> Callable[[Mapping[str, str]], dict[str, str]]:
     return label
 
 
-class Evaluated(Protocol):
-    """A resource that a profile or the command line sets."""
-
-    value: object
-
-    def evaluate(self, wildcards: Mapping[str, str], **context: object) -> "Evaluated":
-        """Return the resource of a job."""
-
-
 class Rules(Protocol):
     """The `rules` of a Snakefile; each is an attribute."""
 
@@ -243,7 +236,7 @@ def let_card_decide(
 
 
 def _card_first(
-    resource: str, otherwise: Evaluated, machine: Callable[..., Machine]
+    resource: str, otherwise: Resource, machine: Callable[..., Machine]
 ) -> Callable[..., object]:
     """Return a resource as in the card, or `otherwise` if the card does not name it."""
 

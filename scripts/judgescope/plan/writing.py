@@ -1,6 +1,7 @@
 """The texts that models still have to write, at maximum length, and the requests for them."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
@@ -8,30 +9,13 @@ from typing import NamedTuple
 
 from msgspec import to_builtins
 
+from judgescope.core import names
 from judgescope.core.cells import unpack
-from judgescope.core.names import (
-    COMPARED,
-    ORIGINAL,
-    REFEREE,
-    REFERENCES,
-    SYSTEMS,
-    TRIAL,
-    WRITTEN,
-    new_target,
-)
 from judgescope.core.rng import share_of
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.perturb.validation import LONGEST
-from judgescope.plan.generators import (
-    Maker,
-    analyses_of,
-    graded,
-    parts_of,
-    supervisors,
-    waiting,
-    writer_of,
-)
+from judgescope.plan import generators
 from judgescope.plan.specs.judging import merge
 from judgescope.plan.specs.texts import analyse, change, classes
 from judgescope.plan.study import Plan
@@ -39,20 +23,13 @@ from judgescope.prompts import NO_CHANGE, messages, rated, to_merge_names, to_wr
 from judgescope.replies.few_shot import Question
 from judgescope.replies.pricing import CHARACTERS
 from judgescope.replies.store import Store
-from judgescope.schema.cards import (
-    Anchoring,
-    AttackPerturbation,
-    GivenPerturbation,
-    GradedPerturbation,
-    Judge,
-    PromptedModel,
-    References,
-    RulePerturbation,
-)
+from judgescope.schema import cards
 from judgescope.scoring.supervising import Cell, MergeSpec, questions
 
 VERDICT, STRUCTURED, OTHER = 8, 16, 150
 """Tokens of a bare verdict, of a verdict in JSON, and of a reply whose form states none."""
+MERGING = "errors merged for "
+"""Before the id of an ensemble: the name of this work in a cost estimate."""
 NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
 
@@ -70,21 +47,24 @@ class Imagined(Subjects):
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
         """Return the existing analyses; missing ones have their maximum length."""
         written = Path(self.analyses_path.format(model)).is_file()
-        card = analyses_of(self.plan, judge)
+        card = generators.analyses_of(self.plan, judge)
         longest = "?" * (card.max_tokens * CHARACTERS if card else 0)
-        return _Known(super().analyses(judge, aspect, model) if written else {}, longest)
+        known = super().analyses(judge, aspect, model) if written else {}
+        return defaultdict(lambda: longest, known)
 
     def _read(self, perturbation: str) -> list[Subject]:
         if perturbation not in unmade(self.plan, self.dataset):
             return super()._read(perturbation)
-        if perturbation == ORIGINAL:
+        if perturbation == names.ORIGINAL:
             return self._originals()
         if perturbation in self.plan.new_sets(self.dataset):
             return self._new(perturbation)
         card = self.plan.perturbations[perturbation.partition(".")[0]]
-        assert not isinstance(card, GivenPerturbation)  # no model has to write these
-        by_rule = isinstance(card, RulePerturbation | AttackPerturbation) or not card.model
-        texts = card.targets if isinstance(card, GradedPerturbation) else card.steps
+        assert not isinstance(card, cards.GivenPerturbation)  # no model has to write these
+        by_rule = (
+            isinstance(card, cards.RulePerturbation | cards.AttackPerturbation) or not card.model
+        )
+        texts = card.targets if isinstance(card, cards.GradedPerturbation) else card.steps
         return [
             replace(
                 original,
@@ -93,7 +73,7 @@ class Imagined(Subjects):
                 text=f"{text} {perturbation} {step}",
                 step=step,
             )
-            for original in self.in_set(ORIGINAL)
+            for original in self.in_set(names.ORIGINAL)
             for text in [original.text if by_rule else longest(original.text)]
             for step in range(1, texts + 1)
         ]
@@ -115,39 +95,28 @@ class Imagined(Subjects):
                 source=row["source"],
             )
             for item, row in self.items.items()
-            for target in [new_target(item, perturbation)]
+            for target in [names.new_target(item, perturbation)]
             if target in wanted
         ]
 
     def _originals(self) -> list[Subject]:
         """Return the originals that a model still has to write, from references or from sources."""
         written = self.plan.improved(self.dataset)
-        if not isinstance(written, References):
-            return [replace(one, text=longest(one.text)) for one in self.in_set(REFERENCES)]
+        if not isinstance(written, cards.References):
+            return [replace(one, text=longest(one.text)) for one in self.in_set(names.REFERENCES)]
         longest_text = "?" * (written.max_tokens * CHARACTERS)
         return [
             Subject(
-                target=f"{item}:{ORIGINAL}",
+                target=f"{item}:{names.ORIGINAL}",
                 item=item,
                 system=None,
-                perturbation=ORIGINAL,
+                perturbation=names.ORIGINAL,
                 text=f"{longest_text} {item}",
                 source=row["source"],
                 references=tuple(row["references"]),
             )
             for item, row in self.items.items()
         ]
-
-
-class _Known(dict[str, str]):
-    """Existing analyses, and a substitute for missing ones."""
-
-    def __init__(self, known: Mapping[str, str], other: str) -> None:
-        super().__init__(known)
-        self.other = other
-
-    def __missing__(self, _: str) -> str:
-        return self.other
 
 
 def longest(text: str) -> str:
@@ -157,8 +126,8 @@ def longest(text: str) -> str:
 
 def unmade(plan: Plan, dataset: str) -> set[str]:
     """Return the sets of targets that a model still has to make."""
-    names = waiting(plan, dataset)
-    return {name for name in names if not Path(plan.paths.targets(dataset, name)).exists()}
+    sets = generators.waiting(plan, dataset)
+    return {name for name in sets if not Path(plan.paths.targets(dataset, name)).exists()}
 
 
 # ---- what is asked ------------------------------------------------------------------------------
@@ -202,11 +171,11 @@ def asked_of_writers(
     if analyses:
         yield from _analysed(plan, model, dataset, analyses)
     missing = unmade(plan, dataset)
-    if (new := f"{WRITTEN}{model}") in missing:
+    if (new := f"{names.WRITTEN}{model}") in missing:
         yield _new(plan, texts, new)
     for name in sorted(missing.intersection(plan.written(dataset))):
-        writer = writer_of(plan, dataset, name)
-        if isinstance(writer, GradedPerturbation):
+        writer = generators.writer_of(plan, dataset, name)
+        if isinstance(writer, cards.GradedPerturbation):
             yield from _asked_for_graded(texts, name.partition(".")[0], model)
         elif writer.model == model:
             yield _written(texts, name, writer)
@@ -221,23 +190,25 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
         _size(plan, card.form, to_write(task, {}, NO_CHANGE, source=one.source, text=""))
         for one in texts.in_set(name)
     ]
-    model = name.removeprefix(WRITTEN)
+    model = name.removeprefix(names.WRITTEN)
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), card.max_tokens)
 
 
-def _written(texts: Imagined, name: str, card: Maker) -> Asked:
+def _written(texts: Imagined, name: str, card: generators.Maker) -> Asked:
     """Return the maximum requests to a writer: every text with all its attempts."""
     plan = texts.plan
     task = plan.datasets[texts.dataset].task
     degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
     asked = change(plan, texts.dataset, card)
-    if isinstance(card, References):
+    if isinstance(card, cards.References):
         seed, dataset = plan.study.seed, texts.dataset
         items = share_of(texts.items, plan.study.share, seed=seed, dataset=dataset)
         known = [(texts.items[item]["source"], "") for item in sorted(items)]
         draws, tries = card.draws, 1
     else:
-        origin = texts.in_set(REFERENCES if name == ORIGINAL else ORIGINAL, plan.study.share)
+        origin = texts.in_set(
+            names.REFERENCES if name == names.ORIGINAL else names.ORIGINAL, plan.study.share
+        )
         known = [(one.source, longest(one.text)) for one in origin]
         draws, tries = 1, card.steps * card.attempts
     sizes = [
@@ -290,14 +261,11 @@ def _analysed(
     """Yield the maximum requests to a writer of analyses, for each judge."""
     spec = analyse(plan, dataset, model)
     for judge, unasked in left.items():
-        attempts, max_tokens = (
-            spec.judges[judge].attempts,
-            spec.judges[judge].decoding["max_tokens"],
-        )
+        attempts = spec.judges[judge].attempts
         prompts = (question.messages(spec)[0]["content"] for question in unasked)
         requests, characters = len(unasked) * attempts, sum(map(len, prompts)) * attempts
-        name = f"analyses for {judge}"
-        yield at_most(dataset, name, model, requests, characters, int(max_tokens))
+        name, limit = f"analyses for {judge}", int(spec.judges[judge].decoding["max_tokens"])
+        yield at_most(dataset, name, model, requests, characters, limit)
 
 
 # ---- graded sets --------------------------------------------------------------------------------
@@ -305,23 +273,23 @@ def _analysed(
 
 def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]:
     """Yield the requests to a model for the missing candidates and comparisons."""
-    plan, dataset, card = texts.plan, texts.dataset, graded(texts.plan)[name]
+    plan, dataset, card = texts.plan, texts.dataset, generators.graded(texts.plan)[name]
     anchors = card.anchors
-    for part in parts_of(card) if card.model == model else []:
+    for part in generators.parts_of(card) if card.model == model else []:
         if not Path(plan.paths.set_part(dataset, name, part)).is_file():
             yield _candidates(texts, card, part, model)
     if anchors and anchors.model == model:
-        for part in (REFEREE, *parts_of(card)):
+        for part in (names.REFEREE, *generators.parts_of(card)):
             if not Path(plan.paths.compared(dataset, name, part)).is_file():
                 yield _comparisons(texts, card, part, anchors)
 
 
-def _each(texts: Imagined, card: GradedPerturbation, part: str) -> tuple[float, int]:
+def _each(texts: Imagined, card: cards.GradedPerturbation, part: str) -> tuple[float, int]:
     """Return the share of the items that have candidates in a part, and the number per item."""
     share, anchors = texts.plan.study.share, card.anchors
     if anchors is None:
         return share, card.targets
-    if part == TRIAL:
+    if part == names.TRIAL:
         return share * anchors.calibration_share, anchors.max_errors + 1
     ratings = len(classes(texts.plan, texts.dataset, card.perturbation))
     return share, ratings * math.ceil(anchors.oversample * card.targets / ratings)
@@ -332,7 +300,7 @@ def _items(texts: Imagined, share: float) -> int:
     return len(share_of(texts.items, share, seed=seed, dataset=texts.dataset))
 
 
-def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str) -> Asked:
+def _candidates(texts: Imagined, card: cards.GradedPerturbation, part: str, model: str) -> Asked:
     """Return the requests to a model for a part's candidates, each with all its attempts."""
     plan, dataset = texts.plan, texts.dataset
     share, per_item = _each(texts, card, part)
@@ -341,7 +309,7 @@ def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str
     errors = to_builtins(asked_change.aspect.sub_aspects[:1])
     task, most = plan.datasets[dataset].task, plan.most_errors(dataset, card.perturbation)
     characters = 0
-    for original in texts.in_set(ORIGINAL, share):
+    for original in texts.in_set(names.ORIGINAL, share):
         seen = {"source": original.source, "text": longest(original.text), "problem": None}
         values = to_write(task, {"k": most}, asked_change, **seen) | {"errors": errors * most}
         characters += _size(plan, card.form, values) * per_item * card.attempts
@@ -349,42 +317,41 @@ def _candidates(texts: Imagined, card: GradedPerturbation, part: str, model: str
     return at_most(dataset, name, model, requests, characters, card.max_tokens)
 
 
-def _comparisons(texts: Imagined, card: GradedPerturbation, part: str, anchors: Anchoring) -> Asked:
-    """Return the requests to a comparator: each text with every anchor, in both orders."""
-    n, ratings = anchors.per_rating, len(classes(texts.plan, texts.dataset, card.perturbation))
-    if part == REFEREE:
+def _comparisons(
+    texts: Imagined, card: cards.GradedPerturbation, part: str, anchors: cards.Anchoring
+) -> Asked:
+    """Return the requests to a comparator: each text with every anchor, in both orders.
+
+    Each is counted with the number of characters of the longest possible question.
+    """
+    plan, dataset = texts.plan, texts.dataset
+    n, ratings = anchors.per_rating, len(classes(plan, dataset, card.perturbation))
+    if part == names.REFEREE:
         pairs = n * n * ratings * (ratings - 1) // 2
     else:
         share, per_item = _each(texts, card, part)
         pairs = _items(texts, share) * per_item * n * ratings
-    requests, name = pairs * 2, f"{COMPARED}{card.perturbation}, {part}"
-    characters = _longest_comparison(texts, card, anchors) * requests
-    limit = anchors.max_tokens
-    return at_most(texts.dataset, name, anchors.model, requests, characters, limit, usual=VERDICT)
-
-
-def _longest_comparison(texts: Imagined, card: GradedPerturbation, anchors: Anchoring) -> int:
-    """Return the number of characters of the longest possible question."""
-    plan, dataset = texts.plan, texts.dataset
-    aspect = plan.lowered(dataset, card)
+    aspect = plan.lowered(dataset, card.perturbation)
     scale = plan.scale_of(dataset, aspect)
     source = max((row["source"] for row in texts.items.values()), key=len, default="")
     shown = source if scale.source_visible else None
-    candidates = [longest(original.text) for original in texts.in_set(ORIGINAL)]
-    anchor = max((target.text for target in texts.in_set(SYSTEMS)), key=len, default="")
+    candidates = [longest(original.text) for original in texts.in_set(names.ORIGINAL)]
+    anchor = max((target.text for target in texts.in_set(names.SYSTEMS)), key=len, default="")
     values = {
         "aspect": rated(plan.aspect_of(dataset, aspect), scale)["aspect"],
         **{"text": max([*candidates, anchor], key=len), "text_b": anchor},
         **{"source": shown, "source_b": shown},
     }
-    return _size(plan, anchors.form, values)
+    requests, name = pairs * 2, f"{names.COMPARED}{card.perturbation}, {part}"
+    characters, limit = _size(plan, anchors.form, values) * requests, anchors.max_tokens
+    return at_most(dataset, name, anchors.model, requests, characters, limit, usual=VERDICT)
 
 
 # ---- supervisors --------------------------------------------------------------------------------
 
 
 def asked_of_supervisor(
-    card: PromptedModel, store: Store, texts: Imagined, unasked: Set[str]
+    card: cards.PromptedModel, store: Store, texts: Imagined, unasked: Set[str]
 ) -> Iterator[Asked]:
     """Yield the requests to a model for merging errors in the texts of a dataset.
 
@@ -392,46 +359,33 @@ def asked_of_supervisor(
     been asked yet, so that their lists are unknown.
     """
     plan, dataset = texts.plan, texts.dataset
-    if card.model not in supervisors(plan, dataset):
+    if card.model not in generators.supervisors(plan, dataset):
         return
     spec = merge(plan, dataset, card.model)
     for judge, ensemble in spec.ensembles.items():
         cells = [cell for cell in unpack(spec.cells) if cell[1] == judge]
-        settled = unasked.isdisjoint(ensemble.members)
-        complete = [cell for cell in cells if settled and _is_complete(spec, cell)]
+        complete = []
+        for cell in cells if unasked.isdisjoint(ensemble.members) else []:
+            lists = [path for paths in spec.members_files(cell).values() for path in paths]
+            if all(Path(path).is_file() for path in [*lists, spec.texts_file(cell)]):
+                complete.append(cell)
         if complete:
             yield _merges(spec, card, store, judge, complete)
         if left := [cell for cell in cells if cell not in complete]:
             yield _merges_at_most(plan, texts, judge, left)
 
 
-def _is_complete(spec: MergeSpec, cell: Cell) -> bool:
-    every = [path for paths in spec.members_files(cell).values() for path in paths]
-    return all(Path(path).is_file() for path in [*every, spec.texts_file(cell)])
-
-
 def _merges(
-    spec: MergeSpec, card: PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
+    spec: MergeSpec, card: cards.PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
 ) -> Asked:
     """Return the requests for existing lists that are not in the store."""
     asked = {request.key: request for cell in cells for _, request in questions(spec, card, cell)}
     found = store.read(dict.fromkeys(asked, 1))
     missing = [request for key, request in asked.items() if (key, 0) not in found]
-    max_tokens = int(spec.ensembles[judge].decoding["max_tokens"])
-    length = sum(len(request.prompt) for request in missing) / max(1, len(missing))
-    return Asked(
-        dataset=spec.dataset,
-        name=merging(judge),
-        model=card.model,
-        wanted=len(asked),
-        missing=len(missing),
-        prompts=len(missing),
-        characters=sum(len(request.prompt) for request in missing),
-        max_tokens=max_tokens,
-        usual=min(max_tokens, math.ceil(length / CHARACTERS)),
-        replied=None,
-        bound=False,
-    )
+    limit, prompts = int(spec.ensembles[judge].decoding["max_tokens"]), len(missing)
+    characters = sum(len(request.prompt) for request in missing)
+    most = at_most(spec.dataset, MERGING + judge, card.model, prompts, characters, limit)
+    return most._replace(wanted=len(asked), bound=False)
 
 
 def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cell]) -> Asked:
@@ -448,19 +402,14 @@ def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cel
         for perturbation, _, aspect in cells
         for subject in texts.in_set(perturbation, share, aspect)
     ]
-    name, model, limit = merging(judge), supervisor.model, supervisor.max_tokens
+    name, model, limit = MERGING + judge, supervisor.model, supervisor.max_tokens
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), limit)
-
-
-def merging(judge: str) -> str:
-    """Return the name of the merging of an ensemble's errors in a cost estimate."""
-    return f"errors merged for {judge}"
 
 
 # ---- judges -------------------------------------------------------------------------------------
 
 
-def usual_tokens(plan: Plan, judge: Judge) -> int:
+def usual_tokens(plan: Plan, judge: cards.Judge) -> int:
     """Return the number of tokens of a judge's usual reply, at most its `max_tokens`."""
     structured = {"choice": VERDICT, "json": STRUCTURED}
     stated = plan.usual_tokens.get(judge.form, OTHER)

@@ -17,7 +17,7 @@ from golden_studies import write, write_dataset
 from graded_study import NAME, GradedStudy
 from judgescope.core.errors import UserError
 from judgescope.plan.dag import Dag, Executor, any_of
-from judgescope.plan.generators import Kind, made_of
+from judgescope.plan.generators import WritingJob, made_of
 from judgescope.plan.jobs import job
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
@@ -28,17 +28,17 @@ from study import Study, shipped
 
 TARGETS = {"output": "targets", "replies": "made"}
 BUILT = {"output": "construction", "replies": "made"}
-WRITES: dict[Kind, dict[str, str]] = {
-    **{"texts": TARGETS, "originals": TARGETS, "new": TARGETS},
-    "references": {**TARGETS, "kept": "construction"},
-    **{"candidates": BUILT, "comparisons": BUILT, "analyses": BUILT},
-    "merges": {"output": "made"},
-    "rated": {"replies": "construction"},
+WRITES: dict[WritingJob, dict[str, str]] = {
+    **{"write_texts": TARGETS, "write_new": TARGETS},
+    "write_references": {**TARGETS, "kept": "construction"},
+    **{"candidates": BUILT, "compare_anchors": BUILT, "analyse": BUILT},
+    "merge": {"output": "made"},
+    "ask": {"replies": "construction"},
 }
-"""Kind -> key of a job's spec -> the folder of the file that it names."""
+"""Job -> key of a job's spec -> the folder of the file that it names."""
 READS = ("items", "input", "sample", "targets", "anchors", "candidates", "written", "tried")
 URL = "http://127.0.0.1:1/v1"
-TEXTS: list[Kind] = ["texts", "originals", "new"]
+TEXTS: list[WritingJob] = ["write_texts", "write_new"]
 VLLM = {"engine": "vllm", "name": "org/big", "mode": "served", "mem_mb": 1500, "runtime": 7}
 
 
@@ -71,10 +71,10 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Dag]:
     return found
 
 
-def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, Kind]]:
+def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, WritingJob]]:
     for one in jobs:
         for (dataset, made), writing in one.writings.items():
-            yield one, dataset, made, writing.kind
+            yield one, dataset, made, writing.job
 
 
 def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> None:
@@ -94,11 +94,15 @@ def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> N
 
 @pytest.mark.heavy
 def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[Dag]) -> None:
-    assert {kind for *_, kind in every(jobs)} == set(get_args(Kind))
+    assert {kind for *_, kind in every(jobs)} == set(get_args(WritingJob))
+    assert {made == "original" for _, _, made, kind in every(jobs) if kind == "write_texts"} == {
+        True,
+        False,
+    }
     for one, dataset, made, kind in every(jobs):
         fits = [
             (also, on)
-            for also in get_args(Kind)
+            for also in get_args(WritingJob)
             for on in get_args(Executor)
             if re.fullmatch(f"out/x/{dataset}/({one.made(on, also)}).parquet", path(dataset, made))
         ]

@@ -1,6 +1,6 @@
 """Checks of judges' cards against their models, the datasets and each other."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED, PROMPTED
@@ -8,26 +8,20 @@ from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.checks.study import check_rated
 from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan, compares, computes, replays
-from judgescope.schema.cards import (
-    COMPARE,
-    CONTROL_FORMS,
-    LEXICAL_FORMS,
-    CommandModel,
-    Dataset,
-    DerivedJudge,
-    Judge,
-    Model,
-    RecordedModel,
-    Scale,
-)
+from judgescope.schema import cards
 from judgescope.schema.cards.base import check_read_as
 from judgescope.schema.cards.judges import OVERALL
 
-FORMS = {"lexical": LEXICAL_FORMS, "control": CONTROL_FORMS}
+FORMS = {"lexical": cards.LEXICAL_FORMS, "control": cards.CONTROL_FORMS}
+Rated = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
+"""What a judge may rate: (dataset and aspect in errors, dataset, aspect, scale)."""
 
 
 def check_judge(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], methods: Iterable[str] = ()
+    judge: cards.Judge,
+    model: cards.Model,
+    datasets: Mapping[str, cards.Dataset],
+    methods: Iterable[str] = (),
 ) -> None:
     """Check a judge's form, scale, aspects and columns against its model and the datasets.
 
@@ -40,7 +34,7 @@ def check_judge(
     check_known([judge.form], known, problem, where=f"{where}, key form")
     _check_reference(judge, model, where)
     _check_recorded(judge, model, where)
-    if judge.hint is not None and (model.engine not in PROMPTED or judge.form == COMPARE):
+    if judge.hint is not None and (model.engine not in PROMPTED or judge.form == cards.COMPARE):
         raise UserError(
             "a hint needs a model that reads prompts, and a form that rates one text",
             where=f"{where}, key hint",
@@ -50,11 +44,17 @@ def check_judge(
     _check_prompted(judge, model, where)
     _check_parser(judge, model, where)
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
-    _check_direction(judge, model, datasets, where)
-    _check_preferences(judge, model, datasets, where)
+    rated = [
+        (f"{dataset.dataset}, {name}", dataset, name, scale)
+        for dataset in datasets.values()
+        for name, scale in dataset.aspects.items()
+        if name in (judge.aspects or [name])
+    ]
+    _check_direction(judge, model, rated, where)
+    _check_preferences(judge, model, rated, where)
     _check_shots(judge, model, datasets, where)
-    _check_labels(judge, model, datasets, where)
-    _check_estimator(judge, model, datasets, where)
+    _check_labels(judge, model, rated, where)
+    _check_estimator(judge, model, rated, where)
     if isinstance(judge.scale, dict):
         check_rated(judge.scale, datasets, f"{where}, key scale")
     if "perspectives" not in methods:
@@ -62,9 +62,9 @@ def check_judge(
             _check_scale(scale, datasets, where, thresholded=judge.threshold is not None)
 
 
-def _check_reference(judge: Judge, model: Model, where: str) -> None:
+def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check the key `use_reference`: what a text is compared with."""
-    if isinstance(model, CommandModel) and judge.against not in {None, *model.inputs}:
+    if isinstance(model, cards.CommandModel) and judge.against not in {None, *model.inputs}:
         raise UserError(
             "`use_reference` is not for programs: the model's card lists what a program reads",
             where=f"{where}, key use_reference",
@@ -79,7 +79,7 @@ def _check_reference(judge: Judge, model: Model, where: str) -> None:
             got=f"{judge.model} (engine {model.engine})",
             allowed=["true", "false"],
         )
-    if judge.form == COMPARE and judge.against is not None and model.engine in PROMPTED:
+    if judge.form == cards.COMPARE and judge.against is not None and model.engine in PROMPTED:
         raise UserError(
             "the form compare compares two texts with each other, not with a reference",
             where=f"{where}, key use_reference",
@@ -87,16 +87,16 @@ def _check_reference(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def _check_recorded(judge: Judge, model: Model, where: str) -> None:
+def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check that only the model's card defines which recorded texts were compared, and how."""
-    if not isinstance(model, RecordedModel):
+    if not isinstance(model, cards.RecordedModel):
         return
     problem = "the rows of a recorded model determine which texts are compared"
-    if judge.form == COMPARE and not model.rows.compares:
+    if judge.form == cards.COMPARE and not model.rows.compares:
         raise UserError(
             problem,
             where=f"{where}, key form",
-            got=COMPARE,
+            got=cards.COMPARE,
             todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml",
         )
     for key in sorted({"pairs", "orders"} & judge.model_fields_set):
@@ -108,7 +108,7 @@ def _check_recorded(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def _check_parser(judge: Judge, model: Model, where: str) -> None:
+def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
     named = [judge.parser] if judge.parser is not None else []
     check_known(named, card_parsers(), "unknown parser", where=f"{where}, key parser")
     if computes(model) and judge.parser not in {None, "number"}:
@@ -121,7 +121,7 @@ def _check_parser(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def _check_prompted(judge: Judge, model: Model, where: str) -> None:
+def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check the keys that set how a prompt is filled, and where a reply ends."""
     for key in ("spotlight", "stop"):
         if getattr(judge, key) and model.engine not in PROMPTED:
@@ -139,7 +139,7 @@ def _check_prompted(judge: Judge, model: Model, where: str) -> None:
         )
 
 
-def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
+def check_hint(judge: cards.Judge, judges: Mapping[str, cards.Judge]) -> None:
     """Check that a judge with a hint has a baseline: a judge of the same model without a hint."""
     if judge.hint is None:
         return
@@ -152,7 +152,7 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
         )
     base = judges.get(judge.hint.baseline)
     same = base is not None and base.hint is None and base.model == judge.model
-    if base is None or not same or base.own_scale != judge.scale or base.form == COMPARE:
+    if base is None or not same or base.own_scale != judge.scale or base.form == cards.COMPARE:
         raise UserError(
             "the baseline must be a judge of the study with the same model and scale, and no hint",
             where=f"judges/{judge.judge}.yaml, key hint.baseline",
@@ -166,49 +166,42 @@ def check_hint(judge: Judge, judges: Mapping[str, Judge]) -> None:
         )
 
 
-def _check_direction(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
-) -> None:
+def _check_direction(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check that the card of a judge gives its direction if people's lowest rating is the best."""
-    if model.engine not in ASKED or judge.form == COMPARE:
+    if model.engine not in ASKED or judge.form == cards.COMPARE:
         return
-    for dataset in datasets.values():
-        for name, scale in dataset.aspects.items():
-            if judge.own_scale_on(name) is not None or name not in (judge.aspects or [name]):
-                continue
-            if scale.best == "min":
-                raise UserError(
-                    "the card does not say whether the judge's highest or lowest value is the best",
-                    where=f"{where}, key scale",
-                    got=f"{dataset.dataset}, {name}: best: min",
-                    todo="give the judge its own `scale`: without `best` for the shipped prompts, "
-                    "in which higher is better; with `best: min` if its prompt says the opposite",
-                )
+    for title, _, name, scale in rated:
+        if judge.own_scale_on(name) is None and scale.best == "min":
+            raise UserError(
+                "the card does not say whether the judge's highest or lowest value is the best",
+                where=f"{where}, key scale",
+                got=f"{title}: best: min",
+                todo="give the judge its own `scale`: without `best` for the shipped prompts, "
+                "in which higher is better; with `best: min` if its prompt says the opposite",
+            )
 
 
-def _check_preferences(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
-) -> None:
+def _check_preferences(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check that a judge has its own scale if it rates texts that people only chose between."""
     if compares(judge, model) or not (model.engine in ASKED or replays(model)):
         return
-    for name, card in datasets.items():
-        bare = [one for one in card.aspects if judge.own_scale_on(one) is None]
-        bare = [one for one in bare if one in (judge.aspects or [one])]
-        if card.prefers and bare:
+    for title, dataset, name, _ in rated:
+        if dataset.prefers and judge.own_scale_on(name) is None:
             raise UserError(
                 "people chose between the texts, so the dataset has no scale to rate them on",
                 where=f"{where}, key scale",
-                got=f"{name}, {bare[0]}",
+                got=title,
                 todo="give the judge its own `scale`, or write `form: compare`",
             )
 
 
-def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
+def _check_shots(
+    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
+) -> None:
     """Check that demonstrations have a prompt, people's ratings, and no other scale than theirs."""
     if judge.shots is None:
         return
-    if model.engine not in PROMPTED or judge.form == COMPARE:
+    if model.engine not in PROMPTED or judge.form == cards.COMPARE:
         problem = "demonstrations need a model that reads prompts, and a form that rates one text"
         got = judge.model
     elif judge.scale is not None:
@@ -221,37 +214,34 @@ def _check_shots(judge: Judge, model: Model, datasets: Mapping[str, Dataset], wh
     raise UserError(problem, where=f"{where}, key shots", got=got, todo="leave `shots` out")
 
 
-def _check_estimator(
-    judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str
-) -> None:
+def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check that `logprob_mean` and `structured` are used for ratings on a scale with steps.
 
     A comparison can also be restricted to its three choices.
     """
     special = {"estimator": judge.estimator == "logprob_mean", "structured": judge.structured}
-    if judge.form == COMPARE and judge.structured == "choice" and model.engine in PROMPTED:
+    if judge.form == cards.COMPARE and judge.structured == "choice" and model.engine in PROMPTED:
         del special["structured"]
     for key in (key for key, used in special.items() if used):
-        if model.engine not in PROMPTED or judge.form == COMPARE:
+        if model.engine not in PROMPTED or judge.form == cards.COMPARE:
             raise UserError(
                 f"this `{key}` needs a model that reads prompts, and a form that rates one text",
                 where=f"{where}, key {key}",
                 got=getattr(judge, key),
                 todo=f"leave `{key}` out",
             )
-        for dataset in datasets.values():
-            for name, scale in dataset.aspects.items():
-                own = judge.scale_on(name) or scale
-                if own.step is None and name in (judge.aspects or [name]):
-                    raise UserError(
-                        f"this `{key}` needs a scale with steps",
-                        where=f"{where}, key {key}",
-                        got=f"{dataset.dataset}, {name}: {_shown(own)}",
-                        todo="give the judge its own `scale` with a `step`",
-                    )
+        for title, _, name, scale in rated:
+            own = judge.scale_on(name) or scale
+            if own.step is None:
+                raise UserError(
+                    f"this `{key}` needs a scale with steps",
+                    where=f"{where}, key {key}",
+                    got=f"{title}: {_shown(own)}",
+                    todo="give the judge its own `scale` with a `step`",
+                )
 
 
-def _check_threshold(threshold: float, scales: Collection[Scale], where: str) -> None:
+def _check_threshold(threshold: float, scales: Collection[cards.Scale], where: str) -> None:
     """Check that a threshold lies within each of a judge's scales."""
     for scale in scales:
         if not scale.min <= threshold <= scale.max:
@@ -263,15 +253,10 @@ def _check_threshold(threshold: float, scales: Collection[Scale], where: str) ->
             )
 
 
-def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], where: str) -> None:
+def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check a judge's keys for aspects with labels and no numbers: threshold, scale, read_as."""
-    rated = {
-        f"{dataset.dataset}, {name}": (name, scale)
-        for dataset in datasets.values()
-        for name, scale in dataset.aspects.items()
-        if scale.categorical and name in (judge.aspects or [name])
-    }
-    if judge.threshold is not None and not any(len(s.labels) == 2 for _, s in rated.values()):
+    labelled = [(title, name, scale) for title, _, name, scale in rated if scale.categorical]
+    if judge.threshold is not None and not any(len(s.labels) == 2 for *_, s in labelled):
         raise UserError(
             "a threshold needs an aspect that people rate with two labels: this judge has none",
             where=f"{where}, key threshold",
@@ -280,13 +265,13 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
         )
     if isinstance(judge.threshold, float):
         _check_threshold(judge.threshold, judge.scales, where)
-    if judge.read_as and not rated and not any(scale.categorical for scale in judge.scales):
+    if judge.read_as and not labelled and not any(scale.categorical for scale in judge.scales):
         raise UserError(
             "`read_as` needs an aspect with labels and no numbers: this judge has none",
             where=f"{where}, key read_as",
             todo="leave `read_as` out",
         )
-    for rating, (name, people) in rated.items():
+    for rating, name, people in labelled:
         scale = judge.scale_on(name)
         if scale is not None and scale.categorical and scale.labels != people.labels:
             raise UserError(
@@ -320,7 +305,7 @@ def _check_labels(judge: Judge, model: Model, datasets: Mapping[str, Dataset], w
 
 
 def _check_scale(
-    scale: Scale, datasets: Mapping[str, Dataset], where: str, *, thresholded: bool
+    scale: cards.Scale, datasets: Mapping[str, cards.Dataset], where: str, *, thresholded: bool
 ) -> None:
     """Check that a judge's own scale has the ends of some aspect's scale; its step may differ."""
     rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
@@ -341,14 +326,14 @@ def _check_scale(
     )
 
 
-def _shown(scale: Scale) -> str:
+def _shown(scale: cards.Scale) -> str:
     if scale.categorical:
         return ", ".join(scale.labels)
     step = "continuous" if scale.step is None else f"step {scale.step:g}"
     return f"{scale.min:g} to {scale.max:g} ({step})"
 
 
-def check_derived(plan: Plan, card: DerivedJudge) -> None:
+def check_derived(plan: Plan, card: cards.DerivedJudge) -> None:
     """Check that every member is a judge of the study that gives scores, or errors to merge.
 
     Outlying annotators are found by differences on the scale from 1 to 5, so all annotators of an
@@ -390,7 +375,7 @@ def check_derived(plan: Plan, card: DerivedJudge) -> None:
             _check_votes(plan, card, dataset, aspect)
 
 
-def _check_votes(plan: Plan, card: DerivedJudge, dataset: str, aspect: str) -> None:
+def _check_votes(plan: Plan, card: cards.DerivedJudge, dataset: str, aspect: str) -> None:
     """Check that the members' scores of an aspect are all labels, or all numbers."""
     scales = {name: scale_of(plan, dataset, name, aspect) for name in card.members}
     labels = [name for name, scale in scales.items() if scale and scale.categorical]

@@ -1,5 +1,4 @@
-"""Checks of prompts, each filled once with sample texts, and of perturbations and writing
-models."""
+"""Checks of prompts, each filled once with sample texts, of perturbations and of writers."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,6 +6,7 @@ from contextlib import suppress
 
 from msgspec import to_builtins
 
+from judgescope import prompts
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import SYSTEMS
@@ -16,34 +16,7 @@ from judgescope.perturb.rules import RULES, check_options
 from judgescope.perturb.validation import CHECKS
 from judgescope.plan.generators import graded, lowered, lowered_by
 from judgescope.plan.study import Plan
-from judgescope.prompts import (
-    NO_CHANGE,
-    SUFFIX,
-    annotating,
-    change_of,
-    messages,
-    parsed,
-    rated,
-    to_merge_names,
-    to_write,
-    undeclared,
-)
-from judgescope.schema.cards import (
-    COMPARE,
-    Analyses,
-    Anchoring,
-    Dataset,
-    Degree,
-    GradedPerturbation,
-    Improvement,
-    Judge,
-    MadePerturbation,
-    Model,
-    Perturbation,
-    RulePerturbation,
-    Scale,
-    Supervisor,
-)
+from judgescope.schema import cards
 
 Names = dict[str, object]
 """The values that fill a prompt form, by name."""
@@ -94,7 +67,7 @@ def rehearse(plan: Plan) -> None:
             _rehearse_supervisor(plan, ensemble.supervisor)
     for card in plan.datasets.values():
         for name in dict(plan.perturbed(card.dataset, "once", "chain")):
-            if isinstance(made := plan.perturbations[name], MadePerturbation):
+            if isinstance(made := plan.perturbations[name], cards.MadePerturbation):
                 _rehearse_writer(plan, made, card)
         if (improved := plan.improved(card.dataset)) is not None:
             _rehearse_improver(plan, improved, card)
@@ -102,7 +75,9 @@ def rehearse(plan: Plan) -> None:
             if (built := graded(plan).get(name)) is not None:
                 _rehearse_graded(plan, built, card)
         if plan.new_sets(card.dataset) and (new := plan.distillation.write):
-            values = to_write(card.task, {}, NO_CHANGE, text="")  # from the source only
+            values = prompts.to_write(
+                card.task, {}, prompts.NO_CHANGE, text=""
+            )  # from the source only
             _fill(plan, new.form, values, {"source": SOURCE}, "which a new text is about")
 
 
@@ -117,13 +92,13 @@ def _fill(
     purpose: str = "which it is about",
 ) -> str:
     """Return the filled form, which must print what is in `shown`: name -> text, None: hidden."""
-    [message] = messages(form, plan.templates[form], **{**values, **shown})
+    [message] = prompts.messages(form, plan.templates[form], **{**values, **shown})
     prompt = message["content"]
     for name, text in shown.items():
         if text is not None and str(text) not in prompt.lower():
             raise UserError(
                 f"this prompt does not print the variable `{name}`, {purpose}",
-                where=f"prompts/{form}{SUFFIX}",
+                where=f"prompts/{form}{prompts.SUFFIX}",
                 todo=f"add {{{{ {name} }}}} to the prompt form",
             )
     return prompt
@@ -147,33 +122,33 @@ def _fill_or_name(fill: Callable[[Names], str], lacks: Sequence[tuple[Names, Use
 # ---- judges -------------------------------------------------------------------------------------
 
 
-def _rehearse_judge(plan: Plan, judge: Judge) -> None:
+def _rehearse_judge(plan: Plan, judge: cards.Judge) -> None:
     for dataset, card in plan.shown(judge.judge).items():
         for aspect in plan.rated_by(judge.judge, dataset):
             scale = plan.scale_of(dataset, aspect)
             read_on = judge.scale_on(split(aspect)[0]) or scale
             _check_kind(plan, judge, f"{dataset}, {split(aspect)[0]}", read_on)
-            values: Names = rated(plan.aspect_of(dataset, aspect), read_on)
+            values: Names = prompts.rated(plan.aspect_of(dataset, aspect), read_on)
             values["source"] = SOURCE if scale.source_visible else None
             if judge.against is not None:
                 values["reference"] = "a sample reference"
             if judge.hint is not None:
                 values |= {"hint": HINT, "attributed": judge.hint.attributed}
             if judge.annotation is not None:
-                values |= annotating(judge.annotation, card.task)
+                values |= prompts.annotating(judge.annotation, card.task)
             lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}"
             if judge.shots is not None:
                 _rehearse_shots(plan, judge, values, lacks)
             elif HINT not in _fill_judge(plan, judge, values, lacks) and judge.hint is not None:
                 raise UserError(
                     "this prompt does not print the judge's hint, the variable `hint`",
-                    where=f"prompts/{judge.form}{SUFFIX}",
+                    where=f"prompts/{judge.form}{prompts.SUFFIX}",
                     todo="add {{ hint }} to the prompt form, or leave `hint` out of the judge's "
                     "card",
                 )
 
 
-def _check_kind(plan: Plan, judge: Judge, rated: str, scale: Scale) -> None:
+def _check_kind(plan: Plan, judge: cards.Judge, rated: str, scale: cards.Scale) -> None:
     """Check that a form asks for numbers if the scale has numbers, and otherwise for labels."""
     sources = "\n".join(plan.templates[judge.form].values())
     labels = ", ".join(scale.labels)
@@ -194,10 +169,9 @@ def _check_kind(plan: Plan, judge: Judge, rated: str, scale: Scale) -> None:
         )
 
 
-def _fill_judge(plan: Plan, judge: Judge, values: Names, lacks: str) -> str:
-    """Return a judge's filled form; `lacks` is the place of the optional keys of an aspect's
-    card."""
-    shown = {"text": TEXT} | ({"text_b": TEXT_B} if judge.form == COMPARE else {})
+def _fill_judge(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> str:
+    """Return a judge's filled form; `lacks`: the place of the aspect's optional keys."""
+    shown = {"text": TEXT} | ({"text_b": TEXT_B} if judge.form == cards.COMPARE else {})
     aspect = to_builtins(values["aspect"])
 
     def fill(more: Names) -> str:
@@ -219,9 +193,8 @@ def _fill_judge(plan: Plan, judge: Judge, values: Names, lacks: str) -> str:
     )
 
 
-def _rehearse_shots(plan: Plan, judge: Judge, values: Names, lacks: str) -> None:
-    """Fill a form with demonstrations; it must print analyses if the card asks for any, only
-    then."""
+def _rehearse_shots(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> None:
+    """Fill a form with demonstrations; it must print analyses if and only if the card has any."""
     assert judge.shots is not None
     rated_text = {"source": values["source"], "text": "a rated text", "rating": RATING}
     bare = {"shots": [rated_text] * judge.shots.n}
@@ -244,28 +217,23 @@ def _rehearse_shots(plan: Plan, judge: Judge, values: Names, lacks: str) -> None
             todo="use the form analyze-shots, explain-shots or your own with `shot.analysis`; "
             "or leave `analyses` out",
         )
-    else:
-        _rehearse_analyst(plan, judge.shots.analyses, {**values, **rated_text})
+    else:  # the form that asks for analyses shows a rated text, and the rating to explain
+        shown = {key: rated_text[key] for key in ("text", "rating")}
+        for problem in PROBLEMS:
+            named = {**values, **rated_text, "problem": problem}
+            _fill(plan, judge.shots.analyses.form, named, shown, "which is to be explained")
 
 
-def _rehearse_analyst(plan: Plan, analyses: Analyses, values: Names) -> None:
-    """Fill a form that shows a rated text and the rating that an analysis must lead to."""
-    shown = {name: values[name] for name in ("text", "rating")}
-    for problem in PROBLEMS:
-        named = {**values, "problem": problem}
-        _fill(plan, analyses.form, named, shown, "which is to be explained")
-
-
-def _rehearse_supervisor(plan: Plan, supervisor: Supervisor) -> None:
+def _rehearse_supervisor(plan: Plan, supervisor: cards.Supervisor) -> None:
     """Fill a form that prints the errors that annotators found, in one list or in several."""
     for category in (None, "a sample category"):
         error = {**SAMPLE_ERROR, "category": category}
         for lists in ([[error]], [[error, {**error, "location": None}], [error]]):
-            values = to_merge_names(TEXT, lists)
+            values = prompts.to_merge_names(TEXT, lists)
             if EXPLANATION not in _fill(plan, supervisor.form, values, {"text": TEXT}):
                 raise UserError(
                     "this prompt does not print the errors to merge",
-                    where=f"prompts/{supervisor.form}{SUFFIX}",
+                    where=f"prompts/{supervisor.form}{prompts.SUFFIX}",
                     todo="loop over the variable `lists`: each is a list of errors with location, "
                     "explanation, severity and category",
                 )
@@ -274,8 +242,8 @@ def _rehearse_supervisor(plan: Plan, supervisor: Supervisor) -> None:
 # ---- writers ------------------------------------------------------------------------------------
 
 
-def _rehearse_writer(plan: Plan, made: MadePerturbation, dataset: Dataset) -> None:
-    change = change_of(made.model_dump() | lowered(plan, dataset.dataset, made))
+def _rehearse_writer(plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset) -> None:
+    change = prompts.change_of(made.model_dump() | lowered(plan, dataset.dataset, made))
     no_steps = UserError(
         f"the form {made.form} prints steps, and this card has no `instructions`",
         where=f"perturbations/{made.perturbation}.yaml, key instructions",
@@ -288,7 +256,7 @@ def _rehearse_writer(plan: Plan, made: MadePerturbation, dataset: Dataset) -> No
     for degree in made.degrees_for(dataset.dataset).values():
         for problem in PROBLEMS:
             seen = {"source": SOURCE, "problem": problem}
-            values = to_write(dataset.task, degree.model_dump(), change, **seen)
+            values = prompts.to_write(dataset.task, degree.model_dump(), change, **seen)
 
             def fill(more: Names, values: Names = values) -> str:
                 return _fill(plan, made.form, {**more, **values}, {"text": TEXT})
@@ -296,7 +264,7 @@ def _rehearse_writer(plan: Plan, made: MadePerturbation, dataset: Dataset) -> No
             _fill_or_name(fill, lacks)
 
 
-def _without_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> UserError:
+def _without_parts(plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset) -> UserError:
     """Return the error for a form that prints sub-aspects if the aspect has none."""
     aspect, key = lowered_by(plan, dataset.dataset, made), f"tasks.{dataset.task}.sub_aspects"
     if aspect is None:
@@ -313,11 +281,13 @@ def _without_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> User
     )
 
 
-def lacks_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> bool:
+def lacks_parts(plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset) -> bool:
     """Return whether a writer's form could be filled if only its aspect had sub-aspects."""
     degree = next(iter(made.degrees_for(dataset.dataset).values()))
     card = made.model_dump() | {"instructions": [STEPS]} | lowered(plan, dataset.dataset, made)
-    values = to_write(dataset.task, degree.model_dump(), change_of(card), source=SOURCE)
+    values = prompts.to_write(
+        dataset.task, degree.model_dump(), prompts.change_of(card), source=SOURCE
+    )
     with suppress(UserError):
         _fill(plan, made.form, values, {"text": TEXT})
         return False
@@ -327,57 +297,104 @@ def lacks_parts(plan: Plan, made: MadePerturbation, dataset: Dataset) -> bool:
     return False
 
 
-def _rehearse_improver(plan: Plan, improved: Improvement, dataset: Dataset) -> None:
+def _rehearse_improver(plan: Plan, improved: cards.Improvement, dataset: cards.Dataset) -> None:
     """Fill a form that must print the source, the reference or both."""
     for problem in PROBLEMS:
         seen = {"source": SOURCE, "text": TEXT, "problem": problem}
-        values = to_write(dataset.task, Degree().model_dump(), NO_CHANGE, **seen)
+        values = prompts.to_write(
+            dataset.task, cards.Degree().model_dump(), prompts.NO_CHANGE, **seen
+        )
         prompt = _fill(plan, improved.form, values, {})
         if not any(text in prompt.lower() for text in (SOURCE, TEXT)):
             raise UserError(
                 "this prompt prints neither the source nor the reference",
-                where=f"prompts/{improved.form}{SUFFIX}",
+                where=f"prompts/{improved.form}{prompts.SUFFIX}",
                 todo="add {{ source }} or {{ text }} (the reference) to the prompt form",
             )
 
 
-def _rehearse_graded(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> None:
-    """Fill the prompts that inject errors and those that compare with anchors."""
+def _rehearse_graded(plan: Plan, card: cards.GradedPerturbation, dataset: cards.Dataset) -> None:
+    """Check the scale and anchors of a graded set; fill prompts for its errors and comparisons."""
+    aspect = plan.lowered(dataset.dataset, card.perturbation)
+    scale, where = dataset.aspects[aspect], f"perturbations/{card.perturbation}.yaml"
+    values = scale.values()
+    if values is None or len(values) < 2:
+        raise UserError(
+            "a graded set (texts of every rating) needs an aspect whose scale has steps",
+            where=f"{where}, key aspects",
+            got=f"{aspect} of the dataset {dataset.dataset} (continuous)",
+            todo=f"add `step` to aspects.{aspect} in datasets/{dataset.dataset}.yaml",
+        )
+    if card.anchors:
+        _check_anchors(plan, card.anchors, dataset, aspect, where)
     if card.model:
         _rehearse_errors(plan, card, dataset)
     if card.anchors:
-        aspect = plan.lowered(dataset.dataset, card)
-        scale = dataset.aspects[aspect]
-        values = {"aspect": rated(plan.aspect_of(dataset.dataset, aspect), scale)["aspect"]}
+        shown = {"aspect": prompts.rated(plan.aspect_of(dataset.dataset, aspect), scale)["aspect"]}
         sources = (SOURCE, SOURCE_B) if scale.source_visible else (None, None)
-        shown = dict(zip(("source", "source_b"), sources, strict=True))
-        _fill(plan, card.anchors.form, values, {"text": TEXT, "text_b": TEXT_B, **shown})
+        both = dict(zip(("source", "source_b"), sources, strict=True))
+        _fill(plan, card.anchors.form, shown, {"text": TEXT, "text_b": TEXT_B, **both})
 
 
-def _rehearse_errors(plan: Plan, card: GradedPerturbation, dataset: Dataset) -> None:
+def _check_anchors(
+    plan: Plan, anchors: cards.Anchoring, dataset: cards.Dataset, aspect: str, where: str
+) -> None:
+    """Check that there are rated texts for anchors, and that a judge of anchors can rate them.
+
+    It must rate them on people's scale, without a hint or analyses.
+    """
+    if not dataset.has_systems or not dataset.has_texts or dataset.ratings == "none":
+        raise UserError(
+            "anchors are texts that people rated, and this dataset has none",
+            where=f"{where}, key rating",
+            got=dataset.dataset,
+            todo="write `rating: errors`, or set `tasks` so that they exclude the dataset",
+        )
+    if anchors.judge is None:
+        return
+    judge, name = plan.judges.get(anchors.judge), dataset.dataset
+    if (
+        judge is None
+        or (judge.own_scale, judge.hint) != (None, None)
+        or (judge.shots is not None and judge.shots.analyses is not None)
+        or plan.compares(judge.judge)
+        or plan.models[judge.model].engine == "control"
+        or judge.judge not in plan.judges_of(name)
+        or plan.excluded(name, judge.judge, SYSTEMS) is not None
+        or aspect not in plan.rated_by(judge.judge, name)
+    ):
+        raise UserError(
+            "a judge of anchors must be a judge of the study that rates their aspect on the "
+            "aspect's own scale",
+            where=f"{where}, key anchors.judge",
+            got=anchors.judge,
+            allowed=list(plan.judges),
+            todo="name a judge that is not a control and has no `scale`, `hint` or analyses, in a "
+            "study without `criteria`; or leave `anchors.judge` out",
+        )
+
+
+def _rehearse_errors(plan: Plan, card: cards.GradedPerturbation, dataset: cards.Dataset) -> None:
     aspect = lowered(plan, dataset.dataset, card)
     if not aspect:
         raise UserError(
             "a model that injects errors needs sub-aspects, and this aspect's card has none",
             where=f"perturbations/{card.perturbation}.yaml, key aspects",
-            got=plan.lowered(dataset.dataset, card),
+            got=plan.lowered(dataset.dataset, card.perturbation),
             todo=f"write tasks.{dataset.task}.sub_aspects there, or let a model draft them: "
             "judgescope draft <study>; or name another aspect",
         )
-    change = change_of(card.model_dump() | aspect)
+    change = prompts.change_of(card.model_dump() | aspect)
     assert card.form is not None and change.aspect is not None
     for problem in PROBLEMS:
         seen = {"source": SOURCE, "problem": problem}
-        values = to_write(dataset.task, {"k": 2}, change, **seen)
+        values = prompts.to_write(dataset.task, {"k": 2}, change, **seen)
         values["errors"] = to_builtins(change.aspect.sub_aspects[:1]) * 2
         _fill(plan, card.form, values, {"text": TEXT})
 
 
-def _check_annotator(plan: Plan, judge: Judge) -> None:
-    """Raise UserError unless a judge's card and its form agree on whether it annotates errors.
-
-    A form that prints `annotation` needs a card with this key, and the other way round.
-    """
+def _check_annotator(plan: Plan, judge: cards.Judge) -> None:
+    """Check that a judge's form prints `annotation` if and only if its card has this key."""
     where = f"judges/{judge.judge}.yaml, key annotation"
     if not plan.is_prompted(judge.model):
         if judge.annotation is not None:
@@ -390,7 +407,7 @@ def _check_annotator(plan: Plan, judge: Judge) -> None:
             )
         return
     sources = plan.templates[judge.form].values()
-    prints = any("annotation" in undeclared(parsed(source)) for source in sources)
+    prints = any("annotation" in prompts.undeclared(prompts.parsed(source)) for source in sources)
     if prints and judge.annotation is None:
         raise UserError(
             f"the form {judge.form} asks for annotations, and this card has no `annotation`",
@@ -400,7 +417,7 @@ def _check_annotator(plan: Plan, judge: Judge) -> None:
     if judge.annotation is not None and not prints:
         raise UserError(
             "this prompt does not ask for annotations",
-            where=f"prompts/{judge.form}{SUFFIX}",
+            where=f"prompts/{judge.form}{prompts.SUFFIX}",
             todo="print the variable `annotation`, as the form annotate does, or leave "
             f"`annotation` out of judges/{judge.judge}.yaml",
         )
@@ -410,7 +427,7 @@ def _check_annotator(plan: Plan, judge: Judge) -> None:
 
 
 def check_perturbation(
-    card: Perturbation, datasets: Iterable[str], used: Mapping[str, Dataset]
+    card: cards.Perturbation, datasets: Iterable[str], used: Mapping[str, cards.Dataset]
 ) -> None:
     """Check a perturbation's datasets and aspects, and its rule with its degrees.
 
@@ -428,16 +445,16 @@ def check_perturbation(
         )
     problem = "unknown dataset card"
     check_known(card.datasets, datasets, problem, where=f"{where}, key datasets")
-    if isinstance(card, RulePerturbation):
+    if isinstance(card, cards.RulePerturbation):
         _check_rule(card, where)
-    elif isinstance(card, MadePerturbation):
+    elif isinstance(card, cards.MadePerturbation):
         check_known(card.checks, CHECKS, "unknown check", where=f"{where}, key checks")
-    if isinstance(card, RulePerturbation | GradedPerturbation):
+    if isinstance(card, cards.RulePerturbation | cards.GradedPerturbation):
         problem = "unknown kind of error"
         check_known(card.errors, ERRORS, problem, where=f"{where}, key errors")
 
 
-def _check_rule(card: RulePerturbation, where: str) -> None:
+def _check_rule(card: cards.RulePerturbation, where: str) -> None:
     check_known([card.rule], RULES, "unknown rule", where=f"{where}, key rule")
     if card.level != RULES[card.rule].level:
         raise UserError(
@@ -453,7 +470,7 @@ def _check_rule(card: RulePerturbation, where: str) -> None:
             check_options(card.rule, options.model_dump(exclude_none=True), where=place)
 
 
-def check_writer(model: Model, where: str) -> None:
+def check_writer(model: cards.Model, where: str) -> None:
     """Check that a model reads prompts, so that it can write."""
     if model.engine not in PROMPTED:
         raise UserError(
@@ -462,71 +479,3 @@ def check_writer(model: Model, where: str) -> None:
             got=f"{model.model} (engine {model.engine})",
             allowed=f"a model of engine {' or '.join(PROMPTED)}",
         )
-
-
-def check_graded(plan: Plan) -> None:
-    """Check the aspect's scale and the anchors of every graded set."""
-    for name, card in graded(plan).items():
-        where = f"perturbations/{name}.yaml"
-        for dataset in plan.datasets:
-            if name not in dict(plan.perturbed(dataset, "graded")):
-                continue
-            _check_scale(plan, card, dataset, where)
-            if card.anchors:
-                _check_anchors(plan, card, card.anchors, dataset, where)
-
-
-def _check_scale(plan: Plan, card: GradedPerturbation, dataset: str, where: str) -> None:
-    """Check that the scale of a graded set's aspect has at least two classes."""
-    aspect = plan.lowered(dataset, card)
-    values = plan.datasets[dataset].aspects[aspect].values()
-    if values is None or len(values) < 2:
-        raise UserError(
-            "a graded set (texts of every rating) needs an aspect whose scale has steps",
-            where=f"{where}, key aspects",
-            got=f"{aspect} of the dataset {dataset} (continuous)",
-            todo=f"add `step` to aspects.{aspect} in datasets/{dataset}.yaml",
-        )
-
-
-def _check_anchors(
-    plan: Plan, card: GradedPerturbation, anchors: Anchoring, dataset: str, where: str
-) -> None:
-    """Check that there are rated texts for anchors, and that a judge of anchors can rate them."""
-    aspect = plan.lowered(dataset, card)
-    data = plan.datasets[dataset]
-    if not data.has_systems or not data.has_texts or data.ratings == "none":
-        raise UserError(
-            "anchors are texts that people rated, and this dataset has none",
-            where=f"{where}, key rating",
-            got=dataset,
-            todo="write `rating: errors`, or set `tasks` so that they exclude the dataset",
-        )
-    if anchors.judge is None:
-        return
-    judge = plan.judges.get(anchors.judge)
-    if judge is None or not _rates_anchors(plan, judge, dataset, aspect):
-        raise UserError(
-            "a judge of anchors must be a judge of the study that rates their aspect on the "
-            "aspect's own scale",
-            where=f"{where}, key anchors.judge",
-            got=anchors.judge,
-            allowed=list(plan.judges),
-            todo="name a judge that is not a control and has no `scale`, `hint` or analyses, in a "
-            "study without `criteria`; or leave `anchors.judge` out",
-        )
-
-
-def _rates_anchors(plan: Plan, judge: Judge, dataset: str, aspect: str) -> bool:
-    """Return whether a judge rates the dataset's texts on people's scale, without a hint or
-    analyses."""
-    plain = judge.own_scale is None and judge.hint is None and not plan.compares(judge.judge)
-    analysed = judge.shots is not None and judge.shots.analyses is not None
-    return (
-        plain
-        and not analysed
-        and plan.models[judge.model].engine != "control"
-        and judge.judge in plan.judges_of(dataset)
-        and plan.excluded(dataset, judge.judge, SYSTEMS) is None
-        and aspect in plan.rated_by(judge.judge, dataset)
-    )

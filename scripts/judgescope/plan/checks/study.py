@@ -13,17 +13,7 @@ from judgescope.plan.generators import addition, writers
 from judgescope.plan.judges import annotators, engine_of, scale_of
 from judgescope.plan.study import Plan
 from judgescope.replies.ledger import NANOS, REQUESTS, Cap
-from judgescope.schema.cards import (
-    TRAINED,
-    AnyPerturbation,
-    Caps,
-    Dataset,
-    Model,
-    PromptedModel,
-    RulePerturbation,
-    Study,
-    VllmModel,
-)
+from judgescope.schema import cards
 from judgescope.schema.cards.judges import OVERALL
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
@@ -40,7 +30,7 @@ UNREAD = {
 """Kind of perturbation -> the error if no method of the study uses such texts."""
 
 
-def check_method_names(study: Study, source: str) -> None:
+def check_method_names(study: cards.Study, source: str) -> None:
     """Raise UserError for a method that does not exist, or that has no texts to use."""
     selectable = [name for name, method in METHODS.items() if method.selectable]
     for number, name in enumerate(study.methods):
@@ -55,15 +45,10 @@ def check_method_names(study: Study, source: str) -> None:
             )
 
 
-def check_study(
-    study: Study,
-    datasets: Mapping[str, Dataset],
-    models: Mapping[str, Model],
-    perturbations: Mapping[str, AnyPerturbation],
-    judges: Iterable[str],
-    source: str,
-) -> None:
+def check_study(plan: Plan, source: str) -> None:
     """Check that every aspect of the study is rated and every dataset and judge is used."""
+    study, datasets = plan.study, plan.datasets
+    check_caps(study, plan.models, source)
     check_rated(study.aspects, datasets, f"{source}, key aspects")
     for name, dataset in datasets.items():
         if study.aspects and not set(study.aspects) & set(dataset.aspects):
@@ -75,11 +60,11 @@ def check_study(
                 todo="add one of its aspects, or leave the dataset out",
             )
     _check_best(study, datasets, source)
-    problem = "no judge of the study has this id"
-    check_known(study.comparison.judges, judges, problem, where=f"{source}, key comparison.judges")
-    for perturbation in perturbations.values():
+    problem, where = "no judge of the study has this id", f"{source}, key comparison.judges"
+    check_known(study.comparison.judges, {*plan.judges, *plan.derived}, problem, where=where)
+    for perturbation in plan.perturbations.values():
         _check_read(perturbation, study, source)
-    for model in models.values():
+    for model in plan.models.values():
         if model.engine == "recorded" and model.dataset not in {None, *datasets}:
             raise UserError(
                 "this recorded model is for a dataset that is not in the study",
@@ -87,9 +72,10 @@ def check_study(
                 got=f"{model.model} (recorded for {model.dataset})",
                 allowed=datasets,
             )
+    check_bars(study, {name for one in datasets.values() for name in one.aspects}, source)
 
 
-def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> None:
+def _check_best(study: cards.Study, datasets: Mapping[str, cards.Dataset], source: str) -> None:
     """Check that every method supports aspects of which the lowest value is the best."""
     unread = [name for name in study.methods if METHODS[name].unturned]
     for dataset in datasets.values():
@@ -104,7 +90,7 @@ def _check_best(study: Study, datasets: Mapping[str, Dataset], source: str) -> N
                 )
 
 
-def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> None:
+def _check_read(perturbation: cards.AnyPerturbation, study: cards.Study, source: str) -> None:
     """Check that some method of the study uses what a perturbation makes."""
     kind = perturbation.kind
     if kind not in UNREAD:
@@ -120,7 +106,7 @@ def _check_read(perturbation: AnyPerturbation, study: Study, source: str) -> Non
         )
 
 
-def check_rated(aspects: Iterable[str], datasets: Mapping[str, Dataset], where: str) -> None:
+def check_rated(aspects: Iterable[str], datasets: Mapping[str, cards.Dataset], where: str) -> None:
     """Check that every aspect belongs to some dataset of the study."""
     rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
     check_known(aspects, rated, "no dataset of the study has this aspect", where=where)
@@ -129,7 +115,7 @@ def check_rated(aspects: Iterable[str], datasets: Mapping[str, Dataset], where: 
 # ---- bars and caps ------------------------------------------------------------------------------
 
 
-def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
+def check_bars(study: cards.Study, aspects: Collection[str], source: str) -> None:
     """Check the statistic, level, aspects and values of every required minimum (bar)."""
     for key, bar in study.require.items():
         name, _, level = key.partition(".")
@@ -163,9 +149,9 @@ def check_bars(study: Study, aspects: Collection[str], source: str) -> None:
                 )
 
 
-def caps_of(study: Study) -> list[Cap]:
+def caps_of(study: cards.Study) -> list[Cap]:
     """Return the caps of a study and of single models in it."""
-    owners: list[tuple[str, Caps, str | None]] = [("", study, None)]
+    owners: list[tuple[str, cards.Caps, str | None]] = [("", study, None)]
     owners += [(f"caps.{name}.", caps, name) for name, caps in study.caps.items()]
     limits = []
     for prefix, caps, model in owners:
@@ -177,7 +163,7 @@ def caps_of(study: Study) -> list[Cap]:
     return limits
 
 
-def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
+def check_caps(study: cards.Study, models: Mapping[str, cards.Model], source: str) -> None:
     """Check that every cap is on a model that is asked, and every cost cap on a known price.
 
     A drafter may have a cap even if no judge uses it: its price is needed when it drafts.
@@ -194,7 +180,7 @@ def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
     for key, unit, _, only in caps_of(study):
         for name, card in asked.items():
             bound = unit == NANOS and only in (None, name)
-            if bound and isinstance(card, PromptedModel) and card.price is None:
+            if bound and isinstance(card, cards.PromptedModel) and card.price is None:
                 raise UserError(
                     f"{key} needs the price of every model that it covers",
                     where=f"models/{name}.yaml",
@@ -206,20 +192,18 @@ def check_caps(study: Study, models: Mapping[str, Model], source: str) -> None:
 # ---- what needs the plan ------------------------------------------------------------------------
 
 
-def _check_no_text_is_read(plan: Plan, dataset: Dataset) -> None:
-    """Check that only controls and recorded judges are used with a table that has no texts."""
-    engines = {name: plan.models[judge.model].engine for name, judge in plan.judges.items()}
-    reading = [name for name, engine in engines.items() if engine not in {"control", "recorded"}]
-    if reading:
-        raise UserError(
-            "these judges read texts, but no column of the dataset contains texts",
-            where=f"datasets/{dataset.dataset}.yaml, key columns.text",
-            got=", ".join(reading),
-            todo="map `columns.text`, or leave these judges out",
-        )
+def check_uses(plan: Plan, source: str) -> None:
+    """Check that methods, weights, training and datasets have what they need in other cards."""
+    _check_methods(plan, source)
+    _check_weights(plan, source)
+    _check_expectations(plan, source)
+    _check_distillation(plan, source)
+    _check_missing(plan, source)
+    for dataset in plan.datasets.values():
+        _check_dataset(plan, dataset, source)
 
 
-def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
+def _check_dataset(plan: Plan, dataset: cards.Dataset, source: str) -> None:
     """Check that a dataset has texts to judge, and what its perturbations need."""
     sets = plan.target_sets(dataset.dataset)
     if not sets:
@@ -232,8 +216,15 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
             else "add the method discernment and a perturbation for its task, or leave the "
             "dataset out",
         )
-    if dataset.columns and not dataset.has_texts:
-        _check_no_text_is_read(plan, dataset)
+    engines = {name: plan.models[judge.model].engine for name, judge in plan.judges.items()}
+    reading = [name for name, engine in engines.items() if engine not in {"control", "recorded"}]
+    if dataset.columns and not dataset.has_texts and reading:
+        raise UserError(
+            "these judges read texts, but no column of the dataset contains texts",
+            where=f"datasets/{dataset.dataset}.yaml, key columns.text",
+            got=", ".join(reading),
+            todo="map `columns.text`, or leave these judges out",
+        )
     for name, degree in plan.perturbed(dataset.dataset, "attack"):
         addition(plan, dataset.dataset, name, degree)  # raises UserError
     lacking = dataset.select.original == "none" and plan.study.references is None
@@ -248,7 +239,7 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
         )
     for name in dict(plan.perturbed(dataset.dataset)):
         card = plan.perturbations[name]
-        needs = RULES[card.rule].meta if isinstance(card, RulePerturbation) else None
+        needs = RULES[card.rule].meta if isinstance(card, cards.RulePerturbation) else None
         if needs is not None and needs not in dataset.meta:
             raise UserError(
                 f"this perturbation needs items with the metadata `{needs}`",
@@ -259,7 +250,7 @@ def check_dataset(plan: Plan, dataset: Dataset, source: str) -> None:
             )
 
 
-def check_weights(plan: Plan, source: str) -> None:
+def _check_weights(plan: Plan, source: str) -> None:
     """Check that every aspect with a weight is judged, for each of the study's perturbations."""
     if plan.weights is None:
         return
@@ -276,7 +267,7 @@ def check_weights(plan: Plan, source: str) -> None:
             )
 
 
-def check_expectations(plan: Plan, source: str) -> None:
+def _check_expectations(plan: Plan, source: str) -> None:
     """Check that the card has an expectation for a perturbation of every perturbed dataset."""
     if plan.expectations is None:
         return
@@ -295,7 +286,7 @@ def check_expectations(plan: Plan, source: str) -> None:
             )
 
 
-def check_methods(plan: Plan, source: str) -> None:
+def _check_methods(plan: Plan, source: str) -> None:
     """Check that the methods ensemble and spans have judges for them."""
     if "ensemble" in plan.study.methods and not plan.derived:
         raise UserError(
@@ -313,7 +304,7 @@ def check_methods(plan: Plan, source: str) -> None:
         )
 
 
-def check_missing(plan: Plan, source: str) -> None:
+def _check_missing(plan: Plan, source: str) -> None:
     """Check that 0 is a value of every scale on which it would replace a missing judgment.
 
     On other scales it would be a rating outside the scale.
@@ -342,26 +333,25 @@ def _trained_models(plan: Plan) -> list[str]:
     return [
         name
         for name, card in plan.models.items()
-        if isinstance(card, VllmModel) and card.adapter == TRAINED
+        if isinstance(card, cards.VllmModel) and card.adapter == cards.TRAINED
     ]
 
 
-def check_distillation(plan: Plan, source: str) -> None:
-    """Check teacher, student and texts of a study that trains; no other study may have a
-    student."""
+def _check_distillation(plan: Plan, source: str) -> None:
+    """Check teacher, student and texts of a study that trains; others may have no student."""
     if plan.study.distill is None:
         for name in _trained_models(plan):
             raise UserError(
                 "the study must train this model's adapter, but it has no key `distill`",
                 where=f"models/{name}.yaml, key adapter",
-                got=TRAINED,
+                got=cards.TRAINED,
                 todo="add the key `distill`, or give path and sha256 of an existing adapter "
                 "(`judgescope distill card` writes such a card)",
             )
         return
     _check_teacher(plan, f"{source}, key distill")
     _check_student(plan, f"{source}, key distill")
-    _check_uses(plan)
+    _check_trained(plan)
     _check_texts(plan, f"{source}, key distill")
 
 
@@ -404,12 +394,12 @@ def _check_student(plan: Plan, where: str) -> None:
         )
     judge = plan.judges[distill.judge]
     model = plan.models[judge.model]
-    if not isinstance(model, VllmModel) or model.adapter != TRAINED:
+    if not isinstance(model, cards.VllmModel) or model.adapter != cards.TRAINED:
         raise UserError(
             "the student's model has no adapter to train",
             where=f"models/{judge.model}.yaml, key adapter",
             got="another adapter, or none" if model.engine == "vllm" else f"engine {model.engine}",
-            allowed=f"`adapter: {TRAINED}`, engine vllm",
+            allowed=f"`adapter: {cards.TRAINED}`, engine vllm",
         )
     if model.quantization is not None:
         raise UserError(
@@ -435,7 +425,7 @@ def _check_student(plan: Plan, where: str) -> None:
         )
 
 
-def _check_uses(plan: Plan) -> None:
+def _check_trained(plan: Plan) -> None:
     """Check that the model to train is only used as a judge, and not before its training."""
     trained = _trained_models(plan)
     trained_judges = {name for name, judge in plan.judges.items() if judge.model in trained}
@@ -458,7 +448,7 @@ def _check_uses(plan: Plan) -> None:
             raise UserError(
                 "a study can train only one model",
                 where=f"models/{name}.yaml, key adapter",
-                got=TRAINED,
+                got=cards.TRAINED,
                 allowed=plan.judges[plan.distillation.judge].model,
             )
 

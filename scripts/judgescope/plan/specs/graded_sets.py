@@ -4,26 +4,11 @@ from judgescope.core.names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TR
 from judgescope.engines import ENGINES
 from judgescope.engines.computing import ReplaySpec
 from judgescope.methods.base import GradedTexts
-from judgescope.perturb.specs import (
-    CandidatesSpec,
-    CompareAnchorsSpec,
-    ComparedAspect,
-    Even,
-    GradeSpec,
-    ModelErrors,
-    OfEachRating,
-    OnTrial,
-)
+from judgescope.perturb import specs
 from judgescope.plan.code import computing
 from judgescope.plan.generators import graded, parts_of
-from judgescope.plan.specs.judging import ask_cells, reading, replayed
-from judgescope.plan.specs.texts import (
-    DEGREE,
-    change,
-    classes,
-    writer,
-    written_references,
-)
+from judgescope.plan.specs import texts
+from judgescope.plan.specs.judging import ask, reading, replay
 from judgescope.plan.study import CellAspect, Plan
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import Anchoring
@@ -33,11 +18,6 @@ COMPARING = (REFEREE, TRIAL, REST)
 """The parts in which anchors are compared; in the first part with each other."""
 
 
-def lowered_aspect(plan: Plan, dataset: str, name: str) -> str:
-    """Return the aspect in which the texts of a set differ."""
-    return plan.lowered(dataset, plan.perturbations[name])
-
-
 def anchoring(plan: Plan, name: str) -> Anchoring:
     """Return the settings by which the texts of a set are rated in comparisons."""
     anchors = graded(plan)[name].anchors
@@ -45,30 +25,30 @@ def anchoring(plan: Plan, name: str) -> Anchoring:
     return anchors
 
 
-def candidates(plan: Plan, dataset: str, name: str, part: str) -> CandidatesSpec:
+def candidates(plan: Plan, dataset: str, name: str, part: str) -> specs.CandidatesSpec:
     """Make a part of a set's candidates, by rule or by a model."""
     card, rest = graded(plan)[name], part == REST
     by_model = None
     if card.model is not None:
         assert card.form is not None  # the card's own check
-        by_model = ModelErrors(
-            writer=writer(plan, card.model, card.form, card),
+        by_model = specs.ModelErrors(
+            writer=texts.writer(plan, card.model, card.form, card),
             task=plan.datasets[dataset].task,
-            change=change(plan, dataset, card),
+            change=texts.change(plan, dataset, card),
             attempts=card.attempts,
         )
     modules = [ENGINES[plan.models[card.model].engine]] if card.model else []
-    return CandidatesSpec(
+    return specs.CandidatesSpec(
         **computing("candidates", *modules),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,
         items=plan.paths.items(dataset),
         perturbation=name,
-        degree=DEGREE,
+        degree=texts.DEGREE,
         references=card.references,
         input=plan.paths.targets(dataset, ORIGINAL),
-        written=written_references(plan, dataset),
+        written=texts.written_references(plan, dataset),
         output=plan.paths.set_part(dataset, name, part),
         part=_part(plan, dataset, name, part),
         tried=plan.paths.set_part(dataset, name, TRIAL) if rest else None,
@@ -79,31 +59,37 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> CandidatesSpec
     )
 
 
-def _part(plan: Plan, dataset: str, name: str, part: str) -> Even | OnTrial | OfEachRating:
+def _part(
+    plan: Plan, dataset: str, name: str, part: str
+) -> specs.Even | specs.OnTrial | specs.OfEachRating:
     """Return the settings of a part's candidates."""
-    card, ratings = graded(plan)[name], classes(plan, dataset, name)
+    card, ratings = graded(plan)[name], texts.classes(plan, dataset, name)
     if card.anchors is None:
         counts = [step * card.errors_per_rating for step in range(len(ratings))]
-        return Even(targets=card.targets, counts=counts)
+        return specs.Even(targets=card.targets, counts=counts)
     if part == TRIAL:
-        return OnTrial(share=card.anchors.calibration_share, max_errors=card.anchors.max_errors)
-    return OfEachRating(targets=card.targets, oversample=card.anchors.oversample, classes=ratings)
+        return specs.OnTrial(
+            share=card.anchors.calibration_share, max_errors=card.anchors.max_errors
+        )
+    return specs.OfEachRating(
+        targets=card.targets, oversample=card.anchors.oversample, classes=ratings
+    )
 
 
 def rate(plan: Plan, dataset: str, name: str) -> AskSpec | ReplaySpec:
     """Let a judge rate the possible anchors."""
     judge = anchoring(plan, name).judge
     assert judge is not None  # only sets with such a judge have this job
-    cells = [CellAspect(dataset, SYSTEMS, judge, lowered_aspect(plan, dataset, name))]
+    cells = [CellAspect(dataset, SYSTEMS, judge, plan.lowered(dataset, name))]
     model, replies = plan.judges[judge].model, plan.paths.set_part(dataset, name, "rated")
     if plan.is_asked(model):
-        return ask_cells(plan, dataset, model, cells, replies=replies, hashes=None)
-    return replayed(plan, dataset, model, cells, replies=replies)
+        return ask(plan, dataset, model, cells=cells, replies=replies)
+    return replay(plan, dataset, model, cells=cells, replies=replies)
 
 
 def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
     """Choose the anchors of a set."""
-    aspect, anchored = lowered_aspect(plan, dataset, name), anchoring(plan, name)
+    aspect, anchored = plan.lowered(dataset, name), anchoring(plan, name)
     judged = None
     if anchored.judge is not None:
         judged = JudgedTexts(
@@ -117,7 +103,7 @@ def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
         perturbation=name,
         seed=plan.study.seed,
         aspect=aspect,
-        classes=classes(plan, dataset, name),
+        classes=texts.classes(plan, dataset, name),
         per_rating=anchored.per_rating,
         targets=plan.paths.targets(dataset, SYSTEMS),
         ratings=plan.paths.ratings(dataset),
@@ -126,22 +112,22 @@ def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
     )
 
 
-def compare(plan: Plan, dataset: str, name: str, part: str) -> CompareAnchorsSpec:
+def compare(plan: Plan, dataset: str, name: str, part: str) -> specs.CompareAnchorsSpec:
     """Compare anchors with each other, or candidates with them."""
-    anchored, aspect = anchoring(plan, name), lowered_aspect(plan, dataset, name)
+    anchored, aspect = anchoring(plan, name), plan.lowered(dataset, name)
     card = plan.aspect_of(dataset, aspect)
     engine = ENGINES[plan.models[anchored.model].engine]
-    return CompareAnchorsSpec(
+    return specs.CompareAnchorsSpec(
         **computing("compare_anchors", engine),
         dataset=dataset,
         perturbation=name,
         seed=plan.study.seed,
         name=f"{COMPARED}{name}",
-        aspect=ComparedAspect(aspect=card.aspect, name=card.name, definition=card.definition),
+        aspect=specs.ComparedAspect(aspect=card.aspect, name=card.name, definition=card.definition),
         source_visible=plan.scale_of(dataset, aspect).source_visible,
-        classes=classes(plan, dataset, name),
+        classes=texts.classes(plan, dataset, name),
         least_accuracy=anchored.least_accuracy,
-        comparator=writer(plan, anchored.model, anchored.form, anchored),
+        comparator=texts.writer(plan, anchored.model, anchored.form, anchored),
         items=plan.paths.items(dataset),
         targets=plan.paths.targets(dataset, SYSTEMS),
         anchors=plan.paths.set_part(dataset, name, "anchors"),
@@ -151,21 +137,21 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> CompareAnchorsSpe
     )
 
 
-def grade(plan: Plan, dataset: str, name: str) -> GradeSpec:
+def grade(plan: Plan, dataset: str, name: str) -> specs.GradeSpec:
     """Rate the candidates of a set, and choose its targets."""
     card = graded(plan)[name]
     parts = parts_of(card)
     compared = [plan.paths.compared(dataset, name, part) for part in parts]
-    return GradeSpec(
+    return specs.GradeSpec(
         **computing("grade"),
         seed=plan.study.seed,
-        aspect=lowered_aspect(plan, dataset, name),
-        classes=classes(plan, dataset, name),
+        aspect=plan.lowered(dataset, name),
+        classes=texts.classes(plan, dataset, name),
         targets=card.targets,
         errors_per_rating=None if card.anchors else card.errors_per_rating,
         candidates=[plan.paths.set_part(dataset, name, part) for part in parts],
         compared=compared if card.anchors else [],
-        output=plan.paths.targets(dataset, f"{name}.{DEGREE}"),
+        output=plan.paths.targets(dataset, f"{name}.{texts.DEGREE}"),
         graded=plan.paths.graded(dataset, name),
     )
 
@@ -177,9 +163,9 @@ def graded_texts(plan: Plan, dataset: str, name: str) -> GradedTexts:
     compared = [plan.paths.compared(dataset, name, part) for part in COMPARING]
     return GradedTexts(
         perturbation=name,
-        degree=DEGREE,
-        aspect=lowered_aspect(plan, dataset, name),
-        classes=classes(plan, dataset, name),
+        degree=texts.DEGREE,
+        aspect=plan.lowered(dataset, name),
+        classes=texts.classes(plan, dataset, name),
         file=plan.paths.graded(dataset, name),
         anchors=plan.paths.set_part(dataset, name, "anchors") if anchored else None,
         compared=compared if anchored else [],

@@ -1,6 +1,6 @@
 """The specs of the jobs of judges: asking, computing, scoring, deriving, collecting."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import asdict
 
@@ -15,7 +15,7 @@ from judgescope.plan.code import computing
 from judgescope.plan.generators import analyses_of, graded, made_of, spender, supervisors
 from judgescope.plan.judges import (
     annotators,
-    off_grid_of,
+    engine_of,
     parser_of,
     prompt_aspects,
     rating_scales,
@@ -27,17 +27,8 @@ from judgescope.plan.specs.texts import asked_model, decoding_of, model_identity
 from judgescope.plan.study import Cell, CellAspect, Plan, is_selected
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import COMPARE, TRAINED, Judge, RecordedModel, VllmModel
+from judgescope.scoring import specs
 from judgescope.scoring.computed import ComputeSpec, Read
-from judgescope.scoring.specs import (
-    CollectSpec,
-    DeriveSpec,
-    Errors,
-    Missing,
-    Place,
-    Reading,
-    ScoredCells,
-    ScoreSpec,
-)
 from judgescope.scoring.supervising import MergedJudge, MergeSpec
 
 # ---- files --------------------------------------------------------------------------------------
@@ -48,16 +39,10 @@ def hashes_file(plan: Plan, dataset: str, model: str) -> str:
     return plan.paths.hashes("scores" if plan.computes(model) else "replies", dataset, model)
 
 
-def joined_file(plan: Plan, dataset: str, model: str) -> str | None:
-    """Return the file with the number of joined rows of a recorded model, None for other models."""
-    recorded = isinstance(plan.models[model], RecordedModel)
-    return plan.paths.joined(dataset, model) if recorded else None
-
-
 def joined_files(plan: Plan, dataset: str) -> list[str]:
     """Return the files with the numbers of joined rows of a dataset's recorded models."""
-    models = (name for name in plan.models if plan.cells_of(dataset, name))
-    return [path for name in models if (path := joined_file(plan, dataset, name))]
+    recorded = [name for name, card in plan.models.items() if isinstance(card, RecordedModel)]
+    return [plan.paths.joined(dataset, name) for name in recorded if plan.cells_of(dataset, name)]
 
 
 def sample_file(plan: Plan, dataset: str) -> str | None:
@@ -78,41 +63,26 @@ def member_files(plan: Plan, cell: Cell, kind: str) -> list[str]:
     return [plan.file(plan.results, kind, cell._replace(judge=name)) for name in names]
 
 
-def merged_file(plan: Plan, dataset: str, model: str) -> str:
-    """Return the file of the lists of errors that a supervisor merged."""
-    return plan.paths.made(dataset, f"{MERGES}{model}")
-
-
 # ---- asking and computing -----------------------------------------------------------------------
 
 
-def ask(plan: Plan, dataset: str, model: str) -> AskSpec:
-    """Ask a model everything about a dataset; this spec does not depend on parsing."""
-    return ask_cells(
-        plan,
-        dataset,
-        model,
-        plan.cell_aspects_of(dataset, model),
-        replies=plan.paths.cell_pattern("replies", dataset, model),
-        hashes=hashes_file(plan, dataset, model),
-    )
-
-
-def ask_cells(
+def ask(
     plan: Plan,
     dataset: str,
     model: str,
-    cells: Sequence[CellAspect],
     *,
-    replies: str,
-    hashes: str | None,
+    cells: Sequence[CellAspect] | None = None,
+    replies: str = "",
 ) -> AskSpec:
-    """Ask a model about some cells; `replies` is a path with {} for the cell."""
-    judges = {name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in cells)}
-    engine = plan.models[model].engine
+    """Ask a model everything about a dataset; this spec does not depend on parsing.
+
+    `cells`: only about these; `replies` is then the file of its replies.
+    """
+    asked = plan.cell_aspects_of(dataset, model) if cells is None else cells
+    judges = {name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in asked)}
     annotates = any(judge.annotation for judge in judges.values())
     return AskSpec(
-        **computing("ask", ENGINES[engine]),
+        **computing("ask", ENGINES[plan.models[model].engine]),
         dataset=dataset,
         model=model_identity(plan, model),
         folder=plan.folders["model", model],
@@ -130,36 +100,33 @@ def ask_cells(
             )
             for name, judge in judges.items()
         },
-        analysts={
-            name: analyses.model
-            for name in judges
-            if (analyses := analyses_of(plan, name)) is not None
-        },
+        analysts={name: card.model for name in judges if (card := analyses_of(plan, name))},
         task=plan.datasets[dataset].task if annotates else "",
         sample=sample_file(plan, dataset),
         trained=adapter_folder(plan, model),
         scales=rating_scales(plan, dataset),
-        cells=pack(cell[1:] for cell in cells),
+        cells=pack(cell[1:] for cell in asked),
         output=plan.results,
-        replies=replies,
-        hashes=hashes,
+        replies=replies or plan.paths.cell_pattern("replies", dataset, model),
+        hashes=hashes_file(plan, dataset, model) if cells is None else None,
     )
 
 
 def _engine_spec(
-    plan: Plan,
-    dataset: str,
-    model: str,
-    cells: Sequence[CellAspect],
-    joined: JoinsFile | None,
-    hashes: str | None,
+    plan: Plan, dataset: str, model: str, only: Sequence[CellAspect] | None = None
 ) -> EngineSpec:
-    """Return the common part of the specs for computing and for replaying."""
-    engine = plan.models[model].engine
+    """Return the common part of the specs for computing and replaying (`only` some cells)."""
+    card, joined = plan.models[model], None
+    cells = plan.cell_aspects_of(dataset, model) if only is None else only
+    if only is None and isinstance(card, RecordedModel):
+        path = plan.paths.joined(dataset, model)
+        joined = JoinsFile(path=path, selected=is_selected(plan, dataset))
+    counts = any(plan.is_oracle(cell.judge) for cell in cells)
+    sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells if counts)
     return EngineSpec(
-        **computing("compute", ENGINES[engine]),
+        **computing("compute", ENGINES[card.engine]),
         dataset=dataset,
-        model=plan.models[model].model_dump(mode="json"),
+        model=card.model_dump(mode="json"),
         judges={
             name: plan.judges[name].model_dump(mode="json", include=Judge.keys_for("computing"))
             for name in dict.fromkeys(cell.judge for cell in cells)
@@ -171,33 +138,25 @@ def _engine_spec(
         data=plan.study.data,
         results=plan.results,
         sample=sample_file(plan, dataset),
-        counted=_error_counts(plan, dataset, cells),
+        counted={
+            name: ErrorCounts(
+                maximum=plan.most_errors(dataset, name), in_classes=name in graded(plan)
+            )
+            for name in sets
+        },
         joined=joined,
-        hashes=hashes,
+        hashes=hashes_file(plan, dataset, model) if only is None else None,
     )
-
-
-def _error_counts(plan: Plan, dataset: str, cells: Sequence[CellAspect]) -> dict[str, ErrorCounts]:
-    """Return the maximum number of errors per text, for an oracle that counts them."""
-    if not any(plan.is_oracle(cell.judge) for cell in cells):
-        return {}
-    sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells)
-    return {
-        name: ErrorCounts(maximum=plan.most_errors(dataset, name), in_classes=name in graded(plan))
-        for name in sets
-    }
 
 
 def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
     """Compute the scores of a model's judges, or read recorded ones."""
-    cells, joined = plan.cell_aspects_of(dataset, model), _joined(plan, dataset, model)
     by_scale: dict[Scale | None, list[CellAspect]] = {}
-    for cell in cells:
+    for cell in plan.cell_aspects_of(dataset, model):
         scale = reading_scale(plan, dataset, cell.judge, cell.aspect, cell.perturbation)
         by_scale.setdefault(scale, []).append(cell)
-    hashes = hashes_file(plan, dataset, model)
     return ComputeSpec(
-        **asdict(_engine_spec(plan, dataset, model, cells, joined, hashes)),
+        **asdict(_engine_spec(plan, dataset, model)),
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),
         read=[
@@ -208,52 +167,34 @@ def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
     )
 
 
-def replay(plan: Plan, dataset: str, model: str) -> ReplaySpec:
-    """Write the recorded replies of a model in the same form as requested ones."""
-    return replayed(
-        plan,
-        dataset,
-        model,
-        plan.cell_aspects_of(dataset, model),
-        replies=plan.paths.cell_pattern("replies", dataset, model),
-        joined=_joined(plan, dataset, model),
-        hashes=hashes_file(plan, dataset, model),
-    )
-
-
-def replayed(
+def replay(
     plan: Plan,
     dataset: str,
     model: str,
-    cells: Sequence[CellAspect],
     *,
-    replies: str,
-    joined: JoinsFile | None = None,
-    hashes: str | None = None,
+    cells: Sequence[CellAspect] | None = None,
+    replies: str = "",
 ) -> ReplaySpec:
-    """Write an engine's answers about some cells as replies; `replies` is a path with {} for the
-    cell."""
-    engine = _engine_spec(plan, dataset, model, cells, joined, hashes)
-    return ReplaySpec(**asdict(engine), replies=replies)
+    """Write the recorded replies of a model in the same form as requested ones.
+
+    `cells`: only about these; `replies` is then the file of its replies.
+    """
+    pattern = replies or plan.paths.cell_pattern("replies", dataset, model)
+    return ReplaySpec(**asdict(_engine_spec(plan, dataset, model, cells)), replies=pattern)
 
 
-def _joined(plan: Plan, dataset: str, model: str) -> JoinsFile | None:
-    path = joined_file(plan, dataset, model)
-    return JoinsFile(path=path, selected=is_selected(plan, dataset)) if path else None
-
-
-def _missing(plan: Plan) -> Missing | None:
+def _missing(plan: Plan) -> specs.Missing | None:
     """Return what replaces missing judgments, or None if nothing does."""
     study = plan.study
-    return None if study.missing == "drop" else Missing(policy=study.missing, seed=study.seed)
+    return None if study.missing == "drop" else specs.Missing(policy=study.missing, seed=study.seed)
 
 
 # ---- scoring ------------------------------------------------------------------------------------
 
 
-def score(plan: Plan, dataset: str, model: str) -> ScoreSpec:
+def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
     """Parse and aggregate the replies of a model about a dataset, cell by cell."""
-    return ScoreSpec(
+    return specs.ScoreSpec(
         **computing("score"),
         dataset=dataset,
         cells=_scored_cells(plan, dataset, model),
@@ -266,46 +207,41 @@ def score(plan: Plan, dataset: str, model: str) -> ScoreSpec:
     )
 
 
-def _scored_cells(plan: Plan, dataset: str, model: str) -> list[ScoredCells]:
+def _scored_cells(plan: Plan, dataset: str, model: str) -> list[specs.ScoredCells]:
     """Return the cells of a model's judges; a judge's cells that are read in the same way
-    together."""
-    alike: dict[tuple[str, tuple[tuple[Scale | None, str], ...]], list[str]] = {}
+    together.
+
+    A cell is read once per scale, for all aspects on that scale.
+    """
+    alike: dict[tuple[str, tuple[tuple[Scale | None, tuple[str, ...]], ...]], list[str]] = {}
     for cell in plan.cells_of(dataset, model):
-        scales = tuple(
-            (reading_scale(plan, dataset, cell.judge, aspect, cell.perturbation), aspect)
-            for aspect in plan.aspects_in(cell)
-        )
-        alike.setdefault((cell.judge, scales), []).append(cell.perturbation)
+        by_scale: dict[Scale | None, tuple[str, ...]] = {}
+        for aspect in plan.aspects_in(cell):
+            scale = reading_scale(plan, dataset, cell.judge, aspect, cell.perturbation)
+            by_scale[scale] = (*by_scale.get(scale, ()), aspect)
+        alike.setdefault((cell.judge, tuple(by_scale.items())), []).append(cell.perturbation)
     return [
-        ScoredCells(
+        specs.ScoredCells(
             judge=judge,
             perturbations=perturbations,
-            readings=_readings(plan, judge, scales),
+            readings=[_reading(plan, judge, aspects, scale) for scale, aspects in by_aspects],
             located=plan.annotates(judge),
         )
-        for (judge, scales), perturbations in alike.items()
+        for (judge, by_aspects), perturbations in alike.items()
     ]
-
-
-def _readings(plan: Plan, judge: str, scales: Sequence[tuple[Scale | None, str]]) -> list[Reading]:
-    """Return how a judge's replies are read, once per scale for all its aspects."""
-    by_scale: dict[Scale | None, list[str]] = {}
-    for scale, aspect in scales:
-        by_scale.setdefault(scale, []).append(aspect)
-    return [_reading(plan, judge, aspects, scale) for scale, aspects in by_scale.items()]
 
 
 def reading(
     plan: Plan, dataset: str, judge: str, aspect: str, perturbation: str = SYSTEMS
-) -> Reading:
+) -> specs.Reading:
     """Return how the replies of a judge on an aspect are parsed and aggregated."""
     scale = reading_scale(plan, dataset, judge, aspect, perturbation)
     return _reading(plan, judge, [aspect], scale)
 
 
-def _reading(plan: Plan, judge: str, aspects: Sequence[str], scale: Scale | None) -> Reading:
+def _reading(plan: Plan, judge: str, aspects: Iterable[str], scale: Scale | None) -> specs.Reading:
     card = plan.judges[judge]
-    return Reading(
+    return specs.Reading(
         pairs=[split(aspect) for aspect in aspects],
         scale=scale,
         parser=parser_of(plan, judge),
@@ -323,13 +259,14 @@ def reading_scale(
     scale = scale_of(plan, dataset, judge, aspect, perturbation)
     if scale is None:
         return None
-    words = scale.words(plan.judges[judge].read_as) if scale.categorical else {}
+    card = plan.judges[judge]
+    words = scale.words(card.read_as) if scale.categorical else {}
     return Scale(
         min=scale.min,
         max=scale.max,
         step=scale.step,
         labels=tuple(scale.labels),
-        off_grid=off_grid_of(plan, judge),
+        off_grid="keep" if engine_of(plan, judge) == "control" else card.off_grid,
         words=tuple(words.items()),
     )
 
@@ -337,13 +274,13 @@ def reading_scale(
 # ---- judges that are made from others -----------------------------------------------------------
 
 
-def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> DeriveSpec:
+def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.DeriveSpec:
     """Make one cell of a derived judge from its members' cells."""
     cell = Cell(dataset, perturbation, judge)
     judgments, scores = (plan.file(plan.results, kind, cell) for kind in ("judgments", "scores"))
-    return DeriveSpec(
+    return specs.DeriveSpec(
         **computing("derive"),
-        cell=Place(**cell._asdict(), judgments=judgments, scores=scores),
+        cell=specs.Place(**cell._asdict(), judgments=judgments, scores=scores),
         pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
         min_annotators=plan.derived[judge].min_annotators,
         members=member_files(plan, cell, "scores"),
@@ -357,21 +294,30 @@ def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> DeriveSpe
     )
 
 
-def listed_errors(plan: Plan, cell: Cell) -> Errors | None:
+def listed_errors(plan: Plan, cell: Cell) -> specs.Errors | None:
     """Return the files for the errors of an ensemble's cell, or None if it lists no errors."""
     if not plan.annotates(cell.judge):
         return None
     supervisor = plan.derived[cell.judge].supervisor
-    return Errors(
+    return specs.Errors(
         lists=member_files(plan, cell, "judgments"),
         targets=plan.paths.targets(cell.dataset, cell.perturbation),
-        merged=merged_file(plan, cell.dataset, supervisor.model) if supervisor else None,
+        merged=plan.paths.made(cell.dataset, f"{MERGES}{supervisor.model}") if supervisor else None,
     )
 
 
 def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
     """Let a supervisor merge the error lists of ensembles' members."""
-    ensembles = {name: _merged_judge(plan, name) for name in supervisors(plan, dataset)[model]}
+    ensembles = {
+        name: MergedJudge(
+            form=card.form,
+            decoding=decoding_of(card),
+            members=plan.derived[name].members,
+            min_annotators=plan.derived[name].min_annotators,
+        )
+        for name in supervisors(plan, dataset)[model]
+        if (card := plan.derived[name].supervisor)  # as all of them have
+    }
     cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in ensembles]
     members = dict.fromkeys(name for ensemble in ensembles.values() for name in ensemble.members)
     return MergeSpec(
@@ -386,31 +332,21 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
             ensemble.form: dict(plan.templates[ensemble.form]) for ensemble in ensembles.values()
         },
         results=plan.results,
-        output=merged_file(plan, dataset, model),
-    )
-
-
-def _merged_judge(plan: Plan, judge: str) -> MergedJudge:
-    card = plan.derived[judge]
-    assert card.supervisor is not None  # supervisors() returns only such judges
-    return MergedJudge(
-        form=card.supervisor.form,
-        decoding=decoding_of(card.supervisor),
-        members=card.members,
-        min_annotators=card.min_annotators,
+        output=plan.paths.made(dataset, f"{MERGES}{model}"),
     )
 
 
 # ---- all cells of a dataset ---------------------------------------------------------------------
 
 
-def collect(plan: Plan, dataset: str) -> CollectSpec:
+def collect(plan: Plan, dataset: str) -> specs.CollectSpec:
     """Collect the results of a dataset's cells."""
     cells = plan.cell_aspects_of(dataset)
     names = list(dict.fromkeys(cell.judge for cell in cells))
     models = {name: plan.model_of(name) for name in names}
     plain = [name for name in names if name in plan.judges]
-    return CollectSpec(
+    explained = any("robust" in METHODS[name].parts for name in plan.study.methods)
+    return specs.CollectSpec(
         **computing("collect"),
         dataset=dataset,
         cells=pack(cell[1:] for cell in cells),
@@ -418,19 +354,12 @@ def collect(plan: Plan, dataset: str) -> CollectSpec:
         asked=[name for name in plain if plan.is_asked(models[name])],
         replied=[name for name in plain if not plan.computes(models[name])],
         made={name: spender(name) for name in made_of(plan, dataset)},
-        explained=_explained(plan),
+        explained=[
+            name
+            for name, card in plan.judges.items()
+            if explained and plan.is_prompted(card.model) and card.form != COMPARE
+        ],
         annotators=annotators(plan),
         repeated=[name for name in plan.judges if plan.repeats(name)],
         results=plan.results,
     )
-
-
-def _explained(plan: Plan) -> list[str]:
-    """Return the judges that read prompts and give reasons, if a table needs these reasons."""
-    if not any("robust" in METHODS[name].parts for name in plan.study.methods):
-        return []
-    return [
-        name
-        for name, card in plan.judges.items()
-        if plan.is_prompted(card.model) and card.form != COMPARE
-    ]

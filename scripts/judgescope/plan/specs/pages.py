@@ -25,35 +25,8 @@ from judgescope.plan.notices import unordered
 from judgescope.plan.specs.judging import joined_files
 from judgescope.plan.specs.results import tables_of
 from judgescope.plan.study import ALONE, CellAspect, Plan
-from judgescope.report.specs import (
-    AnnotatedTexts,
-    DatasetCard,
-    Distilled,
-    Ends,
-    ExpectedDrop,
-    ExploredDataset,
-    ExploreSpec,
-    JudgeCard,
-    JudgeCardSpec,
-    PerturbationCard,
-    PerturbedDataset,
-    PerturbedSet,
-    ReportSpec,
-    SpotcheckSpec,
-    StudyFacts,
-    WorstCases,
-)
-from judgescope.schema.cards import (
-    AnyPerturbation,
-    AttackPerturbation,
-    DerivedJudge,
-    GivenPerturbation,
-    GradedPerturbation,
-    Judge,
-    MadePerturbation,
-    Model,
-)
-from judgescope.schema.cards.perturbations import Degree
+from judgescope.report import specs
+from judgescope.schema import cards
 
 UNPERTURBED = {"original": "originals", "systems": "texts by systems"}
 """Unperturbed sets of texts, and their names on the page of all judgments."""
@@ -64,6 +37,9 @@ SHOWN = {
     *("extra_body", "model_args", "field_names", "max_model_len", "inputs", "dataset", "price"),
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or path."""
+SHOWN_OF_STUDY = {"study", "seed", "datasets", "perturbations", "share", "allow_missing"}
+SHOWN_OF_DATASET = {"name", "task", "ratings", "licence", "citation"}
+"""Keys of the cards of a study and of its datasets that pages show."""
 READS = {"form", "pairs", "use_reference", "scale", "share", "parser", "family", "aspects"}
 """Keys of a judge's card that also have a meaning for models that read no prompts."""
 HIDDEN = "not shown"
@@ -87,18 +63,18 @@ def perturbed_sets(plan: Plan) -> dict[str, list[tuple[str, str]]]:
     return {dataset: cells for dataset, cells in sets.items() if cells}
 
 
-def annotated(plan: Plan) -> dict[str, AnnotatedTexts]:
+def annotated(plan: Plan) -> dict[str, specs.AnnotatedTexts]:
     """Return dataset -> the files of its texts and of the errors that judges list in them.
 
     The texts are those by systems if they are judged, otherwise the originals.
     """
-    names, texts, paths = set(annotators(plan)), dict[str, AnnotatedTexts](), plan.paths
+    names, texts, paths = set(annotators(plan)), dict[str, specs.AnnotatedTexts](), plan.paths
     for dataset in plan.evaluated:
         cells = plan.cells_of(dataset)
         judged = {cell.perturbation for cell in cells if cell.judge in names}
         for name in [name for name in ("systems", "original") if name in judged][:1]:
             marked = plan.datasets[dataset].gives_spans and name == "systems"
-            texts[dataset] = AnnotatedTexts(
+            texts[dataset] = specs.AnnotatedTexts(
                 set=name,
                 marked=paths.collected(dataset, "marked"),
                 targets=paths.targets(dataset, name),
@@ -115,20 +91,27 @@ def _look_of(*patterns: str) -> str:
     return hashlib.sha256(look.encode()).hexdigest()[:16]
 
 
-def spotcheck(plan: Plan) -> SpotcheckSpec:
+def spotcheck(plan: Plan) -> specs.SpotcheckSpec:
     """Show a sample of the perturbed texts."""
     sets = perturbed_sets(plan)
     names = {name for each in sets.values() for name, _ in each}
-    return SpotcheckSpec(
+    return specs.SpotcheckSpec(
         **computing("spotcheck"),
         study=plan.study.study,
         seed=plan.study.seed,
         templates=_look_of("texts/*", "report/style.css"),
         order=list(sets),
         datasets={
-            dataset: PerturbedDataset(
+            dataset: specs.PerturbedDataset(
                 name=plan.datasets[dataset].name,
-                sets=[_perturbed_set(plan, dataset, name, degree) for name, degree in each],
+                sets=[
+                    specs.PerturbedSet(
+                        perturbation=name,
+                        degree=degree,
+                        amount=plan.amount(dataset, name, degree).model_dump(),
+                    )
+                    for name, degree in each
+                ],
             )
             for dataset, each in sets.items()
         },
@@ -140,47 +123,36 @@ def spotcheck(plan: Plan) -> SpotcheckSpec:
     )
 
 
-def _perturbed_set(plan: Plan, dataset: str, name: str, degree: str) -> PerturbedSet:
-    """Return a perturbation in a degree, with the amount of change in its card."""
-    amount: Degree = plan.perturbations[name].degrees_for(dataset)[degree]  # type: ignore[index]
-    return PerturbedSet(perturbation=name, degree=degree, amount=amount.model_dump())
-
-
-def _perturbation_cards(plan: Plan) -> dict[str, PerturbationCard]:
+def _perturbation_cards(plan: Plan) -> dict[str, specs.PerturbationCard]:
     return {name: _perturbation_card(card) for name, card in plan.perturbations.items()}
 
 
-def _perturbation_card(card: AnyPerturbation) -> PerturbationCard:
+def _perturbation_card(card: cards.AnyPerturbation) -> specs.PerturbationCard:
     """Return a perturbation's description for pages."""
-    if isinstance(card, MadePerturbation):
+    if isinstance(card, cards.MadePerturbation):
         by = f"by the model {card.model}, form {card.form}"
-    elif isinstance(card, GradedPerturbation):
+    elif isinstance(card, cards.GradedPerturbation):
         made = f"the model {card.model}, form {card.form}" if card.model else "rule"
         by = f"by {made}; rated by {card.rating}"
-    elif isinstance(card, GivenPerturbation):
+    elif isinstance(card, cards.GivenPerturbation):
         by = f"by the authors of {card.dataset}"
-    elif isinstance(card, AttackPerturbation):
+    elif isinstance(card, cards.AttackPerturbation):
         by = f"by adding a text at the {card.position}"
     else:
         by = f"by the rule {card.rule}"
-    return PerturbationCard(
-        name=card.name,
-        level=card.level,
-        issue=card.issue,
-        method=card.method,
-        kind=card.kind,
-        by=by,
+    return specs.PerturbationCard(
+        **card.model_dump(include={"name", "level", "issue", "method"}), kind=card.kind, by=by
     )
 
 
-def _thresholded(judge: Judge) -> bool:
+def _thresholded(judge: cards.Judge) -> bool:
     """Return whether a judge's scores are numbers even if people give labels."""
     return judge.threshold is not None or judge.form == "length"
 
 
-def _judge_card(plan: Plan, name: str, judge: Judge) -> JudgeCard:
+def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
     """Return what the report shows about a judge."""
-    card = JudgeCard(
+    card = specs.JudgeCard(
         engine=engine_of(plan, name),
         form=judge.form,
         against=None if judge.form in ALONE else judge.against,
@@ -214,7 +186,7 @@ def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
     return [] if None in values else sorted({len(each) for each in values if each})
 
 
-def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
+def _derived_card(plan: Plan, card: cards.DerivedJudge) -> specs.JudgeCard:
     """Return a derived judge's members and method in words, and the hint of a member, if any."""
     few = len(card.members) <= FEW
     voted = {
@@ -227,16 +199,23 @@ def _derived_card(plan: Plan, card: DerivedJudge) -> JudgeCard:
     form += ", ".join(card.members) if few else f"{len(card.members)} judges"
     form += f"; errors merged by {card.supervisor.model}" if card.supervisor else ""
     hints = [hint.rating for name in card.members if (hint := plan.judges[name].hint)]
-    return JudgeCard(engine="derived", form=form, hint=hints[0] if hints else "")
+    return specs.JudgeCard(engine="derived", form=form, hint=hints[0] if hints else "")
 
 
-def report(plan: Plan, command: str) -> ReportSpec:
+def report(plan: Plan, command: str) -> specs.ReportSpec:
     """Write the report; `command` reproduces the study."""
     perturbations = {
-        name: PerturbationCard(name=card.name, level=card.level)
+        name: specs.PerturbationCard(name=card.name, level=card.level)
         for name, card in plan.perturbations.items()
     }
-    joined = {name: joined_files(plan, name) for name in plan.datasets}
+    distill = plan.study.distill
+    distilled = distill and specs.Distilled(
+        judge=distill.judge,
+        teacher=distill.teacher,
+        model=plan.student[1].name,
+        recipe=distill.recipe.model_dump(mode="json"),
+        log=plan.paths.distill("training.parquet"),
+    )
     return replace(
         _page(plan, "report", "index.html", perturbations, "report/*"),
         versions=versions(PACKAGES.values()),  # one spec names the pages of all jobs
@@ -244,8 +223,8 @@ def report(plan: Plan, command: str) -> ReportSpec:
         left_out=[*unordered(plan)],
         texts=bool(perturbed_sets(plan)),
         annotated=annotated(plan),
-        distilled=_distilled(plan),
-        joined={name: files for name, files in joined.items() if files},
+        distilled=distilled,
+        joined={name: files for name in plan.datasets if (files := joined_files(plan, name))},
         cards="judges/",
         figures=plan.paths.figures(),
         sections=plan.paths.sections(),
@@ -253,34 +232,23 @@ def report(plan: Plan, command: str) -> ReportSpec:
 
 
 def _page(
-    plan: Plan, job: str, page: str, perturbations: dict[str, PerturbationCard], *looks: str
-) -> ReportSpec:
-    """Return the common part of the report and the judges' cards; `looks` are patterns of
-    templates."""
-    study, paths = plan.study, plan.paths
-    return ReportSpec(
+    plan: Plan, job: str, page: str, perturbations: dict[str, specs.PerturbationCard], *looks: str
+) -> specs.ReportSpec:
+    """Return the common part of the report and the judges' cards; `looks`: their templates."""
+    paths = plan.paths
+    return specs.ReportSpec(
         **computing(job),
         templates=_look_of(*looks),
         perturbations=perturbations,
         results=plan.results,
         output=paths.report(page),
-        study=StudyFacts(
-            study=study.study,
-            seed=study.seed,
-            datasets=study.datasets,
-            judges=[*plan.judges, *plan.derived],
-            perturbations=study.perturbations,
-            share=study.share,
-            allow_missing=study.allow_missing,
+        study=specs.StudyFacts(
+            **plan.study.model_dump(include=SHOWN_OF_STUDY), judges=[*plan.judges, *plan.derived]
         ),
         tables={name: paths.table(name) for name in tables_of(plan)},
         datasets={
-            name: DatasetCard(
-                name=card.name,
-                task=card.task,
-                ratings=card.ratings,
-                licence=card.licence,
-                citation=card.citation,
+            name: specs.DatasetCard(
+                **card.model_dump(include=SHOWN_OF_DATASET),
                 aspects=plan.aspects_of(name),
                 report=paths.ingested(name),
                 labels={
@@ -297,26 +265,12 @@ def _page(
     )
 
 
-def _distilled(plan: Plan) -> Distilled | None:
-    """Return the trained judge, its teacher and recipe, and the file with the course of the
-    training."""
-    if (card := plan.study.distill) is None:
-        return None
-    return Distilled(
-        judge=card.judge,
-        teacher=card.teacher,
-        model=plan.student[1].name,
-        recipe=card.recipe.model_dump(mode="json"),
-        log=plan.paths.distill("training.parquet"),
-    )
-
-
-def judge_cards(plan: Plan) -> JudgeCardSpec:
+def judge_cards(plan: Plan) -> specs.JudgeCardSpec:
     """Write the judges' cards, one job for all of them."""
     ends, ends_of = _ends(plan)
     looks, perturbations = ("report/*", "texts/style.css"), _perturbation_cards(plan)
     page = _page(plan, "judge_card", "judges", perturbations, *looks)
-    return JudgeCardSpec(
+    return specs.JudgeCardSpec(
         **asdict(replace(page, cards="")),
         settings={name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
         models={name: model_settings(card) for name, card in plan.models.items()},
@@ -341,7 +295,7 @@ def settings_of(plan: Plan, judge: str) -> dict[str, object]:
     return {**settings, **({"prompts": prompts} if prompts else {})}
 
 
-def model_settings(card: Model) -> dict[str, object]:
+def model_settings(card: cards.Model) -> dict[str, object]:
     """Return the keys of a model's card that may be published."""
     shown = card.model_dump(mode="json", include=SHOWN, exclude_none=True)
     return {key: _masked(value) for key, value in shown.items() if value not in ({}, [])}
@@ -358,14 +312,14 @@ def _masked(value: object) -> object:
     return [_masked(one) for one in value] if isinstance(value, list) else value
 
 
-def _worst(plan: Plan, dataset: str) -> WorstCases:
+def _worst(plan: Plan, dataset: str) -> specs.WorstCases:
     """Return what determines which judgments of a dataset are the worst.
 
     Graded sets are left out: their texts are made from any reference, which has no score.
     """
     sets = plan.target_sets(dataset)
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
-    return WorstCases(
+    return specs.WorstCases(
         perturbations=[
             _lowered(plan, dataset, name, degree)
             for name, degree in plan.perturbed(dataset, "once", "chain")
@@ -376,9 +330,8 @@ def _worst(plan: Plan, dataset: str) -> WorstCases:
     )
 
 
-def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> ExpectedDrop:
-    """Return the aspects in which a perturbation should show, and the source of this
-    expectation."""
+def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> specs.ExpectedDrop:
+    """Return the aspects in which a perturbation should show, and why it should."""
     plain = set(plan.judged_on(dataset, perturbation))
     expected = plan.expectations.perturbations.get(perturbation) if plan.expectations else None
     task = plan.datasets[dataset].task
@@ -390,12 +343,12 @@ def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> Expect
         plain &= {name for name, weight in weights.items() if weight > 0}
         why = "weighted"
     aspects = [name for name in plan.aspects_of(dataset) if split(name)[0] in plain]
-    return ExpectedDrop(cell=f"{perturbation}.{degree}", aspects=aspects, why=why)
+    return specs.ExpectedDrop(cell=f"{perturbation}.{degree}", aspects=aspects, why=why)
 
 
-def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, Ends]]], dict[str, int]]:
+def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, specs.Ends]]], dict[str, int]]:
     """Return the distinct ends of judges' scores, and judge -> the position of its ends."""
-    distinct, which = dict[str, dict[str, dict[str, Ends]]](), dict[str, int]()
+    distinct, which = dict[str, dict[str, dict[str, specs.Ends]]](), dict[str, int]()
     for judge in [*plan.judges, *plan.derived]:
         names = [name for name in plan.evaluated if judge in plan.judges_of(name)]
         ends = {name: facts_of(plan, name, judge).ends for name in names}
@@ -404,10 +357,10 @@ def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, Ends]]], dict[str, int]]
     return list(distinct.values()), which
 
 
-def explore(plan: Plan) -> ExploreSpec:
+def explore(plan: Plan) -> specs.ExploreSpec:
     """Show every judgment next to its text."""
     names = [*plan.judges, *plan.derived]
-    return ExploreSpec(
+    return specs.ExploreSpec(
         **computing("explore"),
         study=plan.study.study,
         templates=_look_of("explore/*", "texts/style.css", "report/style.css"),
@@ -416,7 +369,12 @@ def explore(plan: Plan) -> ExploreSpec:
             for name in plan.datasets
             if (cells := plan.cell_aspects_of(name))
         ],
-        judges={name: _answers(plan, name) for name in names},
+        judges={
+            name: f"made from {len(plan.derived[name].members)} judges"
+            if name in plan.derived
+            else f"{engine_of(plan, name)}, form {plan.judges[name].form}"
+            for name in names
+        },
         models={name: plan.model_of(name) for name in names},
         perturbations=_perturbation_cards(plan),
         results=plan.results,
@@ -427,11 +385,11 @@ def explore(plan: Plan) -> ExploreSpec:
     )
 
 
-def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> ExploredDataset:
+def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> specs.ExploredDataset:
     """Return a dataset with its sets of texts, aspects and cells, each in the study's order."""
     card = plan.datasets[name]
     judged = {cell.perturbation for cell in cells}
-    return ExploredDataset(
+    return specs.ExploredDataset(
         id=name,
         name=card.name,
         ratings=card.ratings,
@@ -459,10 +417,3 @@ def _aspect_name(plan: Plan, aspect: str) -> str:
     name, criterion = split(aspect)
     title = plan.aspects[name].name
     return f"{title}, criterion {criterion}" if criterion else title
-
-
-def _answers(plan: Plan, judge: str) -> str:
-    """Return a judge's engine and form in words."""
-    if judge in plan.derived:
-        return f"made from {len(plan.derived[judge].members)} judges"
-    return f"{engine_of(plan, judge)}, form {plan.judges[judge].form}"

@@ -10,27 +10,7 @@ from msgspec.structs import replace
 
 from judgescope.core.cells import split
 from judgescope.core.names import COMPARED, ORIGINAL
-from judgescope.methods.base import (
-    AltTest,
-    AspectScale,
-    AspectWeights,
-    AsRater,
-    Bar,
-    Comparison,
-    EnsembleMembers,
-    Expected,
-    ExpectedChange,
-    Hinted,
-    JoinedTable,
-    Members,
-    Prices,
-    Required,
-    StatisticsSpec,
-    Step,
-    TablesSpec,
-    Training,
-    Turned,
-)
+from judgescope.methods import base
 from judgescope.methods.registry import METHODS
 from judgescope.plan.code import computing
 from judgescope.plan.generators import attacks_of, made_of, spender
@@ -39,7 +19,9 @@ from judgescope.plan.specs.graded_sets import graded_texts
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import COMPARE, AskedModel, CommandModel
 
-FREE: Final[Prices] = {"input": 0.0, "output": 0.0}
+OF_DATASET = {"ratings", "fault_free_system", "families", "reference_systems"}
+"""Keys of a dataset's card that statistics depend on."""
+FREE: Final[base.Prices] = {"input": 0.0, "output": 0.0}
 WHEN: dict[str, Callable[[Plan], object]] = {
     "draws": lambda plan: any(judge.draws > 1 for judge in plan.judges.values()),
     "votes": lambda plan: (
@@ -77,14 +59,14 @@ def datasets_of(plan: Plan, table: str) -> list[str]:
     return datasets[METHODS[table].datasets]
 
 
-def tables(plan: Plan) -> TablesSpec:
+def tables(plan: Plan) -> base.TablesSpec:
     """Join the datasets' parts of every result table."""
     names = tables_of(plan)
     across = [METHODS[name].across for name in names if METHODS[name].across]
-    return TablesSpec(
+    return base.TablesSpec(
         **computing("tables", *across),
         tables={
-            plan.paths.table(name).removesuffix(".parquet"): JoinedTable(
+            plan.paths.table(name).removesuffix(".parquet"): base.JoinedTable(
                 parts=[plan.paths.statistics(name, each) for each in datasets_of(plan, name)],
                 across=METHODS[name].across or None,
             )
@@ -93,7 +75,7 @@ def tables(plan: Plan) -> TablesSpec:
     )
 
 
-def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
+def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
     """Compute one dataset's part of a result table."""
     card, improved, method = plan.datasets[dataset], plan.improved(dataset), METHODS[table]
     sets = plan.target_sets(dataset)
@@ -105,20 +87,20 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
     ]
     facts = {name: facts_of(plan, dataset, name) for name in judges}
     if "bought" in method.parts:
-        facts = {name: replace(one, price=_price_of(plan, name)) for name, one in facts.items()}
+        prices = {name: _price(plan, plan.model_of(name)) for name in judges}
+        facts = {name: replace(one, price=prices[name]) for name, one in facts.items()}
     loaded = [table]
     if "verdicts" in method.parts:
         loaded += [path.rpartition(".")[0] for path in _claims(plan)]
     modules = dict.fromkeys(f"judgescope.methods.{name}" for name in loaded)
-    spec = StatisticsSpec(
+    spec = base.StatisticsSpec(
         **computing("statistics", *modules),
         table=table,
         dataset=dataset,
         seed=plan.study.seed,
-        ratings=card.ratings,
-        fault_free_system=card.fault_free_system,
+        **card.model_dump(include=OF_DATASET),
         aspects={
-            aspect: AspectScale(
+            aspect: base.AspectScale(
                 values=scale.values(),
                 ends=(scale.min, scale.max),
                 labels=scale.labels if scale.categorical else [],
@@ -143,10 +125,8 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
         ],
         allow_missing=plan.study.allow_missing,
         missing=None if plan.study.missing == "drop" else plan.study.missing,
-        families=card.families,
         anonymous_systems=card.prefers and card.columns is not None and not card.columns.systems,
         improved=card_hash(improved) if improved else None,
-        reference_systems=card.reference_systems,
         exclude_reference_systems=plan.study.exclude_reference_systems,
         targets=sets,
         results=plan.results,
@@ -155,7 +135,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> StatisticsSpec:
     return replace(spec, **_part_of(plan, table, dataset).fields)
 
 
-def _turned(plan: Plan, dataset: str, judges: Sequence[str]) -> Turned | None:
+def _turned(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned | None:
     """Return min + max, from which ratings and scores are subtracted if the lowest is best."""
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
     people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}
@@ -164,7 +144,7 @@ def _turned(plan: Plan, dataset: str, judges: Sequence[str]) -> Turned | None:
         for name in judges
         if not plan.compares(name) and (sums := turned(plan, dataset, name))
     }
-    return Turned(ratings=people, scores=scores) if people or scores else None
+    return base.Turned(ratings=people, scores=scores) if people or scores else None
 
 
 def own_files(plan: Plan, table: str, dataset: str) -> list[str]:
@@ -183,8 +163,7 @@ class Part(NamedTuple):
 
 
 def _part_of(plan: Plan, table: str, dataset: str) -> Part:
-    """Return all parts that a table reads; the verdicts read the parts of all tables with
-    claims."""
+    """Return all parts that a table reads; the verdicts read those of all tables with claims."""
     methods = [METHODS[table]]
     if "verdicts" in methods[0].parts:
         methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
@@ -210,13 +189,13 @@ def _claims(plan: Plan) -> list[str]:
 
 def _as_rater(plan: Plan, dataset: str) -> Part:
     margin, raters = plan.study.as_rater_margin, plan.datasets[dataset].raters
-    return Part({"as_rater": AsRater(margin=margin, raters=raters)})
+    return Part({"as_rater": base.AsRater(margin=margin, raters=raters)})
 
 
 def _alt_test(plan: Plan, dataset: str) -> Part:
     card = plan.study.alt_test
     epsilon = card.epsilon_of(dataset)
-    return Part({"alt_test": AltTest(epsilon=epsilon, unit=card.unit, ordered=card.ordered)})
+    return Part({"alt_test": base.AltTest(epsilon=epsilon, unit=card.unit, ordered=card.ordered)})
 
 
 def _bought(plan: Plan, dataset: str) -> Part:
@@ -225,30 +204,25 @@ def _bought(plan: Plan, dataset: str) -> Part:
     bought = [plan.paths.collected(name, "bought") for name in names[: names.index(dataset) + 1]]
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     members = {
-        name: Members(members=card.members, supervised=card.supervisor is not None)
+        name: base.Members(members=card.members, supervised=card.supervisor is not None)
         for name, card in plan.derived.items()
     }
     prices = {name: _price(plan, writers[name]) for name in sorted(writers)}
     return Part({"bought": bought, "writers": prices, "made_of": members}, bought)
 
 
-def _price_of(plan: Plan, judge: str) -> Prices | None:
-    """Return the price of a million of a judge's tokens, or None if it is unknown."""
-    asked = judge in plan.judges and plan.is_asked(plan.judges[judge].model)
-    return _price(plan, plan.judges[judge].model) if asked else FREE
-
-
-def _price(plan: Plan, model: str) -> Prices | None:
-    card = plan.models[model]
-    assert isinstance(card, AskedModel)
+def _price(plan: Plan, model: str) -> base.Prices | None:
+    """Return the price of a million of a model's tokens, or None if it is unknown."""
+    card = plan.models.get(model)  # None for derived judges
+    if not isinstance(card, AskedModel):
+        return FREE
     if card.price is None:
         return FREE if isinstance(card, CommandModel) else None
     return card.price.model_dump()
 
 
 def _construction(plan: Plan, dataset: str) -> Part:
-    """The steps in which models built texts for a dataset, and the files that show their
-    quality."""
+    """The steps in which models built a dataset's texts, and the files that show their quality."""
     names = {
         **{ORIGINAL: "references"},
         **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "chain")},
@@ -256,7 +230,7 @@ def _construction(plan: Plan, dataset: str) -> Part:
     }
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     steps = [
-        Step(step=step, writer=writer, model=model, price=_price(plan, model))
+        base.Step(step=step, writer=writer, model=model, price=_price(plan, model))
         for writer, model in writers.items()
         for step in [
             names.get(writer, "comparisons with anchors" if writer.startswith(COMPARED) else None)
@@ -274,7 +248,7 @@ def _ensembles(plan: Plan, dataset: str) -> Part:
     judges, distill = set(plan.judges_of(dataset)), plan.study.distill
     student = {distill.teacher: distill.judge} if distill and distill.judge in judges else {}
     ensembles = {
-        name: EnsembleMembers(
+        name: base.EnsembleMembers(
             members=sorted(card.members),
             min_members=card.min_annotators,
             mixed=[
@@ -298,10 +272,10 @@ def _ends(plan: Plan, dataset: str, judge: str, aspect: str) -> tuple[float, flo
 def _expected(plan: Plan, dataset: str) -> Part:
     card = plan.expectations
     assert card is not None, "the method confusion has expectations"
-    expected = Expected(
+    expected = base.Expected(
         id=f"{card.expectations}@{card_hash(card)}",
         changes={
-            name: ExpectedChange(drop=one.drop, same=one.same)
+            name: base.ExpectedChange(drop=one.drop, same=one.same)
             for name, one in card.perturbations.items()
         },
         margin=plan.study.confusion.margin,
@@ -327,7 +301,7 @@ def _robust(plan: Plan, dataset: str) -> Part:
         if card.hint is None and card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
     hinted = {
-        name: Hinted(rating=card.hint.rating, baseline=card.hint.baseline)
+        name: base.Hinted(rating=card.hint.rating, baseline=card.hint.baseline)
         for name, card in cards.items()
         if card.hint
     }
@@ -345,29 +319,28 @@ def _spans(plan: Plan, dataset: str) -> Part:
 def _training(plan: Plan, dataset: str) -> Part:
     losses, export = plan.paths.distill("losses.parquet"), plan.paths.distill("export.json")
     card = plan.distillation
-    training = Training(judge=card.judge, teacher=card.teacher, losses=losses, export=export)
+    training = base.Training(judge=card.judge, teacher=card.teacher, losses=losses, export=export)
     return Part({"training": training}, [losses, export])
 
 
 def _verdicts(plan: Plan, dataset: str) -> Part:
-    """The functions of claims; the study's bars, and the parts of tables needed to decide on
-    them."""
+    """The functions of claims; the study's bars, and the parts of tables that decide on them."""
     if not plan.study.require:
         return Part({"claims": _claims(plan)})
     deciding = [name for name in tables_of(plan) if METHODS[name].bars]
     parts = [plan.paths.statistics(table, dataset) for table in deciding]
-    required = Required(bars=bars_of(plan.study.require), parts=parts)
+    required = base.Required(bars=bars_of(plan.study.require), parts=parts)
     return Part({"claims": _claims(plan), "required": required}, parts)
 
 
-def bars_of(require: dict[str, float | dict[str, float]]) -> list[Bar]:
+def bars_of(require: dict[str, float | dict[str, float]]) -> list[base.Bar]:
     """Return the bars of a study's key `require`."""
     required = []
     for key, bar in require.items():
         name, _, level = key.partition(".")
         bars = bar.items() if isinstance(bar, dict) else [(None, bar)]
         required += [
-            Bar(statistic=name, level=level or None, aspect=aspect, bar=value)
+            base.Bar(statistic=name, level=level or None, aspect=aspect, bar=value)
             for aspect, value in bars
         ]
     return required
@@ -378,7 +351,9 @@ def _weights(plan: Plan, dataset: str) -> Part:
     if card is None:
         return Part({"weights": None})
     by_perturbation = card.tasks.get(plan.datasets[dataset].task, {})
-    weights = AspectWeights(id=f"{card.weights}@{card_hash(card)}", by_perturbation=by_perturbation)
+    weights = base.AspectWeights(
+        id=f"{card.weights}@{card_hash(card)}", by_perturbation=by_perturbation
+    )
     return Part({"weights": weights})
 
 
@@ -388,7 +363,7 @@ PARTS: dict[str, Callable[[Plan, str], Part]] = {
     "bought": _bought,
     "compared": lambda plan, _: Part({"compared": plan.study.comparison.judges}),
     "comparison": lambda plan, _: Part(
-        {"comparison": Comparison(**plan.study.comparison.model_dump())}
+        {"comparison": base.Comparison(**plan.study.comparison.model_dump())}
     ),
     "construction": _construction,
     "ensembles": _ensembles,

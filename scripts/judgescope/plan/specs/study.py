@@ -9,17 +9,7 @@ from judgescope.plan.code import computing
 from judgescope.plan.judges import card_hash, engine_of
 from judgescope.plan.preflight import CheckSpec, FileOwner, PreflightSpec
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import (
-    FOLDERS,
-    CommandModel,
-    Dataset,
-    Hub,
-    LlamaModel,
-    OpenAIModel,
-    Published,
-    RecordedModel,
-    VllmModel,
-)
+from judgescope.schema import cards
 
 
 def preflight(plan: Plan) -> PreflightSpec:
@@ -31,16 +21,23 @@ def preflight(plan: Plan) -> PreflightSpec:
         owners={
             name: FileOwner(
                 files={
-                    role: file.model_dump(mode="json") if isinstance(file, Hub) else file
+                    role: file.model_dump(mode="json") if isinstance(file, cards.Hub) else file
                     for role, file in card.files.items()
                 },
                 sha256=card.sha256,
-                published=card.published if isinstance(card, Published) else {},
+                published=card.published if isinstance(card, cards.Published) else {},
                 folder=plan.folders[kind, name],
-                where=f"{FOLDERS[kind]}/{name}.yaml",
+                where=f"{cards.FOLDERS[kind]}/{name}.yaml",
             )
             for kind, name, card in plan.cards()
-            if isinstance(card, Dataset | RecordedModel | CommandModel | LlamaModel | VllmModel)
+            if isinstance(
+                card,
+                cards.Dataset
+                | cards.RecordedModel
+                | cards.CommandModel
+                | cards.LlamaModel
+                | cards.VllmModel,
+            )
             and card.files
         },
         data=plan.study.data,
@@ -54,7 +51,7 @@ def preflight(plan: Plan) -> PreflightSpec:
         programs={
             name: card.model_dump(mode="json")
             for name, card in plan.models.items()
-            if isinstance(card, CommandModel)
+            if isinstance(card, cards.CommandModel)
         },
         output=plan.paths.preflight(),
     )
@@ -62,12 +59,12 @@ def preflight(plan: Plan) -> PreflightSpec:
 
 def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
     """Return the sources of the keys of some models' endpoints and proxies."""
-    cards = [
+    endpoints = [
         located(card, Path(plan.folders["model", name]), Path(plan.study.data))
         for name in models
-        if isinstance(card := plan.models[name], OpenAIModel)
+        if isinstance(card := plan.models[name], cards.OpenAIModel)
     ]
-    sources = [source for card in cards for source in (card.key_source, card.proxy_auth)]
+    sources = [source for card in endpoints for source in (card.key_source, card.proxy_auth)]
     return [source for source in sources if source]
 
 

@@ -6,30 +6,13 @@ from judgescope.engines import ENGINES
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.rules import Addition, PerturbSpec, RuleUse
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
+from judgescope.plan import generators
 from judgescope.plan.code import computing
-from judgescope.plan.generators import (
-    Maker,
-    Writer,
-    addition,
-    analyses_of,
-    analysts,
-    improvements,
-    lowered,
-)
 from judgescope.plan.judges import prompt_aspects, rating_scales
 from judgescope.plan.study import Plan
 from judgescope.prompts import Change, change_of
 from judgescope.replies.specs import AnalysedJudge, AnalyseSpec, ModelSpec, WriterSpec
-from judgescope.schema.cards import (
-    MODULES,
-    AttackPerturbation,
-    Decoding,
-    Degree,
-    GivenPerturbation,
-    MadePerturbation,
-    References,
-    RulePerturbation,
-)
+from judgescope.schema import cards
 
 DEGREE = "single"
 """The degree of every graded set, and of every set of texts that a dataset contains."""
@@ -40,7 +23,7 @@ def ingest(plan: Plan, dataset: str) -> IngestSpec:
     card, paths = plan.datasets[dataset], plan.paths
     original = REFERENCES if plan.improved(dataset) else ORIGINAL
     return IngestSpec(
-        **computing("ingest", MODULES[card.format]),
+        **computing("ingest", cards.MODULES[card.format]),
         dataset=card.model_dump(mode="json", exclude={"rewrite_references"}),
         folder=plan.folders["dataset", dataset],
         data=plan.study.data,
@@ -59,7 +42,7 @@ def ingest(plan: Plan, dataset: str) -> IngestSpec:
 def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
     """Read a set of texts of known quality from a dataset, with ratings or in order."""
     card = plan.perturbations[given]
-    assert isinstance(card, GivenPerturbation)
+    assert isinstance(card, cards.GivenPerturbation)
     rated = card.role == "global"
     return TakeSpec(
         **computing("take"),
@@ -69,7 +52,7 @@ def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
         folder=plan.folders["dataset", dataset],
         data=plan.study.data,
         role=card.role,
-        aspect=plan.lowered(dataset, card),
+        aspect=plan.lowered(dataset, given),
         classes=classes(plan, dataset, given) if rated else [],
         items=plan.paths.items(dataset),
         output=plan.paths.targets(dataset, f"{given}.{DEGREE}"),
@@ -79,89 +62,53 @@ def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
 
 def classes(plan: Plan, dataset: str, name: str) -> list[float]:
     """Return the possible ratings of the aspect of a graded set of texts, the lowest first."""
-    aspect = plan.lowered(dataset, plan.perturbations[name])
-    values = plan.scale_of(dataset, aspect).values()
+    values = plan.scale_of(dataset, plan.lowered(dataset, name)).values()
     assert values is not None  # checks/prompts.py, and the datasets' cards
     return values
 
 
 def perturb(plan: Plan, dataset: str, perturbation: str, degree: str) -> PerturbSpec:
     """Perturb a dataset's originals by a rule or an attack."""
+    card = plan.perturbations[perturbation]
+    change: Addition | RuleUse
+    if isinstance(card, cards.AttackPerturbation):
+        change = generators.addition(plan, dataset, perturbation, degree)
+    else:
+        assert isinstance(card, cards.RulePerturbation)
+        change = RuleUse(
+            **card.model_dump(include={"rule", "errors", "steps"}),
+            options=plan.amount(dataset, perturbation, degree).model_dump(exclude_none=True),
+            seed=plan.study.seed,
+            items=plan.paths.items(dataset),
+        )
     return PerturbSpec(
         **computing("perturb"),
         dataset=dataset,
         perturbation=perturbation,
         degree=degree,
-        change=_change_without_model(plan, dataset, perturbation, degree),
+        change=change,
         input=plan.paths.targets(dataset, ORIGINAL),
         output=plan.paths.targets(dataset, f"{perturbation}.{degree}"),
-    )
-
-
-def _change_without_model(
-    plan: Plan, dataset: str, perturbation: str, degree: str
-) -> Addition | RuleUse:
-    card = plan.perturbations[perturbation]
-    if isinstance(card, AttackPerturbation):
-        return addition(plan, dataset, perturbation, degree)
-    assert isinstance(card, RulePerturbation)
-    options = card.degrees_for(dataset)[degree]  # type: ignore[index]
-    return RuleUse(
-        rule=card.rule,
-        options=options.model_dump(exclude_none=True),
-        errors=[*card.errors],
-        steps=card.steps,
-        seed=plan.study.seed,
-        items=plan.paths.items(dataset),
     )
 
 
 # ---- texts that a model writes ------------------------------------------------------------------
 
 
-def make_texts(plan: Plan, dataset: str, name: str, degree: str) -> MakeTextsSpec:
-    """Let a model make texts from a dataset's originals."""
-    card = plan.perturbations[name]
-    assert isinstance(card, MadePerturbation)
-    amount = card.degrees_for(dataset)[degree]  # type: ignore[index]
-    return _made(plan, dataset, name, degree, card, amount)
-
-
-def improve(plan: Plan, dataset: str) -> MakeTextsSpec | WriteReferencesSpec:
-    """Let a model write a dataset's originals, from its references or as new texts."""
-    card, paths = improvements(plan)[dataset], plan.paths
-    if not isinstance(card, References):
-        return _made(plan, dataset, ORIGINAL, None, card, Degree())
-    return WriteReferencesSpec(
-        **computing("write_references", ENGINES[plan.models[card.model].engine]),
-        dataset=dataset,
-        seed=plan.study.seed,
-        share=plan.study.share,
-        items=plan.paths.items(dataset),
-        task=plan.datasets[dataset].task,
-        writer=writer(plan, card.model, card.form, card),
-        draws=card.draws,
-        keep=card.keep,
-        checks=[*card.checks],
-        fallback_to_reference=card.fallback_to_reference,
-        input=paths.targets(dataset, REFERENCES),
-        kept=paths.construction(dataset, ORIGINAL),
-        output=paths.targets(dataset, ORIGINAL),
-        replies=paths.made(dataset, ORIGINAL),
-    )
-
-
-def _made(
-    plan: Plan, dataset: str, perturbation: str, degree: str | None, card: Maker, amount: Degree
+def make_texts(
+    plan: Plan, dataset: str, perturbation: str, degree: str | None = None
 ) -> MakeTextsSpec:
-    """Return the spec of a set of targets that a model writes from another set."""
-    name, paths = perturbation if degree is None else f"{perturbation}.{degree}", plan.paths
+    """Let a model make texts from a dataset's originals, or these (no `degree`) from references."""
+    card, paths = generators.writer_of(plan, dataset, perturbation), plan.paths
+    assert isinstance(card, generators.Maker)
+    name = perturbation if degree is None else f"{perturbation}.{degree}"
+    amount = card.degrees_for(dataset)[degree or ""]  # type: ignore[index]
     return MakeTextsSpec(
         **computing("write_texts", ENGINES[plan.models[card.model].engine]),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,
-        items=plan.paths.items(dataset),
+        items=paths.items(dataset),
         perturbation=perturbation,
         degree=degree,
         task=plan.datasets[dataset].task,
@@ -176,14 +123,34 @@ def _made(
     )
 
 
-def change(plan: Plan, dataset: str, card: Writer) -> Change:
+def write_references(plan: Plan, dataset: str) -> WriteReferencesSpec:
+    """Let a model write a dataset's originals as new texts."""
+    card, paths = plan.improved(dataset), plan.paths
+    assert isinstance(card, cards.References)
+    return WriteReferencesSpec(
+        **computing("write_references", ENGINES[plan.models[card.model].engine]),
+        dataset=dataset,
+        seed=plan.study.seed,
+        share=plan.study.share,
+        items=paths.items(dataset),
+        task=plan.datasets[dataset].task,
+        writer=writer(plan, card.model, card.form, card),
+        **card.model_dump(include={"draws", "keep", "checks", "fallback_to_reference"}),
+        input=paths.targets(dataset, REFERENCES),
+        kept=paths.construction(dataset, ORIGINAL),
+        output=paths.targets(dataset, ORIGINAL),
+        replies=paths.made(dataset, ORIGINAL),
+    )
+
+
+def change(plan: Plan, dataset: str, card: generators.Writer) -> Change:
     """Return the change that a writer's card requests, with the aspect that it lowers."""
-    return change_of({**card.model_dump(mode="json"), **lowered(plan, dataset, card)})
+    return change_of({**card.model_dump(mode="json"), **generators.lowered(plan, dataset, card)})
 
 
 def written_references(plan: Plan, dataset: str) -> str | None:
     """Return the file of the references that a model writes for a dataset, or None."""
-    written = isinstance(plan.improved(dataset), References)
+    written = isinstance(plan.improved(dataset), cards.References)
     return plan.paths.construction(dataset, ORIGINAL) if written else None
 
 
@@ -199,7 +166,7 @@ def model_identity(plan: Plan, model: str) -> dict[str, object]:
     return card.model_dump(mode="json", include=card.keys_for("asking"))
 
 
-def writer(plan: Plan, model: str, form: str, card: Decoding) -> WriterSpec:
+def writer(plan: Plan, model: str, form: str, card: cards.Decoding) -> WriterSpec:
     """Return how a model is asked to write, with the decoding of a card."""
     return WriterSpec(
         model=asked_model(plan, model),
@@ -209,9 +176,9 @@ def writer(plan: Plan, model: str, form: str, card: Decoding) -> WriterSpec:
     )
 
 
-def decoding_of(card: Decoding) -> dict[str, float | str]:
+def decoding_of(card: cards.Decoding) -> dict[str, float | str]:
     """Return the decoding settings of a card."""
-    keys: dict[str, float | str] = card.model_dump(include=Decoding.keys_for("asking"))
+    keys: dict[str, float | str] = card.model_dump(include=cards.Decoding.keys_for("asking"))
     return keys
 
 
@@ -220,7 +187,20 @@ def decoding_of(card: Decoding) -> dict[str, float | str]:
 
 def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
     """Let a model explain the ratings of the demonstrations in judges' prompts."""
-    judges = {name: _analysed(plan, dataset, name) for name in analysts(plan, dataset)[model]}
+    judges = {}
+    for name in generators.analysts(plan, dataset)[model]:
+        card, analyses = plan.judges[name], generators.analyses_of(plan, name)
+        assert (
+            card.shots is not None and analyses is not None
+        )  # analysts() returns only such judges
+        judges[name] = AnalysedJudge(
+            form=analyses.form,
+            decoding=decoding_of(analyses),
+            n=card.shots.n,
+            share=card.share,
+            aspects=plan.rated_by(name, dataset),
+            attempts=analyses.attempts,
+        )
     made = f"{ANALYSES}{model}"
     return AnalyseSpec(
         **computing("analyse", ENGINES[plan.models[model].engine]),
@@ -234,18 +214,4 @@ def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
         results=plan.results,
         output=plan.paths.construction(dataset, made),
         replies=plan.paths.made(dataset, made),
-    )
-
-
-def _analysed(plan: Plan, dataset: str, judge: str) -> AnalysedJudge:
-    """Return how the analyses for a judge are requested."""
-    card, analyses = plan.judges[judge], analyses_of(plan, judge)
-    assert card.shots is not None and analyses is not None  # analysts() returns only such judges
-    return AnalysedJudge(
-        form=analyses.form,
-        decoding=decoding_of(analyses),
-        n=card.shots.n,
-        share=card.share,
-        aspects=plan.rated_by(judge, dataset),
-        attempts=analyses.attempts,
     )

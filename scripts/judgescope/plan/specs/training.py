@@ -3,17 +3,7 @@
 from msgspec.structs import asdict
 
 from judgescope.core.names import SYSTEMS, WRITTEN
-from judgescope.distill.specs import (
-    CheckStudentSpec,
-    ExampleFiles,
-    ExportSpec,
-    SampleSpec,
-    Student,
-    TaughtDataset,
-    TraineeSpec,
-    TrainSpec,
-    WriteNewSpec,
-)
+from judgescope.distill import specs
 from judgescope.engines import ENGINES
 from judgescope.plan.code import computing
 from judgescope.plan.judges import prompt_aspects, rating_scales
@@ -27,10 +17,10 @@ def adapter_files(plan: Plan) -> list[str]:
     return [plan.paths.distill(f"adapter/{name}") for name in ADAPTER_FILES]
 
 
-def _student(plan: Plan) -> Student:
+def _student(plan: Plan) -> specs.Student:
     """Return everything that determines the prompts on which the judge is trained."""
     judge, model = plan.student
-    return Student(
+    return specs.Student(
         model=model_identity(plan, model.model),
         judge=judge.model_dump(mode="json"),
         templates=dict(plan.templates[judge.form]),
@@ -39,12 +29,12 @@ def _student(plan: Plan) -> Student:
     )
 
 
-def _taught(plan: Plan, dataset: str) -> TaughtDataset:
+def _taught(plan: Plan, dataset: str) -> specs.TaughtDataset:
     """Return what prompts show about the aspects of both judges, and the sets of texts."""
     learnt = plan.rated_by(plan.distillation.judge, dataset)
     shared = [name for name in plan.rated_by(plan.distillation.teacher, dataset) if name in learnt]
     aspects = prompt_aspects(plan, dataset)
-    return TaughtDataset(
+    return specs.TaughtDataset(
         task=plan.datasets[dataset].task,
         aspects={name: aspects[name] for name in shared},
         scales=rating_scales(plan, dataset),
@@ -53,11 +43,11 @@ def _taught(plan: Plan, dataset: str) -> TaughtDataset:
     )
 
 
-def sample(plan: Plan) -> SampleSpec:
+def sample(plan: Plan) -> specs.SampleSpec:
     """Draw the texts and aspects for training."""
     card = plan.distillation
     members = [plan.judges[name] for name in plan.teachers if name in plan.judges]
-    return SampleSpec(
+    return specs.SampleSpec(
         **computing("sample_distill"),
         seed=plan.study.seed,
         n_texts=card.systems,
@@ -73,11 +63,11 @@ def sample(plan: Plan) -> SampleSpec:
     )
 
 
-def write_new(plan: Plan, dataset: str, model: str) -> WriteNewSpec:
+def write_new(plan: Plan, dataset: str, model: str) -> specs.WriteNewSpec:
     """Let a model write training texts for a dataset's items."""
     card, name = plan.distillation.write, f"{WRITTEN}{model}"
     assert card is not None
-    return WriteNewSpec(
+    return specs.WriteNewSpec(
         **computing("write_new", ENGINES[plan.models[model].engine]),
         dataset=dataset,
         name=name,
@@ -91,10 +81,10 @@ def write_new(plan: Plan, dataset: str, model: str) -> WriteNewSpec:
     )
 
 
-def _trainee(plan: Plan, job: str) -> TraineeSpec:
+def _trainee(plan: Plan, job: str) -> specs.TraineeSpec:
     """Return the model that is trained in a job, and how."""
     judge, model = plan.student
-    return TraineeSpec(
+    return specs.TraineeSpec(
         code=computing(job)["code"],
         versions={},  # it runs in its own environment, whose versions the adapter names
         model=asked_model(plan, model.model),
@@ -103,19 +93,19 @@ def _trainee(plan: Plan, job: str) -> TraineeSpec:
     )
 
 
-def check_student(plan: Plan) -> CheckStudentSpec:
+def check_student(plan: Plan) -> specs.CheckStudentSpec:
     """Check whether the model can be trained, before any request is sent."""
-    return CheckStudentSpec(
+    return specs.CheckStudentSpec(
         **asdict(_trainee(plan, "check_student")),
         sample=plan.paths.sample(),
         output=plan.paths.student(),
     )
 
 
-def export(plan: Plan) -> ExportSpec:
+def export(plan: Plan) -> specs.ExportSpec:
     """Write the teacher's answers as training examples."""
     teacher, paths = plan.distillation.teacher, plan.paths
-    return ExportSpec(
+    return specs.ExportSpec(
         **computing("export_distill"),
         teacher=teacher,
         model=plan.model_of(teacher),
@@ -123,17 +113,17 @@ def export(plan: Plan) -> ExportSpec:
         student=_student(plan),
         sample=paths.sample(),
         results=plan.results,
-        examples=ExampleFiles(
+        examples=specs.ExampleFiles(
             train=paths.distill("train.jsonl"), held_out=paths.distill("held_out.jsonl")
         ),
         output=paths.distill("export.json"),
     )
 
 
-def train(plan: Plan) -> TrainSpec:
+def train(plan: Plan) -> specs.TrainSpec:
     """Train the model on the examples."""
     paths = plan.paths
-    return TrainSpec(
+    return specs.TrainSpec(
         **asdict(_trainee(plan, "train_judge")),
         seed=plan.study.seed,
         student=paths.student(),

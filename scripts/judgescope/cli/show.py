@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgescope.cli.terminal import UNDEFINED, aligned, plain
 from judgescope.core.errors import UserError
-from judgescope.schema.tables import RESULT_COLUMNS, read_table
+from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.result import NO_AGREEMENT
 
 if TYPE_CHECKING:
@@ -97,14 +97,12 @@ def tables_of(study: Path) -> dict[str, Path]:
 
 def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
     """Return a study's table; raise UserError if it has no such table."""
-    from judgescope.schema.tables import read_frame
-
     if table not in tables:
         folder = next(iter(tables.values())).parent
         raise UserError(
             "the study does not have this table", where=str(folder), got=table, allowed=tables
         )
-    return read_frame("results", tables[table])
+    return frame_of(read_table("results", tables[table]))
 
 
 def overview(tables: Mapping[str, Path]) -> list[str]:

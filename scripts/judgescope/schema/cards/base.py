@@ -84,11 +84,8 @@ def _as_list(value: object) -> object:
 
 
 def _as_roles(value: object) -> object:
-    return {"data": value} if isinstance(value, str | Hub) or _is_hub(value) else value
-
-
-def _is_hub(value: object) -> bool:
-    return isinstance(value, dict) and "hub" in value and not isinstance(value["hub"], dict)
+    hub = isinstance(value, dict) and "hub" in value and not isinstance(value["hub"], dict)
+    return {"data": value} if hub or isinstance(value, str | Hub) else value
 
 
 def _form(value: object) -> str:

@@ -69,16 +69,6 @@ class Annotation(Card):
         """Return the scale of the overall score, on which a word equals its number."""
         return PERCENT if self.score == "percent" else OVERALL
 
-    def told(self) -> dict[str, Any]:
-        """Return the prompt variable `annotation`; both its scales are words, the lowest first."""
-        scores = {"categories": VERDICTS, "integers": NUMBERS, "percent": HUNDREDTHS}
-        return {
-            "scores": scores[self.score],
-            "severities": NUMBERS if self.severity == "integers" else SEVERITIES,
-            "most": MOST_ERRORS,
-            **self.model_dump(include={"rules", "categories"}),
-        }
-
 
 ASPECT = "{aspect}"
 """Stands for the aspect in the name of a column of recorded scores."""
@@ -186,7 +176,6 @@ def _kind_of_scale(value: object) -> str:
     return "named" if scales and all(isinstance(scale, dict | Scale) for scale in scales) else "one"
 
 
-Threshold = Annotated[float, Field(allow_inf_nan=False)] | Literal["best"]
 JudgeScale = Annotated[
     Annotated[Scale, Tag("one")] | Annotated[dict[Slug, Scale], Tag("named")],
     Discriminator(_kind_of_scale),
@@ -289,7 +278,7 @@ class Judge(Decoding):
     read_as: Replaying[dict[str, str]] = Field({})
     """For aspects with labels without numbers: other words in replies or recorded scores -> labels,
     such as `{"yes": pass, "1": pass}`. Changing it sends no request."""
-    threshold: Replaying[Threshold | None] = None
+    threshold: Replaying[float | Literal["best"] | None] = None
     """For a judge that gives numbers and aspects that people rate with two labels: a score at or
     above it means the last label (with `best: min`: at or below it). `best`: for each source, the
     threshold with the highest balanced accuracy in all other sources. Changing it sends no

@@ -20,6 +20,7 @@ from judgescope.schema.cards.base import (
     alternatives,
     check_read_as,
     repeated,
+    same,
 )
 from judgescope.schema.cards.judges import Attempts, Decoding
 from judgescope.schema.cards.perturbations import Degree
@@ -209,7 +210,7 @@ class RatedAspect(Scale):
     """Whether raters and judges see the source."""
     column: str | None = None
     """The aspect's name in the data, if it differs from the aspect's id."""
-    read_as: dict[str, str] = Field({})
+    read_as: dict[str, str] = Field({}, exclude_if=same({}))
     """For labels without numbers: other words in the data -> labels, such as `{"yes": pass, "1":
     pass}`."""
 

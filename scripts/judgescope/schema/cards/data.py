@@ -412,7 +412,6 @@ class Dataset(Published):
         return self
 
     def _check_roles(self) -> None:
-        """Check the roles of `files` against those of the format."""
         declared = FORMATS[self.format]
         needed, beside = {*declared.roles}, {*declared.optional}
         if self.format == "table" and not self.has_systems:
@@ -425,17 +424,17 @@ class Dataset(Published):
             raise ValueError(f"with the role `{min(some)}`, `files` needs the role `{min(absent)}`")
         if some and self.select.join:
             raise ValueError("`select.join` is for originals only: rated texts are single segments")
-        if "ratings" in some and len(self.aspects) > 1 and "{aspect}" not in self._name("ratings"):
+        if (
+            "ratings" in some
+            and len(self.aspects) > 1
+            and "{aspect}" not in str(self.files["ratings"])
+        ):
             raise ValueError("with several aspects, `files.ratings` must contain {aspect}")
-        if "outputs" in some and "{system}" not in self._name("outputs"):
+        if "outputs" in some and "{system}" not in str(self.files["outputs"]):
             raise ValueError("`files.outputs` must contain {system}")
         if unknown := set(self.files) - needed - beside:
             roles = " and ".join(sorted(needed | beside))
             raise ValueError(f"format {self.format} has the roles {roles}, not {min(unknown)}")
-
-    def _name(self, role: str) -> str:
-        file = self.files[role]
-        return file.file if isinstance(file, Hub) else file
 
     def _check_given(self) -> None:
         """Check the roles and scales of a format that has texts of known quality."""

@@ -519,14 +519,10 @@ class VllmModel(ModelCard):
         return self.name
 
     @property
-    def gpus(self) -> int:
-        """Return how many GPUs a job needs."""
-        return self.tensor_parallel * self.data_parallel
-
-    @property
     def machine(self) -> dict[str, int | str]:
         """Return the resources that a job needs, as far as the card gives them, without memory."""
-        needs = {"gpu": self.gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
+        gpus = self.tensor_parallel * self.data_parallel
+        needs = {"gpu": gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
         return {name: value for name, value in needs.items() if value is not None}
 
     @property

@@ -279,10 +279,10 @@ class GivenPerturbation(BasePerturbation):
         return "graded" if self.role == "global" else "chain"
 
 
-_OfCards = RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation
-Perturbation = Annotated[_OfCards, Discriminator("method")]
+_FromCard = RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation
+Perturbation = Annotated[_FromCard, Discriminator("method")]
 """Any perturbation that a card can define."""
-AnyPerturbation = _OfCards | GivenPerturbation
+AnyPerturbation = _FromCard | GivenPerturbation
 """Any perturbation that a study can have."""
 
 

@@ -424,11 +424,8 @@ class Dataset(Published):
             raise ValueError(f"with the role `{min(some)}`, `files` needs the role `{min(absent)}`")
         if some and self.select.join:
             raise ValueError("`select.join` is for originals only: rated texts are single segments")
-        if (
-            "ratings" in some
-            and len(self.aspects) > 1
-            and "{aspect}" not in str(self.files["ratings"])
-        ):
+        several = len(self.aspects) > 1
+        if several and "ratings" in some and "{aspect}" not in str(self.files["ratings"]):
             raise ValueError("with several aspects, `files.ratings` must contain {aspect}")
         if "outputs" in some and "{system}" not in str(self.files["outputs"]):
             raise ValueError("`files.outputs` must contain {system}")

@@ -1,6 +1,6 @@
 """Cards of judges: how a model is asked, and how its replies become scores."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from judgescope.cli.context import results_folder
 from judgescope.cli.terminal import UNDEFINED, aligned, plain
-from judgescope.core.errors import UserError, check_known
-from judgescope.schema.tables import RESULT_COLUMNS, read_frame, read_table
+from judgescope.core.errors import check_known
+from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.result import NO_AGREEMENT
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
     """Return a study's table; raise UserError if it has no such table."""
     folder = next(iter(tables.values())).parent
     check_known([table], tables, "the study does not have this table", where=str(folder))
-    return read_frame("results", tables[table])
+    return frame_of(read_table("results", tables[table]))
 
 
 def overview(tables: Mapping[str, Path]) -> list[str]:

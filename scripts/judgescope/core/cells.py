@@ -54,4 +54,4 @@ def by_cell(blocks: Iterable[Block]) -> dict[tuple[str, str], list[str]]:
 
 def in_order(aspects: Iterable[str]) -> list[str]:
     """Return aspects in the order of a cell's files: by aspect, then by criterion."""
-    return sorted(aspects, key=lambda name: (split(name)[0], split(name)[1] or ""))
+    return sorted(aspects, key=lambda name: name.partition("."))

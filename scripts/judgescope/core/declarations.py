@@ -24,8 +24,16 @@ def declarations(package: str, name: str) -> dict[str, dict[str, Any]]:
     declared: dict[str, dict[str, Any]] = {}
     for path in sorted((LIBRARY / package).rglob("*.py")):
         _, _, source = path.read_text(encoding="utf-8").partition(f"\n{name} = ")
-        if source:
-            declared[_module(path)] = _keywords(source, path)
+        match ast.parse(source, str(path)).body:
+            case []:
+                continue
+            case [ast.Expr(value=ast.Call(args=[], keywords=keywords))]:
+                module = ".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts)
+                declared[module] = {str(key.arg): ast.literal_eval(key.value) for key in keywords}
+            case _:
+                raise ValueError(
+                    f"{path}: a declaration must be one call with keywords, at the module's end"
+                )
     return declared
 
 
@@ -36,15 +44,3 @@ def import_all(package: str) -> list[ModuleType]:
     """
     names = sorted(each.name for each in iter_modules(import_module(package).__path__))
     return [import_module(f"{package}.{name}") for name in names]
-
-
-def _module(path: Path) -> str:
-    return ".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts)
-
-
-def _keywords(source: str, path: Path) -> dict[str, Any]:
-    tree = ast.parse(source, str(path))
-    match tree.body:
-        case [ast.Expr(value=ast.Call(args=[], keywords=keywords))]:
-            return {str(word.arg): ast.literal_eval(word.value) for word in keywords}
-    raise ValueError(f"{path}: a declaration must be one call with keywords, at the module's end")

@@ -70,9 +70,8 @@ def bounded_memory(spare: int = SPARE) -> Iterator[None]:
             try:
                 yield
             finally:
-                resource.setrlimit(
-                    resource.RLIMIT_AS, before
-                )  # before the error is built, which takes memory, too
+                # before the error is built, which takes memory, too
+                resource.setrlimit(resource.RLIMIT_AS, before)
     except MemoryError:
         raise OverflowError(f"it takes more than {spare:,} bytes of memory") from None
 

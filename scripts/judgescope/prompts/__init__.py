@@ -30,7 +30,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.process_limits import Clock, bounded_memory
 from judgescope.core.rng import stream_seed
 from judgescope.schema.cards import Annotation, Aspect, Scale
-from judgescope.schema.cards.judges import MOST_ERRORS
+from judgescope.schema.cards.judges import HUNDREDTHS, MOST_ERRORS, NUMBERS, SEVERITIES, VERDICTS
 
 SUFFIX = ".jinja"
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*\.jinja")
@@ -82,7 +82,7 @@ def load(form: str, folders: list[Path], *, where: str) -> dict[str, str]:
     waiting = {form + SUFFIX: where}
     while waiting:
         name, where = waiting.popitem()
-        templates[name] = _read(name, folders, where)
+        templates[name] = STATED.sub("", _file(name, folders, where), count=1)
         try:
             tree = parsed(templates[name])
             undeclared(tree)  # compiles it, which finds unknown filters
@@ -104,11 +104,6 @@ def stated_tokens(forms: Iterable[str], folders: list[Path]) -> dict[str, int]:
     """Return form -> tokens of a usual reply, for the forms whose templates state them."""
     heads = {form: STATED.match(_file(form + SUFFIX, folders, form)) for form in forms}
     return {form: int(head[1]) for form, head in heads.items() if head}
-
-
-def _read(name: str, folders: list[Path], where: str) -> str:
-    """Return a template without its line about a usual reply."""
-    return STATED.sub("", _file(name, folders, where), count=1)
 
 
 def _file(name: str, folders: list[Path], where: str) -> str:
@@ -341,25 +336,36 @@ def rated(aspect: Aspect, scale: Scale) -> dict[str, Any]:
     form that uses them fails before any request. A scale that has only labels has no numbers, but
     `scale.choices`, its labels in words: `fail or pass`.
     """
-    limits: dict[str, object] = {
-        name: plain(getattr(scale, name)) for name in ("min", "max", "step")
+    names: dict[str, object] = {
+        "name": aspect.name,
+        "definition": aspect.definition,
+        "steps": numbered(aspect.steps) or None,
+        "unlike": aspect.unlike or None,
+        "worst": aspect.worst,
+        "best": aspect.best,
     }
-    names: dict[str, object] = {"name": aspect.name, "definition": aspect.definition}
-    if aspect.steps:
-        names["steps"] = numbered(aspect.steps)
-    if aspect.unlike:
-        names["unlike"] = aspect.unlike
-    ends = {"worst": aspect.worst, "best": aspect.best}
-    names |= {name: end for name, end in ends.items() if end is not None}
+    values: dict[str, object]
     if scale.categorical:
-        last = f" or {scale.labels[-1]}"
-        limits = {"choices": ", ".join(scale.labels[:-1]) + last}
-    return {"aspect": names, "scale": {**limits, "labels": scale.labels}}
+        values = {"choices": f"{', '.join(scale.labels[:-1])} or {scale.labels[-1]}"}
+    else:
+        values = {name: plain(getattr(scale, name)) for name in ("min", "max", "step")}
+    known = {name: value for name, value in names.items() if value is not None}
+    return {"aspect": known, "scale": {**values, "labels": scale.labels}}
 
 
 def annotating(annotation: Annotation, task: str) -> dict[str, Any]:
-    """Return the names `annotation` and `task` of an annotator's prompt."""
-    return {"annotation": annotation.told(), "task": task}
+    """Return the names `annotation` and `task` of an annotator's prompt.
+
+    Both scales of `annotation` are words, the lowest first.
+    """
+    scores = {"categories": VERDICTS, "integers": NUMBERS, "percent": HUNDREDTHS}
+    names = {
+        "scores": scores[annotation.score],
+        "severities": NUMBERS if annotation.severity == "integers" else SEVERITIES,
+        "most": MOST_ERRORS,
+        **annotation.model_dump(include={"rules", "categories"}),
+    }
+    return {"annotation": names, "task": task}
 
 
 def numbered(steps: Sequence[str]) -> str:

@@ -74,7 +74,13 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
         except yaml.YAMLError:
             return _load(path, _Loader)  # its error messages are more precise
     except FileNotFoundError as error:
-        raise _absent(path) from error
+        near = nearest_file(path)
+        raise UserError(
+            "file not found",
+            where=str(path),
+            allowed=_files_near(path).values(),
+            todo=f"did you mean {near}?" if near else "give the path of the file",
+        ) from error
     except IsADirectoryError as error:
         raise UserError("this is a folder, not a file", where=str(path)) from error
     except UnicodeDecodeError as error:
@@ -156,13 +162,6 @@ def _fault(error: yaml.YAMLError) -> str:
     position = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
     problem = ", ".join(filter(None, (error.context, error.problem)))
     return f"{' '.join(problem.split())}{position}"
-
-
-def _absent(path: Path) -> UserError:
-    near = nearest_file(path)
-    todo = f"did you mean {near}?" if near else "give the path of the file"
-    allowed = _files_near(path).values()
-    return UserError("file not found", where=str(path), allowed=allowed, todo=todo)
 
 
 def nearest_file(path: Path) -> str | None:

@@ -407,8 +407,3 @@ def frame_of(table: pa.Table) -> "pd.DataFrame":
 
     dtypes = {TEXT: pd.StringDtype("pyarrow"), COUNT: pd.Int64Dtype()}
     return table.to_pandas(types_mapper=dtypes.get)
-
-
-def read_frame(name: str, path: str | Path) -> "pd.DataFrame":
-    """Read table `name` as a DataFrame; UserError as `read_table`."""
-    return frame_of(read_table(name, path))

@@ -15,7 +15,6 @@ from judgescope.data.rated import Names
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine, join_lines
 from judgescope.schema.cards import Judge, RecordedModel, Scale
-from judgescope.schema.cards.recorded import NEITHER
 
 FIVE = Scale(min=1, max=5, step=1, labels=[])
 BY_ITEM = {"item": "id", "system": "by", "scores": {"*": "score"}}
@@ -236,7 +235,8 @@ def test_the_card_says_what_means_no_score(tmp_path: Path) -> None:
 
 def test_what_is_not_set_changes_no_key(tmp_path: Path) -> None:
     told = model(tmp_path, [], BY_ITEM).rows.model_dump()
-    assert not {"aspects", "datasets", "missing", "repeated", *NEITHER} & told.keys()
+    comparing = {"system_b", "text_b", "reply_swapped", "swapped", "labels"}
+    assert not {"aspects", "datasets", "missing", "repeated", *comparing} & told.keys()
     names = {**BY_ITEM, "repeated": "last"}
     card = model(tmp_path, [], names)
     assert card.rows.model_dump()["repeated"] == "last"

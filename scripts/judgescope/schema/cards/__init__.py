@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from judgescope.core.names import INJECT_ERRORS as INJECT_ERRORS
 from judgescope.core.names import ORACLE as ORACLE
 from judgescope.core.names import WRONG_ENDING as WRONG_ENDING
 from judgescope.schema.cards.base import Card as Card
@@ -62,7 +61,6 @@ from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturba
 from judgescope.schema.cards.perturbations import AttackPerturbation as AttackPerturbation
 from judgescope.schema.cards.perturbations import BasePerturbation as BasePerturbation
 from judgescope.schema.cards.perturbations import Degree as Degree
-from judgescope.schema.cards.perturbations import Degrees as Degrees
 from judgescope.schema.cards.perturbations import Demonstration as Demonstration
 from judgescope.schema.cards.perturbations import Expectations as Expectations
 from judgescope.schema.cards.perturbations import Expected as Expected

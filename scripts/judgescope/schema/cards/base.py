@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date as Date
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
+from operator import eq
 from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
@@ -51,6 +52,14 @@ MOST_VALUES = 100_000
 COMMIT = re.compile("^[0-9a-f]{40}$")
 
 
+def same(default: object) -> Callable[[object], bool]:
+    """Return the `exclude_if` of a key whose default value dumps leave out.
+
+    Reply keys, signatures of results and the inputs of jobs depend on these dumps.
+    """
+    return partial(eq, default)
+
+
 def repeated(names: Iterable[str]) -> str:
     """Return the names that occur more than once, joined by commas; "" if there are none."""
     return ", ".join(sorted(name for name, count in Counter(names).items() if count > 1))
@@ -84,11 +93,8 @@ def _as_list(value: object) -> object:
 
 
 def _as_roles(value: object) -> object:
-    return {"data": value} if isinstance(value, str | Hub) or _is_hub(value) else value
-
-
-def _is_hub(value: object) -> bool:
-    return isinstance(value, dict) and "hub" in value and not isinstance(value["hub"], dict)
+    hub = isinstance(value, dict) and "hub" in value and not isinstance(value["hub"], dict)
+    return {"data": value} if hub or isinstance(value, str | Hub) else value
 
 
 def _form(value: object) -> str:
@@ -249,7 +255,7 @@ class Scale(Card):
     """The names of the values, from `min` to `max`. Without `min`, `max` and `step`, the labels are
     the values themselves, as in `[fail, pass]`: ratings and replies are then these words, never
     numbers; case and blanks are ignored. The last label is the positive one."""
-    ordered: bool = True
+    ordered: bool = Field(True, exclude_if=same(True))
     """For labels without numbers: whether each label is better than the one before it; `false` for
     unordered categories."""
     min: float = Field(default_factory=lambda _: 0.0)
@@ -260,21 +266,16 @@ class Scale(Card):
         default_factory=lambda keys: 1.0 if keys["labels"] else None, validate_default=True, gt=0
     )
     """The distance between adjacent values; default: any value in between is allowed."""
-    best: Literal["max", "min"] = "max"
+    best: Literal["max", "min"] = Field("max", exclude_if=same("max"))
     """Which end is best; `min` for scales such as German school marks. Prompts show the scale
     unchanged; statistics use min + max - value."""
 
     @model_serializer(mode="wrap")
-    def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what the card leaves out: reply keys and signatures depend on this dump."""
+    def _without_grid(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the numbers of a scale that has only labels: reply keys depend on this dump."""
         keys: dict[str, Any] = dump(self)
-        unset = {"best": "max", "ordered": True, "read_as": {}}
         filled = _GRID if self.categorical else frozenset()
-        return {
-            name: value
-            for name, value in keys.items()
-            if name not in filled and (name not in unset or value != unset[name])
-        }
+        return {name: value for name, value in keys.items() if name not in filled}
 
     @property
     def categorical(self) -> bool:
@@ -366,14 +367,8 @@ class Price(Card):
     """Per million tokens of the reply."""
     cached_input: float | None = Field(None, ge=0)
     """Per million tokens of the prompt that were cached; default: `input`."""
-    batch: float = Field(1, ge=0, le=1)
+    batch: float = Field(1, ge=0, le=1, exclude_if=same(1))
     """The price of a batch (`judgescope batch submit`), as a share of these prices."""
-
-    @model_serializer(mode="wrap")
-    def _without_batch(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `batch` if it is the default, so that jobs do not run again for it."""
-        price: dict[str, Any] = dump(self)
-        return {name: value for name, value in price.items() if (name, value) != ("batch", 1)}
 
     def of_batch(self) -> "Price":
         """Return the price of tokens in a batch."""

@@ -20,6 +20,7 @@ from judgescope.schema.cards.base import (
     alternatives,
     check_read_as,
     repeated,
+    same,
 )
 from judgescope.schema.cards.judges import Attempts, Decoding
 from judgescope.schema.cards.perturbations import Degree
@@ -209,7 +210,7 @@ class RatedAspect(Scale):
     """Whether raters and judges see the source."""
     column: str | None = None
     """The aspect's name in the data, if it differs from the aspect's id."""
-    read_as: dict[str, str] = Field({})
+    read_as: dict[str, str] = Field({}, exclude_if=same({}))
     """For labels without numbers: other words in the data -> labels, such as `{"yes": pass, "1":
     pass}`."""
 
@@ -411,7 +412,6 @@ class Dataset(Published):
         return self
 
     def _check_roles(self) -> None:
-        """Check the roles of `files` against those of the format."""
         declared = FORMATS[self.format]
         needed, beside = {*declared.roles}, {*declared.optional}
         if self.format == "table" and not self.has_systems:
@@ -424,17 +424,14 @@ class Dataset(Published):
             raise ValueError(f"with the role `{min(some)}`, `files` needs the role `{min(absent)}`")
         if some and self.select.join:
             raise ValueError("`select.join` is for originals only: rated texts are single segments")
-        if "ratings" in some and len(self.aspects) > 1 and "{aspect}" not in self._name("ratings"):
+        several = len(self.aspects) > 1
+        if several and "ratings" in some and "{aspect}" not in str(self.files["ratings"]):
             raise ValueError("with several aspects, `files.ratings` must contain {aspect}")
-        if "outputs" in some and "{system}" not in self._name("outputs"):
+        if "outputs" in some and "{system}" not in str(self.files["outputs"]):
             raise ValueError("`files.outputs` must contain {system}")
         if unknown := set(self.files) - needed - beside:
             roles = " and ".join(sorted(needed | beside))
             raise ValueError(f"format {self.format} has the roles {roles}, not {min(unknown)}")
-
-    def _name(self, role: str) -> str:
-        file = self.files[role]
-        return file.file if isinstance(file, Hub) else file
 
     def _check_given(self) -> None:
         """Check the roles and scales of a format that has texts of known quality."""

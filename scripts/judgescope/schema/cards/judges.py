@@ -1,15 +1,8 @@
 """Cards of judges: how a model is asked, and how its replies become scores."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import (
-    Discriminator,
-    Field,
-    SerializerFunctionWrapHandler,
-    Tag,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from judgescope.core.names import ORACLE
 from judgescope.schema.cards.base import (
@@ -21,6 +14,7 @@ from judgescope.schema.cards.base import (
     Scale,
     Slug,
     repeated,
+    same,
 )
 
 PARSER = "annotation"
@@ -68,16 +62,6 @@ class Annotation(Card):
     def scale(self) -> Scale:
         """Return the scale of the overall score, on which a word equals its number."""
         return PERCENT if self.score == "percent" else OVERALL
-
-    def told(self) -> dict[str, Any]:
-        """Return the prompt variable `annotation`; both its scales are words, the lowest first."""
-        scores = {"categories": VERDICTS, "integers": NUMBERS, "percent": HUNDREDTHS}
-        return {
-            "scores": scores[self.score],
-            "severities": NUMBERS if self.severity == "integers" else SEVERITIES,
-            "most": MOST_ERRORS,
-            **self.model_dump(include={"rules", "categories"}),
-        }
 
 
 ASPECT = "{aspect}"
@@ -186,7 +170,6 @@ def _kind_of_scale(value: object) -> str:
     return "named" if scales and all(isinstance(scale, dict | Scale) for scale in scales) else "one"
 
 
-Threshold = Annotated[float, Field(allow_inf_nan=False)] | Literal["best"]
 JudgeScale = Annotated[
     Annotated[Scale, Tag("one")] | Annotated[dict[Slug, Scale], Tag("named")],
     Discriminator(_kind_of_scale),
@@ -215,7 +198,7 @@ class Judge(Decoding):
     pairs: Asking[Literal["adjacent", "all"]] = "adjacent"
     """Form compare: which texts of an item are compared, ordered by step or id. If people chose
     between texts, `adjacent` means the pairs that people compared."""
-    orders: Asking[Literal["both", "one"]] = "both"
+    orders: Asking[Literal["both", "one"]] = Field("both", exclude_if=same("both"))
     """Form compare: `both` asks about a pair in both orders; `one` asks once, in the order in which
     people saw it, or by step or id. `one` halves the requests, but a preference for the first text
     then looks like quality."""
@@ -286,10 +269,10 @@ class Judge(Decoding):
     a judge whose replies are slow or expensive."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
-    read_as: Replaying[dict[str, str]] = Field({})
+    read_as: Replaying[dict[str, str]] = Field({}, exclude_if=same({}))
     """For aspects with labels without numbers: other words in replies or recorded scores -> labels,
     such as `{"yes": pass, "1": pass}`. Changing it sends no request."""
-    threshold: Replaying[Threshold | None] = None
+    threshold: Replaying[float | Literal["best"] | None] = Field(None, exclude_if=same(None))
     """For a judge that gives numbers and aspects that people rate with two labels: a score at or
     above it means the last label (with `best: min`: at or below it). `best`: for each source, the
     threshold with the highest balanced accuracy in all other sources. Changing it sends no
@@ -297,16 +280,6 @@ class Judge(Decoding):
     cut: Literal["unread", "read"] = "unread"
     """`read`: use a reply that was cut off at max_tokens if its first line is complete and is the
     verdict, as in forms that ask for the rating first; its rule ends in `.cut`."""
-
-    @model_serializer(mode="wrap")
-    def _without_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out keys that are not set: signatures of results depend on this dump."""
-        keys: dict[str, Any] = dump(self)
-        return {
-            name: value
-            for name, value in keys.items()
-            if (name, value) not in (("read_as", {}), ("threshold", None), ("orders", "both"))
-        }
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -18,6 +18,11 @@ class ModelCard(Card):
     engine: Asking[str]
     """The engine that answers."""
 
+    @property
+    def unsent(self) -> set[str]:
+        """Return the decoding fields that are not sent to the model."""
+        return set()
+
 
 class LexicalModel(ModelCard):
     """A scorer that computes: no request, no price."""
@@ -230,13 +235,8 @@ class OpenAIModel(ModelCard):
 
     def identity(self) -> dict[str, Any]:
         """Return what changes a reply: the card's part of every request's key."""
-        return {
-            "engine": self.engine,
-            "model": self.served_name,
-            "revision": self.revision,
-            "variant": self.variant,
-            "extra_body": self.extra_body,
-        }
+        keys = {"engine", "revision", "variant", "extra_body"}
+        return {"model": self.served_name, **self.model_dump(include=keys)}
 
     def probed(self) -> dict[str, Any]:
         """Return the keys on which the results of the endpoint's tests depend."""
@@ -313,11 +313,6 @@ class LlamaModel(ModelCard):
         )
 
     @property
-    def unsent(self) -> set[str]:
-        """Return the decoding fields that are not sent to the server: none."""
-        return set()
-
-    @property
     def price(self) -> Price:
         """Return the price of its tokens: nothing."""
         return Price(input=0, output=0)
@@ -336,12 +331,8 @@ class LlamaModel(ModelCard):
 
     def identity(self) -> dict[str, Any]:
         """Return what of a settled card changes a reply: the part of it in every request's key."""
-        return {
-            "engine": self.engine,
-            "model": self.served_name,
-            "variant": self.variant,
-            "extra_body": self.extra_body,
-        }
+        settings = self.model_dump(include={"engine", "extra_body"})
+        return {"model": self.served_name, "variant": self.variant, **settings}
 
     def probed(self) -> dict[str, Any]:
         """Return the keys on which the results of the server's tests depend (of a settled card)."""
@@ -528,19 +519,10 @@ class VllmModel(ModelCard):
         return self.name
 
     @property
-    def unsent(self) -> set[str]:
-        """Return the decoding fields that are not sent to vLLM: none."""
-        return set()
-
-    @property
-    def gpus(self) -> int:
-        """Return how many GPUs a job needs."""
-        return self.tensor_parallel * self.data_parallel
-
-    @property
     def machine(self) -> dict[str, int | str]:
         """Return the resources that a job needs, as far as the card gives them, without memory."""
-        needs = {"gpu": self.gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
+        gpus = self.tensor_parallel * self.data_parallel
+        needs = {"gpu": gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
         return {name: value for name, value in needs.items() if value is not None}
 
     @property
@@ -555,14 +537,7 @@ class VllmModel(ModelCard):
 
     def identity(self) -> dict[str, Any]:
         """Return what of the card changes a reply: the part of it in every request's key."""
-        return {
-            "engine": self.engine,
-            "model": self.name,
-            "revision": self.revision,
-            "variant": self.variant,
-            "dtype": self.dtype,
-            "quantization": self.quantization,
-            "adapter": self.tuned.sha256 if self.tuned else self.adapter,
-            "model_args": self.model_args,
-            "extra_body": self.extra_body,
-        }
+        keys = {"engine", "revision", "variant", "dtype", "quantization"}
+        settings = self.model_dump(include=keys | {"model_args", "extra_body"})
+        adapter = self.tuned.sha256 if self.tuned else self.adapter
+        return {"model": self.name, "adapter": adapter, **settings}

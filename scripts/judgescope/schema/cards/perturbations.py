@@ -279,18 +279,10 @@ class GivenPerturbation(BasePerturbation):
         return "graded" if self.role == "global" else "chain"
 
 
-Perturbation = Annotated[
-    RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation,
-    Discriminator("method"),
-]
+_FromCard = RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation
+Perturbation = Annotated[_FromCard, Discriminator("method")]
 """Any perturbation that a card can define."""
-AnyPerturbation = (
-    RulePerturbation
-    | MadePerturbation
-    | GradedPerturbation
-    | AttackPerturbation
-    | GivenPerturbation
-)
+AnyPerturbation = _FromCard | GivenPerturbation
 """Any perturbation that a study can have."""
 
 
@@ -323,7 +315,6 @@ class Expectations(Card):
     """Perturbation -> the aspects that should drop or stay."""
 
 
-OfAspects = dict[Slug, float]
 ROUND_OFF = 1e-9
 
 
@@ -334,7 +325,7 @@ class Weights(Card):
     """The id, equal to the file's name."""
     name: str
     """The name in the report, with the source."""
-    tasks: dict[Slug, dict[Slug, OfAspects]]
+    tasks: dict[Slug, dict[Slug, dict[Slug, float]]]
     """Task -> perturbation -> aspect -> weight. The weights of a perturbation are 0 or more and sum
     to 1; an aspect that is not named has weight 0."""
     voters: dict[Slug, int] = Field({})

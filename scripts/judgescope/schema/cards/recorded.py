@@ -1,18 +1,22 @@
 """The card of a model whose replies or scores exist already."""
 
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from judgescope.core.canonical import canonical
-from judgescope.schema.cards.base import Card, Columns, Files, Hashes, Published, Slug, repeated
+from judgescope.schema.cards.base import (
+    Card,
+    Columns,
+    Files,
+    Hashes,
+    Published,
+    Slug,
+    repeated,
+    same,
+)
 from judgescope.schema.cards.models import ModelCard
-
-NEITHER: dict[str, object] = {
-    **{"system_b": None, "text_b": None, "reply_swapped": None, "swapped": {}, "labels": {}}
-}
-"""The keys of comparisons, with their values for rows about one text."""
 
 
 class RecordedRows(Card):
@@ -20,7 +24,7 @@ class RecordedRows(Card):
 
     dataset: str | None = None
     """The column of the dataset, if a file mixes datasets; rows of other datasets are left out."""
-    datasets: dict[Slug, str] = Field({})
+    datasets: dict[Slug, str] = Field({}, exclude_if=same({}))
     """Dataset -> its name in the column `dataset`; default: its id or name."""
     target: str | None = None
     """Join rows by this column of target ids, as `judgescope export STUDY targets` writes them,
@@ -37,27 +41,29 @@ class RecordedRows(Card):
     """Join rows by this column of judged texts."""
     aspect: str | None = None
     """The column of the aspect, if a file mixes aspects."""
-    aspects: dict[Slug, str] = Field({})
+    aspects: dict[Slug, str] = Field({}, exclude_if=same({}))
     """Aspect -> its name in the column `aspect`; default: its id or name."""
     reply: str | None = None
     """The column of raw replies: one reply, or a list of draws."""
     scores: dict[str, str] = Field({})
     """Aspect -> column of existing scores; * stands for every aspect."""
-    missing: list[str] = Field([])
+    missing: list[str] = Field([], exclude_if=same([]))
     """Cell contents that mean a missing reply or score."""
-    repeated: Literal["stop", "first", "last", "mean"] = "stop"
+    repeated: Literal["stop", "first", "last", "mean"] = Field("stop", exclude_if=same("stop"))
     """What to do if several rows for the same text differ (scores by more than a relative 0.00001):
     stop, use the first or the last, or use the mean of their scores."""
-    system_b: str | None = None
+    system_b: str | None = Field(None, exclude_if=same(None))
     """For comparisons: the column of the second text's system, in addition to `system`."""
-    text_b: str | None = None
+    text_b: str | None = Field(None, exclude_if=same(None))
     """For comparisons: the column of the second text, in addition to `text`."""
-    swapped: dict[str, Columns] = Field({})
+    swapped: dict[str, Columns] = Field({}, exclude_if=same({}))
     """For comparisons: a column, or a field of the file's name -> its values in rows that showed
     the second text first."""
-    reply_swapped: str | None = None
+    reply_swapped: str | None = Field(None, exclude_if=same(None))
     """For comparisons: the column of replies to the same two texts in the other order."""
-    labels: dict[Literal["first", "second", "text", "text_b", "tie"], Columns] = Field({})
+    labels: dict[Literal["first", "second", "text", "text_b", "tie"], Columns] = Field(
+        {}, exclude_if=same({})
+    )
     """For comparisons whose `reply` is a word: choice -> the words for it, in any case. `first` and
     `second` are the texts as shown, `text` and `text_b` those of the columns with these names."""
     lists: bool = False
@@ -116,14 +122,6 @@ class RecordedRows(Card):
         words = [word.casefold() for words in self.labels.values() for word in words]
         if twice := repeated(words):
             raise ValueError(f"a word of `labels` has two meanings: {twice}")
-
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out some keys that are not set: signatures of results contain a hash of the
-        card."""
-        defaults = {"aspects": {}, "datasets": {}, "missing": [], "repeated": "stop", **NEITHER}
-        rows: dict[str, Any] = dump(self)
-        return {name: value for name, value in rows.items() if defaults.get(name, ...) != value}
 
 
 class RecordedModel(Published, ModelCard):

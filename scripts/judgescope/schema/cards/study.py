@@ -1,6 +1,6 @@
 """The card of a study, with the training of a judge, and the card of published figures."""
 
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -92,7 +92,6 @@ class Distillation(Card):
         return self
 
 
-Bar = Annotated[float, Field(allow_inf_nan=False)]
 EPSILON = 0.1
 """The epsilon of the alternative-annotator test if a study sets none."""
 PILOT = "-pilot"
@@ -230,7 +229,7 @@ class Study(Caps):
     as_rater_margin: float = Field(0.05, gt=0)
     """The margin for "as good as one more rater": the judge may be worse by less than this, in
     units of the statistic."""
-    require: dict[str, Bar | dict[Slug, Bar]] = Field({})
+    require: dict[str, float | dict[Slug, float]] = Field({})
     """Required values (bars): statistic -> minimum for a judge (maximum if lower is better, as for
     errors or prices), for every aspect, or by aspect: `{spearman: {coherence: .5}}`.
     `spearman.pooled` also names the level. The verdict states whether a judge meets the bar, misses

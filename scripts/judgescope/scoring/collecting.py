@@ -46,15 +46,14 @@ def collect(spec: CollectSpec) -> None:
     write_parts(
         "scores", (read_table("scores", cell.scores) for cell in cells), collected["scores"]
     )
-    for name, judges in (("draws", spec.repeated), ("marked", spec.annotators)):
-        tables = (_of_cell(name, spec.dataset, cell) for cell in cells if cell.judge in judges)
+    rated = [cell for cell in cells if cell.perturbation == SYSTEMS]
+    for name, judges, used in (
+        ("draws", spec.repeated, cells),
+        ("marked", spec.annotators, cells),
+        ("rationales", spec.explained, rated),
+    ):
+        tables = (_of_cell(name, spec.dataset, cell) for cell in used if cell.judge in judges)
         write_parts(name, tables, collected[name])
-    rationales = (
-        _rationales(cell)
-        for cell in cells
-        if cell.judge in spec.explained and cell.perturbation == SYSTEMS
-    )
-    write_parts("rationales", rationales, collected["rationales"])
     statuses = [row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)]
     write_table("statuses", table_of("statuses", statuses), collected["statuses"])
     write_parts("bought", _bought(spec, cells), collected["bought"])
@@ -95,24 +94,14 @@ def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
 
 
 def _of_cell(name: str, dataset: str, cell: Cell) -> pa.Table:
-    """Return a cell's judgments as table `name`."""
+    """Return a cell's judgments as table `name`; in `rationales`, `text` is the rationale."""
     keys = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
-    return _with_keys(name, _judgments(cell, SCHEMAS[name].names), keys)
-
-
-def _rationales(cell: Cell) -> pa.Table:
-    """Return the reasons that a cell's judgments give."""
-    judgments = _judgments(cell, [*SCHEMAS["rationales"].names, "rationale"])
-    judgments = judgments.append_column("text", judgments["rationale"])
-    return _with_keys("rationales", judgments, {"judge": cell.judge})
-
-
-def _with_keys(name: str, judgments: pa.Table, keys: dict[str, str]) -> pa.Table:
-    """Return judgments as table `name`; `keys` are columns with one value."""
     schema = SCHEMAS[name]
+    names = ["rationale" if column == "text" else column for column in schema.names]
+    judgments = _judgments(cell, names)
     columns = [
         pa.repeat(keys[column], len(judgments)) if column in keys else judgments[column]
-        for column in schema.names
+        for column in names
     ]
     return pa.table(columns, schema=schema)
 

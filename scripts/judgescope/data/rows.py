@@ -104,7 +104,7 @@ def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _json(path: Path) -> Iterator[tuple[int, Row]]:
-    content = _parsed(read_text(path), path, 1)
+    content = read_json(path)
     if not isinstance(content, list):
         raise UserError(
             "a JSON file must contain a list of objects",

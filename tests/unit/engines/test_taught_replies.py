@@ -12,10 +12,10 @@ from annotation_setup import PIECES, PLAIN
 from judgescope.distill.examples import taught_reply, taught_score
 from judgescope.parsing.annotation import MOST, Entry, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.parsing.parsers import parse
 from judgescope.parsing.text import locate_errors
 from judgescope.schema.cards.judges import PERCENT
 from judgescope.scoring.ensembles import DECIMALS
+from parsed import parse
 
 SCALE = Scale(PERCENT.min, PERCENT.max, PERCENT.step)
 SCORES = st.integers(0, 20).map(lambda step: 5 * step)

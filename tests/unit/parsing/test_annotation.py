@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from annotation_setup import PIECES, PLAIN
 from judgescope.parsing.annotation import MOST, Annotation, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.parsing.parsers import parse
+from parsed import parse
 
 HORFORD = ErrorSpan("Al Horford", "The source has another player.", 4)
 POINTS = ErrorSpan("18 points", "The source says 16.", 2)

@@ -20,11 +20,12 @@ from judgescope.parsing.annotation import (
     read_objects,
 )
 from judgescope.parsing.judgment import PARSERS, ErrorSpan, Scale, stand_in
-from judgescope.parsing.parsers import NO_SETTINGS, parse
+from judgescope.parsing.parsers import NO_SETTINGS
 from judgescope.parsing.text import Place, fold, locate, locate_errors, without_reasoning
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Missing
+from parsed import parse
 
 FIVE = Scale(1, 5, 1)
 PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}

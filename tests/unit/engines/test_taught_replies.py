@@ -27,7 +27,7 @@ def read(errors: list[ErrorSpan], score: int = 75) -> list[ErrorSpan]:
     found = read_annotation(taught_reply(errors, score), SCALE)
     assert (found.status, found.value) == ("ok", score)
     assert (found.dropped, found.superseded, found.unread) == (0, 0, 0)
-    assert found.contradictions.other_verdicts == 0
+    assert found.other_verdicts == 0
     return [*found.errors]
 
 

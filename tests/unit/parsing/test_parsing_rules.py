@@ -151,15 +151,15 @@ def test_what_is_counted_is_named_behind_the_rule() -> None:
     assert found.reading.rule == "labelled.labelled+errors_beside_none+best_with_severe"
     assert found.reading.label == "Excellent"
     assert read_annotation("Overall score: Good").reading.rule.endswith("+less_without_errors")
-    assert read_annotation("Overall score: Good").contradictions.other_verdicts == 0
-    assert read_annotation("Good").contradictions.other_verdicts == 0
-    assert read_annotation("Nothing.").contradictions.other_verdicts == 0
+    assert read_annotation("Overall score: Good").other_verdicts == 0
+    assert read_annotation("Good").other_verdicts == 0
+    assert read_annotation("Nothing.").other_verdicts == 0
     both = read_annotation(f"{error}\nScore: 2\nOverall score: Good")
-    assert both.contradictions.other_verdicts == 1 and both.value == 4
+    assert both.other_verdicts == 1 and both.value == 4
     mild = read_annotation(f"{error.replace('5', '3')}Overall score: Excellent")
-    assert mild.contradictions.best_with_severe == 0
+    assert mild.best_with_severe == 0
     severe = read_annotation(f"{error.replace('5', '4')}Overall score: Excellent")
-    assert severe.contradictions.best_with_severe == 1
+    assert severe.best_with_severe == 1
 
 
 @pytest.mark.parametrize(

@@ -259,16 +259,12 @@ def _near(a: tuple[int, int], b: tuple[int, int], least: float) -> bool:
 
 
 def _connected(near: Sequence[set[int]]) -> list[list[int]]:
-    """Return the connected components of a graph; near[a] are the nodes joined to a."""
-    left, parts = set(range(len(near))), list[list[int]]()
-    while left:
-        part, border = set[int](), {min(left)}
-        while border:
-            part |= border
-            border = set[int]().union(*(near[at] for at in border)) - part
-        parts.append(sorted(part))
-        left -= part
-    return parts
+    """Return the connected components of a graph; near[a] are a and the nodes joined to it."""
+    parts = list[set[int]]()
+    for nodes in near:
+        touching = [part for part in parts if part & nodes]
+        parts = [part for part in parts if not part & nodes] + [nodes.union(*touching)]
+    return sorted(map(sorted, parts))
 
 
 def _merged_words(spans: Iterable[LocatedSpan]) -> list[list[LocatedSpan]]:

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.parsers import parse
 from judgescope.parsing.text import quotations, without_reasoning
 from judgescope.schema.cards import AttackPerturbation
 from judgescope.schema.loading import Cards
 from judgescope.schema.tables import SCHEMAS
+from parsed import parse
 from running import HOME
 
 FIVE = Scale(1, 5, 1)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from data_samples import REAL, needs_real_data
-from judgescope.parsing.parsers import parse
 from judgescope.statistics.classes import on_labels
+from parsed import parse
 from study import Study, shipped
 
 DATA = REAL / "llmbar"

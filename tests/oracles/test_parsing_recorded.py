@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.parsers import parse
+from parsed import parse
 from shelf import printed
 
 FIVE = Scale(1, 5, 1)

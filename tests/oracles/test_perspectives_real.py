@@ -10,8 +10,8 @@ import pytest
 from data_samples import REAL, needs_real_data
 from judgescope.methods.perspectives import unanimous
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.parsers import parse
 from judgescope.statistics.classes import equal_width, on_classes
+from parsed import parse
 
 pytestmark = needs_real_data
 RECORDED = REAL / "recorded" / "summeval_gpt35"

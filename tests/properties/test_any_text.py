@@ -21,7 +21,6 @@ from judgescope.data.sentences import split_sentences
 from judgescope.engines.openai.wire import NoReplyError, read_replies
 from judgescope.engines.requests import Reply, Request
 from judgescope.parsing.judgment import PARSERS, Scale
-from judgescope.parsing.parsers import parse
 from judgescope.parsing.text import locate, locate_errors
 from judgescope.parsing.written import (
     problem_with_analysis,
@@ -40,6 +39,7 @@ from judgescope.replies.pricing import PACE_FOLDER, Pace, read_pace
 from judgescope.replies.shard import compacted_blocks
 from judgescope.replies.store import Store
 from judgescope.schema.tables import table_of
+from parsed import parse
 
 some = settings(
     deadline=None,

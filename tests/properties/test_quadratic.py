@@ -7,9 +7,10 @@ import pytest
 
 from judgescope.data.sentences import split_sentences
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.parsers import parse, read_number
+from judgescope.parsing.parsers import read_number
 from judgescope.parsing.text import LARGEST, NOWHERE, locate, quotations
 from judgescope.parsing.written import problem_with_analysis, read_sub_aspects, without_rating
+from parsed import parse
 
 SCALE = Scale(1, 5, 1)
 LENGTH = 100_000

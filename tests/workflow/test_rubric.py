@@ -9,7 +9,6 @@ from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.parsers import parse
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import not_applicable
 from judgescope.prompts import load
@@ -17,6 +16,7 @@ from judgescope.replies.judging import Questions, rows
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from judgescope.schema.loading import read_card
 from judgescope.schema.tables import read_table
+from parsed import parse
 from running import HOME
 from scripted import Body, Said, reply, serve
 from study import Study

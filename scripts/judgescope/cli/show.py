@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgescope.cli.context import results_folder
 from judgescope.cli.terminal import UNDEFINED, aligned, plain
-from judgescope.core.errors import check_known
+from judgescope.core.errors import UserError, check_known
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.result import NO_AGREEMENT
 

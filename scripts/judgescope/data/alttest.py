@@ -26,20 +26,15 @@ def read(card: Dataset, files: Files) -> Rated:
             where=f"datasets/{card.dataset}.yaml, key aspects",
             got=", ".join(draft.columns),
         )
-    for path, _ in files["data"]:
-        for number, row in annotations(path):
-            with draft.at(path, number):
-                _add(draft, row)
+    rows = [(path, number, row) for path, _ in files["data"] for number, row in annotations(path)]
+    for path, number, row in rows:
+        with draft.at(path, number):
+            output = draft.output(draft.item(row[ITEM], [], None), row[SYSTEM], None)
+            for aspect in draft.columns:
+                for rater in row.keys() - {ITEM, SYSTEM}:
+                    with draft.caught():
+                        draft.rating(output, aspect, draft.name(rater, "rater"), row[rater])
     return draft.finish()
-
-
-def _add(draft: Draft, row: Row) -> None:
-    item = draft.item(row[ITEM], [], None)
-    output = draft.output(item, row[SYSTEM], None)
-    for aspect in draft.columns:
-        for rater in row.keys() - {ITEM, SYSTEM}:
-            with draft.caught():
-                draft.rating(output, aspect, draft.name(rater, "rater"), row[rater])
 
 
 def annotations(path: Path) -> Iterator[tuple[int, Row]]:

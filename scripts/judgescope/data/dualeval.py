@@ -82,15 +82,11 @@ def given_rows(
         made = {"perturbation": spec.perturbation, "degree": spec.degree, "step": text.step}
         written = {"system": SYSTEM, "text": text.text, "status": "ok", "edits": []}
         targets.append({**known, **made, **written})
-        if text.rating is not None:
-            rating = _nearest(text.rating, spec.classes)
+        if (given_rating := text.rating) is not None:
+            rating = min(spec.classes, key=lambda value: abs(value - given_rating))
             grade = {"aspect": spec.aspect, "rating": rating, "n_tied": 0, "status": CHOSEN}
             graded.append({**known, **grade})
     return targets, graded
-
-
-def _nearest(rating: float, classes: list[float]) -> float:
-    return min(classes, key=lambda value: abs(value - rating))
 
 
 def _of_aspect(draft: Draft, files: RoleFiles, role: str, aspect: str) -> Iterator[Given]:

@@ -270,9 +270,8 @@ def absent(files: Mapping[str, str | Hub]) -> dict[str, Hub]:
 
 def fetch(file: Hub) -> Path:
     """Return the path of a file in the cache, after downloading it if it is not there yet."""
-    client = _client(file)
     try:
-        return _cached(file) or Path(client.hf_hub_download(**_request(file)))
+        return _cached(file) or Path(_of_hub(file, "hf_hub_download"))
     except (OSError, ValueError) as error:
         raise UserError(
             f"this file cannot be downloaded from the hub: {str(error).strip().splitlines()[0]}",
@@ -286,24 +285,15 @@ def fetch(file: Hub) -> Path:
 
 def _cached(file: Hub) -> Path | None:
     """Return the path of a file in the cache, or None; sends no request."""
-    path = _client(file).try_to_load_from_cache(**_request(file))
+    path = _of_hub(file, "try_to_load_from_cache")
     return Path(path) if isinstance(path, str) else None
 
 
-def _request(file: Hub) -> dict[str, str]:
-    return {
-        "repo_id": file.hub,
-        "filename": file.file,
-        "revision": file.revision,
-        "repo_type": "dataset",
-    }
-
-
-def _client(file: Hub) -> Any:
-    """Return the hub's client, imported only if a card names a file on a hub."""
+def _of_hub(file: Hub, function: str) -> Any:
+    """Call a function of the hub's client, imported only if a card names a file on a hub."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # progress bars would fill the log
     try:
-        return import_module(CLIENT)
+        client = import_module(CLIENT)
     except ImportError as error:
         raise UserError(
             f"a file on a hub needs the package {CLIENT}",
@@ -312,3 +302,5 @@ def _client(file: Hub) -> Any:
                 f"pip install {CLIENT}, or download the file yourself and put its path in the card"
             ),
         ) from error
+    named = {"repo_id": file.hub, "filename": file.file, "revision": file.revision}
+    return getattr(client, function)(**named, repo_type="dataset")

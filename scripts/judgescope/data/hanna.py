@@ -23,16 +23,10 @@ def read(card: Dataset, files: Files) -> Rated:
 
 
 def _add_all(draft: Draft, row: Row) -> None:
-    raters = _raters(draft, row)
+    columns = draft.columns.values()
+    raters = [*takewhile(lambda n: any(f"Human {n} {name}" in row for name in columns), count(1))]
     for entry in entries(row, draft.card.dataset, f"{draft.location.file}:{draft.location.row}"):
         _add(draft, entry, raters)
-
-
-def _raters(draft: Draft, row: Row) -> list[int]:
-    def rated(rater: int) -> bool:
-        return any(f"Human {rater} {column}" in row for column in draft.columns.values())
-
-    return [*takewhile(rated, count(1))]
 
 
 def _add(draft: Draft, row: Row, raters: list[int]) -> None:

@@ -8,7 +8,6 @@ separated by white space, from 1, the last one included), and TOKENS, CORRECTION
 
 import re
 from dataclasses import replace
-from typing import NamedTuple
 
 from judgescope.data.draft import ONLY_SYSTEM, Draft, Files, RowFault
 from judgescope.data.rated import GoldSpan, Rated
@@ -21,11 +20,6 @@ APART = ("TEXT_ID", TEXT, f"DETOKENIZED_{TEXT}")
 ENDS = ("DOC_TOKEN_START", "DOC_TOKEN_END")
 
 
-class _Report(NamedTuple):
-    text: str
-    tokens: list[tuple[int, int]]
-
-
 def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset with its gold spans; it has no ratings and no names of systems."""
     reading = _Reading()
@@ -34,15 +28,14 @@ def read(card: Dataset, files: Files) -> Rated:
     rated = draft.add_rows(files["spans"], reading.add_span).finish()
     names = {item.item: str(item.meta["id"]) for item in rated.items}
     targets = {names[report.item]: report.target for report in rated.outputs}
-    spans = [span._replace(target=targets[span.target]) for span in reading.spans]
+    spans = [span._replace(target=targets[span.target]) for span in reading.spans.values()]
     return replace(rated, spans=sorted(spans, key=lambda span: span[:4]))
 
 
 class _Reading:
     def __init__(self) -> None:
-        self.reports: dict[str, _Report] = {}
-        self.spans: list[GoldSpan] = []
-        self.seen: set[tuple[str, int, int, str]] = set()
+        self.reports: dict[str, str] = {}
+        self.spans: dict[tuple[str, int, int, str], GoldSpan] = {}
 
     def add_report(self, draft: Draft, row: Row) -> None:
         """Add a game and its report."""
@@ -50,9 +43,7 @@ class _Reading:
         item = draft.item(draft.pick(row, "TEXT_ID"), [], None, meta)
         text = draft.pick(row, TEXT)
         draft.output(item, ONLY_SYSTEM, text)
-        text = text if isinstance(text, str) else ""
-        tokens = [match.span() for match in re.finditer(r"\S+", text)]
-        self.reports.setdefault(item, _Report(text, tokens))
+        self.reports.setdefault(item, text if isinstance(text, str) else "")
 
     def add_span(self, draft: Draft, row: Row) -> None:
         """Add an error by its position in characters; its target's id is set later."""
@@ -60,31 +51,31 @@ class _Reading:
         if name not in self.reports:
             raise RowFault("unknown report", got=name, allowed=self.reports)
         start, end = _place(draft, row, self.reports[name])
-        text = self.reports[name].text[start:end]
+        text = self.reports[name][start:end]
         tokens = str(row.get(TOKENS) or "")
         if tokens.strip() and tokens.split() != text.split():
             raise RowFault(
                 f"the report {name} has different tokens at this position", got=tokens, allowed=text
             )
         category = draft.text(draft.pick(row, "TYPE"), "category").strip()
-        if (key := (name, start, end, category)) in self.seen:
+        if (key := (name, start, end, category)) in self.spans:
             raise RowFault("duplicate error", got=f"{name}: {tokens or text}")
-        self.seen.add(key)
         correction, comment = row.get("CORRECTION") or None, row.get("COMMENT") or None
-        self.spans.append(GoldSpan(*key, text, correction, comment))
+        self.spans[key] = GoldSpan(*key, text, correction, comment)
 
 
-def _place(draft: Draft, row: Row, report: _Report) -> tuple[int, int]:
+def _place(draft: Draft, row: Row, report: str) -> tuple[int, int]:
     """Return the start of a row's first token and the end of its last one, in characters."""
     first, last = (_number(draft, row, column) for column in ENDS)
-    count = len(report.tokens)
+    tokens = [match.span() for match in re.finditer(r"\S+", report)]
+    count = len(tokens)
     if not 1 <= first <= last <= count:
         raise RowFault(
             "token numbers out of range",
             got=f"{first} to {last}",
             allowed=f"1 to {count}, the first not after the last",
         )
-    return report.tokens[first - 1][0], report.tokens[last - 1][1]
+    return tokens[first - 1][0], tokens[last - 1][1]
 
 
 def _number(draft: Draft, row: Row, column: str) -> int:

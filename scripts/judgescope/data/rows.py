@@ -110,7 +110,7 @@ def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _json(path: Path) -> Iterator[tuple[int, Row]]:
-    content = _parsed(read_text(path), path, 1)
+    content = read_json(path)
     if not isinstance(content, list):
         raise UserError(
             "a JSON file must contain a list of objects",
@@ -280,23 +280,19 @@ def _unfolded(column: pa.Array) -> int:
 
 def _parquet_rows(file: pq.ParquetFile, path: Path) -> Iterator[Row]:
     for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
-        names = batch.schema.names
-        pairs = zip(names, batch.columns, strict=True)
-        columns = [_cells(column, f"{path}, column {name}") for name, column in pairs]
-        for cells in zip(*columns, strict=True):
-            yield dict(zip(names, cells, strict=True))
-
-
-def _cells(column: pa.Array, where: str) -> list[Any]:
-    try:
-        if isinstance(column, pa.DictionaryArray):  # several times as fast as cell by cell
-            column = column.dictionary_decode()
-        cells: list[Any] = column.to_pylist()
-    except MemoryError:
-        raise
-    except (ValueError, OverflowError, pa.ArrowException) as error:  # such as dates out of range
-        raise UserError(f"a value cannot be read: {error}", where=where) from error
-    return cells
+        columns: dict[str, list[Any]] = {}
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            try:
+                if isinstance(column, pa.DictionaryArray):  # several times as fast as by cell
+                    column = column.dictionary_decode()
+                columns[name] = column.to_pylist()
+            except MemoryError:
+                raise
+            except (ValueError, OverflowError, pa.ArrowException) as error:  # as dates out of range
+                where = f"{path}, column {name}"
+                raise UserError(f"a value cannot be read: {error}", where=where) from error
+        for cells in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, cells, strict=True))
 
 
 _READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {

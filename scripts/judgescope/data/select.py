@@ -1,11 +1,10 @@
 """Which items of a dataset a study uses, and which reference serves as the unperturbed text."""
 
-from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, check_known
 from judgescope.core.rng import stream
 from judgescope.data.files import resolve
 from judgescope.data.rated import Item, Rated
@@ -41,16 +40,12 @@ def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:
     where = str(folder / f"{card.dataset}.yaml")
     rated = read_dataset(card, folder, data)
     rated = select(rated, card.select, seed, card.dataset, where=where)
-    _check_systems(rated, card.reference_systems, f"{where}, key reference_systems")
-    _check_systems(rated, card.families, f"{where}, key families")
+    for key, ids in (
+        ("reference_systems", card.reference_systems),
+        ("families", card.families),
+    ):
+        check_known(ids, rated.systems, "unknown system", where=f"{where}, key {key}")
     return rated
-
-
-def _check_systems(rated: Rated, ids: Iterable[str], where: str) -> None:
-    """Raise UserError for the id of a system that the data does not have."""
-    for system in ids:
-        if system not in rated.systems:
-            raise UserError("unknown system", where=where, got=system, allowed=rated.systems)
 
 
 def original(item: Item, rule: str) -> Original | None:
@@ -111,14 +106,8 @@ def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
     """Return the ids of systems, which are named as in the data or by their ids."""
     known = {name: system for system, name in rated.systems.items()}
     known |= {system: system for system in rated.systems}
-    for name in names:
-        if name not in known:
-            raise UserError(
-                "unknown system",
-                where=where,
-                got=name,
-                allowed=rated.systems.values(),
-            )
+    unknown = [name for name in names if name not in known]
+    check_known(unknown, rated.systems.values(), "unknown system", where=where)
     return {known[name] for name in names}
 
 

@@ -12,7 +12,6 @@ from itertools import islice
 from statistics import fmean
 
 from judgescope.data.draft import MEAN, Draft, Files, Key, RowFault
-from judgescope.data.files import RoleFiles
 from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, read_rows
 from judgescope.schema.cards import Dataset, Format
@@ -24,23 +23,19 @@ ROUNDED = 1e-6
 
 def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; individual raters are rater-<id>."""
-    reading = _Reading(Draft(card), _columns(files.get("ratings", [])))
-    reading.draft.add_rows(files["data"], reading.add)
-    reading.draft.add_rows(files.get("ratings", []), reading.rate)
-    reading.draft.notes.extend(reading.differing())
-    return reading.draft.finish()
-
-
-def _columns(files: RoleFiles) -> set[str]:
-    return {name for path, _ in files for _, row in islice(read_rows(path), 1) for name in row}
+    draft, rated = Draft(card), files.get("ratings", [])
+    columns = {name for path, _ in rated for _, row in islice(read_rows(path), 1) for name in row}
+    reading = _Reading(
+        {aspect: column for aspect, column in draft.columns.items() if column in columns}
+    )
+    draft.add_rows(files["data"], reading.add).add_rows(rated, reading.rate)
+    draft.notes.extend(reading.differing())
+    return draft.finish()
 
 
 class _Reading:
-    def __init__(self, draft: Draft, by_rater: set[str]) -> None:
-        self.draft = draft
-        self.by_rater = {
-            name: column for name, column in draft.columns.items() if column in by_rater
-        }
+    def __init__(self, by_rater: dict[str, str]) -> None:
+        self.by_rater = by_rater
         self.known: dict[Key, tuple[str, ...]] = {}
         self.means: dict[tuple[Key, str], float] = {}
         self.single: dict[tuple[Key, str], dict[str, float]] = defaultdict(dict)
@@ -60,12 +55,11 @@ class _Reading:
 
     def rate(self, draft: Draft, row: Row) -> None:
         """Add one rater's ratings of a text."""
-        key = tuple(
-            draft.name(draft.pick(row, column), kind)
-            for column, kind in (("sent_id", "item"), ("sys_name", "system"))
+        named = {"sent_id": "item", "sys_name": "system", "rater_id": "rater"}
+        item, system, rater = (
+            draft.name(draft.pick(row, key), kind) for key, kind in named.items()
         )
-        rater = f"rater-{draft.name(draft.pick(row, 'rater_id'), 'rater')}"
-        output = (key[0], key[1])
+        rater, output = f"rater-{rater}", (item, system)
         if output not in self.known:
             raise RowFault("the role `data` has no such text", got=", ".join(output))
         if self.known[output] != tuple(draft.pick(row, column) for column in TEXTS):

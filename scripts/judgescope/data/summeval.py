@@ -4,7 +4,7 @@ Fields: id, text (the article), references, model_id, decoded (the summary), and
 and turker_annotations, lists of {aspect: rating}.
 """
 
-from judgescope.core.errors import UserError
+from judgescope.core.errors import check_known
 from judgescope.data.draft import Draft, Files
 from judgescope.data.rated import Rated
 from judgescope.data.rows import Row
@@ -20,13 +20,8 @@ ANNOTATIONS = {
 
 def read(card: Dataset, files: Files) -> Rated:
     """Return the dataset; raters are expert-1, expert-2, … in the order of a row's list."""
-    if card.raters not in ANNOTATIONS:
-        raise UserError(
-            "unknown raters for SummEval",
-            where=f"datasets/{card.dataset}.yaml, key raters",
-            got=card.raters,
-            allowed=ANNOTATIONS,
-        )
+    where = f"datasets/{card.dataset}.yaml, key raters"
+    check_known([card.raters], ANNOTATIONS, "unknown raters for SummEval", where=where)
     return Draft(card).add_rows(files["data"], _add).finish()
 
 

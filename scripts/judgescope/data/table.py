@@ -143,16 +143,8 @@ def _compared(
     for aspect in draft.columns:
         paths = _paths(draft, columns, aspect)
         for path in paths:
-            cell, name = draft.pick(row, path), rater or (path if len(paths) > 1 else "")
-            values = cell_list(cell)
-            each = (
-                [(name or "rater-1", cell)]
-                if values is None
-                else [
-                    (f"{name or 'rater'}-{index}", value) for index, value in enumerate(values, 1)
-                ]
-            )
-            for who, value in each:
+            name = rater or (path if len(paths) > 1 else "")
+            for who, value in _by_rater(draft.pick(row, path), name):
                 with draft.caught():
                     _prefer(draft, keys, aspect, who, value, words)
 
@@ -212,10 +204,15 @@ def _rate(draft: Draft, output: Key, aspect: str, cell: object, column: str) -> 
     """Add the rating in a cell, or its list of ratings; `column` names the rater if it can."""
     mean = MEAN if draft.card.raters == MEAN else ""
     name = column or (PLANNED if draft.card.ratings == PLANNED else mean)
+    for rater, value in _by_rater(cell, name):
+        draft.rating(output, aspect, rater, value)
+
+
+def _by_rater(cell: object, name: str) -> list[tuple[str, object]]:
+    """Return (rater, value) for a cell, which has one value or a list; `name` is "" if unknown."""
     if (values := cell_list(cell)) is None:
-        draft.rating(output, aspect, name or "rater-1", cell)
-    for index, value in enumerate(values or (), start=1):
-        draft.rating(output, aspect, f"{name or 'rater'}-{index}", value)
+        return [(name or "rater-1", cell)]
+    return [(f"{name or 'rater'}-{index}", value) for index, value in enumerate(values, start=1)]
 
 
 FORMAT = Format(name="table", optional=("items",), chosen=True)

@@ -1,8 +1,7 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import to_builtins
@@ -12,17 +11,15 @@ from judgescope.core.files import write_text
 from judgescope.core.names import ORIGINAL, REFERENCE, SYSTEMS
 from judgescope.data import select
 from judgescope.data.files import verify
-from judgescope.data.rated import BY_REFERENCE, Preference, Rated, Rating
+from judgescope.data.rated import BY_REFERENCE, GoldSpan, Preference, Rated, Rating
+from judgescope.data.select import Original
 from judgescope.data.specs import IngestReport, IngestSpec
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card
 from judgescope.schema.tables import table_of, write_table
 
-if TYPE_CHECKING:
-    from judgescope.data.select import Original
 
-
-def items(dataset: str, rated: Rated, originals: Mapping[str, "Original"]) -> pa.Table:
+def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.Table:
     """Return the table of items; `original_reference` in meta is the original's position."""
     rows = []
     for item in rated.items:
@@ -56,28 +53,13 @@ def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Tab
     return table_of("targets", rows)
 
 
-def originals(dataset: str, chosen: Mapping[str, "Original"]) -> pa.Table:
+def originals(dataset: str, chosen: Mapping[str, Original]) -> pa.Table:
     """Return the table of unperturbed targets, one for each item that has an original."""
-    return table_of(
-        "targets",
-        [
-            _target(dataset, ORIGINAL, f"{item}:{ORIGINAL}", item, REFERENCE, original.text)
-            for item, original in sorted(chosen.items())
-        ],
-    )
-
-
-def ratings(dataset: str, rated: Rated) -> pa.Table:
-    """Return the table of ratings and preferences; missing ones have no row."""
-    given: list[Rating | Preference] = [*rated.ratings, *rated.preferences]
-    rows = [{"dataset": dataset, **each._asdict()} for each in given]
-    return table_of("ratings", rows)
-
-
-def gold_spans(dataset: str, rated: Rated) -> pa.Table:
-    """Return the table of errors that people marked."""
-    rows = [{"dataset": dataset, **span._asdict()} for span in rated.spans]
-    return table_of("gold_spans", rows)
+    rows = [
+        _target(dataset, ORIGINAL, f"{item}:{ORIGINAL}", item, REFERENCE, original.text)
+        for item, original in sorted(chosen.items())
+    ]
+    return table_of("targets", rows)
 
 
 def _target(
@@ -97,22 +79,17 @@ def _target(
 
 
 def report(
-    card: Dataset, hashes: dict[str, str], rated: Rated, originals: Mapping[str, "Original"]
+    card: Dataset, hashes: dict[str, str], rated: Rated, originals: Mapping[str, Original]
 ) -> IngestReport:
     """Return what was read, in numbers, with licence, citation and notices."""
     given: list[Rating | Preference] = [*rated.ratings, *rated.preferences]
     bare = [item.item for item in rated.items if not item.references]
     references = rated.own_references(())
     wholly = {output.system for output in rated.outputs if output.target in references}
-    problems = [
-        *rated.problems,
-        *(
-            (
-                f"all texts of the system {name} are references, which should not be compared with "
-                "themselves: list it under `reference_systems`"
-            )
-            for name in sorted(wholly - {*card.reference_systems})
-        ),
+    problems = rated.problems + [
+        f"all texts of the system {name} are references, which should not be compared with "
+        "themselves: list it under `reference_systems`"
+        for name in sorted(wholly - {*card.reference_systems})
     ]
     if bare and card.select.original != "none":
         shown = ", ".join(bare[:5])
@@ -148,8 +125,13 @@ def ingest(spec: IngestSpec) -> None:
     write_table("items", items(card.dataset, rated, chosen), output.items)
     references = rated.own_references(card.reference_systems)
     write_table("targets", systems(card.dataset, rated, references), output.systems)
-    write_table("ratings", ratings(card.dataset, rated), output.ratings)
-    write_table("gold_spans", gold_spans(card.dataset, rated), output.spans)
+    records: list[tuple[str, str, Sequence[Rating | Preference | GoldSpan]]] = [
+        ("ratings", output.ratings, [*rated.ratings, *rated.preferences]),
+        ("gold_spans", output.spans, rated.spans),
+    ]
+    for table, path, each in records:
+        rows = [{"dataset": card.dataset, **record._asdict()} for record in each]
+        write_table(table, table_of(table, rows), path)
     if output.original is not None:
         write_table("targets", originals(card.dataset, chosen), output.original)
     counts = to_builtins(report(card, hashes, rated, chosen))

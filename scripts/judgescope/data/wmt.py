@@ -108,8 +108,8 @@ def _check_count(lines: int, segments: int, where: Path | str, other: Path | str
 
 def _columns(card: Dataset, files: Files) -> Columns:
     """Return the lines of every file, or raise UserError if their numbers differ."""
-    for role in {"source", "documents"} & set(files):
-        if len(files[role]) > 1:
+    for role in ("source", "documents"):
+        if len(files.get(role, ())) > 1:
             raise UserError(
                 "only the role `reference` may have several files",
                 where=f"datasets/{card.dataset}.yaml, key files.{role}",

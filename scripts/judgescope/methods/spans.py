@@ -9,7 +9,7 @@ Methods.md 5, after (Kartáč et al. 2025).
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from msgspec import Struct, convert
 from judgescope.core.names import slug
 from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
-from judgescope.parsing.annotation import COUNTED, Contradictions
+from judgescope.parsing.annotation import CONTRADICTIONS, COUNTED
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes
 from judgescope.statistics.means import SHARE, share
@@ -35,7 +35,7 @@ from judgescope.statistics.spans import (
 
 NOT_FOUND: Final = "not_found"
 FOUND: Final = ("exact", "normalised", "fuzzy")
-NOTED: Final = (*COUNTED, *(one.name for one in fields(Contradictions)))
+NOTED: Final = (*COUNTED, *CONTRADICTIONS)
 """The names behind plus signs in a judgment's rule; for lists without a verdict the first three."""
 FORMS: Final = ("exact", "exact_category", "tokens", "tokens_category")
 """The column `form`: equal spans match, or the words that they touch; with `category` the category

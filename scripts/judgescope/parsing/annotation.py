@@ -6,7 +6,7 @@ A reply lists them under labels at the start of its lines, or in JSON, fenced or
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from judgescope.parsing.error_list import says_no_errors
@@ -303,6 +303,11 @@ MOST: Final = 8
 """The maximum number of errors that are kept."""
 COUNTED: Final = ("dropped", "superseded", "unread")
 """The counts of listed errors that are dropped or only partly read."""
+CONTRADICTIONS: Final = (
+    *("errors_beside_none", "best_with_severe"),
+    *("less_without_errors", "other_verdicts"),
+)
+"""The counts of an annotation's contradictions."""
 SEVERE: Final = 4
 """An error of this severity or more contradicts the best verdict."""
 _SEVERITY: Final = Scale(1, 5, 1, SEVERITIES)
@@ -325,29 +330,16 @@ _MARKS = " \t\r\n*_>|"
 
 
 @dataclass(frozen=True, slots=True)
-class Contradictions:
-    """How often an annotation contradicts itself.
-
-    errors_beside_none: listed errors in a reply that says that there are none; best_with_severe:
-    errors of severity 4 or 5 despite the best verdict; less_without_errors: 1 if the verdict is not
-    the best although no error is listed; other_verdicts: labelled verdicts that differ from the
-    one used.
-    """
-
-    errors_beside_none: int = 0
-    best_with_severe: int = 0
-    less_without_errors: int = 0
-    other_verdicts: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Annotation:
     """A parsed annotation; `value` is a number only if `status` is ok.
 
     label: the verdict's word, if it is a word; errors: at most MOST, in the order of the reply;
     rationale: the reason for the verdict; clean: the reply says that there are no errors; dropped:
     errors beyond MOST; superseded: errors of a list that the reply repeats; unread: severities in
-    the reply that cannot be read.
+    the reply that cannot be read; errors_beside_none: listed errors in a reply that says that there
+    are none; best_with_severe: errors of severity 4 or 5 despite the best verdict;
+    less_without_errors: 1 if the verdict is not the best although no error is listed;
+    other_verdicts: labelled verdicts that differ from the one used.
     """
 
     status: Status
@@ -360,14 +352,16 @@ class Annotation:
     dropped: int = 0
     superseded: int = 0
     unread: int = 0
-    contradictions: Contradictions = Contradictions()
+    errors_beside_none: int = 0
+    best_with_severe: int = 0
+    less_without_errors: int = 0
+    other_verdicts: int = 0
 
     @property
     def reading(self) -> Reading:
         """Return the parser's reading; its rule lists every count above 0 after a plus sign."""
-        counts = {name: getattr(self, name) for name in COUNTED}
-        counts |= asdict(self.contradictions)
-        rule = "+".join([self.rule, *(name for name, count in counts.items() if count)])
+        counted = [name for name in (*COUNTED, *CONTRADICTIONS) if getattr(self, name)]
+        rule = "+".join([self.rule, *counted])
         return Reading(self.status, rule, self.value, self.label, self.rationale, None, self.errors)
 
 
@@ -430,12 +424,10 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
         dropped=max(0, len(errors) - MOST),
         superseded=listing.superseded,
         unread=sum(unread for _, unread in read),
-        contradictions=Contradictions(
-            errors_beside_none=len(errors) if clean else 0,
-            best_with_severe=severe if value == best else 0,
-            less_without_errors=int(value is not None and value < best and not errors),
-            other_verdicts=other_verdicts,
-        ),
+        errors_beside_none=len(errors) if clean else 0,
+        best_with_severe=severe if value == best else 0,
+        less_without_errors=int(value is not None and value < best and not errors),
+        other_verdicts=other_verdicts,
     )
 
 

@@ -124,12 +124,10 @@ def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> fl
         if not has_zero(scale):
             raise ValueError("0 is not a value of this scale")
         return 0.0
-    if policy == "drop":
-        return None
-    if policy == "worst":
-        return scale.min
-    if policy == "mid":
-        return grid[(len(grid) - 1) // 2] if grid else (scale.min + scale.max) / 2
+    middle = grid[(len(grid) - 1) // 2] if grid else (scale.min + scale.max) / 2
+    fixed = {"drop": None, "worst": scale.min, "mid": middle}
+    if policy in fixed:
+        return fixed[policy]
     if rng is None:
         raise ValueError("the policy random needs a random generator, `rng`")
     return grid[int(rng.integers(len(grid)))] if grid else float(rng.uniform(scale.min, scale.max))

@@ -31,7 +31,7 @@ _BEGINS = (
     rf"{_TEXT})\b))"
 )
 """What may follow a choice that begins a reply: `A. Smith` is not a choice."""
-_LETTER_OF = {"1": "a", "2": "b", "a": "a", "b": "b"}
+_LETTERS = str.maketrans("12", "ab")
 _NAMED = re.compile(
     rf"\b{_TEXT}\s?#?\(?([12ab])\)?\s+is\s+(?:[a-z]{{1,20}}\s+)?(?:more|better|superior)\b"
 )
@@ -121,8 +121,7 @@ def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
     if begins := forms.begins.match(folded):
         letter = _letter(begins, tie)
         others = {_letter(one, tie) for one in forms.another.finditer(folded, begins.end())}
-        better = _NAMED.search(folded, begins.end())
-        if others - {letter} or (better and _LETTER_OF[better[1]] != letter):
+        if others - {letter} or _names_another(folded, begins.end(), letter):
             return None, "contradiction"
         return begins, "leading"
     if concluding := _concluding(folded):
@@ -160,11 +159,16 @@ def _whole_sentence(folded: str) -> tuple[re.Match[str] | None, str]:
         return None, "contradiction"
     end = len(folded.rstrip(_EDGE))
     if matches and (matches[-1].end() >= end or not folded[: matches[0].start()].strip()):
-        named = _NAMED.search(folded, matches[0].end())
-        if named and _LETTER_OF[named[1]] != _letter(matches[0], ""):
+        if _names_another(folded, matches[0].end(), _letter(matches[0], "")):
             return None, "contradiction"
         return matches[-1], "sentence"
     return None, "no_choice"
+
+
+def _names_another(folded: str, start: int, letter: str) -> bool:
+    """Return whether the reason from `start` on calls a text better that has another letter."""
+    better = _NAMED.search(folded, start)
+    return better is not None and better[1].translate(_LETTERS) != letter
 
 
 def _letter(match: re.Match[str], tie: str) -> str:
@@ -190,20 +194,6 @@ _TOO_LONG = re.compile(
 def card_parsers() -> dict[str, Parser]:
     """Return the parsers that a judge's card may name."""
     return {name: one for name, one in sorted(PARSERS.items()) if one.in_cards}
-
-
-def parse(
-    text: str | None,
-    *,
-    scale: Scale | None,
-    finish: str | None,
-    parser: str = "score",
-    reply_status: str = "ok",
-    settings: Settings = NO_SETTINGS,
-    cut: bool = False,
-) -> Judgment:
-    """Return the judgment of one reply; see `parsed_by`."""
-    return parsed_by(parser, scale=scale, settings=settings, cut=cut)(text, finish, reply_status)
 
 
 Read = Callable[[str | None, str | None, str], Judgment]

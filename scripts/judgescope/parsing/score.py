@@ -6,6 +6,7 @@ with the length of a reply.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -68,10 +69,11 @@ _CLAIM = (
     r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|is)[ \t]{1,3})"
 )
 """A text asks for a rating, or claims to have one, within a line."""
+_COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
 _QUALITY = (
     r"(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|receiv(?:es|ed|ing)|gets|getting|giving|deserv(?:es|ing))"
     rf"{_OBJECT}\s+an?\s+(?:[a-z]{{3,12}}\s+)?(?!(?:out|total|sum|average|mean|salary|profit|lead|"
-    r"minimum|maximum|margin|pair|couple|handful|majority|minority|COUNTS)s?\b)[a-z]{3,20}\s+of"
+    rf"minimum|maximum|margin|pair|couple|handful|majority|minority|{_COUNTS})s?\b)[a-z]{{3,20}}\s+of"
 )
 """`scoring a perfect fluency of 5`: an award that names the quality."""
 _AWARDED = re.compile(
@@ -83,8 +85,6 @@ _AWARDED = re.compile(
     r"[:=]|,\s+with)(?:\s+(?:it|them|(?:this|that|the)(?:\s+[a-z]{1,20})?))?(?:\s+(?:an?|the))?\s*\Z"
 )
 """Words that make `a perfect score of 5` a verdict; without them it is only a possible score."""
-_COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
-
 _REMARK = (
     r"rationale|explanation|reason(?:ing)?|justification|analysis|evidence|comment|note|feedback|"
     r"strength|weakness|issue|error|problem|example|time|date|year|age|price|chapter|option|choice"
@@ -117,12 +117,13 @@ _EDGE_OR_DOT = _EDGE + "."
 
 
 class Grammar(NamedTuple):
-    """The patterns for one scale.
+    """A scale and its patterns.
 
     echo: text that is hidden before the search for ratings, such as a quotation of the scale;
     labelled: a rating after a label; labels: folded category word -> its index on the scale.
     """
 
+    scale: Scale
     echo: re.Pattern[str]
     labelled: re.Pattern[str]
     labels: dict[str, int]
@@ -135,30 +136,65 @@ def _grammar(scale: Scale) -> Grammar:
     labels = {word: index for word, index in folded if word}
     alone = bool(scale.words)
     labelled = _labelled(_value_pattern(labels, alone=alone), alone=alone)
-    return Grammar(re.compile(_echo(scale, labels)), re.compile(labelled), labels)
+    return Grammar(scale, re.compile(_echo(scale, labels)), re.compile(labelled), labels)
+
+
+_WORDS = r"(?:its\s|the\s)?[^\W\d]{3,20}"
+_REGARDING = r"(?:in\s+terms\s+of|with\s+(?:regard|respect)\s+to|regarding|for)"
+_FORMS = {
+    "bare": rf"\A(?:[-•]\s+)?VALUE{_UNIT}{_BRACKETED}[\W_]*\Z",
+    "double_brackets": r"\[\[VALUE\]\]",
+    # `scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of 5`
+    "given": rf"\b(?:{_QUALITY}|{_RATE}|{_GIVE})(?=\s)VALUE{_UNIT}{_STOP}",
+    # `3/5` and `three stars out of five` in a sentence; other denominators are not verdicts
+    "fraction": rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD})"
+    rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF})TOP{_END})VALUE{_STOP}",
+    # a line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts
+    "named_line": rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
+    rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}"
+    rf"{_BRACKETED}\s?[:=]VALUE[ \t*_\"'`}}\].,]{{0,8}}$",
+    # a line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the reason
+    "named_lead": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|{_REMARK})\b)"
+    rf"[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
+    r"(?:[.;,]\s|\s[-–—]\s|\s\()(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)",
+    # `The coherence is 3 (good).`: a value and its meaning in brackets; counts are not ratings
+    "glossed": rf"(?:\A|(?<=[.!?;,\n]))(?![^.!?;,\n]{{0,80}}\b(?:{_COUNTS})s?\b)\s{{0,2}}"
+    r"(?:[^\W\d]{1,20}\s){1,12}?isVALUE\s\([a-z][a-z ,'-]{1,40}\)"
+    rf"(?=\s*(?:[.,;!]|\Z)|\s{_REGARDING}\s+{_WORDS}(?:\s(?:and|or)\s{_WORDS})?\s{{0,2}}"
+    r"(?:[.,;!](?![^.!?\n]{0,80}\d\s\()|\Z))",
+    # `4`, then a new line, a dash or a reason; `4. ...` unless it starts a list
+    "leading": r"\AVALUE(?P<unit>\s+(?:points?|stars?)\b)?(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
+    r"|,?\s+(?:because|since|as)\b"
+    r"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?(unit)[.:;,!][*_]{0,3}\s|(?!)))"
+    rf"|(?(number)[-–—]\s(?=[^\d\s])|(?!)))(?!{_LIST})",
+    # a last sentence, line or bracket that contains only a value
+    "trailing": r"(?:(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}|(?=[(\[]))"
+    rf"VALUE{_UNIT}[\W_]*\Z",
+    # `The answer is 4` as the first line of a reply, or as its last sentence
+    "answer": r"(?:(?P<first>\A)|(?<=[.!?\n]))\s{0,2}(?:(?:so|thus|hence|therefore),?\s)?"
+    rf"(?:the|my)\s+answer\s+is(?=\s)VALUE{_UNIT}"
+    r"(?(first)[^\w\n]{0,8}(?:\n|\Z)|[\W_]*\Z)",
+}
+"""Name -> pattern of a rating without a label, in order of precedence."""
+_LEADING_LABEL = (
+    r"\AVALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
+    r"|[.:;,!][*_]{0,3}\s)"
+)
 
 
 @lru_cache(maxsize=64)
 def _forms(scale: Scale) -> dict[str, re.Pattern[str]]:
-    """Return name -> pattern of all ratings without a label, in order of precedence.
+    """Return the patterns of all ratings without a label, for a scale.
 
     Compiled for the first reply without a label: compilation takes longer than reading 500 replies.
     """
     alone = bool(scale.words)
     value = _value_pattern(_grammar(scale).labels, alone=alone)
-    forms = {
-        "bare": rf"\A(?:[-•]\s+)?{value}{_UNIT}{_BRACKETED}[\W_]*\Z",
-        "double_brackets": rf"\[\[{value}\]\]",
-        "given": _given(value),
-        "fraction": _fraction(value, _bound(scale.max)),
-        "named_line": _named_line(value),
-        "named_lead": _named_lead(value),
-        "glossed": _glossed(value),
-        "leading": _leading(value, alone=alone),
-        "trailing": _trailing(value),
-        "answer": _answer(value),
+    forms = _FORMS | ({"leading": _LEADING_LABEL} if alone else {})
+    return {
+        name: re.compile(pattern.replace("TOP", _bound(scale.max)).replace("VALUE", value))
+        for name, pattern in forms.items()
     }
-    return {name: re.compile(pattern) for name, pattern in forms.items()}
 
 
 def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
@@ -188,78 +224,6 @@ def _labelled(value: str, *, alone: bool = False) -> str:
         rf"\s+(?:{_IS}|(?P<of>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         rf"|[^.\n\d:=()]{{1,60}}?(?:[:=]|\b(?:is|(?P<far_of>of)|would\s+be)\b)))"
         rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-])|(?(explicit)(?!\s+of\b)|{_STOP}))"
-    )
-
-
-def _given(value: str) -> str:
-    """`scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of 5`."""
-    quality = _QUALITY.replace("COUNTS", _COUNTS)
-    return rf"\b(?:{quality}|{_RATE}|{_GIVE})(?=\s){value}{_UNIT}{_STOP}"
-
-
-def _fraction(value: str, top: str) -> str:
-    """`3/5` and `three stars out of five` in a sentence; other denominators are not verdicts."""
-    over_top = rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF}){top}{_END}"
-    return rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD}){over_top}){value}{_STOP}"
-
-
-def _named_line(value: str) -> str:
-    """A line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts."""
-    return (
-        rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
-        rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}"
-        rf"{_BRACKETED}\s?[:=]{value}[ \t*_\"'`}}\].,]{{0,8}}$"
-    )
-
-
-def _named_lead(value: str) -> str:
-    """A line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the reason."""
-    return (
-        rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|{_REMARK})\b)"
-        rf"[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]{value}"
-        r"(?:[.;,]\s|\s[-–—]\s|\s\()(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)"
-    )
-
-
-def _glossed(value: str) -> str:
-    """`The coherence is 3 (good).`: a value and its meaning in brackets; counts are not ratings."""
-    words = r"(?:its\s|the\s)?[^\W\d]{3,20}"
-    regarding = r"(?:in\s+terms\s+of|with\s+(?:regard|respect)\s+to|regarding|for)"
-    return (
-        rf"(?:\A|(?<=[.!?;,\n]))(?![^.!?;,\n]{{0,80}}\b(?:{_COUNTS})s?\b)\s{{0,2}}"
-        rf"(?:[^\W\d]{{1,20}}\s){{1,12}}?is{value}\s\([a-z][a-z ,'-]{{1,40}}\)"
-        rf"(?=\s*(?:[.,;!]|\Z)|\s{regarding}\s+{words}(?:\s(?:and|or)\s{words})?\s{{0,2}}"
-        r"(?:[.,;!](?![^.!?\n]{0,80}\d\s\()|\Z))"
-    )
-
-
-def _leading(value: str, *, alone: bool = False) -> str:
-    """`4`, then a new line, a dash or a reason; `4. ...` unless it starts a list."""
-    if alone:
-        return (
-            rf"\A{value}(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
-            r"|[.:;,!][*_]{0,3}\s)"
-        )
-    return (
-        rf"\A{value}(?P<unit>\s+(?:points?|stars?)\b)?(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
-        rf"|,?\s+(?:because|since|as)\b"
-        rf"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?(unit)[.:;,!][*_]{{0,3}}\s|(?!)))"
-        rf"|(?(number)[-–—]\s(?=[^\d\s])|(?!)))(?!{_LIST})"
-    )
-
-
-def _trailing(value: str) -> str:
-    """A last sentence, line or bracket that contains only a value."""
-    sentence_end = r"(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}"
-    return rf"(?:{sentence_end}|(?=[(\[])){value}{_UNIT}[\W_]*\Z"
-
-
-def _answer(value: str) -> str:
-    """`The answer is 4` as the first line of a reply, or as its last sentence."""
-    return (
-        r"(?:(?P<first>\A)|(?<=[.!?\n]))\s{0,2}(?:(?:so|thus|hence|therefore),?\s)?"
-        rf"(?:the|my)\s+answer\s+is(?=\s){value}{_UNIT}"
-        r"(?(first)[^\w\n]{0,8}(?:\n|\Z)|[\W_]*\Z)"
     )
 
 
@@ -296,53 +260,39 @@ def read_score(text: str, scale: Scale) -> Reading:
     Reasoning, quotations, ranges, enumerations (1-5; 1, 2, 3) and ratings that the judged text is
     said to claim are ignored. A value with a denominator other than the scale's top, or outside the
     scale, is out of range and never clipped; a value between the steps is off the grid
-    (`Scale.read`). If unlabelled ratings contradict each other, there is no rating. Source:
-    methods.md 6.
+    (`Scale.read`). If unlabelled ratings contradict each other, there is no rating. On a
+    scale that has only labels, a label in prose (`a score of fair`) and an unlabelled one count
+    only if the reply does not begin with one label and end with another. Source: methods.md 6.
     """
     answer = answer_of(text)
     if isinstance(answer, Reading):
         return answer
     grammar = _grammar(scale)
     visible = grammar.echo.sub(_hidden, fold(answer))
-    if scale.words:
-        return _read_label(answer, visible, scale, grammar)
-    if labelled := _labelled_ratings(grammar, visible):
-        if _is_walk(labelled, scale, grammar):
-            return Reading("unparsed", "enumerated")
-        return _reading("labelled", labelled[-1], answer, scale, grammar)
-    for form, pattern in _forms(scale).items():
-        matches = unquoted(pattern.finditer(visible), visible)
-        if matches and len({_value(match, scale, grammar) for match in matches}) == 1:
-            return _reading(form, matches[-1], answer, scale, grammar)
-    return nothing_read(answer, "no_verdict")
-
-
-def _read_label(answer: str, visible: str, scale: Scale, grammar: Grammar) -> Reading:
-    """Return the label that a reply gives on a scale that has only labels.
-
-    That is the last label after `Verdict:` or another name; without one, that of the first matching
-    pattern, unless the reply begins with one label and ends with another.
-    """
     labelled = _labelled_ratings(grammar, visible)
-    explicit = [match for match in labelled if match["explicit"]]
+    explicit = [match for match in labelled if match["explicit"]] if scale.words else labelled
     if explicit:
-        if _is_walk(explicit, scale, grammar):
+        if _is_walk(explicit, grammar):
             return Reading("unparsed", "enumerated")
-        return _reading("labelled", explicit[-1], answer, scale, grammar)
-    found = {
-        form: matches[-1]
-        for form, pattern in _forms(scale).items()
-        if (matches := unquoted(pattern.finditer(visible), visible))
-        and len({_value(match, scale, grammar) for match in matches}) == 1
-    }
-    ends = [found[form] for form in ("leading", "trailing") if form in found]
-    if len({_value(match, scale, grammar) for match in ends}) > 1:
-        return Reading("unparsed", "contradiction")
-    if labelled:
-        found = {"labelled": labelled[-1], **found}
-    for form, match in found.items():
-        return _reading(form, match, answer, scale, grammar)
+        return _reading("labelled", explicit[-1], answer, grammar)
+    unlabelled: Iterable[tuple[str, re.Match[str]]] = _unlabelled(grammar, visible)
+    if scale.words:
+        forms = dict(unlabelled)
+        ends = {_value(forms[form], grammar) for form in ("leading", "trailing") if form in forms}
+        if len(ends) > 1:
+            return Reading("unparsed", "contradiction")
+        unlabelled = [("labelled", match) for match in labelled[-1:]] + [*forms.items()]
+    for form, match in unlabelled:
+        return _reading(form, match, answer, grammar)
     return nothing_read(answer, "no_verdict")
+
+
+def _unlabelled(grammar: Grammar, visible: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield the last match of each pattern whose matches all have the same value."""
+    for form, pattern in _forms(grammar.scale).items():
+        matches = unquoted(pattern.finditer(visible), visible)
+        if matches and len({_value(match, grammar) for match in matches}) == 1:
+            yield form, matches[-1]
 
 
 def _hidden(echo: re.Match[str]) -> str:
@@ -365,7 +315,7 @@ def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
     return labels or matches
 
 
-def _is_walk(matches: list[re.Match[str]], scale: Scale, grammar: Grammar) -> bool:
+def _is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:
     """Return whether ratings under one label end in WALK or more values of the scale in order.
 
     The values follow step by step, or from one end of the scale to the other. A reply that goes
@@ -374,9 +324,9 @@ def _is_walk(matches: list[re.Match[str]], scale: Scale, grammar: Grammar) -> bo
     """
     if len(matches) < WALK:
         return False
-    label, run = _label(matches[-1]), list[float]()
+    label, run, scale = _label(matches[-1]), list[float](), grammar.scale
     for match in reversed(matches):
-        value = _value(match, scale, grammar)
+        value = _value(match, grammar)
         if _label(match) != label or not _continues(run, value):
             break
         run.append(value)
@@ -413,23 +363,22 @@ def _start_of_value(match: re.Match[str]) -> int:
     return max(match.start("number"), match.start("word"), match.start("label"))
 
 
-def _value(match: re.Match[str], scale: Scale, grammar: Grammar) -> float:
+def _value(match: re.Match[str], grammar: Grammar) -> float:
     number, word, label, half = match.group("number", "word", "label", "half")
     if number:
         value = float(number)
     elif word:
         value = WORDS[word]
     else:
-        value = scale.value_of(grammar.labels[" ".join(label.split())])
+        value = grammar.scale.value_of(grammar.labels[" ".join(label.split())])
     return value + 0.5 if half else value
 
 
-def _reading(
-    form: str, match: re.Match[str], answer: str, scale: Scale, grammar: Grammar
-) -> Reading:
+def _reading(form: str, match: re.Match[str], answer: str, grammar: Grammar) -> Reading:
+    scale = grammar.scale
     if not _is_over_top(match, scale):
         return Reading("out_of_range", f"{form}.denominator")
-    read = scale.read(_value(match, scale, grammar), form)
+    read = scale.read(_value(match, grammar), form)
     if read.status != "ok":
         return read
     label = match["label"] and scale.labels[grammar.labels[" ".join(match["label"].split())]]

@@ -75,10 +75,11 @@ def read_steps(text: str) -> Steps:
 
 def problem_with_steps(text: str) -> str | None:
     """Return the first reason why a text is not a usable list of steps, or None."""
-    return next(_problems_with_steps(read_steps(text), text), None)
+    return next(_problems_with_steps(text), None)
 
 
-def _problems_with_steps(steps: Steps, text: str) -> Iterator[str]:
+def _problems_with_steps(text: str) -> Iterator[str]:
+    steps = read_steps(text)
     count = len(steps.texts)
     if is_refusal(steps.before if count else text):
         yield "it is a refusal"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream_seed
 from judgescope.engines.requests import Reply, Request
-from judgescope.parsing.parsers import parse
+from judgescope.parsing.parsers import parsed_by
 from judgescope.perturb.specs import CompareAnchorsSpec, GradeSpec
 from judgescope.replies.asking import Obtain, RequestFor, writer
 from judgescope.replies.judging import reply_columns
@@ -298,12 +298,8 @@ def _outcome(dataset: str, pair: Pair, ahead: Reply, back: Reply) -> Row:
 
     None if a reply has no usable choice.
     """
-    first, second = (
-        parse(
-            reply.text, scale=None, finish=reply.finish, parser="choice", reply_status=reply.status
-        ).value
-        for reply in (ahead, back)
-    )
+    read = parsed_by("choice", scale=None)
+    first, second = (read(reply.text, reply.finish, reply.status).value for reply in (ahead, back))
     missing = (first is None) + (second is None)
     agreed = first if first is not None and second is not None and first == -second else 0.0
     return {

@@ -1,7 +1,7 @@
 """From judgments to tables: one row per draw, and one score per target from all its draws."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.rng import stream
 from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale, stand_in
-from judgescope.schema.tables import SCHEMAS, table_of
+from judgescope.schema.tables import SCHEMAS, table_of, write_parts
 from judgescope.scoring.specs import CellPart, Missing
 
 Floats = NDArray[np.float64]
@@ -165,6 +165,14 @@ def _scores(
         }
         for unit, value, count, parsed in zip(ordered, aggregates, draws, given, strict=True)
     ]
+
+
+def write_cell(parts: Iterable[tuple[pa.Table, pa.Table]], judgments: str, scores: str) -> None:
+    """Write the judgments and the scores of a cell's parts to these paths."""
+    for kind, path, tables in zip(
+        ("judgments", "scores"), (judgments, scores), zip(*parts, strict=True), strict=True
+    ):
+        write_parts(kind, tables, path)
 
 
 def in_order(unit: Unit) -> tuple[str, ...]:

@@ -1,10 +1,8 @@
 """Anchors: rated texts that, according to people and a judge, are typical of each rating."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgescope.core.canonical import JobSpec, SpecPart
@@ -16,7 +14,6 @@ from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart, Reading
 from judgescope.statistics.anchors import anchor_costs, choose_anchors
 
-Row = dict[str, Any]
 Rated = tuple[str, str, float | None]
 """(rater or draw, target, rating)."""
 
@@ -46,32 +43,32 @@ class ChooseAnchorsSpec(JobSpec, frozen=True, kw_only=True):
     output: str
 
 
-def chosen_anchors(
-    spec: ChooseAnchorsSpec,
-    targets: Iterable[Row],
-    ratings: Iterable[Row],
-    answers: pa.Table | None,
-) -> list[Row]:
-    """Return rows of table `anchors`: `per_rating` texts of each rating.
-
-    `targets` and `ratings` are rows of these tables; `answers` are the judge's, or None without a
-    judge.
-    """
+def anchors(spec: ChooseAnchorsSpec) -> None:
+    """Read ratings and a judge's draws; write the anchors: `per_rating` texts of each rating."""
+    targets = read_table("targets", spec.targets).to_pylist()
     rows = sorted((row for row in targets if row["text"].strip()), key=lambda row: row["target"])
     columns = {row["target"]: number for number, row in enumerate(rows)}
     people = [
         (row["rater"], row["target"], row["value"])
-        for row in ratings
+        for row in read_table("ratings", spec.ratings).to_pylist()
         if row["aspect"] == spec.aspect
     ]
-    judged = _matrix(_draws(spec, answers), columns) if answers is not None else None
+    judged = None
+    if spec.judged is not None:
+        part = CellPart(spec.dataset, SYSTEMS, spec.judged.judge, spec.aspect)
+        answers = read_table("answers", spec.judged.replies)
+        judgments, _ = score_part(answers, spec.judged.reading, part=part)
+        draws = zip(
+            *(judgments[name].to_pylist() for name in ("draw", "target", "value")), strict=True
+        )
+        judged = _matrix([(str(draw), target, value) for draw, target, value in draws], columns)
     costs = anchor_costs(_matrix(people, columns), judged, spec.classes)
     items = {item: code for code, item in enumerate(sorted({row["item"] for row in rows}))}
     source = np.array([items[row["item"]] for row in rows], dtype=np.int64)
     order = [f"{stream_seed(spec.seed, 'anchors', row['target']):032x}" for row in rows]
     chosen = choose_anchors(costs, source, order, spec.per_rating)
     _check(spec, [len(each) for each in chosen], int((~np.isnan(costs).any(axis=1)).sum()))
-    return [
+    made = [
         {
             **{"dataset": spec.dataset, "aspect": spec.aspect, "rating": rating},
             **{"target": rows[row]["target"], "cost": float(costs[row, column])},
@@ -79,14 +76,7 @@ def chosen_anchors(
         for column, (rating, each) in enumerate(zip(spec.classes, chosen, strict=True))
         for row in each
     ]
-
-
-def _draws(spec: ChooseAnchorsSpec, answers: pa.Table) -> list[Rated]:
-    """Return (draw, target, value) of a judge; the value is None if a reply was not parsed."""
-    assert spec.judged is not None
-    part = CellPart(spec.dataset, SYSTEMS, spec.judged.judge, spec.aspect)
-    judgments, _ = score_part(answers, spec.judged.reading, part=part)
-    return [(str(row["draw"]), row["target"], row["value"]) for row in judgments.to_pylist()]
+    write_table("anchors", table_of("anchors", made), spec.output)
 
 
 def _matrix(rated: Sequence[Rated], columns: Mapping[str, int]) -> NDArray[np.float64]:
@@ -111,12 +101,3 @@ def _check(spec: ChooseAnchorsSpec, counts: Sequence[int], rated: int) -> None:
         allowed=f"{needed} texts or more, for {spec.per_rating} of each of {len(counts)} ratings",
         todo="request fewer anchors, or use more items",
     )
-
-
-def anchors(spec: ChooseAnchorsSpec) -> None:
-    """Read ratings and a judge's draws; write the anchors of each rating."""
-    targets = read_table("targets", spec.targets).to_pylist()
-    ratings = read_table("ratings", spec.ratings).to_pylist()
-    answers = read_table("answers", spec.judged.replies) if spec.judged else None
-    rows = chosen_anchors(spec, targets, ratings, answers)
-    write_table("anchors", table_of("anchors", rows), spec.output)

@@ -13,8 +13,8 @@ from judgescope.core.files import write_hashes
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import Read, parsed_by
 from judgescope.parsing.text import locate_errors
-from judgescope.schema.tables import SCHEMAS, read_part, texts_of, write_parts
-from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated
+from judgescope.schema.tables import SCHEMAS, read_part, texts_of
+from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated, write_cell
 from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading, ScoreSpec
 
 UNREAD: Final = {"usage", "provenance", "logprobs"}
@@ -58,7 +58,7 @@ def score_part(
     values = [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
     estimator = reading.estimator
     if estimator == LOGPROB_MEAN:
-        if reading.samples and all(one is None for one in answers["logprobs"].to_pylist()):
+        if reading.samples and answers["logprobs"].null_count == len(answers):
             estimator = "mean"
         else:
             values = _expectations(answers, verdicts, scale)
@@ -125,7 +125,7 @@ def expectation(logprobs: Logprobs, tail: str, values: Mapping[str, float]) -> f
     if result is None:
         return None
     place, before = result
-    first = [(_without(before, token), logprob) for token, logprob in logprobs[place]]
+    first = [(token.removeprefix(before).lstrip(), logprob) for token, logprob in logprobs[place]]
     shares = dict.fromkeys(values.values(), 0.0)
     for value, probability in _shares("", [first, *logprobs[place + 1 :]], 1.0, values):
         shares[value] += probability
@@ -146,11 +146,6 @@ def _place(text: str, tail: str, logprobs: Logprobs) -> tuple[int, str] | None:
     return None
 
 
-def _without(before: str, token: str) -> str:
-    """Return a token without `before`, the text before the verdict in the reply's own token."""
-    return token.removeprefix(before).lstrip()
-
-
 def _shares(
     written: str, places: Logprobs, mass: float, values: Mapping[str, float]
 ) -> Iterator[tuple[float, float]]:
@@ -160,13 +155,10 @@ def _shares(
         text, probability = written + token.lower(), mass * exp(logprob)
         ends = bool(written and not token)
         longer = not ends and any(one.startswith(text) and one != text for one in values)
-        came = number == 0
-        if longer and came and rest:
+        if longer and number == 0 and rest:
             yield from _shares(text, rest, probability, values)
-        elif not longer or came:
-            value = _said(text, values)
-            if value is not None:
-                yield value, probability
+        elif (not longer or number == 0) and (value := _said(text, values)) is not None:
+            yield value, probability
 
 
 def _said(text: str, values: Mapping[str, float]) -> float | None:
@@ -184,9 +176,7 @@ def score(spec: ScoreSpec) -> None:
     paths: dict[str, str] = {}
     for cell_spec in spec.each():
         cell = cell_spec.cell
-        judgments, scores = zip(*score_cell(cell_spec), strict=True)
-        write_parts("judgments", judgments, cell.judgments)
-        write_parts("scores", scores, cell.scores)
+        write_cell(score_cell(cell_spec), cell.judgments, cell.scores)
         name = f"{cell.perturbation}/{cell.judge}"
         paths |= {f"judgments/{name}": cell.judgments, f"scores/{name}": cell.scores}
     write_hashes(paths, spec.hashes)

@@ -12,17 +12,7 @@ from judgescope.core.cells import by_cell, joined
 from judgescope.core.files import write_text
 from judgescope.core.names import BATCH, SYSTEMS
 from judgescope.core.paths import Paths
-from judgescope.schema.tables import (
-    SCHEMAS,
-    TEXT,
-    count_rows,
-    key_ranges,
-    read_key_range,
-    read_table,
-    table_of,
-    write_parts,
-    write_table,
-)
+from judgescope.schema import tables
 from judgescope.scoring.specs import CollectSpec
 
 TABLES = ("scores", "draws", "marked", "rationales", "statuses", "bought")
@@ -43,21 +33,20 @@ def collect(spec: CollectSpec) -> None:
     """Concatenate scores and draws, count statuses per cell, list the replies of models."""
     cells, paths = _cells(spec), Paths(spec.results)
     collected = {name: paths.collected(spec.dataset, name) for name in TABLES}
-    write_parts(
-        "scores", (read_table("scores", cell.scores) for cell in cells), collected["scores"]
+    tables.write_parts(
+        "scores", (tables.read_table("scores", cell.scores) for cell in cells), collected["scores"]
     )
-    for name, judges in (("draws", spec.repeated), ("marked", spec.annotators)):
-        tables = (_of_cell(name, spec.dataset, cell) for cell in cells if cell.judge in judges)
-        write_parts(name, tables, collected[name])
-    rationales = (
-        _rationales(cell)
-        for cell in cells
-        if cell.judge in spec.explained and cell.perturbation == SYSTEMS
-    )
-    write_parts("rationales", rationales, collected["rationales"])
+    rated = [cell for cell in cells if cell.perturbation == SYSTEMS]
+    for name, judges, used in (
+        ("draws", spec.repeated, cells),
+        ("marked", spec.annotators, cells),
+        ("rationales", spec.explained, rated),
+    ):
+        parts = (_of_cell(name, spec.dataset, cell) for cell in used if cell.judge in judges)
+        tables.write_parts(name, parts, collected[name])
     statuses = [row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)]
-    write_table("statuses", table_of("statuses", statuses), collected["statuses"])
-    write_parts("bought", _bought(spec, cells), collected["bought"])
+    tables.write_table("statuses", tables.table_of("statuses", statuses), collected["statuses"])
+    tables.write_parts("bought", _bought(spec, cells), collected["bought"])
     write_text(Path(paths.cell_hashes(spec.dataset)), _hash_of(cells) + "\n")
 
 
@@ -84,8 +73,9 @@ def _hash_of(cells: Iterable[Cell]) -> str:
 
 def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
     """Return columns of a cell's judgments; `aspect` includes the criterion."""
-    wanted = {*names, "aspect", "criterion", "status", "value"} & {*SCHEMAS["judgments"].names}
-    table = read_table("judgments", cell.judgments, sorted(wanted))
+    known = tables.SCHEMAS["judgments"].names
+    wanted = {*names, "aspect", "criterion", "status", "value"}.intersection(known)
+    table = tables.read_table("judgments", cell.judgments, sorted(wanted))
     worded = pc.binary_join_element_wise(table["aspect"], table["criterion"], ".")
     aspects = pc.if_else(pc.is_null(table["criterion"]), table["aspect"], worded)
     values = pc.if_else(pc.equal(table["status"], "ok"), table["value"], None)
@@ -95,24 +85,14 @@ def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
 
 
 def _of_cell(name: str, dataset: str, cell: Cell) -> pa.Table:
-    """Return a cell's judgments as table `name`."""
+    """Return a cell's judgments as table `name`; in `rationales`, `text` is the rationale."""
     keys = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
-    return _with_keys(name, _judgments(cell, SCHEMAS[name].names), keys)
-
-
-def _rationales(cell: Cell) -> pa.Table:
-    """Return the reasons that a cell's judgments give."""
-    judgments = _judgments(cell, [*SCHEMAS["rationales"].names, "rationale"])
-    judgments = judgments.append_column("text", judgments["rationale"])
-    return _with_keys("rationales", judgments, {"judge": cell.judge})
-
-
-def _with_keys(name: str, judgments: pa.Table, keys: dict[str, str]) -> pa.Table:
-    """Return judgments as table `name`; `keys` are columns with one value."""
-    schema = SCHEMAS[name]
+    schema = tables.SCHEMAS[name]
+    names = ["rationale" if column == "text" else column for column in schema.names]
+    judgments = _judgments(cell, names)
     columns = [
         pa.repeat(keys[column], len(judgments)) if column in keys else judgments[column]
-        for column in schema.names
+        for column in names
     ]
     return pa.table(columns, schema=schema)
 
@@ -133,7 +113,7 @@ def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict
 def _served(path: str) -> dict[str, set[str]]:
     """Return aspect -> the model and fingerprint that answered, as the endpoints report them."""
     names = ["aspect", "criterion", "engine", "model", "fingerprint"]
-    answers = read_table("answers", path, ["aspect", "criterion", "provenance"])
+    answers = tables.read_table("answers", path, ["aspect", "criterion", "provenance"])
     columns = [answers["aspect"], answers["criterion"]]
     columns += [pc.struct_field(answers["provenance"], name) for name in names[2:]]
     origins = pa.table(columns, names).group_by(names).aggregate([])
@@ -160,20 +140,20 @@ def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
 
 def _once(paths: list[str], judge: str | None, writer: str | None) -> Iterator[pa.Table]:
     """Yield every reply in some files once, by key: several cells can share a reply."""
-    for low, high in key_ranges(sum(count_rows("answers", path) for path in paths)):
+    for low, high in tables.key_ranges(sum(tables.count_rows("answers", path) for path in paths)):
         replies = pa.concat_tables(_usage(path, low, high) for path in paths)
         names = [*TOKENS, "batch"]
         unique = replies.group_by(["key", "draw"]).aggregate([(name, "max") for name in names])
         unique = unique.sort_by([("key", "ascending"), ("draw", "ascending")])
-        columns = [pa.repeat(pa.scalar(name, TEXT), len(unique)) for name in (judge, writer)]
+        columns = [pa.repeat(pa.scalar(name, tables.TEXT), len(unique)) for name in (judge, writer)]
         columns += [unique[name] for name in ("key", "draw", *(f"{name}_max" for name in names))]
-        yield pa.table(columns, schema=SCHEMAS["bought"])
+        yield pa.table(columns, schema=tables.SCHEMAS["bought"])
 
 
 def _usage(path: str, low: str, high: str) -> pa.Table:
     """Return the usage of replies with low <= key < high; replies without a key cost nothing."""
     names = ["key", "draw", "usage", "provenance"]
-    answers = read_key_range("answers", path, names, low, high)
+    answers = tables.read_key_range("answers", path, names, low, high)
     columns = {name: answers[name] for name in ("key", "draw")}
     columns |= {name: pc.struct_field(answers["usage"], name) for name in TOKENS}
     engine = pc.struct_field(answers["provenance"], "engine")

@@ -1,8 +1,5 @@
 """Scores that are computed or recorded as numbers: judgments without a parser."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import pyarrow as pa
 from msgspec import Struct
 
@@ -13,7 +10,7 @@ from judgescope.engines.base import Answer
 from judgescope.engines.computing import EngineSpec, Part, ReplaySpec, cells_of
 from judgescope.parsing.judgment import Judgment, Reading, Scale
 from judgescope.schema.tables import table_of, write_parts
-from judgescope.scoring.aggregate import aggregated
+from judgescope.scoring.aggregate import aggregated, write_cell
 from judgescope.scoring.specs import CellPart, Missing
 
 NUMBER, LABEL = "number", "label"
@@ -37,28 +34,18 @@ class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
     missing: Missing | None = None
 
 
-def computed_part(
-    rows: Sequence[Mapping[str, Any]],
-    answers: Sequence[Answer],
-    scale: Scale | None,
-    *,
-    part: CellPart,
-    estimator: str,
-    missing: Missing | None = None,
-) -> tuple[pa.Table, pa.Table]:
-    """Return judgments and scores of a part of a cell whose draws are numbers or labels.
-
-    `rows` are the columns that identify each draw. Without a scale, any value is accepted.
-    """
-    verdicts = [_verdict(answer, scale) for answer in answers]
+def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> tuple[pa.Table, pa.Table]:
+    """Return judgments and scores of a part of a cell whose draws are numbers or labels."""
+    judge, aspect = part.judge, part.aspect.partition(".")[0]
+    verdicts = [_verdict(answer, scale) for answer in part.answers]
     return aggregated(
-        table_of("answers", [dict(row) for row in rows]),
+        table_of("answers", part.rows),
         verdicts,
         [verdict.value for verdict in verdicts],
-        part=part,
-        estimator=estimator,
+        part=CellPart(spec.dataset, part.perturbation, judge.judge, aspect),
+        estimator=judge.estimator,
         scale=scale,
-        missing=missing,
+        missing=spec.missing,
     )
 
 
@@ -76,32 +63,14 @@ def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
 def compute(spec: ComputeSpec) -> None:
     """Write the judgments and scores of every cell of a model that computes scores."""
     scales = {cell: read.scale for read in spec.read for cell in unpack(read.cells)}
-    paths = {}
+    paths: dict[str, str] = {}
     for parts in cells_of(spec):
-        name = f"{parts[0].perturbation}/{parts[0].judge.judge}"
-        made = [
-            computed_part(
-                part.rows,
-                part.answers,
-                scales[part.perturbation, part.judge.judge, part.aspect],
-                part=CellPart(
-                    spec.dataset,
-                    part.perturbation,
-                    part.judge.judge,
-                    part.aspect.partition(".")[0],
-                ),
-                estimator=part.judge.estimator,
-                missing=spec.missing,
-            )
-            for part in parts
-        ]
-        judgments, scores = zip(*made, strict=True)
-        for kind, pattern, tables in (
-            ("judgments", spec.judgments, judgments),
-            ("scores", spec.scores, scores),
-        ):
-            path = paths[f"{kind}/{name}"] = pattern.format(name)
-            write_parts(kind, tables, path)
+        cell = parts[0].perturbation, parts[0].judge.judge
+        made = [_computed(spec, part, scales[*cell, part.aspect]) for part in parts]
+        name = "/".join(cell)
+        judgments, scores = spec.judgments.format(name), spec.scores.format(name)
+        write_cell(made, judgments, scores)
+        paths |= {f"judgments/{name}": judgments, f"scores/{name}": scores}
     if spec.hashes:
         write_hashes(paths, spec.hashes)
 
@@ -112,14 +81,13 @@ def replay(spec: ReplaySpec) -> None:
     for parts in cells_of(spec):
         name = f"{parts[0].perturbation}/{parts[0].judge.judge}"
         paths[name] = spec.replies.format(name)
-        tables = (table_of("answers", _answers(part)) for part in parts)
-        write_parts("answers", tables, paths[name])
+        tables = (
+            [
+                {**row, "text": answer.text, "finish": "stop", "status": answer.status}
+                for row, answer in zip(part.rows, part.answers, strict=True)
+            ]
+            for part in parts
+        )
+        write_parts("answers", (table_of("answers", rows) for rows in tables), paths[name])
     if spec.hashes:
         write_hashes(paths, spec.hashes)
-
-
-def _answers(part: Part) -> list[dict[str, object]]:
-    return [
-        {**row, "text": answer.text, "finish": "stop", "usage": None, "status": answer.status}
-        for row, answer in zip(part.rows, part.answers, strict=True)
-    ]

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.parsing.annotation import MOST
-from judgescope.parsing.parsers import parse
+from judgescope.parsing.parsers import parsed_by
 from judgescope.parsing.text import MATCHES, LocatedSpan, fold, locate_errors, occurrence_of
-from judgescope.schema.tables import read_part, read_table, table_of, texts_of, write_parts
-from judgescope.scoring.aggregate import UNIT, Unit, in_order, majority
+from judgescope.schema.tables import read_part, read_table, table_of, texts_of
+from judgescope.scoring.aggregate import UNIT, Unit, in_order, majority, write_cell
 from judgescope.scoring.specs import CellPart, DeriveSpec, Pair
 
 Lists = Sequence[Sequence[LocatedSpan]]
@@ -188,21 +188,19 @@ def by_supervisor(
     `answers`: its replies, one per target. It was not asked if no list has an error. If a reply
     cannot be read, the target has no list, without a fallback.
     """
-    replies = {row["target"]: row for row in answers}
-    return {
-        target: _read_list(replies[target], texts[target])
-        if target in replies
-        else Listed([], NOTHING)
-        for target in lists
-    }
-
-
-def _read_list(answer: Row, text: str) -> Listed:
-    reply = {"finish": answer["finish"], "reply_status": answer["status"]}
-    read = parse(answer["text"], scale=None, parser=MERGED, **reply)
-    if read.status != "ok":
-        return Listed(None, f"no errors: supervisor {read.status}, {read.rule}")
-    return Listed(locate_errors(read.errors, text), f"errors merged by supervisor: {read.rule}")
+    replies, made = {row["target"]: row for row in answers}, dict[str, Listed]()
+    parse = parsed_by(MERGED, scale=None)
+    for target in lists:
+        if (row := replies.get(target)) is None:
+            made[target] = Listed([], NOTHING)
+            continue
+        read = parse(row["text"], row["finish"], row["status"])
+        if read.status == "ok":
+            errors = locate_errors(read.errors, texts[target])
+            made[target] = Listed(errors, f"errors merged by supervisor: {read.rule}")
+        else:
+            made[target] = Listed(None, f"no errors: supervisor {read.status}, {read.rule}")
+    return made
 
 
 class Merged(NamedTuple):
@@ -261,16 +259,12 @@ def _near(a: tuple[int, int], b: tuple[int, int], least: float) -> bool:
 
 
 def _connected(near: Sequence[set[int]]) -> list[list[int]]:
-    """Return the connected components of a graph; near[a] are the nodes joined to a."""
-    left, parts = set(range(len(near))), list[list[int]]()
-    while left:
-        part, border = set[int](), {min(left)}
-        while border:
-            part |= border
-            border = set[int]().union(*(near[at] for at in border)) - part
-        parts.append(sorted(part))
-        left -= part
-    return parts
+    """Return the connected components of a graph; near[a] are a and the nodes joined to it."""
+    parts = list[set[int]]()
+    for nodes in near:
+        touching = [part for part in parts if part & nodes]
+        parts = [part for part in parts if not part & nodes] + [nodes.union(*touching)]
+    return sorted(map(sorted, parts))
 
 
 def _merged_words(spans: Iterable[LocatedSpan]) -> list[list[LocatedSpan]]:
@@ -312,23 +306,19 @@ def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
 
 def derive(spec: DeriveSpec) -> None:
     """Read the members' scores and errors for the cell, write its judgments and scores."""
-    judgments, scores = zip(*_parts(spec), strict=True)
-    write_parts("judgments", judgments, spec.cell.judgments)
-    write_parts("scores", scores, spec.cell.scores)
-
-
-def _parts(spec: DeriveSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Yield judgments and scores, aspect by aspect."""
     texts = texts_of(spec.errors.targets) if spec.errors else {}
+    parts = []
     for pair in spec.pairs:
         members = [read_part("scores", path, *pair) for path in spec.members]
-        yield derive_part(
+        part = derive_part(
             members,
             part=spec.cell.part(pair[0]),
             min_annotators=spec.min_annotators,
             labels=spec.labels.get(pair[0], []),
             errors=_errors(spec, pair, members, texts) if spec.errors else None,
         )
+        parts.append(part)
+    write_cell(parts, spec.cell.judgments, spec.cell.scores)
 
 
 def _errors(

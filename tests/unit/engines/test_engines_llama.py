@@ -11,10 +11,10 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.parsers import parse
 from judgescope.replies.asking import obtain
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, OpenAIModel
+from parsed import parse
 
 llama.require()
 

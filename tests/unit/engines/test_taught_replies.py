@@ -12,10 +12,10 @@ from annotation_setup import PIECES, PLAIN
 from judgescope.distill.examples import taught_reply, taught_score
 from judgescope.parsing.annotation import MOST, Entry, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.parsing.parsers import parse
 from judgescope.parsing.text import locate_errors
 from judgescope.schema.cards.judges import PERCENT
 from judgescope.scoring.ensembles import DECIMALS
+from parsed import parse
 
 SCALE = Scale(PERCENT.min, PERCENT.max, PERCENT.step)
 SCORES = st.integers(0, 20).map(lambda step: 5 * step)
@@ -27,7 +27,7 @@ def read(errors: list[ErrorSpan], score: int = 75) -> list[ErrorSpan]:
     found = read_annotation(taught_reply(errors, score), SCALE)
     assert (found.status, found.value) == ("ok", score)
     assert (found.dropped, found.superseded, found.unread) == (0, 0, 0)
-    assert found.contradictions.other_verdicts == 0
+    assert found.other_verdicts == 0
     return [*found.errors]
 
 

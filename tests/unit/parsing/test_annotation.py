@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
-from judgescope.parsing.annotation import MOST, Annotation, read_annotation
+from judgescope.parsing.annotation import CONTRADICTIONS, MOST, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.parsing.parsers import parse
+from parsed import parse
 
 HORFORD = ErrorSpan("Al Horford", "The source has another player.", 4)
 POINTS = ErrorSpan("18 points", "The source says 16.", 2)
@@ -72,7 +72,7 @@ def test_errors_and_verdict_in_many_forms(text: str) -> None:
     assert (found.dropped, found.superseded, found.unread, found.clean) == (0, 0, 0, False)
     assert (found.reading.rule.split("+")[0], found.reading.value) == (found.rule, 3)
     counted = found.reading.rule.split("+")[1:]
-    assert counted == (["other_verdicts"] if found.contradictions.other_verdicts else [])
+    assert counted == (["other_verdicts"] if found.other_verdicts else [])
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_clean_text_has_the_best_verdict_and_no_errors(text: str) -> None:
     found = read_annotation(text)
     assert (found.status, found.value, found.errors) == ("ok", 5, ())
     assert found.clean and found.rationale == "It is right."
-    assert found.contradictions == Annotation("ok", "").contradictions
+    assert not any(getattr(found, name) for name in CONTRADICTIONS)
 
 
 @pytest.mark.parametrize(
@@ -171,15 +171,15 @@ def test_the_most_severe_errors_are_kept_in_their_order() -> None:
 
 
 def test_contradictions_and_what_cannot_be_read_are_counted() -> None:
-    both = read_annotation(f"No Error\n\n{PLAIN}").contradictions
+    both = read_annotation(f"No Error\n\n{PLAIN}")
     assert (both.errors_beside_none, both.best_with_severe) == (2, 0)
-    best = read_annotation(PLAIN.replace("Fair", "Excellent")).contradictions
+    best = read_annotation(PLAIN.replace("Fair", "Excellent"))
     assert (best.errors_beside_none, best.best_with_severe) == (0, 1)
-    assert read_annotation("Overall score: Good").contradictions.less_without_errors == 1
-    none = read_annotation("No Error\nOverall score: Good").contradictions
+    assert read_annotation("Overall score: Good").less_without_errors == 1
+    none = read_annotation("No Error\nOverall score: Good")
     assert (none.less_without_errors, none.errors_beside_none) == (1, 0)
     several = read_annotation("Overall score: Good\nScore: 4\nOverall score: Poor")
-    assert several.value == 2 and several.contradictions.other_verdicts == 2
+    assert several.value == 2 and several.other_verdicts == 2
     unread = read_annotation(PLAIN.replace("Severity: 4", "Severity: high"))
     assert unread.unread == 1 and [one.severity for one in unread.errors] == [None, 2]
 
@@ -208,7 +208,7 @@ def test_a_verdict_is_on_the_scale_that_is_given(
 ) -> None:
     found = read_annotation(said, HUNDRED)
     assert (found.status, found.value, found.rule) == (status, value, rule)
-    assert found.contradictions.less_without_errors == (value is not None and value < 100)
+    assert found.less_without_errors == (value is not None and value < 100)
 
 
 def test_the_best_verdict_is_the_scale_s_top() -> None:
@@ -216,7 +216,7 @@ def test_the_best_verdict_is_the_scale_s_top() -> None:
     for score, severe in (("100", 1), ("95", 0), ("5", 0)):
         found = read_annotation(told.format(score), HUNDRED)
         assert found.errors == (HORFORD, POINTS) and found.value == float(score)
-        assert found.contradictions.best_with_severe == severe
+        assert found.best_with_severe == severe
 
 
 def test_a_verdict_without_a_scale_is_none() -> None:

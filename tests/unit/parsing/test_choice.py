@@ -3,7 +3,7 @@
 import pytest
 
 from judgescope.parsing.judgment import Judgment
-from judgescope.parsing.parsers import parse
+from parsed import parse
 
 
 def judged(text: str) -> Judgment:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgescope.parsing.judgment import PARSERS, Judgment, Scale
-from judgescope.parsing.parsers import parse
+from parsed import parse
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)

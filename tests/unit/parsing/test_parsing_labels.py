@@ -3,9 +3,9 @@
 import pytest
 
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.parsers import parse
 from judgescope.schema.cards import Scale as Card
 from judgescope.schema.cards.base import check_read_as
+from parsed import parse
 
 VERDICTS = Card(labels=["fail", "pass"])
 KINDS = Card(labels=["not supported", "supported", "no claim"], ordered=False)

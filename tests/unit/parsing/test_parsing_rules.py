@@ -20,11 +20,12 @@ from judgescope.parsing.annotation import (
     read_objects,
 )
 from judgescope.parsing.judgment import PARSERS, ErrorSpan, Scale, stand_in
-from judgescope.parsing.parsers import NO_SETTINGS, parse
+from judgescope.parsing.parsers import NO_SETTINGS
 from judgescope.parsing.text import Place, fold, locate, locate_errors, without_reasoning
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Missing
+from parsed import parse
 
 FIVE = Scale(1, 5, 1)
 PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}
@@ -150,15 +151,15 @@ def test_what_is_counted_is_named_behind_the_rule() -> None:
     assert found.reading.rule == "labelled.labelled+errors_beside_none+best_with_severe"
     assert found.reading.label == "Excellent"
     assert read_annotation("Overall score: Good").reading.rule.endswith("+less_without_errors")
-    assert read_annotation("Overall score: Good").contradictions.other_verdicts == 0
-    assert read_annotation("Good").contradictions.other_verdicts == 0
-    assert read_annotation("Nothing.").contradictions.other_verdicts == 0
+    assert read_annotation("Overall score: Good").other_verdicts == 0
+    assert read_annotation("Good").other_verdicts == 0
+    assert read_annotation("Nothing.").other_verdicts == 0
     both = read_annotation(f"{error}\nScore: 2\nOverall score: Good")
-    assert both.contradictions.other_verdicts == 1 and both.value == 4
+    assert both.other_verdicts == 1 and both.value == 4
     mild = read_annotation(f"{error.replace('5', '3')}Overall score: Excellent")
-    assert mild.contradictions.best_with_severe == 0
+    assert mild.best_with_severe == 0
     severe = read_annotation(f"{error.replace('5', '4')}Overall score: Excellent")
-    assert severe.contradictions.best_with_severe == 1
+    assert severe.best_with_severe == 1
 
 
 @pytest.mark.parametrize(

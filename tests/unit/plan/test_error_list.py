@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.parsers import parse
 from judgescope.plan.judges import facts_of
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging
 from judgescope.schema.cards import Judge, Severities
+from parsed import parse
 from prompts_setup import FIVE as PROMPTED
 from prompts_setup import filled
 from running import HOME

@@ -7,11 +7,11 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
-from judgescope.parsing.parsers import parse
 from judgescope.prompts import Change, change_of, load, messages, rated, to_merge_names, to_write
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.replies.judging import Questions, shown
 from judgescope.schema.cards import Aspect, AspectInTask, Judge, OpenAIModel, RatedAspect, Scale
+from parsed import parse
 from prompts_setup import ASPECT, CONFIG, FIVE, FORMS, IMPROVING, VALUES, VERDICTS, filled
 
 VALUES["aspect"] |= {"sub_aspects": [{"name": "Spelling", "definition": "No slips."}]}

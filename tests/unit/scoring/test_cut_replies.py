@@ -13,13 +13,13 @@ from judgescope.engines import vllm as engine
 from judgescope.engines.openai.wire import body
 from judgescope.engines.requests import Work, request_of
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.parsers import parse
 from judgescope.plan.checks.judges import check_judge
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import reader, score_part
 from judgescope.scoring.specs import CellPart, Reading
+from parsed import parse
 
 FIVE = Scale(1, 5, 1)
 MODEL = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")

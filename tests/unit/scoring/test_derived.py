@@ -18,7 +18,6 @@ import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.parsing.annotation import MOST
 from judgescope.parsing.judgment import ErrorSpan
-from judgescope.parsing.parsers import parse
 from judgescope.parsing.text import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from judgescope.plan.loading import load_plan
 from judgescope.schema.tables import table_of
@@ -33,6 +32,7 @@ from judgescope.scoring.ensembles import (
     with_errors,
 )
 from judgescope.scoring.specs import CellPart
+from parsed import parse
 from study import Study
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}

@@ -19,7 +19,6 @@ from judgescope.parsing.judgment import (
     OffGrid,
     Scale,
 )
-from judgescope.parsing.parsers import parse
 from judgescope.plan.judges import card_hash, facts_of
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging
@@ -28,6 +27,7 @@ from judgescope.report.sections.trust import no_score
 from judgescope.report.words import STATUSES as WORDS
 from judgescope.schema.cards import Judge
 from judgescope.schema.tables import table_of, write_table
+from parsed import parse
 from running import HOME
 from study import Study
 

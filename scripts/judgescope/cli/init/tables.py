@@ -501,15 +501,9 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
             ratings.setdefault(aspect, []).append(column)
     names = [*kept, *columns.values()]
     rows = [{name: text.get(name) for name in names} for text in texts.values()]
-    return replace(
-        table,
-        numbers=range(1, len(rows) + 1),
-        rows=rows,
-        columns=names,
-        known=replace(roles, ratings=ratings, judges=judges),
-        long=len(table.rows),
-        copied=True,
-    )
+    known = replace(roles, ratings=ratings, judges=judges)
+    table = replace(table, numbers=range(1, len(rows) + 1), rows=rows, long=len(table.rows))
+    return replace(table, columns=names, known=known, copied=True)
 
 
 def _long(table: Table, free: Iterable[str]) -> Long | None:

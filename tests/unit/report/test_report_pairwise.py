@@ -68,7 +68,10 @@ def test_people_stand_beside_judges_and_each_system_has_its_strength(tmp_path: P
         ),
         study.row("news", "alpha", "accuracy_comparison", 0.75, **system),
     )
-    choices, strengths = tables[-2:]
+    choices, figure = tables[-2:]
+    assert figure.title == "The news, Fluency: strength of each system"
+    assert [key.text for key in figure.keys] == ["people", "alpha"] and ">llama" in figure.svg
+    strengths = figure.table
     lines = {
         line.head: [cell.text for cell in line.cells] for b in choices.bodies for line in b.lines
     }

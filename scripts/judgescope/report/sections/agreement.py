@@ -52,6 +52,10 @@ PAIRS_LEAD = (
     "same sources, and so finds fewer differences. Neither is corrected for the number of "
     "pairs."
 )
+MOST_PAIRS = 45
+"""Maximum number of pairs of systems in a figure."""
+P_FIGURE = "Left of the line, the first system of the pair is better at the 5 % level."
+P_AXIS = "p of each pair of systems, one-sided; the line marks 5 %"
 MOST_DRAWN = 12
 """Maximum number of judges in either figure; the tables have all."""
 STYLES = ("ratings", "scores")
@@ -291,10 +295,11 @@ def _histograms(dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]) 
 
 @tables.section_of("Evidence", 25, "system_pairs", "Pairs of systems", PAIRS_LEAD)
 def system_pairs(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]:
-    """Yield per aspect a table of each test: a line per pair, a column for each rater."""
+    """Yield per aspect each test, a line per pair and a column for each rater; first as figures."""
     for aspect in Rows(rows.frame[rows.frame["judge"] != tables.PEOPLE]).names("judged"):
         of_aspect = rows.where(judged=(aspect, aspect.partition(".")[0]))
-        name, by_test = f"{dataset.name}, {report.aspect(aspect)}", []
+        name = f"{dataset.name}, {report.aspect(aspect)}"
+        by_test: list[Block] = []
         for test in TESTS:
             shown = of_aspect.where(statistic=test)
             present = shown.names("judge")
@@ -307,7 +312,12 @@ def system_pairs(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]
             caption = f"{name}; {tables.statistic_caption(test)}."
             columns = [Column("people" if rater == tables.PEOPLE else rater) for rater in raters]
             parts = (caption, f"Systems, {label(test)}", columns, [Body(lines)])
-            by_test.append(Table(*parts, source="tables/system_pairs.csv"))
+            table = Table(*parts, source="tables/system_pairs.csv")
+            if len(lines) > MOST_PAIRS:
+                by_test.append(table)
+                continue
+            title = f"{name}: {label(test)}"
+            by_test.append(tables.chart(title, P_FIGURE, table, line=0.05, axis=P_AXIS))
         yield Fold(f"{name}: p of every pair of systems", by_test)
 
 
@@ -351,7 +361,7 @@ def pairwise(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
             yield from _choices(report, dataset, part)
 
 
-def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
+def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
     """Yield how judges go with people's choices and order systems; nothing without such rows."""
     present = rows.names("statistic")
     shown = [name for name in CHOICES if name in present]
@@ -377,7 +387,9 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
         yield from _strengths(report, dataset, rows.where(aspect=aspect), report.aspect(aspect))
 
 
-def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Table]:
+def _strengths(
+    report: Report, dataset: Dataset, rows: Rows, aspect: str
+) -> Iterator[Figure | Table]:
     """Yield the strength of each system by people and by judge, and which pairs are in order."""
     strengths = rows.where(statistic=STRENGTH)
     of = {(row.judge, row.system_subset): row for row in strengths}
@@ -391,7 +403,7 @@ def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Ite
     ordered = rows.where(statistic=RIGHT, level="by_system")
     order = [estimate(ordered.where(judge=judge).first) for judge in judges]
     columns = [Column("people" if judge == tables.PEOPLE else judge) for judge in judges]
-    yield Table(
+    table = Table(
         f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: share of pairs "
         "of systems in people's order.",
         "System",
@@ -399,6 +411,10 @@ def _strengths(report: Report, dataset: Dataset, rows: Rows, aspect: str) -> Ite
         [Body(lines), Body([Line("pairs in order", order)])],
         source="tables/pairwise.csv",
     )
+    title = f"{dataset.name}, {aspect}: strength of each system"
+    summary = "Systems that are chosen more often are stronger; the mean of all is 0."
+    axis = "strength, with 95 % interval; the line marks the mean of all systems"
+    yield tables.chart(title, summary, table, axis=axis, statistics=[STRENGTH])
 
 
 def _by_aspect(

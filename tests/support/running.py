@@ -38,7 +38,7 @@ def copy_project(to: Path) -> Path:
 
 def copy_demo(to: Path) -> None:
     """Copy what `make demo` has made, if it has: a run in `to` does only what has changed since."""
-    for name in ("results/demo", ".snakemake/metadata"):
+    for name in ("results/demo", "results/demo-llm", ".snakemake/metadata"):
         if (HOME / name).is_dir():
             shutil.copytree(HOME / name, to / name)
 

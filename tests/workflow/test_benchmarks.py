@@ -31,15 +31,15 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
     "dag": ({"REPLIES": 200}, ["500"]),
+    "estimates": (
+        {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
+        [],
+    ),
     "explore": ({"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600}, []),
     "labels": ({"SIZES": [12], "TRUTH_SOURCES": 60, "TRUTH_STUDIES": 2}, ["2"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
     "priced": ({"WORDINGS": ["term"]}, []),
-    "statistics": (
-        {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
-        [],
-    ),
     "store": ({"REPLIES": 1_600}, []),
     "verdicts": ({}, ["--studies", "1"]),
 }

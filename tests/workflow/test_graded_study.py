@@ -260,7 +260,7 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
         told = study.judgescope("replies", "retry")
         assert told.returncode == 0, told.stdout
         before = len(endpoint.asked)
-        done = study.make(*tables)
+        done = study.run()  # tables alone do not need the files of replies that retry deleted
         assert done.returncode == 0, done.stdout[-3000:]
         assert len(endpoint.asked) > before
     assert found(results, "share_failed")["value"] == 0

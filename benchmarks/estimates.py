@@ -1,6 +1,6 @@
 """Time and memory of the statistics at the size of real benchmarks, as ratios.
 
-    python benchmarks/statistics.py
+    python benchmarks/estimates.py
 
 Data are made with a seed: 16 judges, 9 aspects, 100 sources x 64 systems, 10 draws, three raters.
 The peer is the algorithm of nlpstats, in our own lines: a loop over deletions that writes each out

@@ -32,9 +32,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its tests out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the third of the files that --third names; begin with those that run studies.
+    """Keep the third of the files that --third names; begin with those that take longest.
 
-    Of two processes none then works through a study while the other has nothing left to do.
+    These are files with long tests that run no study, then files by their number of studies: no
+    process then works through one of them while the others have nothing left to do.
     """
     third = config.getoption("--third")
     if third is not None:
@@ -44,7 +45,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[one for one in items if one.path not in kept])
         items[:] = [one for one in items if one.path in kept]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -slow[item.path])
+    long = {item.path for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: (item.path not in long or slow[item.path] > 0, -slow[item.path]))
 
 
 def pytest_collection_finish() -> None:

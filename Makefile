@@ -10,7 +10,8 @@ export PYENV_VERSION
 PYTHONS := $(shell export PYENV_VERSION=$(PYENV_VERSION); for v in 3.11 3.12 3.13; do if python$$v -c pass > /dev/null 2>&1; then echo python$$v; fi; done)
 PYTHON ?= $(firstword $(PYTHONS) python3.11)
 BIN := .venv/bin
-# Python compiles what is imported when it is: compiling all of a large package takes longer than installing it.
+# pip does not compile: most modules of large packages are never imported, and Python compiles the
+# others when they are.
 PIP := -m pip install --quiet --disable-pip-version-check --no-compile
 # Whole studies wait a third of their time: so many tests at a time keep all cores at work.
 TESTS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
@@ -107,8 +108,9 @@ endif
 	$(PYTHON) -m venv --clear .venv
 	echo $(CURDIR) > $@
 
-# Jobs start side by side, so this environment is compiled, on all cores. Files that do not compile
-# are for other versions of Python; if one of them is imported, Python names it.
+# Parallel jobs would compile the same modules, so this environment is compiled once, on all cores,
+# without packages' tests. Files that do not compile are for other versions of Python; if one of them
+# is imported, Python names it.
 .venv/core: envs/core.txt pyproject.toml .venv/here
 	$(BIN)/python $(PIP) --require-hashes -r envs/core.txt
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .

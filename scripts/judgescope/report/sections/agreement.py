@@ -37,6 +37,19 @@ PAIRS = (
     *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
 )
 RIGHT, HALF_CREDIT, STRENGTH = "accuracy_comparison", "accuracy_comparison_half", "strength"
+PAIR_FIGURES = (
+    (
+        *(POSITION, "position bias"),
+        "How often the text that is shown first wins, over both orders.",
+        "first text chosen, with 95 % interval; the line marks no bias",
+    ),
+    (
+        *(HALF_CREDIT, "accuracy"),
+        "How often the judge prefers the text that people prefer; a tie counts half.",
+        "pairs ordered as people do, with 95 % interval; the line marks chance",
+    ),
+)
+"""Statistic, title, sentence and axis of the figures of a set of texts."""
 ORDERS = {"as_listed": "as listed", "swapped": "swapped"}
 CHOICES = (
     *("vote_agreement_ties", "vote_agreement_decided", "kappa_nominal"),
@@ -54,7 +67,10 @@ PAIRS_LEAD = (
 )
 MOST_PAIRS = 45
 """Maximum number of pairs of systems in a figure."""
-P_FIGURE = "Left of the line, the first system of the pair is better at the 5 % level."
+P_FIGURE = (
+    "Left of the line, the test finds the first system of the pair better at the 5 % level; near 1 "
+    "the scores favour the second."
+)
 P_AXIS = "p of each pair of systems, one-sided; the line marks 5 %"
 MOST_DRAWN = 12
 """Maximum number of judges in either figure; the tables have all."""
@@ -344,18 +360,17 @@ def repeatability(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
     "50 % is fair; accuracy covers the pairs in which people prefer one text.",
 )
 def pairwise(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    """Yield, for each set of texts, the position bias of judges that choose, and more."""
+    """Yield, for each set of texts, position bias, accuracy, and more as tables."""
     for cell, part in rows.by("cell").items():
         about = f", {cell}" if cell else ""
-        yield from tables.aspect_chart(
-            *(report, dataset, part, POSITION, f"{about}: position bias"),
-            "How often the text that is shown first wins, over both orders.",
-            "first text chosen, with 95 % interval; the line marks no bias",
-            line=0.5,
-            source="tables/pairwise.csv",
-            level="pooled",
-            cell=cell,
-        )
+        for name, title, sentence, axis in PAIR_FIGURES:
+            yield from tables.aspect_chart(
+                *(report, dataset, part, name, f"{about}: {title}", sentence, axis),
+                line=0.5,
+                source="tables/pairwise.csv",
+                level="pooled",
+                cell=cell,
+            )
         yield _by_aspect(report, dataset, part, PAIRS, f"{dataset.name}{about}.", "pairwise", cell)
         if not cell:
             yield from _choices(report, dataset, part)

@@ -35,6 +35,8 @@ SECRET = {
     *("proxy_auth_env", "proxy_auth_file", "token_command"),
 }
 """Keys whose wrong values may be a key or a password: they are not shown."""
+SHORT_FORMS = {"data", 0}
+"""Keys of the only value of a card's files and of its lists, which may be left out."""
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
 """Numbers that YAML 1.1 reads in a surprising way: 1:30 as 90, and 010 as 8."""
 NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
@@ -273,12 +275,15 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
     try:
         card = adapter(kind).validate_python(content)
     except ValidationError as error:
-        issues = [(issue, _keys_of(kind, issue)) for issue in error.errors()]
+        issues = [(issue, _keys_of(kind, content, issue)) for issue in error.errors()]
         given = {(*keys[:-1], _new_name(kind, keys)) for _, keys in issues}  # by their old names
+        # a mapping with wrong entries need not also be the number that is the alternative
+        outer = {keys[:end] for _, keys in issues for end in range(len(keys))}
         raise UserErrors(
             [
                 _explain(kind, issue, keys, where(keys))
                 for issue, keys in issues
+                if not (isinstance(issue["input"], dict) and keys in outer)
                 if issue["type"] != "missing" or keys not in given
                 if issue["type"] != "default_factory_not_called"  # follows from another issue
             ]
@@ -307,13 +312,29 @@ def _truths(content: object, validated: object, keys: KeyPath) -> Iterator[tuple
         yield keys, content
 
 
-def _keys_of(kind: str, issue: ErrorDetails) -> KeyPath:
-    """Return the place of an issue in the file: pydantic's, without tags of unions and `[…]`."""
-    union = not isinstance(KINDS[kind], type)
-    keys = tuple(key for key in issue["loc"][union:] if key not in {"[key]", "[path]", "[hub]"})
+def _keys_of(kind: str, content: object, issue: ErrorDetails) -> KeyPath:
+    """Return the place of an issue in the file: pydantic's, without names that the file lacks.
+
+    Pydantic also names the member of a union that did not match, as in `threshold.float`. A value
+    that is short for a list or for files has the key that it is short for.
+    """
+    is_union = not isinstance(KINDS[kind], type)
+    keys: KeyPath = ()
+    for key in issue["loc"][is_union:]:
+        values = _values_in(content)
+        if str(key) in values or (key in SHORT_FORMS and not values):
+            keys, content = (*keys, key), values.get(str(key))
+    if issue["type"] == "missing":
+        return (*keys, issue["loc"][-1])
     if issue["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return (*keys, issue["ctx"]["discriminator"].strip("'"))
     return keys
+
+
+def _values_in(content: object) -> dict[str, object]:
+    entries = content.items() if isinstance(content, dict) else ()
+    entries = enumerate(content) if isinstance(content, list) else entries
+    return {str(key): value for key, value in entries}
 
 
 def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserError:

@@ -139,6 +139,36 @@ def test_wrong_cards(tmp_path: Path, kind: str, text: str, parts: list[str]) -> 
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "wrong", "keys"),
+    [
+        ("study", {"require": {"spearman": "high"}}, ["require.spearman"]),
+        ("study", {"require": {"spearman": {"a": 0.5, "b": "x"}}}, ["require.spearman.b"]),
+        ("study", {"alt_test": {"epsilon": {"d": "x"}}}, ["alt_test.epsilon.d"]),
+        ("judge", {"threshold": "high"}, ["threshold"]),
+        ("judge", {"use_reference": "originals"}, ["use_reference"]),
+        ("judge", {"scale": {"min": 1, "max": "x"}}, ["scale.max"]),
+        ("judge", {"scale": {"min": 1}}, ["scale"]),
+        ("judge", {"scale": {"a": {"min": 1, "max": 5, "stp": 1}}}, ["scale.a.stp"]),
+        # the value that decides the member of a union, which is also the name of a key
+        ("perturbation", {"steps": "x", "errors": [3]}, ["errors.0", "steps"]),
+    ],
+)
+def test_an_error_names_the_key_as_in_the_card(
+    kind: str, wrong: dict[str, object], keys: list[str]
+) -> None:
+    rule = {"method": "rule", "rule": "typos", "level": "word", "degrees": {"minor": {"k": 1}}}
+    cards: dict[str, dict[str, object]] = {
+        "study": {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]},
+        "judge": {"judge": "j", "model": "m"},
+        "perturbation": {"perturbation": "p", "name": "P", **rule},
+    }
+    with pytest.raises(UserErrors) as caught:
+        validate_card(kind, cards[kind] | wrong, "a.yaml")
+    named = {error.where.removeprefix("a.yaml, key ") for error in caught.value.errors}
+    assert sorted(named) == keys, str(caught.value)
+
+
 def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
     path = write(tmp_path / "a.yaml", "aspect: !!python/object/apply:os.system ['true']\n")
     with pytest.raises(UserError, match="not YAML"):

@@ -1,16 +1,17 @@
 """What several tests of batch share."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from judgescope.engines.base import Subject
-from judgescope.engines.requests import Reply
+from judgescope.engines.requests import Reply, Work
 from judgescope.prompts import load
 from judgescope.replies import batch
-from judgescope.replies.batch import Looked, Results
+from judgescope.replies.batch import Results
 from judgescope.replies.judging import Questions, shown
 from judgescope.replies.planning import Job
 from judgescope.replies.store import Store
@@ -42,21 +43,21 @@ class Asked:
         self.folder, self.job = folder, job(**keys)
         self.store = Store(folder / "store", MODEL.served_name)
 
-    def looked(self) -> Looked:
-        return Looked(self.job, self.store.find(self.job.key_table))
+    def work(self) -> Iterator[Work]:
+        return self.job.work(self.store.find(self.job.key_table))
 
     def lines(self) -> list[Row]:
-        return [json.loads(line) for line in batch.lines(MODEL, [self.looked()])]
+        return [json.loads(line) for line in batch.lines(MODEL, self.work())]
 
     def take(self, *results: Row | bytes) -> Results:
         path = self.folder / "results.jsonl"
         told = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in results]
         path.write_bytes(b"\n".join(told) + b"\n")
         with self.store:
-            return batch.read([path], [(MODEL, self.store, [self.looked()])])
+            return batch.read([path], [(MODEL, self.store, self.job.key_table)])
 
     def replies(self) -> list[Reply]:
-        return [one for _, one in self.looked().stored.replies()]
+        return [one for _, one in self.store.find(self.job.key_table).replies()]
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
 
 if TYPE_CHECKING:
+    from judgescope.engines.requests import Work
     from judgescope.plan.asking_jobs import StudyJob
     from judgescope.plan.study import Plan
-    from judgescope.replies.batch import Looked, Results
+    from judgescope.replies.batch import Results
     from judgescope.replies.batches import Batch, Batches, Fetched
     from judgescope.replies.store import Store
     from judgescope.schema.cards import OpenAIModel
@@ -57,9 +58,9 @@ def submit(args: Arguments) -> int:
     if code := _make_texts(args.study, plan):
         return code
     _probe(plan)
-    for card, searched in _requests(plan):
+    for card, work in _requests(plan):
         batches = _batches(plan, card)
-        new = batches.submit(searched, caps_of(plan.study))
+        new = batches.submit(work, caps_of(plan.study))
         for each in new:
             record, held = each.record, shown(each.record.held[NANOS], NANOS)
             most = f", at most {held} (reserved)" if batches.price else ""
@@ -213,8 +214,8 @@ def export_batch(args: Arguments) -> int:
     plan, _ = plan_and_results(args.study)
     if code := _make_texts(args.study, plan):
         return code
-    for card, searched in _requests(plan):
-        written = batch.write(args.folder, card.model, batch.lines(card, searched))
+    for card, work in _requests(plan):
+        written = batch.write(args.folder, card.model, batch.lines(card, work))
         print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
         for path, count in written.items():
             print(f"  {path}: {count:,}")
@@ -227,8 +228,8 @@ def _make_texts(study: Path, plan: "Plan") -> int:
     return snakemake(study, ["texts_unasked", *student])
 
 
-def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, list[Looked]]]":
-    """Yield each endpoint with its requests and their stored replies; print what is not included.
+def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, Iterator[Work]]]":
+    """Yield each endpoint with its requests without a stored reply; print what is not included.
 
     These are cells whose texts a model has to write first, and merged error lists.
     """
@@ -239,7 +240,7 @@ def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, list[Looked]]]":
     for card, jobs in of_endpoints(plan):
         store = _store(plan, card)
         check(store.shard)  # before money is spent
-        yield card, _searched(store, jobs)
+        yield card, _missing(store, jobs)
         for job in jobs:
             for target_set, count in job.later.items():
                 maker = " and ".join(makers_of(plan, job.dataset, target_set))
@@ -253,27 +254,27 @@ def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, list[Looked]]]":
             print(f"not included: {model} merges {lists} at the end (judgescope run)")
 
 
-def _searched(store: "Store", jobs: "Iterable[StudyJob]") -> "list[Looked]":
-    from judgescope.replies.batch import Looked
-
-    return [Looked(job.job, store.find(job.job.key_table)) for job in jobs]
+def _missing(store: "Store", jobs: "Iterable[StudyJob]") -> "Iterator[Work]":
+    for job in jobs:
+        yield from job.job.work(store.find(job.job.key_table))
 
 
 def import_batch(args: Arguments) -> int:
     """Add the results of batch files to the store."""
     from judgescope.plan.asking_jobs import of_endpoints
     from judgescope.replies import batch
+    from judgescope.replies.lookup import KeyTable
 
     plan, _ = plan_and_results(args.study)
     for path in args.files:
         if not path.is_file():
             raise UserError("file not found", where=str(path))
     with ExitStack() as stack:
-        readers = []
+        models = []
         for card, jobs in of_endpoints(plan):
-            store = stack.enter_context(_store(plan, card))
-            readers.append((card, store, _searched(store, jobs)))
-        done = batch.read(args.files, readers)
+            requested = KeyTable.together(job.job.key_table for job in jobs)
+            models.append((card, stack.enter_context(_store(plan, card)), requested))
+        done = batch.read(args.files, models)
     _print_counts(done)
     if empty := [path for path in args.files if not done.of_files[path]]:
         raise UserError(

@@ -6,20 +6,19 @@ read; its `custom_id` is the key and the draw.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import NoReplyError, body, message_of, read_replies
-from judgescope.engines.requests import Reply, Request
-from judgescope.replies.lookup import KeyTable, StoredReplies
-from judgescope.replies.planning import Job
+from judgescope.engines.requests import Reply, Request, Work
+from judgescope.replies.lookup import Draw, KeyTable
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
@@ -38,33 +37,7 @@ class FinalError(UserError):
         return cls(error.what, where=error.where, got=error.got, todo=error.todo)
 
 
-class Looked(NamedTuple):
-    """A job, and its replies in the store."""
-
-    job: Job
-    stored: StoredReplies
-
-
-class Sent:
-    """The requests of a file, read from it because cards may have changed since."""
-
-    def __init__(self, path: Path) -> None:
-        counts: Counter[str] = Counter()
-        for key, draw in draws_in(path):
-            counts[key] = max(counts[key], draw + 1)
-        self.keys = sorted(counts)
-        self.key_table = KeyTable.from_counts(counts)
-        with path.open("rb") as file:
-            self._logprobs = bool(orjson.loads(file.readline())["body"].get("logprobs"))
-
-    def request(self, index: int) -> Request:
-        """Return the request of a key, with only the parts that reading its reply needs."""
-        request = Request({"logprobs": True} if self._logprobs else {})
-        vars(request)["key"] = self.keys[index]
-        return request
-
-
-def draws_in(path: Path) -> Iterator[tuple[str, int]]:
+def draws_in(path: Path) -> Iterator[Draw]:
     """Yield the key and the draw of every request in a file."""
     with path.open("rb") as file:
         for line in file:
@@ -73,18 +46,13 @@ def draws_in(path: Path) -> Iterator[tuple[str, int]]:
             yield ident[1], int(ident[2])
 
 
-Sought = tuple[Job | Sent, StoredReplies]
-"""Requests, and their replies in the store."""
-
-
-def missing(jobs: Iterable[Looked]) -> Iterator[tuple[Request, int]]:
-    """Yield every missing draw, each key once, in the order in which they are requested."""
+def missing(work: Iterable[Work]) -> Iterator[tuple[Request, int]]:
+    """Yield every draw of the work of several jobs, each key once."""
     seen: set[str] = set()
-    for job, stored in jobs:
-        for request, draws in job.work(stored):
-            if request.key not in seen:
-                seen.add(request.key)
-                yield from ((request, draw) for draw in draws)
+    for request, draws in work:
+        if request.key not in seen:
+            seen.add(request.key)
+            yield from ((request, draw) for draw in draws)
 
 
 def line_of(card: OpenAIModel, request: Request, draw: int) -> bytes:
@@ -98,9 +66,9 @@ def line_of(card: OpenAIModel, request: Request, draw: int) -> bytes:
     return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def lines(card: OpenAIModel, jobs: Iterable[Looked]) -> Iterator[bytes]:
+def lines(card: OpenAIModel, work: Iterable[Work]) -> Iterator[bytes]:
     """Yield the lines of all missing draws."""
-    return (line_of(card, *draw) for draw in missing(jobs))
+    return (line_of(card, *draw) for draw in missing(work))
 
 
 def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
@@ -146,11 +114,13 @@ class Results:
 
 def read(
     files: Iterable[Path],
-    models: Iterable[tuple[OpenAIModel, Store, Sequence[Sought]]],
+    models: Iterable[tuple[OpenAIModel, Store, KeyTable]],
     *,
     engine: str | None = None,
 ) -> Results:
-    """Store the replies in result files; `engine`, if given, replaces that of their provenance.
+    """Store the replies in result files to the requested keys of each model.
+
+    `engine`, if given, replaces that of their provenance.
 
     A refusal is stored as an error only if the model has a reply, in its store or in these files.
     Without any reply, something common to all requests is wrong: then this raises FinalError and
@@ -199,13 +169,12 @@ class _Reader:
         self,
         card: OpenAIModel,
         store: Store,
-        jobs: Sequence[Sought],
+        key_table: KeyTable,
         results: Results,
         engine: str | None,
     ) -> None:
-        self.engine, self.store, self.jobs = OpenAIEngine(card), store, jobs
+        self.engine, self.store, self.stored = OpenAIEngine(card), store, store.find(key_table)
         self.results, self.origin = results, engine
-        self.proven = any(stored.count for _, stored in jobs)
         self.refusals: list[Reply] = []
 
     def take(self, row: dict[str, Any]) -> bool:
@@ -214,16 +183,11 @@ class _Reader:
         if ident is None:
             return False
         key, draw = ident[1], int(ident[2])
-        wanting = [
-            (job, stored) for job, stored in self.jobs if stored.lacks(key, draw) is not None
-        ]
-        if not wanting:
-            return False
-        job, stored = wanting[0]
-        if not stored.lacks(key, draw):
-            self.results.known += 1
-            return True
-        reply = self._reply(row, job.request(job.key_table.index(key)), draw)
+        lacks = self.stored.lacks(key, draw)
+        if not lacks:
+            self.results.known += lacks is not None
+            return lacks is not None
+        reply = self._reply(row, key, draw)
         if reply is not None and reply.status == "error":
             self.refusals.append(reply)
         elif reply is not None:
@@ -231,7 +195,7 @@ class _Reader:
             self.results.new += 1
         return True
 
-    def _reply(self, row: dict[str, Any], request: Request, draw: int) -> Reply | None:
+    def _reply(self, row: dict[str, Any], key: str, draw: int) -> Reply | None:
         """Return the reply in a result; None, with its reason counted, if a retry may succeed."""
         response = row.get("response")
         response = response if isinstance(response, dict) else {}
@@ -239,7 +203,7 @@ class _Reader:
         status = status if type(status) is int else None
         if status == 200 and not row.get("error"):
             try:
-                [reply] = read_replies(_text(content), request, [draw])
+                [reply] = read_replies(_text(content), key, [draw], logprobs=True)
                 if self.origin:
                     provenance = {**(reply.provenance or {}), "engine": self.origin}
                     reply = replace(reply, provenance=provenance)
@@ -250,25 +214,22 @@ class _Reader:
         reason = self.engine.safe(message_of(_text(content or row.get("error"))))
         reason = f"HTTP {status}: {reason}" if status else reason
         if status in REFUSED - {ABSENT}:
-            return Reply(request.key, draw, reason, "error", "error")
+            return Reply(key, draw, reason, "error", "error")
         self.results.failed[reason] += 1
         return None
 
     def _keep(self, reply: Reply) -> None:
-        written = self.store.append(reply)
-        for _, stored in self.jobs:
-            if stored.lacks(reply.key, reply.draw):
-                stored.add(reply, *written)
+        self.stored.add(reply, *self.store.append(reply))
 
     def settle(self) -> None:
         """Store the refusals if a reply shows that requests can succeed."""
-        if self.refusals and not self.proven and not any(stored.count for _, stored in self.jobs):
+        if self.refusals and not self.stored.count:
             raise FinalError(
                 f"every request was refused: {self.refusals[0].text}",
                 where=f"models/{self.engine.card.model}.yaml",
                 todo="correct the card and export again; refusals are not stored",
             )
         for reply in self.refusals:
-            if any(stored.lacks(reply.key, reply.draw) for _, stored in self.jobs):
+            if self.stored.lacks(reply.key, reply.draw):
                 self._keep(reply)
                 self.results.refused += 1

@@ -24,9 +24,11 @@ from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
+from judgescope.engines.requests import Work
 from judgescope.replies import batch, ledger
-from judgescope.replies.batch import FinalError, Looked, Results
+from judgescope.replies.batch import FinalError, Results
 from judgescope.replies.budget import Spending
+from judgescope.replies.lookup import KeyTable
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -130,14 +132,14 @@ class Batches:
 
     # --- out ---
 
-    def submit(self, jobs: Iterable[Looked], caps: Sequence[ledger.Cap]) -> list[Batch]:
+    def submit(self, work: Iterable[Work], caps: Sequence[ledger.Cap]) -> list[Batch]:
         """Send missing requests that no batch has; first, those that an earlier call left unsent.
 
         Raises UserError if a cap does not allow a file's possible cost, or the endpoint refuses it.
         """
         for each in self.mine():
             self._send(each, caps, again=True)
-        new = self._write(jobs)
+        new = self._write(work)
         for number, each in enumerate(new):
             try:
                 self._send(each, caps)
@@ -147,7 +149,7 @@ class Batches:
                 raise
         return new
 
-    def _write(self, jobs: Iterable[Looked]) -> list[Batch]:
+    def _write(self, work: Iterable[Work]) -> list[Batch]:
         """Write the requests and their records."""
         sent = {draw for each in under_way(self.store) for draw in batch.draws_in(each.path)}
         name = f"{self.card.model}-{os.urandom(4).hex()}"
@@ -156,7 +158,7 @@ class Batches:
         holds: list[int] = []
 
         def lines() -> Iterator[bytes]:
-            for request, draw in batch.missing(jobs):
+            for request, draw in batch.missing(work):
                 if (request.key, draw) not in sent:
                     holds.append(spending.most(request, 1).nanodollars)
                     yield batch.line_of(self.card, request, draw)
@@ -305,11 +307,11 @@ class Batches:
             return state
         files = self._download(each)
         spent = self._spent(each, files)
-        sent = batch.Sent(each.path)
+        # from the file, because cards may have changed since; the draws of a key ascend
+        sent = KeyTable.from_counts({key: n + 1 for key, n in batch.draws_in(each.path)})
         try:
             with Store(self.store, self.card.served_name) as store:
-                sought = [(sent, store.find(sent.key_table))]
-                results = batch.read(files, [(self.card, store, sought)], engine=BATCH)
+                results = batch.read(files, [(self.card, store, sent)], engine=BATCH)
         except FinalError:  # every request was refused: nothing is stored, and the batch is over
             self._close(each, spent)
             raise

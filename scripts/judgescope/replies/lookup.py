@@ -49,6 +49,12 @@ class KeyTable:
         keys = np.array([bytes.fromhex(key) for key in draws], KEY)
         return cls(keys, np.fromiter(draws.values(), np.int64, len(draws)))
 
+    @classmethod
+    def together(cls, tables: Iterable["KeyTable"]) -> Self:
+        """Return the table of all keys of some tables, of which there is at least one."""
+        keys, draws = zip(*((table.keys, table.draws) for table in tables), strict=True)
+        return cls(np.concatenate(keys), np.concatenate(draws))
+
     def indices(self, keys: Keys) -> Counts:
         """Return the index of each key in the table, or -1 if the table lacks it."""
         return indices_in(self.keys, keys)

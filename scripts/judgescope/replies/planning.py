@@ -139,10 +139,6 @@ class Job:
         parts = self._parts[key_table.representative[places]]
         return places[np.lexsort(parts.T[::-1])]
 
-    def request(self, index: int) -> Request:
-        """Return the request of the key at an index of the key table."""
-        return self._request(int(self.key_table.representative[index]))
-
     def _request(self, number: int) -> Request:
         cell = int(np.searchsorted(self._first, number, side="right")) - 1
         return self._questions[cell][number - int(self._first[cell])]

@@ -370,7 +370,7 @@ def test_any_text_reaches_the_store_and_comes_back(
 )
 def test_only_what_was_counted_is_told(usage: Any, counts: Any) -> None:
     answer = {"choices": [{"message": {"content": "4"}}], "usage": usage}
-    [found] = read_replies(json.dumps(answer), ANY, [0])
+    [found] = read_replies(json.dumps(answer), ANY.key, [0], logprobs=False)
     assert found.usage == counts
 
 
@@ -380,5 +380,5 @@ def test_only_what_was_counted_is_told(usage: Any, counts: Any) -> None:
 )
 def test_how_it_ended_is_kept_as_it_was_told(told: str | None, finish: str) -> None:
     answer = {"choices": [{"message": {"content": "4"}, "finish_reason": told}]}
-    found = read_replies(json.dumps(answer), ANY, [3])
+    found = read_replies(json.dumps(answer), ANY.key, [3], logprobs=False)
     assert found == [Reply(ANY.key, 3, "4", finish, provenance={"engine": "openai"})]

@@ -432,7 +432,8 @@ def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
     model = plan.models["judge"]
     assert isinstance(model, OpenAIModel)
     job = job_of(spec, model, subjects=cast(Subjects, Texts()))
-    [message] = job.request(0).asked["messages"]
+    [questions] = job.cells.values()
+    [message] = questions[0].asked["messages"]
     assert "The text is a reply in a conversation." in message["content"]
     assert "Excellent, that it is just what a person would say here" in message["content"]
 

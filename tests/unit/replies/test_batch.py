@@ -30,7 +30,6 @@ def good(line: Row, text: str = "Rating: 4") -> Row:
 
 
 def test_a_line_is_what_the_engine_would_send_for_one_draw(asked: Asked) -> None:
-    found = asked.looked().stored
     expected = [
         {
             "custom_id": f"{request.key}-{draw}",
@@ -38,7 +37,7 @@ def test_a_line_is_what_the_engine_would_send_for_one_draw(asked: Asked) -> None
             "url": "/v1/chat/completions",
             "body": body(MODEL, request, [draw]),
         }
-        for request, draws in asked.job.work(found)
+        for request, draws in asked.work()
         for draw in draws
     ]
     assert asked.lines() == expected and len(expected) == 8
@@ -56,8 +55,8 @@ def test_only_missing_draws_go_out_and_a_key_of_two_jobs_once(asked: Asked) -> N
     key, _, draw = known.partition("-")
     with asked.store:
         asked.store.append(Reply(key, int(draw), "Rating: 5"))
-    looked = asked.looked()
-    told = [json.loads(line)["custom_id"] for line in batch.lines(MODEL, [looked, looked])]
+    twice = [*asked.work(), *asked.work()]
+    told = [json.loads(line)["custom_id"] for line in batch.lines(MODEL, twice)]
     assert len(told) == len(set(told)) == 7 and known not in told
 
 
@@ -177,7 +176,7 @@ def test_a_key_that_was_said_back_is_taken_out(
     told = [good(lines[0], "My key is sk-never-to-be-seen."), result(lines[1], bad)]
     path.write_text("\n".join(map(json.dumps, told)))
     with asked.store:
-        done = batch.read([path], [(keyed, asked.store, [asked.looked()])])
+        done = batch.read([path], [(keyed, asked.store, asked.job.key_table)])
     assert (done.new, done.refused) == (1, 1)
     assert sorted(one.text for one in asked.replies()) == [
         "HTTP 400: <key> is bad",

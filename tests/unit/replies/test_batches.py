@@ -69,7 +69,7 @@ class Night:
 
     def submit(self) -> int:
         """Submit and return how many requests the endpoint was sent in all."""
-        self.batches.submit([self.asked.looked()], self.caps)
+        self.batches.submit(self.asked.work(), self.caps)
         return sum(len(self.endpoint.lines(ident)) for ident in self.endpoint.batches)
 
     def fetch(self) -> list[Fetched]:
@@ -93,8 +93,7 @@ def night(tmp_path: Path, endpoint: BatchEndpoint) -> Night:
 def live(night: Night) -> dict[tuple[str, int], str]:
     """Return what the endpoint answers when it is asked at once."""
     came: list[Reply] = []
-    work = list(night.asked.job.work(night.asked.looked().stored))
-    OpenAIEngine(night.card)(work, True, came.append)
+    OpenAIEngine(night.card)(night.asked.work(), True, came.append)
     return {(one.key, one.draw): one.text for one in came}
 
 
@@ -126,7 +125,7 @@ def test_what_is_in_a_batch_is_not_sent_again_by_any_study(night: Night, tmp_pat
     night.submit()
     assert night.submit() == DRAWS
     other = Batches(night.store, "other", night.card)
-    assert other.submit([night.asked.looked()], []) == []
+    assert other.submit(night.asked.work(), []) == []
     assert len(night.endpoint.batches) == 1
     assert [each.record.study for each in under_way(night.store)] == ["s"]
 
@@ -139,6 +138,22 @@ def test_results_are_stored_also_if_the_study_asks_otherwise_by_then(night: Nigh
     [done] = night.fetch()
     assert done.results is not None and (done.results.new, done.results.foreign) == (DRAWS, 0)
     assert len(night.asked.store.read({key: 2 for key, _ in before})) == DRAWS
+
+
+def test_log_probabilities_are_kept_whatever_other_requests_of_the_file_ask(night: Night) -> None:
+    def script(body: Body) -> Said:
+        said = rate(body)
+        if "logprobs" in body and isinstance(said.body, dict):
+            said.body["choices"][0]["logprobs"] = {"content": [{"token": "4", "logprob": -0.5}]}
+        return said
+
+    night.endpoint.script = script
+    scored = Asked(night.asked.folder, estimator="logprob_mean", draws=1)
+    night.batches.submit([*night.asked.work(), *scored.work()], [])
+    night.endpoint.end()
+    night.fetch()
+    assert {one.logprobs is None for one in night.asked.replies()} == {True}
+    assert [one.logprobs for one in scored.replies()] == [[[("4", -0.5)]]] * 4
 
 
 # --- killed at every step ---
@@ -224,7 +239,7 @@ def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> N
     night.submit()
     spent, held = night.booked()
     spending = Spending(Store(night.store, "it"), "s", "it", night.card.price.of_batch(), [])  # type: ignore[union-attr]
-    requests = [request for request, _ in batch.missing([Asked(night.asked.folder).looked()])]
+    requests = [request for request, _ in batch.missing(Asked(night.asked.folder).work())]
     most = sum(spending.most(request, 1).nanodollars for request in requests)
     assert (spent, held) == (Amount(), Amount({REQUESTS: DRAWS, NANOS: most}))
     night.endpoint.end()
@@ -278,7 +293,7 @@ def test_nothing_is_sent_if_a_cap_does_not_allow_the_most(
 def test_no_live_job_takes_a_batch_for_dead_or_spends_what_it_holds(night: Night) -> None:
     night.submit()
     held = night.booked()[1]
-    [draw] = [*batch.missing([Asked(night.asked.folder).looked()])][:1]
+    [draw] = [*batch.missing(Asked(night.asked.folder).work())][:1]
     for room, fits in ((0, False), (10**12, True)):
         cap = Cap("max_usd", NANOS, held[NANOS] + room)
         with (

@@ -166,7 +166,8 @@ class OpenAIEngine:
             raise TransientError(f"no response: {reason}", type(error).__name__) from None
         if status == 200:
             try:
-                replies = wire.read_replies(text, request, draws)
+                logprobs = "logprobs" in request.asked
+                replies = wire.read_replies(text, request.key, draws, logprobs=logprobs)
             except wire.NoReplyError as error:
                 reason = f"{error}: {self.safe(text)[:QUOTED]!r}"
                 raise TransientError(reason, str(error)) from None

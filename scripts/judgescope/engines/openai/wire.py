@@ -139,11 +139,12 @@ def _unfold(unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray)
     unpacked += unpacker.flush()
 
 
-def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Reply]:
+def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -> list[Reply]:
     """Return the replies in an answer, the first draw's first; fewer if some were withheld.
 
     The usage of the whole answer goes with its first reply. Separate reasoning is put before the
-    text as a `<think>` block: nothing paid for is lost. Raises NoReplyError without any reply.
+    text as a `<think>` block: nothing paid for is lost. `logprobs`: whether the request asked for
+    them. Raises NoReplyError without any reply.
     """
     answer = _loads(text)
     choices = answer.get("choices") if isinstance(answer, dict) else None
@@ -159,17 +160,15 @@ def read_replies(text: str, request: Request, draws: Sequence[int]) -> list[Repl
     no_usage = usage and dict.fromkeys(usage, 0)
     return [
         Reply(
-            request.key,
+            key,
             draw,
             words,
             finish=finish,
             usage=no_usage if number else usage,
             provenance=provenance,
-            logprobs=logprobs if "logprobs" in request.asked else None,
+            logprobs=tokens if logprobs else None,
         )
-        for number, (draw, (words, finish, logprobs)) in enumerate(
-            zip(draws, replied, strict=False)
-        )
+        for number, (draw, (words, finish, tokens)) in enumerate(zip(draws, replied, strict=False))
     ]
 
 

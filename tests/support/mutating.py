@@ -27,7 +27,7 @@ COPY = PLACE / "mutants"
 """What mutmut makes of the place; the tests run there."""
 PACKAGES = ("methods", "parsing", "plan", "replies", "scoring", "statistics")
 LINKED = "config workflow scripts docs envs benchmarks profiles README.md Makefile"
-CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n", re.MULTILINE)
+CACHED = re.compile(r"^@(?:lru_)?cache(?:\(.*\))?\n|^ +\w+\.cache_clear\(\)\n", re.MULTILINE)
 REACHES = re.compile(rf"judgescope\.(?:{'|'.join(PACKAGES)})")
 OF_TESTS = re.compile(r"^from (test_\w+) import", re.MULTILINE)
 LEFT_OUT, NO_TEST = 34, 33
@@ -90,7 +90,8 @@ def stage() -> None:
     _write(PLACE / "pyproject.toml", (HOME / "tests/mutants.toml").read_text(encoding="utf-8"))
     COPY.mkdir(exist_ok=True)
     for linked in LINKED.split():
-        _link(COPY / linked, HOME / linked)
+        for place in (PLACE, COPY):  # the package's home, and the tests'
+            _link(place / linked, HOME / linked)
     _link(PLACE / "shared", HOME.parent / "shared")
 
 

@@ -36,7 +36,7 @@ SECRET = {
 }
 """Keys whose wrong values may be a key or a password: they are not shown."""
 SHORT_FORMS = {"data", 0}
-"""Keys of the only value of a card's files and of its lists, which may be left out."""
+"""Keys that a card may leave out: the role of its only file, the position in a list of one."""
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
 """Numbers that YAML 1.1 reads in a surprising way: 1:30 as 90, and 010 as 8."""
 NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
@@ -315,26 +315,22 @@ def _truths(content: object, validated: object, keys: KeyPath) -> Iterator[tuple
 def _keys_of(kind: str, content: object, issue: ErrorDetails) -> KeyPath:
     """Return the place of an issue in the file: pydantic's, without names that the file lacks.
 
-    Pydantic also names the member of a union that did not match, as in `threshold.float`. A value
-    that is short for a list or for files has the key that it is short for.
+    Pydantic also names the member of a union that did not match, as in `threshold.float`.
     """
     is_union = not isinstance(KINDS[kind], type)
+    absent = {*SHORT_FORMS, issue["loc"][-1]} if issue["type"] == "missing" else SHORT_FORMS
     keys: KeyPath = ()
     for key in issue["loc"][is_union:]:
-        values = _values_in(content)
-        if str(key) in values or (key in SHORT_FORMS and not values):
-            keys, content = (*keys, key), values.get(str(key))
-    if issue["type"] == "missing":
-        return (*keys, issue["loc"][-1])
+        entries = dict(enumerate(content)) if isinstance(content, list) else content
+        entries = entries if isinstance(entries, dict) else {}
+        values = {str(name): value for name, value in entries.items()}
+        if str(key) in values:
+            keys, content = (*keys, key), values[str(key)]
+        elif key in absent:
+            keys = (*keys, key)
     if issue["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return (*keys, issue["ctx"]["discriminator"].strip("'"))
     return keys
-
-
-def _values_in(content: object) -> dict[str, object]:
-    entries = content.items() if isinstance(content, dict) else ()
-    entries = enumerate(content) if isinstance(content, list) else entries
-    return {str(key): value for key, value in entries}
 
 
 def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserError:

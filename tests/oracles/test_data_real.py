@@ -180,7 +180,8 @@ def test_the_topical_chat_half_of_usr() -> None:
     """Table 7 of Hu et al. (2025): 60 dialogues of 6 responses, as they lie in both halves."""
     _, rated = load("usr-topical-chat")
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (60, 360, 6)
-    both = load("usr")[1].keep(item=lambda one: one.meta["half"] == "tc")
+    usr = load("usr")[1]
+    both = usr.keep({one.item for one in usr.items if one.meta["half"] == "tc"})
     assert [one.text for one in rated.outputs] == [one.text for one in both.outputs]
     assert [one.value for one in rated.ratings] == [one.value for one in both.ratings]
 

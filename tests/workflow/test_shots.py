@@ -64,10 +64,12 @@ def test_no_demonstration_is_of_the_judged_item_or_has_its_source() -> None:
     twin = Rated(subject("twin", source="source of i0"), 1.0)
     demonstrations = Demonstrations([*ratings, twin], FIVE, SCALE)
     for item in ("i0", "twin", "i4"):
-        shown = demonstrations.of(item)
+        shown = demonstrations.for_item(item)
         assert len(shown) == 5 and item not in {one.subject.item for one in shown}
-    assert not {"i0", "twin"} & {one.subject.item for one in demonstrations.of("i0")}
-    assert demonstrations.of("i7") == demonstrations.usual == demonstrations.of("unknown")
+    assert not {"i0", "twin"} & {one.subject.item for one in demonstrations.for_item("i0")}
+    assert (
+        demonstrations.for_item("i7") == demonstrations.usual == demonstrations.for_item("unknown")
+    )
 
 
 def test_too_few_rated_items_are_told() -> None:
@@ -81,7 +83,7 @@ def test_the_order_of_texts_makes_no_difference(ratings: list[int], random: Any)
     turned = list(texts)
     random.shuffle(turned)
     first, second = (Demonstrations(each, FIVE, SCALE) for each in (texts, turned))
-    assert first.usual == second.usual and first.of("i0") == second.of("i0")
+    assert first.usual == second.usual and first.for_item("i0") == second.for_item("i0")
 
 
 def test_a_hidden_source_is_hidden_in_demonstrations_too() -> None:

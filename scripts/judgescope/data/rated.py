@@ -1,6 +1,6 @@
 """A dataset as read: items, outputs and ratings, with the ids that all tables use."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -124,22 +124,18 @@ class Rated:
             if number is not None
         }
 
-    def keep(
-        self,
-        item: Callable[[Item], bool] = lambda _: True,
-        system: Callable[[str], bool] = lambda _: True,
-    ) -> "Rated":
-        """Return the part with these items and systems."""
-        items = [entry for entry in self.items if item(entry)]
-        names = {entry.item for entry in items}
-        outputs = [text for text in self.outputs if text.item in names and system(text.system)]
+    def keep(self, names: Collection[str], dropped: Collection[str] = ()) -> "Rated":
+        """Return the part with the items of these names, without the dropped systems."""
+        outputs = [
+            text for text in self.outputs if text.item in names and text.system not in dropped
+        ]
         targets = {text.target for text in outputs}
         return replace(
             self,
-            items=items,
+            items=[item for item in self.items if item.item in names],
             outputs=outputs,
             ratings=[rating for rating in self.ratings if rating.target in targets],
-            systems={key: name for key, name in self.systems.items() if system(key)},
+            systems={key: name for key, name in self.systems.items() if key not in dropped},
             spans=[span for span in self.spans if span.target in targets],
             preferences=[one for one in self.preferences if {one.target, one.target_b} <= targets],
         )

@@ -99,7 +99,7 @@ def select(rated: Rated, rule: Select, seed: int, dataset: str, *, where: str = 
         long = {item for item, text in chosen.items() if len(text.text) >= rule.min_characters}
         items = [item for item in items if item.item in long]
     names = _draw(sorted(item.item for item in items), rule, seed, dataset, where)
-    return rated.keep(lambda item: item.item in names, lambda system: system not in dropped)
+    return rated.keep(names, dropped)
 
 
 def _systems(rated: Rated, names: list[str], where: str) -> set[str]:

@@ -51,7 +51,6 @@ def request_of(
     messages: Sequence[Message],
     *,
     seed: int,
-    draws: int = 1,
     about: str = "",
     wants: Mapping[str, Any] | None = None,
 ) -> Request:
@@ -73,7 +72,7 @@ def request_of(
         del asked[name]
     if decoding.seed == "study":
         asked["study_seed"] = seed
-    return Request(asked, draws, about)
+    return Request(asked, about=about)
 
 
 TokenKind = Literal["prompt", "completion", "reasoning", "cached"]

@@ -32,7 +32,7 @@ class FinalError(UserError):
     """A permanent error: a refused file, requests that are all refused, or too little money."""
 
     @classmethod
-    def of(cls, error: UserError) -> "FinalError":
+    def from_error(cls, error: UserError) -> "FinalError":
         """Return the same error, marked as one for which a retry is useless."""
         return cls(error.what, where=error.where, got=error.got, todo=error.todo)
 
@@ -47,12 +47,12 @@ def draws_in(path: Path) -> Iterator[Draw]:
 
 
 def missing(work: Iterable[Work]) -> Iterator[tuple[Request, int]]:
-    """Yield every draw of the work of several jobs, each key once."""
-    seen: set[str] = set()
+    """Yield every draw of the work of several jobs once."""
+    done: dict[str, int] = {}  # key -> the number of its draws that are stored or yielded
     for request, draws in work:
-        if request.key not in seen:
-            seen.add(request.key)
-            yield from ((request, draw) for draw in draws)
+        count = done.get(request.key, 0)
+        yield from ((request, draw) for draw in draws if draw >= count)
+        done[request.key] = max(count, draws[-1] + 1)
 
 
 def line_of(card: OpenAIModel, request: Request, draw: int) -> bytes:

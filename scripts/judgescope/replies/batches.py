@@ -94,14 +94,15 @@ class Batch:
 
 
 class Fetched(NamedTuple):
-    """A batch: its state, its results, its booked cost; no results while it runs."""
+    """The state of a batch, its results and its booked cost; no results while it runs."""
 
-    batch: Batch
     status: str
     done: int
+    messages: Sequence[str] = ()
+    files: Sequence[tuple[str, str]] = ()
+    """The kind of each file of results, and its id at the endpoint."""
     results: Results | None = None
     spent: ledger.Amount | None = None
-    messages: Sequence[str] = ()
 
 
 def under_way(store: Path, study: str | None = None) -> list[Batch]:
@@ -160,7 +161,7 @@ class Batches:
         def lines() -> Iterator[bytes]:
             for request, draw in batch.missing(work):
                 if (request.key, draw) not in sent:
-                    holds.append(spending.most(request, 1).nanodollars)
+                    holds.append(spending.maximum(request, 1).nanodollars)
                     yield batch.line_of(self.card, request, draw)
 
         written = batch.write(self.folder, name, lines())
@@ -206,9 +207,9 @@ class Batches:
     def _begun(self, each: Batch) -> "Answer | None":
         """Return the endpoint's batch of a record, or None."""
         with self._asking():
-            for one in islice(self.client.batches.list(limit=100), RECENT):
-                if (one.metadata or {}).get(MARK) == each.owner:
-                    return one
+            for answer in islice(self.client.batches.list(limit=100), RECENT):
+                if (answer.metadata or {}).get(MARK) == each.owner:
+                    return answer
         return None
 
     def _wait(self, file: str) -> None:
@@ -221,7 +222,7 @@ class Batches:
                 return
             if status == "error":
                 todo = "look up the reason at the endpoint, then submit again"
-                raise FinalError.of(
+                raise FinalError.from_error(
                     self.engine.error(f"the endpoint refused the file {file}", todo)
                 )
             if time.monotonic() > until:
@@ -240,7 +241,7 @@ class Batches:
             for unit, need in held.items():
                 room = state.free(unit, record.model, caps)
                 if room is not None and need > room:
-                    raise FinalError.of(self._no_room(unit, need, room, caps))
+                    raise FinalError.from_error(self._no_room(unit, need, room, caps))
             state.open[each.owner] = ledger.Account(
                 model=record.model,
                 price=self.price.model_dump() if self.price else None,
@@ -291,21 +292,23 @@ class Batches:
     def look(self, each: Batch) -> Fetched:
         """Return the state of a batch at the endpoint."""
         if each.record.batch is None:
-            return Fetched(each, "not sent", 0)
+            return Fetched("not sent", 0)
         with self._asking():
             answer = self.client.batches.retrieve(each.record.batch)
         errors = (answer.errors and answer.errors.data) or []
-        said = [self.engine.safe(str(one.message or one.code)) for one in errors]
+        messages = [self.engine.safe(str(error.message or error.code)) for error in errors]
         counts = answer.request_counts
         done = counts.completed + counts.failed if counts else 0
-        return Fetched(each, str(answer.status), done, messages=said)
+        ids = (("output", answer.output_file_id), ("error", answer.error_file_id))
+        files = [(kind, ident) for kind, ident in ids if ident]
+        return Fetched(str(answer.status), done, messages, files)
 
     def fetch(self, each: Batch) -> Fetched:
         """Store the replies of a batch that has ended, and book their cost."""
         state = self.look(each)
         if state.status not in ENDED:
             return state
-        files = self._download(each)
+        files = [self._download(each, *file) for file in state.files]
         spent = self._spent(each, files)
         # from the file, because cards may have changed since; the draws of a key ascend
         sent = KeyTable.from_counts({key: n + 1 for key, n in batch.draws_in(each.path)})
@@ -318,19 +321,13 @@ class Batches:
         self._close(each, spent)
         return state._replace(results=results, spent=spent)
 
-    def _download(self, each: Batch) -> list[Path]:
-        assert each.record.batch is not None
-        files = []
+    def _download(self, each: Batch, kind: str, ident: str) -> Path:
+        path = each.path.with_suffix(f".{kind}.jsonl")
         with self._asking():
-            answer = self.client.batches.retrieve(each.record.batch)
-            for name, ident in (("output", answer.output_file_id), ("error", answer.error_file_id)):
-                if ident:
-                    path = each.path.with_suffix(f".{name}.jsonl")
-                    content = self.client.files.content(ident)
-                    with whole(path) as part:
-                        content.write_to_file(part)
-                    files.append(path)
-        return files
+            content = self.client.files.content(ident)
+            with whole(path) as part:
+                content.write_to_file(part)
+        return path
 
     def cancel(self, each: Batch) -> None:
         """Cancel a batch at the endpoint; requests answered by then are fetched as usual."""
@@ -351,13 +348,13 @@ class Batches:
         try:
             yield
         except openai.APIStatusError as error:
-            said = self.engine.error(
+            rejected = self.engine.error(
                 f"the endpoint rejected a batch: {self.engine.safe(str(error))}",
                 f"check the key ({self.card.key_source}); fetched replies are stored",
             )
-            raise (
-                FinalError.of(said) if final and error.status_code in REFUSED else said
-            ) from None
+            if final and error.status_code in REFUSED:
+                rejected = FinalError.from_error(rejected)
+            raise rejected from None
         except openai.APIError as error:
             raise self.engine.error(
                 f"the endpoint does not respond: {self.engine.safe(str(error))}",

@@ -77,7 +77,7 @@ class Spending(AbstractContextManager["Spending"]):
         if self._next_factor > self._factor and any(self._under_way.values()):
             return None
         self._factor = self._next_factor
-        hold = self.most(request, draws)
+        hold = self.maximum(request, draws)
         self._add(hold, 1)
         fits = False
         try:
@@ -139,7 +139,7 @@ class Spending(AbstractContextManager["Spending"]):
         if self._account is not None:
             self._account = self.ledger.change(step).open.get(self.owner, self._account)
 
-    def most(self, request: Request, draws: int) -> Hold:
+    def maximum(self, request: Request, draws: int) -> Hold:
         """Return a request's maximum cost: a prompt has at most as many tokens as bytes."""
         size = len(request.prompt.encode()) + TEMPLATE_TOKENS * len(
             request.asked.get("messages", ())

@@ -50,7 +50,7 @@ class Demonstrations:
         self.shots, self.scale, self.analyses = shots, scale, analyses
         self.rated = sorted(rated, key=_hash)
 
-    def of(self, item: str) -> tuple[Rated, ...]:
+    def for_item(self, item: str) -> tuple[Rated, ...]:
         """Return the demonstrations for an item: texts of other items with other sources.
 
         If the usual ones qualify, it returns them, so that most prompts share their beginning.
@@ -66,8 +66,8 @@ class Demonstrations:
 
     def among(self, items: Iterable[str]) -> list[Rated]:
         """Return every text that demonstrates for any of these items, once."""
-        shown = {each.subject.target: each for item in sorted(items) for each in self.of(item)}
-        return list(shown.values())
+        texts = [text for item in sorted(items) for text in self.for_item(item)]
+        return list({text.subject.target: text for text in texts}.values())
 
     @cached_property
     def usual(self) -> tuple[Rated, ...]:
@@ -103,9 +103,9 @@ class Demonstrations:
 
     def variables(self, item: str) -> list[dict[str, Any]]:
         """Return the demonstrations for an item as variables of a prompt."""
-        variables = [shown(each, self.scale) for each in self.of(item)]
+        variables = [shown(each, self.scale) for each in self.for_item(item)]
         if self.analyses is not None:
-            for shot, each in zip(variables, self.of(item), strict=True):
+            for shot, each in zip(variables, self.for_item(item), strict=True):
                 shot["analysis"] = self.analyses[each.subject.target]
         return variables
 

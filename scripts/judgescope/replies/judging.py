@@ -122,7 +122,7 @@ class Questions:
         """Return the judge's form, filled with aspect, scale and demonstrations; cached."""
         shots: tuple[Rated, ...] = ()
         if self.demonstrations is not None:
-            shots = self.demonstrations.of(self.shown[number][0].item)
+            shots = self.demonstrations.for_item(self.shown[number][0].item)
         key = tuple(shot.subject.target for shot in shots)
         if key not in self._forms:
             self._forms[key] = self._form(self._shots(number))

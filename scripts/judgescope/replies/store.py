@@ -51,16 +51,15 @@ class Written(NamedTuple):
 class Store(AbstractContextManager["Store"]):
     """The shard of one model in a folder that studies can share, and this process's journals.
 
-    `skipped` and `forgotten` come from the last `find`. `proven`: the model is known to answer,
-    because this process found or stored a reply. The names of its journals begin with `start`; the
-    first is created with the first line.
+    `forgotten` comes from the last `find`. `proven`: the model is known to answer, because this
+    process found or stored a reply. The names of its journals begin with `start`; the first is
+    created with the first line.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
         self.shard = folder / slug(model)
         self.start = f"{slug(socket.gethostname())}-{os.getpid()}-{os.urandom(4).hex()}"
         self._begun = 0
-        self.skipped = 0
         self.proven = False
         self.forgotten: dict[Draw, int] = {}
         self._file: int | None = None
@@ -74,7 +73,7 @@ class Store(AbstractContextManager["Store"]):
     def find(self, key_table: KeyTable) -> StoredReplies:
         """Look up the replies to the keys of a table."""
         stored = StoredReplies(self.shard, key_table)
-        self.skipped, self.forgotten = stored.skipped, stored.forgotten
+        self.forgotten = stored.forgotten
         self.proven |= stored.count > 0
         return stored
 

@@ -58,6 +58,9 @@ def test_only_missing_draws_go_out_and_a_key_of_two_jobs_once(asked: Asked) -> N
     twice = [*asked.work(), *asked.work()]
     told = [json.loads(line)["custom_id"] for line in batch.lines(MODEL, twice)]
     assert len(told) == len(set(told)) == 7 and known not in told
+    more = Asked(asked.folder, draws=3)
+    every = [request.key for request, _ in batch.missing([*asked.work(), *more.work()])]
+    assert len(every) == 11 and every.count(key) == 2
 
 
 def test_files_keep_to_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,7 +240,7 @@ def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> N
     spent, held = night.booked()
     spending = Spending(Store(night.store, "it"), "s", "it", night.card.price.of_batch(), [])  # type: ignore[union-attr]
     requests = [request for request, _ in batch.missing(Asked(night.asked.folder).work())]
-    most = sum(spending.most(request, 1).nanodollars for request in requests)
+    most = sum(spending.maximum(request, 1).nanodollars for request in requests)
     assert (spent, held) == (Amount(), Amount({REQUESTS: DRAWS, NANOS: most}))
     night.endpoint.end()
     [done] = night.fetch()

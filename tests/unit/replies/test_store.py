@@ -20,6 +20,7 @@ from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.replies import asking as module
 from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.compaction import forget_errors
+from judgescope.replies.lookup import KeyTable
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Price
 from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of, stalled_in
@@ -78,9 +79,9 @@ def test_torn_and_foreign_lines_are_counted_and_passed_over(tmp_path: Path) -> N
     lines = [first, b"not ours\n", short.encode() + b"\n", garbled, second, torn]
     journal.write_bytes(b"".join(lines))
     store = Store(tmp_path, "m")
-    found = store.read({KEYS[number]: 1 for number in (1, 2, 3)})
-    assert {one.text for one in found.values()} == {"whole", "whole too"}
-    assert store.skipped == 4
+    stored = store.find(KeyTable.from_counts({KEYS[number]: 1 for number in (1, 2, 3)}))
+    assert {one.text for _, one in stored.replies()} == {"whole", "whole too"}
+    assert stored.skipped == 4
 
 
 @pytest.mark.parametrize("order", [1, -1])

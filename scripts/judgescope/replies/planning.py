@@ -74,12 +74,11 @@ class Job:
 
     def __init__(self, cells: Mapping[Cell, Questions]) -> None:
         self.cells = cells
-        self._places = {cell: number for number, cell in enumerate(cells)}
-        sizes = [len(asked) for asked in cells.values()]
-        self._first = np.cumsum([0, *sizes])
         self._questions = list(cells.values())
-        total = sum(sizes)
+        self._first = np.cumsum([0, *map(len, self._questions)])
+        total = int(self._first[-1])
         self.keys: Keys = np.empty(total, KEY)
+        self._keys_of = dict(zip(cells, np.split(self.keys, self._first[1:-1]), strict=False))
         self.characters = np.empty(total, np.int32)
         parts = np.zeros((total, PARTS), np.int32)
         number_of: dict[str, int] = {"": 0}
@@ -104,11 +103,7 @@ class Job:
 
     def places(self, judge: str) -> Counts:
         """Return the distinct indices of a judge's keys in the key table."""
-        keys = [
-            self.keys[self._first[number] : self._first[number + 1]]
-            for number, (_, name, _) in enumerate(self.cells)
-            if name == judge
-        ]
+        keys = [keys for (_, name, _), keys in self._keys_of.items() if name == judge]
         return np.unique(self.key_table.indices(np.concatenate(keys)))
 
     def work(self, stored: StoredReplies) -> Iterator[Work]:
@@ -147,9 +142,8 @@ class Job:
         self, cell: Cell, stored: StoredReplies, *, so_far: bool = False
     ) -> list[dict[str, Any]]:
         """Return the rows of a cell's reply file; with `so_far`, missing replies are left out."""
-        place = self._places[cell]
-        keys = self.keys[self._first[place] : self._first[place + 1]]
-        slots: list[int] = stored.key_table.first[stored.key_table.indices(keys)].tolist()
+        indices = stored.key_table.indices(self._keys_of[cell])
+        slots: list[int] = stored.key_table.first[indices].tolist()
 
         def reply_to(number: int, draw: int) -> Reply | None:
             slot = slots[number] + draw

@@ -1,6 +1,7 @@
 """The HTTP engine, the store and the parser on a real server whose model speaks noise."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,8 @@ def card(url: str, extra: Mapping[str, Any] = llama.SCORE, concurrency: int = 4)
 
 def asked(model: OpenAIModel, *prompts: str, draws: int = 1, **decoding: Any) -> list[Request]:
     choice = Decoding.model_validate({"temperature": 1, "max_tokens": 40} | decoding)
-    return [
-        request_of(model, choice, [{"role": "user", "content": prompt}], seed=0, draws=draws)
-        for prompt in prompts
-    ]
+    messages = [[{"role": "user", "content": prompt}] for prompt in prompts]
+    return [replace(request_of(model, choice, each, seed=0), draws=draws) for each in messages]
 
 
 def ask(model: OpenAIModel, requests: list[Request], folder: Path) -> list[list[Reply]]:

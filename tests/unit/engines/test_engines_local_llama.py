@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
@@ -82,12 +83,9 @@ def server_of(served: ServedEngine) -> local.LlamaServer:
 
 def requests(model: LlamaModel, *prompts: str, draws: int = 1, **wants: Any) -> list[Request]:
     decoding = Decoding(temperature=1, max_tokens=8)
-    return [
-        request_of(
-            model, decoding, [{"role": "user", "content": one}], seed=0, draws=draws, wants=wants
-        )
-        for one in prompts
-    ]
+    messages = [[{"role": "user", "content": prompt}] for prompt in prompts]
+    made = [request_of(model, decoding, each, seed=0, wants=wants) for each in messages]
+    return [replace(request, draws=draws) for request in made]
 
 
 def reply(served: ServedEngine) -> Reply:

@@ -31,7 +31,7 @@ def key(number: int) -> str:
 
 def judged(status: str) -> Judgment:
     value = 4.0 if status == "ok" else None
-    return Judgment(value, None, None, status, "rule", "score@1")  # type: ignore[arg-type]
+    return Judgment(status, "rule", value, parser="score@1")  # type: ignore[arg-type]
 
 
 class Followed:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from judgescope.parsing.error_list import says_no_errors
-from judgescope.parsing.judgment import STATED, ErrorSpan, Reading, Scale, Status, parser
+from judgescope.parsing.judgment import STATED, ErrorSpan, Judgment, Scale, Status, parser
 from judgescope.parsing.score import read_score
 from judgescope.parsing.text import answer_of, fold, is_refusal
 
@@ -358,27 +358,29 @@ class Annotation:
     other_verdicts: int = 0
 
     @property
-    def reading(self) -> Reading:
-        """Return the parser's reading; its rule lists every count above 0 after a plus sign."""
+    def judgment(self) -> Judgment:
+        """Return the parser's judgment; its rule lists every count above 0 after a plus sign."""
         counted = [name for name in (*COUNTED, *CONTRADICTIONS) if getattr(self, name)]
         rule = "+".join([self.rule, *counted])
-        return Reading(self.status, rule, self.value, self.label, self.rationale, None, self.errors)
+        return Judgment(
+            self.status, rule, self.value, self.label, self.rationale, None, self.errors
+        )
 
 
 @parser("annotation", 5, needs_scale=True)
-def read_verdict_and_errors(text: str, scale: Scale) -> Reading:
-    """Return the result of `read_annotation` as a reading."""
-    return read_annotation(text, scale).reading
+def read_verdict_and_errors(text: str, scale: Scale) -> Judgment:
+    """Return the result of `read_annotation` as a judgment."""
+    return read_annotation(text, scale).judgment
 
 
 @parser("merged", 3, in_cards=False)
-def read_merged(text: str, _: Scale | None) -> Reading:
+def read_merged(text: str, _: Scale | None) -> Judgment:
     """Return the errors that a supervisor lists; a supervisor gives no verdict.
 
     A reply is unparsed if it lists no errors and does not say that there are none.
     """
     annotation = read_annotation(text)
-    reading = annotation.reading._replace(value=None, label=None)
+    reading = annotation.judgment._replace(value=None, label=None)
     if annotation.status not in {"unparsed", *STATED}:
         return reading
     if not annotation.errors and not annotation.clean:
@@ -400,7 +402,7 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     methods.md 5.
     """
     answer = answer_of(text)
-    if isinstance(answer, Reading):
+    if isinstance(answer, Judgment):
         return Annotation(answer.status, answer.rule)
     listing, form = _content(answer)
     verdict, other_verdicts = _verdict(listing, form, scale)
@@ -446,7 +448,7 @@ def _content(answer: str) -> tuple[Listing, str]:
     return inside, "labelled"
 
 
-def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Reading, int]:
+def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Judgment, int]:
     """Return the verdict to use, and the number of verdicts with another value."""
     read = [(overall, _verdict_of(text, scale)) for overall, text in listing.verdicts]
     stated = [(overall, reading) for overall, reading in read if reading.status in STATED]
@@ -458,12 +460,12 @@ def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Reading, int]:
     free = read_score("\n".join(listing.remarks), scale)
     if free.status in STATED and free.rule.partition(".")[0] in _FREE:
         return free._replace(rule=f"free.{free.rule}"), 0
-    return Reading("unparsed", "unread_verdict" if listing.verdicts else "no_verdict"), 0
+    return Judgment("unparsed", "unread_verdict" if listing.verdicts else "no_verdict"), 0
 
 
-def _verdict_of(text: str, scale: Scale) -> Reading:
+def _verdict_of(text: str, scale: Scale) -> Judgment:
     if scale.labels and _CHOICES.match(fold(text)):
-        return Reading("unparsed", "several_verdicts")
+        return Judgment("unparsed", "several_verdicts")
     return read_score(f"Rating: {text}", scale)
 
 

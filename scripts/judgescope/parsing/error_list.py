@@ -3,7 +3,7 @@
 import re
 from typing import Literal, NamedTuple
 
-from judgescope.parsing.judgment import Reading, Scale, parser
+from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.text import answer_of, fold, is_refusal
 
 SEVERITIES = ("minor", "major", "critical")
@@ -54,7 +54,7 @@ class _Line(NamedTuple):
 @parser("errors", 2, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str, scale: Scale, *, minor: float, major: float, critical: float, bottom: float
-) -> Reading:
+) -> Judgment:
     """Return max - (max - min) min(1, sum of penalties / bottom), on the scale without its steps.
 
     minor, major, critical: the penalty of an error of each severity; bottom: the sum of penalties
@@ -64,19 +64,19 @@ def read_errors(
     not say so. After MQM as scored by Freitag et al. 2021, where a segment's worst sum is 25.
     """
     answer = answer_of(text)
-    if isinstance(answer, Reading):
+    if isinstance(answer, Judgment):
         return answer
     lines = [_line(line.strip()) for line in fold(answer).splitlines()]
     severities = [line.detail for line in lines if line.kind == "error"]
     if not severities and is_refusal(answer):
-        return Reading("refused", "refusal")
+        return Judgment("refused", "refusal")
     if fault := _fault(lines, severities):
-        return Reading("unparsed", fault)
+        return Judgment("unparsed", fault)
     penalties = dict(zip(SEVERITIES, (minor, major, critical), strict=True))
     penalty = sum(penalties[severity] for severity in severities)
     value = scale.max - (scale.max - scale.min) * min(1.0, penalty / bottom)
     rule = "listed" if severities else "no_errors"
-    return Reading("ok", rule, max(scale.min, value), rationale=answer)
+    return Judgment("ok", rule, max(scale.min, value), rationale=answer)
 
 
 def says_no_errors(line: str) -> bool:
@@ -115,7 +115,7 @@ def _line(line: str) -> _Line:
 
 
 def _of_severity(severity: str, description: str) -> _Line:
-    """Return the reading of a line with a severity and a description."""
+    """Return the judgment of a line with a severity and a description."""
     if _NOTHING.fullmatch(description):
         return _Line("absent", severity)
     if not any(map(str.isalpha, description)):

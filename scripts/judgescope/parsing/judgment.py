@@ -73,29 +73,29 @@ class Scale:
         steps = (value - self.min) / self.step
         return abs(steps - round(steps)) < _TOLERANCE
 
-    def read(self, value: float, rule: str) -> "Reading":
-        """Return the reading of a value that `rule` found; the rule's name records any rounding.
+    def read(self, value: float, rule: str) -> "Judgment":
+        """Return the judgment of a value that `rule` found; the rule's name records any rounding.
 
         A value outside the scale is never clipped to it. A value halfway between two steps rounds
         to an even number of steps above min, so that rounding does not bias means.
         """
         if not self.contains(value):
-            return Reading("out_of_range", f"{rule}.outside")
+            return Judgment("out_of_range", f"{rule}.outside")
         if self.step is None or self.on_grid(value):
-            return Reading("ok", rule, value)
+            return Judgment("ok", rule, value)
         if self.off_grid == "drop":
-            return Reading("off_grid", f"{rule}.off_grid")
+            return Judgment("off_grid", f"{rule}.off_grid")
         if self.off_grid == "keep":
-            return Reading("ok", f"{rule}.kept", value)
+            return Judgment("ok", f"{rule}.kept", value)
         nearest = self.min + round((value - self.min) / self.step) * self.step
-        return Reading("ok", f"{rule}.rounded", round(nearest, 12))
+        return Judgment("ok", f"{rule}.rounded", round(nearest, 12))
 
-    def read_word(self, text: str, rule: str) -> "Reading":
-        """Return the reading of a text that is one of `words`, ignoring case and blanks."""
+    def read_word(self, text: str, rule: str) -> "Judgment":
+        """Return the judgment of a text that is one of `words`, ignoring case and blanks."""
         place = dict(self.words).get(" ".join(text.split()).casefold())
         if place is None:
-            return Reading("unparsed", "no_label")
-        return Reading("ok", rule, float(place), self.labels[place])
+            return Judgment("unparsed", "no_label")
+        return Judgment("ok", rule, float(place), self.labels[place])
 
     def grid(self) -> list[float] | None:
         """Return the values from worst to best, or None for a continuous scale."""
@@ -139,8 +139,14 @@ def has_zero(scale: Scale) -> bool:
     return scale.min <= 0 <= scale.max if grid is None else 0 in grid
 
 
-class Reading(NamedTuple):
-    """The result of one parser; the fields are those of `Judgment`."""
+class Judgment(NamedTuple):
+    """A parsed reply; `value` is a number only if `status` is ok.
+
+    rule: the pattern that matched, or the problem; label: the scale's category word, if the verdict
+    was a word; rationale: the reply without its verdict and reasoning blocks; tail: the reply from
+    the verdict on, without reasoning blocks, if the parser records it; errors: the errors that the
+    reply lists, whatever its status; parser: name@version, set by `parsers.parsed_by`.
+    """
 
     status: Status
     rule: str
@@ -149,29 +155,11 @@ class Reading(NamedTuple):
     rationale: str | None = None
     tail: str | None = None
     errors: tuple[ErrorSpan, ...] = ()
+    parser: str = ""
 
 
-class Judgment(NamedTuple):
-    """A parsed reply; `value` is a number only if `status` is ok.
-
-    label: the scale's category word, if the verdict was a word; rationale: the reply without its
-    verdict and reasoning blocks; rule: the pattern that matched, or the problem; parser:
-    name@version; tail: the reply from the verdict on, without reasoning blocks, if the parser
-    records it; errors: the errors that the reply lists, whatever its status.
-    """
-
-    value: float | None
-    label: str | None
-    rationale: str | None
-    status: Status
-    rule: str
-    parser: str
-    tail: str | None = None
-    errors: tuple[ErrorSpan, ...] = ()
-
-
-Reader = Callable[..., Reading]
-"""(text, scale or None, and the parser's settings as keywords) -> the reading of the text."""
+Reader = Callable[..., Judgment]
+"""(text, scale or None, and the parser's settings as keywords) -> the judgment in the text."""
 AnyReader = TypeVar("AnyReader", bound=Reader)
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from judgescope.parsing import annotation, error_list  # noqa: F401  registers parsers
-from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Reading, Scale, parser
+from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
 from judgescope.parsing.score import read_score
 from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted, without_reasoning
 
@@ -91,7 +91,7 @@ def _forms(tie: str) -> _Forms:
 
 
 @parser("choice", 4, options=("tie",))
-def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Reading:
+def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 
     The last labelled choice is used. Without one, the reply must be a choice, begin with one
@@ -100,15 +100,15 @@ def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Reading:
     not belong to its letter, makes no choice.
     """
     answer = answer_of(text)
-    if isinstance(answer, Reading):
+    if isinstance(answer, Judgment):
         return answer
     folded, tie = fold(answer), tie.lower()
     match, rule = _choice(folded, tie)
     if match is None:
-        return Reading("unparsed", rule)
+        return Judgment("unparsed", rule)
     letter = _letter(match, tie)
     rest = (answer[: match.start()] + answer[match.end() :]).strip()
-    return Reading("ok", rule, VALUES[letter], letter, rest or None)
+    return Judgment("ok", rule, VALUES[letter], letter, rest or None)
 
 
 def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
@@ -219,7 +219,6 @@ def parsed_by(
         raise ValueError(f"the parser {parser} needs a scale: min, max and step")
     if settings.keys() - set(optional) != set(required):
         raise ValueError(f"the parser {parser} has the settings {required}, not {list(settings)}")
-    name = f"{parser}@{version}"
 
     def judgment(text: str | None, finish: str | None, reply_status: str) -> Judgment:
         text = text or ""
@@ -228,29 +227,28 @@ def parsed_by(
             reading = _first_line(text, lambda line: read(line, scale, **settings)) or reading
         reading = reading or read(text, scale, **settings)
         if reading.status == "unparsed" and finish == "content_filter":
-            reading = Reading("refused", "content_filter")
-        status, rule, value, label, rationale, tail, errors = reading
-        return Judgment(value, label, rationale, status, rule, name, tail, errors)
+            reading = Judgment("refused", "content_filter")
+        return reading._replace(parser=f"{parser}@{version}")
 
     return judgment
 
 
-def _unread(text: str, finish: str | None, reply_status: str) -> Reading | None:
-    """Return the reading of a reply that no parser reads, or None."""
+def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None:
+    """Return the judgment of a reply that no parser reads, or None."""
     if reply_status == "not_applicable":
-        return Reading("not_applicable", text.strip() or "not_applicable")
+        return Judgment("not_applicable", text.strip() or "not_applicable")
     if reply_status != "ok":
-        return Reading("error", CONTEXT if _TOO_LONG.search(text) else reply_status)
+        return Judgment("error", CONTEXT if _TOO_LONG.search(text) else reply_status)
     if finish == "length":
-        return Reading("truncated", CUT)
+        return Judgment("truncated", CUT)
     if text and not text.isspace():
         return None
     if finish == "content_filter":
-        return Reading("refused", "content_filter")
-    return Reading("empty", "empty")
+        return Judgment("refused", "content_filter")
+    return Judgment("empty", "empty")
 
 
-def _first_line(text: str, read: Callable[[str], Reading]) -> Reading | None:
+def _first_line(text: str, read: Callable[[str], Judgment]) -> Judgment | None:
     """Return the verdict of a truncated reply if it is the entire first line, else None.
 
     A line break must follow: `Rating: 1` at the end may lack another digit.
@@ -268,7 +266,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNOR
 
 
 @parser("number", 2)
-def read_number(text: str, scale: Scale | None) -> Reading:
+def read_number(text: str, scale: Scale | None) -> Judgment:
     """Return the value of a text that is one decimal number, as programs write scores.
 
     `nan` means a missing value, so empty. With a scale, the value must be on it (`Scale.read`):
@@ -277,20 +275,20 @@ def read_number(text: str, scale: Scale | None) -> Reading:
     """
     text = text.strip()
     if text.lower() == "nan":
-        return Reading("empty", "nan")
+        return Judgment("empty", "nan")
     if scale is not None and scale.words:
         return scale.read_word(text, "label")
     value = float(text) if _NUMBER.fullmatch(text) else math.inf
     if math.isinf(value):
-        return Reading("unparsed", "no_number")
-    return Reading("ok", "number", value) if scale is None else scale.read(value, "number")
+        return Judgment("unparsed", "no_number")
+    return Judgment("ok", "number", value) if scale is None else scale.read(value, "number")
 
 
 _DIGIT = re.compile(r"[0-9]")
 
 
 @parser("chiang-lee", 1)
-def read_chiang_lee(text: str, _: Scale | None) -> Reading:
+def read_chiang_lee(text: str, _: Scale | None) -> Judgment:
     """Return the first digit after the last `rating:`, or of the whole text without that label.
 
     Reproduces published tables; not for new judges. 2.5 is read as 2, and any digit is accepted,
@@ -300,21 +298,21 @@ def read_chiang_lee(text: str, _: Scale | None) -> Reading:
     rule = "after_rating" if label else "whole_text"
     digit = _DIGIT.search(after)
     if digit is None:
-        return Reading("unparsed", f"{rule}.no_digit")
-    return Reading("ok", rule, float(digit[0]))
+        return Judgment("unparsed", f"{rule}.no_digit")
+    return Judgment("ok", rule, float(digit[0]))
 
 
 _RESULT = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 
 
 @parser("result", 5, needs_scale=True)
-def read_result(text: str, scale: Scale) -> Reading:
+def read_result(text: str, scale: Scale) -> Judgment:
     """Return the rating after the last [RESULT], as judges trained on rubrics write it.
 
     The text before it is the rationale. Without [RESULT] the reply is unparsed, even with numbers.
     """
     answer = answer_of(text)
-    if isinstance(answer, Reading):
+    if isinstance(answer, Judgment):
         return answer
     marks = unquoted(_RESULT.finditer(answer), fold(answer))
     if not marks:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from judgescope.parsing.judgment import Reading, Scale, parser
+from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted
 
 _NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -254,7 +254,7 @@ def _bound(value: float) -> str:
 
 
 @parser("score", 5, needs_scale=True)
-def read_score(text: str, scale: Scale) -> Reading:
+def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
     Reasoning, quotations, ranges, enumerations (1-5; 1, 2, 3) and ratings that the judged text is
@@ -265,7 +265,7 @@ def read_score(text: str, scale: Scale) -> Reading:
     only if the reply does not begin with one label and end with another. Source: methods.md 6.
     """
     answer = answer_of(text)
-    if isinstance(answer, Reading):
+    if isinstance(answer, Judgment):
         return answer
     grammar = _grammar(scale)
     visible = grammar.echo.sub(_hidden, fold(answer))
@@ -273,14 +273,14 @@ def read_score(text: str, scale: Scale) -> Reading:
     explicit = [match for match in labelled if match["explicit"]] if scale.words else labelled
     if explicit:
         if _is_walk(explicit, grammar):
-            return Reading("unparsed", "enumerated")
+            return Judgment("unparsed", "enumerated")
         return _reading("labelled", explicit[-1], answer, grammar)
     unlabelled: Iterable[tuple[str, re.Match[str]]] = _unlabelled(grammar, visible)
     if scale.words:
         forms = dict(unlabelled)
         ends = {_value(forms[form], grammar) for form in ("leading", "trailing") if form in forms}
         if len(ends) > 1:
-            return Reading("unparsed", "contradiction")
+            return Judgment("unparsed", "contradiction")
         unlabelled = [("labelled", match) for match in labelled[-1:]] + [*forms.items()]
     for form, match in unlabelled:
         return _reading(form, match, answer, grammar)
@@ -374,16 +374,16 @@ def _value(match: re.Match[str], grammar: Grammar) -> float:
     return value + 0.5 if half else value
 
 
-def _reading(form: str, match: re.Match[str], answer: str, grammar: Grammar) -> Reading:
+def _reading(form: str, match: re.Match[str], answer: str, grammar: Grammar) -> Judgment:
     scale = grammar.scale
     if not _is_over_top(match, scale):
-        return Reading("out_of_range", f"{form}.denominator")
+        return Judgment("out_of_range", f"{form}.denominator")
     read = scale.read(_value(match, grammar), form)
     if read.status != "ok":
         return read
     label = match["label"] and scale.labels[grammar.labels[" ".join(match["label"].split())]]
     rationale, tail = _rationale(answer, *match.span()), answer[_start_of_value(match) :]
-    return Reading("ok", read.rule, read.value, label, rationale, tail)
+    return Judgment("ok", read.rule, read.value, label, rationale, tail)
 
 
 def _is_over_top(match: re.Match[str], scale: Scale) -> bool:

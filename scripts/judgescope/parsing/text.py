@@ -10,7 +10,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
-from judgescope.parsing.judgment import ErrorSpan, Reading
+from judgescope.parsing.judgment import ErrorSpan, Judgment
 
 _FULL_WIDTH = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)}
 _SPACES = dict.fromkeys("\u00a0\u202f\u3000\u200b\ufeff", " ")
@@ -76,12 +76,12 @@ def without_reasoning(text: str) -> tuple[str, bool]:
     return "".join(kept).strip(), inside
 
 
-def answer_of(text: str) -> str | Reading:
-    """Return the text without reasoning, or a reading if the reply has no answer."""
+def answer_of(text: str) -> str | Judgment:
+    """Return the text without reasoning, or a judgment if the reply has no answer."""
     answer, unclosed = without_reasoning(text)
     if unclosed:
-        return Reading("truncated", "unclosed_reasoning")
-    return answer or Reading("empty", "only_reasoning")
+        return Judgment("truncated", "unclosed_reasoning")
+    return answer or Judgment("empty", "only_reasoning")
 
 
 def is_refusal(text: str) -> bool:
@@ -89,9 +89,9 @@ def is_refusal(text: str) -> bool:
     return _REFUSAL.search(fold(text)) is not None
 
 
-def nothing_read(answer: str, rule: str) -> Reading:
-    """Return the reading of an answer without a verdict: refused, or unparsed with `rule`."""
-    return Reading("refused", "refusal") if is_refusal(answer) else Reading("unparsed", rule)
+def nothing_read(answer: str, rule: str) -> Judgment:
+    """Return the judgment of an answer without a verdict: refused, or unparsed with `rule`."""
+    return Judgment("refused", "refusal") if is_refusal(answer) else Judgment("unparsed", rule)
 
 
 # --- quotations ---------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from judgescope.core.files import write_hashes
 from judgescope.core.names import COMPUTED
 from judgescope.engines.base import Answer
 from judgescope.engines.computing import EngineSpec, Part, ReplaySpec, cells_of
-from judgescope.parsing.judgment import Judgment, Reading, Scale
+from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.aggregate import aggregated, write_cell
 from judgescope.scoring.specs import CellPart, Missing
@@ -54,10 +54,10 @@ def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
         read = scale.read_word(answer.text, LABEL)
     elif answer.status == "ok":
         value = float(answer.text)
-        read = Reading("ok", NUMBER, value) if scale is None else scale.read(value, NUMBER)
+        read = Judgment("ok", NUMBER, value) if scale is None else scale.read(value, NUMBER)
     else:
-        read = Reading(answer.status, answer.text.strip() or answer.status)
-    return Judgment(read.value, read.label, answer.rationale, read.status, read.rule, COMPUTED)
+        read = Judgment(answer.status, answer.text.strip() or answer.status)
+    return read._replace(rationale=answer.rationale, parser=COMPUTED)
 
 
 def compute(spec: ComputeSpec) -> None:

@@ -70,8 +70,8 @@ def test_errors_and_verdict_in_many_forms(text: str) -> None:
     assert found.errors == (HORFORD, POINTS)
     assert (found.status, found.value, found.rationale) == ("ok", 3, "Two facts are wrong.")
     assert (found.dropped, found.superseded, found.unread, found.clean) == (0, 0, 0, False)
-    assert (found.reading.rule.split("+")[0], found.reading.value) == (found.rule, 3)
-    counted = found.reading.rule.split("+")[1:]
+    assert (found.judgment.rule.split("+")[0], found.judgment.value) == (found.rule, 3)
+    counted = found.judgment.rule.split("+")[1:]
     assert counted == (["other_verdicts"] if found.other_verdicts else [])
 
 

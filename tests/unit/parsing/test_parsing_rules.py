@@ -148,9 +148,9 @@ def test_a_merged_list_has_errors_or_says_that_there_are_none() -> None:
 def test_what_is_counted_is_named_behind_the_rule() -> None:
     error = "Error 1:\nLocation: a\nExplanation: b\nSeverity: 5\n"
     found = read_annotation(f"No Error\n{error}Overall score: Excellent")
-    assert found.reading.rule == "labelled.labelled+errors_beside_none+best_with_severe"
-    assert found.reading.label == "Excellent"
-    assert read_annotation("Overall score: Good").reading.rule.endswith("+less_without_errors")
+    assert found.judgment.rule == "labelled.labelled+errors_beside_none+best_with_severe"
+    assert found.judgment.label == "Excellent"
+    assert read_annotation("Overall score: Good").judgment.rule.endswith("+less_without_errors")
     assert read_annotation("Overall score: Good").other_verdicts == 0
     assert read_annotation("Good").other_verdicts == 0
     assert read_annotation("Nothing.").other_verdicts == 0

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Floats, blocks, place_within, quotient
+from judgescope.statistics.classes import kappas
 from judgescope.statistics.correlation import midranks
 from judgescope.statistics.within_sources import normal_scores, varies
 
@@ -164,16 +165,10 @@ def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
 
     gold (texts,); predicted (rows, texts), -1 = missing. Shape (rows,), NaN as in `kappas`.
     """
-    rows, given = np.arange(len(predicted))[:, None] * k, predicted >= 0
-    n = given.sum(axis=1)
-    observed = np.where(given, np.abs(gold - predicted), 0).sum(axis=1) * n
-    people, mine = (
-        np.bincount((rows + codes)[given], minlength=len(predicted) * k).reshape(-1, k)
-        for codes in (gold, predicted)
-    )
-    place = np.arange(k)
-    expected = np.einsum("ri,ij,rj->r", people, np.abs(place[:, None] - place), mine)
-    return np.asarray(1 - quotient(observed, expected))
+    rows = np.arange(len(predicted))[:, None]
+    cells = ((rows * k + gold) * k + predicted)[predicted >= 0]
+    counts = np.bincount(cells, minlength=len(predicted) * k * k)
+    return kappas(counts.reshape(-1, k, k))
 
 
 def filled(source: Codes, system: Codes) -> float:

@@ -95,7 +95,7 @@ def as_rater(
     targets) each, NaN = missing; of several (shuffles of the same ratings) the mean is taken,
     deletion by deletion. A rater of whom one side is undefined is left out, and the note counts
     those left. The judge as used, the mean of its draws, is compared with one rater. Undefined with
-    one rater. Methods.md 10.
+    one rater; of statistics without deletions there is the difference alone. Methods.md 10.
     """
     by_table: dict[Name, list[_Sides]] = {}
     for ratings in tables:
@@ -173,10 +173,10 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
     value = replace(known[0].counted, value=float(a[0] - b[0]), method=shuffles)
     difference = with_interval(Replicated(value, a - b, sizes, PLAIN))
     below = Replicated(Estimate(float(b[0])), b, sizes, PLAIN).jackknifed
-    bounds = fieller(a, b, sizes)
-    if isinstance(below, str) or below.interval()[0] <= 0 or bounds is None:
-        share = Estimate.undefined(NOT_SHOWN, n=value.n, n_missing=value.n_missing)
-    else:
+    share = Estimate.undefined(NOT_SHOWN, n=value.n, n_missing=value.n_missing)
+    if isinstance(below, str) or below.interval()[0] <= 0:
+        return AsRater(difference, share)
+    if bounds := fieller(a, b, sizes):
         how = f"Fieller, jackknife over {below.sources} sources"
         low, high = bounds
         share = replace(value, value=float(a[0] / b[0]), ci_low=low, ci_high=high)

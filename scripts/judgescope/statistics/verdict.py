@@ -45,7 +45,6 @@ DECLARED: Final = declare(
     ),
     p_within=p_of_null("p, within sources", "scores are exchangeable among the texts of a source"),
     p_lost=p_of_null("p, lost replies", "no better with the lost judgments set to the worst value"),
-    p_bar=p_of_null("p, bar", "below the required bar"),
     p_rater=p_of_null("p, rater", "worse than one more rater by the margin"),
     p_index=p_of_null("p, index", "unwanted drops are no smaller than wanted drops"),
     p_noticed=p_of_null(
@@ -147,14 +146,13 @@ class Evidence:
 
     `nulls` has a name for each null hypothesis of the first step -> its p (NaN: not computable);
     `rater` is the p of being worse than one more rater by the margin or more, NaN where that is
-    not known; `bar` says that the only null is a stated bar, so the outcome is met or missed.
-    `below` names the nulls against whose opposite the claim is tested, too (p >= 1 - LEVEL: worse).
+    not known. `below` names the nulls against whose opposite the claim is tested, too
+    (p >= 1 - LEVEL: worse).
     """
 
     nulls: Mapping[str, float]
     rater: float = nan
-    bar: bool = False
-    below: tuple[str, ...] = ("chance", "length", "brevity", "index", "bar")
+    below: tuple[str, ...] = ("chance", "length", "brevity", "index")
 
     @property
     def p(self) -> float:
@@ -198,14 +196,11 @@ def _outcome(claim: Evidence, better: bool, as_good: bool) -> Reasoned:
     if isnan(claim.p):
         return Outcome.NO_CLAIM, (NO_INTERVAL,)
     if better:
-        if claim.bar:
-            return Outcome.MEETS, ()
         return (Outcome.AS_RATER if as_good else Outcome.BETTER), ()
     worse = tuple(n for n, p in claim.nulls.items() if n in claim.below and p >= 1 - LEVEL)
     if worse:
-        return (Outcome.MISSES if claim.bar else Outcome.BELOW), worse
-    left = tuple(name for name, p in claim.nulls.items() if p > LEVEL) or (HOLM,)
-    return (Outcome.CANNOT_TELL if claim.bar else Outcome.NOT_SHOWN), left
+        return Outcome.BELOW, worse
+    return Outcome.NOT_SHOWN, tuple(n for n, p in claim.nulls.items() if p > LEVEL) or (HOLM,)
 
 
 def missed(shares: Sequence[Estimate]) -> bool:

@@ -119,6 +119,20 @@ def test_a_deletion_takes_its_source_out_of_both_sides() -> None:
         assert found.rows[1 + source] == pytest.approx(alone.difference.rows[0])
 
 
+def test_without_deletions_there_is_the_difference_alone() -> None:
+    def bare(x: Floats, y: Floats) -> Mapping[str, Replicated]:
+        return {"kappa_linear": on_classes(y, x, SCALE, SOURCE, None)["kappa_linear"]}
+
+    people = raters(np.random.default_rng(2), 4, np.zeros(4))
+    alone, whole = (
+        as_rater(value, people[0], [people[1:]], against="each")["kappa_linear"]
+        for value in (bare, kappa)
+    )
+    assert alone.difference.rows == pytest.approx(whole.difference.rows[:1])
+    assert alone.difference.estimate.ci_low is None and alone.share.value is None
+    assert whole.difference.estimate.ci_low is not None and whole.share.value is not None
+
+
 @pytest.mark.parametrize(("of", "against"), [(pearson, "mean"), (kappa, "each")])
 def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(of, against) -> None:  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(3)

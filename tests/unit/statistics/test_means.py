@@ -407,8 +407,3 @@ def test_the_correction_of_the_second_step_is_over_those_that_reach_it() -> None
     first = [0.001, 0.9, 0.9]
     told = verdicts([Evidence({"chance": p}, r) for p, r in zip(first, raters, strict=True)])
     assert told[0].outcome == Outcome.AS_RATER  # the only one that is asked
-
-
-def test_a_bar_is_met_missed_or_cannot_be_told() -> None:
-    told = verdicts([Evidence({"bar": p}, bar=True) for p in (0.001, 0.5, 0.99)])
-    assert [one.outcome for one in told] == [*(Outcome.MEETS, Outcome.CANNOT_TELL, Outcome.MISSES)]

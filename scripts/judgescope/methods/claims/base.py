@@ -111,7 +111,7 @@ class Claim:
         nulls = {} if self.outcome is not None else self.nulls
         if self.kind == CRITERIA:  # an AUC of few cells jumps: only the index can be worse
             return Evidence(nulls, below=(INDEX,))
-        return Evidence(nulls, self.p_rater, bar=self.kind == BAR)
+        return Evidence(nulls, self.p_rater)
 
     def without(self, reason: str) -> "Claim":
         """Return that no claim is possible, with the reason."""

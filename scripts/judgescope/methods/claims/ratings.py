@@ -372,7 +372,7 @@ def _rating_claim(view: View, claim: Claim) -> Claim:
     classes, worst = (present(view.answers.classes)[rated] for _ in range(2))
     worst[index] = classified.worst().answers
     moved, moved_worst = (partial(classified.moved, each, index) for each in (classes, worst))
-    return preference.tested(claim, moved, moved_worst)
+    return preference.tested(claim, moved, moved_worst, len(view.people.classes) ** 2)
 
 
 def _order_claim(view: View, claim: Claim) -> Iterator[Claim]:

@@ -9,21 +9,19 @@ from pathlib import Path
 
 from judgescope.core.errors import UserError
 from judgescope.data.draft import ONLY_SYSTEM, Draft, Files
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, read_object
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 ITEM, SYSTEM = "#item", "#system"
 """The columns that `annotations` adds: the first part of an id, and the other parts."""
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; the parts of an id after the source become the system."""
-    draft = Draft(card)
+def read(draft: Draft, files: Files) -> None:
+    """Add the ratings; the parts of an id after the source become the system."""
     if len(draft.columns) > 1:
         raise UserError(
             "this format has one rating per id and rater, so its card must have one aspect",
-            where=f"datasets/{card.dataset}.yaml, key aspects",
+            where=f"datasets/{draft.card.dataset}.yaml, key aspects",
             got=", ".join(draft.columns),
         )
     rows = [(path, number, row) for path, _ in files["data"] for number, row in annotations(path)]
@@ -34,7 +32,6 @@ def read(card: Dataset, files: Files) -> Rated:
                 for rater in row.keys() - {ITEM, SYSTEM}:
                     with draft.caught():
                         draft.rating(output, aspect, draft.name(rater, "rater"), row[rater])
-    return draft.finish()
 
 
 def annotations(path: Path) -> Iterator[tuple[int, Row]]:

@@ -5,14 +5,12 @@ different candidates and references; here it has all these references, in order 
 """
 
 from judgescope.data.draft import Draft, Files, RowFault
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, all_rows
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: question and context are the source, an item's id is its qid."""
-    draft = Draft(card)
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: question and context are the source, an item's id is its qid."""
     rows = all_rows(path for path, _ in files["data"])
     references: dict[str, dict[str, None]] = {}
     for path, number, row in rows:
@@ -24,7 +22,6 @@ def read(card: Dataset, files: Files) -> Rated:
             source = [draft.pick(row, "question"), draft.pick(row, "context")]
             draft.item(qid, source, list(references.get(qid, ())) or None)
     draft.notes.append(f"{len(rows)} rows: the candidate answers and their ratings are ignored")
-    return draft.finish()
 
 
 def _qid(draft: Draft, row: Row) -> str:

@@ -8,20 +8,19 @@ import re
 from collections.abc import Sequence
 
 from judgescope.data.draft import Draft, Files
-from judgescope.data.rated import Rated
 from judgescope.data.rows import read_rows, read_text
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 HIGHLIGHT = re.compile(r"^[ \t]*@highlight[ \t\r]*$", re.MULTILINE)
 _ENDED = re.compile(r"""[.!?…]["'”’)\]]*$""")
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: the highlights, as sentences of one text, are the reference.
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: the highlights, as sentences of one text, are the reference.
 
     Some published articles are empty: they are left out, and a notice names them.
     """
-    draft, empty = Draft(card), list[str]()
+    empty = list[str]()
     for path, _ in files["data"]:
         if path.suffix == ".story":
             with draft.at(path, 1):
@@ -36,7 +35,6 @@ def read(card: Dataset, files: Files) -> Rated:
     if empty:
         shown = ", ".join(empty[:5])
         draft.notes.append(f"{len(empty)} items without an article left out: {shown}")
-    return draft.finish()
 
 
 def _add(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import folded, slugs
 from judgescope.data.files import RoleFiles
-from judgescope.data.rated import Item, Output, Preference, Rated, Rating
+from judgescope.data.rated import GoldSpan, Item, Output, Preference, Rated, Rating
 from judgescope.data.rows import Row, pick, read_rows, read_text, word_of
 from judgescope.schema.cards import Dataset, RatedAspect
 from judgescope.schema.cards.base import plain_word
@@ -82,6 +82,8 @@ class Draft:
         self.card = card
         self.location, self.part = Location("", 0), ""
         self.notes: list[str] = []
+        self.spans: list[tuple[Key, GoldSpan]] = []
+        """Marked errors, each with its text; `finish` sets their targets."""
         self._items: dict[str, _Item] = {}
         self._outputs: dict[Key, tuple[Location, str]] = {}
         self._ratings: dict[tuple[Key, str, str], float] = {}
@@ -324,6 +326,10 @@ class Draft:
             preferences=sorted(
                 Preference(target[first], target[second], aspect, raters[rater], value)
                 for (first, second, aspect, rater), (_, value) in self._preferences.items()
+            ),
+            spans=sorted(
+                (span._replace(target=target[key]) for key, span in self.spans),
+                key=lambda span: span[:4],
             ),
             systems={made: name for name, made in sorted(systems.items())},
             same_names=bool(self.card.same_names),

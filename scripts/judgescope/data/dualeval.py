@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from judgescope.data.draft import Draft, Files, RowFault, trimmed
 from judgescope.data.files import RoleFiles, resolve
-from judgescope.data.rated import Rated
 from judgescope.data.rows import read_object
 from judgescope.data.specs import TakeSpec
 from judgescope.schema.cards import GIVEN_ROLES, Dataset, Format
@@ -37,21 +36,19 @@ class Given(NamedTuple):
     rating: float | None
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset's items: every source once, however many texts it has."""
-    draft = Draft(card)
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: every source once, however many texts it has."""
     texts = [
         text
         for role in GIVEN_ROLES
         if role in files
-        for aspect in card.aspects
+        for aspect in draft.card.aspects
         for text in _of_aspect(draft, files[role], role, aspect)
     ]
     _note(draft, files, [text.rating is not None for text in texts])
     sources = dict.fromkeys(text.source for text in texts)
     for source in sources:
         draft.item(draft.number([source], len(sources)), [source], None)
-    return draft.finish()
 
 
 def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given]:

@@ -9,17 +9,16 @@ from itertools import count, takewhile
 
 from judgescope.core.errors import UserError
 from judgescope.data.draft import Draft, Files, numbered
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, cell_list
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 ENTRY = "#"
 """The column that `entries` adds, with the entry's id."""
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; items are <dataset>-001, …, raters rater-1, …"""
-    return Draft(card).add_rows(files["data"], _add_all).finish()
+def read(draft: Draft, files: Files) -> None:
+    """Add the ratings; items are <dataset>-001, …, raters rater-1, …"""
+    draft.add_rows(files["data"], _add_all)
 
 
 def _add_all(draft: Draft, row: Row) -> None:

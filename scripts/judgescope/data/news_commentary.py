@@ -11,8 +11,7 @@ from pathlib import Path
 
 from judgescope.core.errors import UserError
 from judgescope.data.draft import Draft, Files, RowFault, Segment, add_groups, lines_of
-from judgescope.data.rated import Rated
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 ENGLISH = "en"
 NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
@@ -20,16 +19,15 @@ NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
 _SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*$""")
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: a text is the source and also serves as its own paraphrase.
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: a text is the source and also serves as its own paraphrase.
 
     Headlines, which do not end in a sentence mark, and lines without English are left out.
     """
-    draft = Draft(card)
     if len(files["data"]) > 1:
         raise UserError(
             "this format needs exactly one file",
-            where=f"datasets/{card.dataset}.yaml, key files.data",
+            where=f"datasets/{draft.card.dataset}.yaml, key files.data",
             got=f"{len(files['data'])} files",
         )
     [(path, _)] = files["data"]
@@ -40,7 +38,6 @@ def read(card: Dataset, files: Files) -> Rated:
     draft.notes.append(f"{used - len(segments)} of {used} lines left out: headlines, or no English")
     draft.notes.append("no paraphrases: each text serves as its own paraphrase")
     add_groups(draft, path, segments)
-    return draft.finish()
 
 
 def _columns(path: Path) -> tuple[int, int]:

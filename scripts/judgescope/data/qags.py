@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, RowFault, numbered
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, all_rows
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 ANSWERS = ("no", "yes")
 SENTENCES = "sentences"
@@ -26,23 +25,21 @@ class _Sentence(NamedTuple):
     supported: bool
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; a rating is the share of sentences that a majority of workers accepts.
+def read(draft: Draft, files: Files) -> None:
+    """Add the texts; a rating is the share of sentences that a majority of workers accepts.
 
     Its only rater is `mean`, its only system `system`; the votes are kept in the items' `meta`.
     """
-    if len(card.aspects) != 1:
+    if len(draft.card.aspects) != 1:
         raise UserError(
             "QAGS has one question per sentence: whether the article supports it",
-            where=f"datasets/{card.dataset}.yaml, key aspects",
-            got=", ".join(card.aspects),
+            where=f"datasets/{draft.card.dataset}.yaml, key aspects",
+            got=", ".join(draft.card.aspects),
             todo="name one aspect",
         )
-    draft = Draft(card)
     rows = all_rows(path for path, _ in files["data"])
     for position, (path, number, row) in enumerate(rows, start=1):
-        _add(draft, path, number, row, numbered(card.dataset, position, len(rows)))
-    return draft.finish()
+        _add(draft, path, number, row, numbered(draft.card.dataset, position, len(rows)))
 
 
 def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:

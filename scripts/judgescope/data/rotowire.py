@@ -7,12 +7,11 @@ separated by white space, from 1, the last one included), and TOKENS, CORRECTION
 """
 
 import re
-from dataclasses import replace
 
 from judgescope.data.draft import ONLY_SYSTEM, Draft, Files, RowFault
-from judgescope.data.rated import GoldSpan, Rated
+from judgescope.data.rated import GoldSpan
 from judgescope.data.rows import Row
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 TEXT, TOKENS = "GENERATED_TEXT", "TOKENS"
 APART = ("TEXT_ID", TEXT, f"DETOKENIZED_{TEXT}")
@@ -20,16 +19,13 @@ APART = ("TEXT_ID", TEXT, f"DETOKENIZED_{TEXT}")
 ENDS = ("DOC_TOKEN_START", "DOC_TOKEN_END")
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset with its gold spans; it has no ratings and no names of systems."""
+def read(draft: Draft, files: Files) -> None:
+    """Add the reports with the marked errors; there are no ratings and no names of systems."""
     reading = _Reading()
-    draft = Draft(card).add_rows(files["games"], reading.add_report)
+    draft.add_rows(files["games"], reading.add_report)
     draft.check()
-    rated = draft.add_rows(files["spans"], reading.add_span).finish()
-    names = {item.item: str(item.meta["id"]) for item in rated.items}
-    targets = {names[report.item]: report.target for report in rated.outputs}
-    spans = [span._replace(target=targets[span.target]) for span in reading.spans.values()]
-    return replace(rated, spans=sorted(spans, key=lambda span: span[:4]))
+    draft.add_rows(files["spans"], reading.add_span)
+    draft.spans = [((span.target, ONLY_SYSTEM), span) for span in reading.spans.values()]
 
 
 class _Reading:

@@ -4,14 +4,13 @@ Fields: id, dialogue (one turn per line, `name: text`) and summary.
 """
 
 from judgescope.data.draft import Draft, Files, trimmed
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: the dialogue is the source, its summary the reference."""
-    return Draft(card).add_rows(files["data"], _add).finish()
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: the dialogue is the source, its summary the reference."""
+    draft.add_rows(files["data"], _add)
 
 
 def _add(draft: Draft, row: Row) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from judgescope.core.errors import UserError, check_known
 from judgescope.core.rng import stream
+from judgescope.data.draft import Draft
 from judgescope.data.files import resolve
 from judgescope.data.rated import Item, Rated
 from judgescope.data.sentences import split_sentences
@@ -27,9 +28,9 @@ def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
     """
     where = str(folder / f"{card.dataset}.yaml")
     files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}
-    adapter = import_module(MODULES[card.format])
-    rated: Rated = adapter.read(card, files)
-    return rated
+    draft = Draft(card)
+    import_module(MODULES[card.format]).read(draft, files)
+    return draft.finish()
 
 
 def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:

@@ -12,25 +12,23 @@ from itertools import islice
 from statistics import fmean
 
 from judgescope.data.draft import MEAN, Draft, Files, Key, RowFault
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, read_rows
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 TEXTS = ("orig_sent", "simp_sent")
 ROUNDED = 1e-6
 """Means that differ by more are not the means of the individual ratings."""
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; individual raters are rater-<id>."""
-    draft, rated = Draft(card), files.get("ratings", [])
+def read(draft: Draft, files: Files) -> None:
+    """Add the texts and ratings; individual raters are rater-<id>."""
+    rated = files.get("ratings", [])
     columns = {name for path, _ in rated for _, row in islice(read_rows(path), 1) for name in row}
     reading = _Reading(
         {aspect: column for aspect, column in draft.columns.items() if column in columns}
     )
     draft.add_rows(files["data"], reading.add).add_rows(rated, reading.rate)
     draft.notes.extend(reading.differing())
-    return draft.finish()
 
 
 class _Reading:

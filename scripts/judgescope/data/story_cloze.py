@@ -5,18 +5,17 @@ AnswerRightEnding, 1 or 2. The test set of 2018 has no answers and cannot be use
 """
 
 from judgescope.data.draft import Draft, Files, RowFault
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row
-from judgescope.schema.cards import WRONG_ENDING, Dataset, Format
+from judgescope.schema.cards import WRONG_ENDING, Format
 
 SENTENCES = [f"InputSentence{number}" for number in (1, 2, 3, 4)]
 ENDINGS = {"1": "RandomFifthSentenceQuiz1", "2": "RandomFifthSentenceQuiz2"}
 """Value of AnswerRightEnding -> the column of the right ending."""
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: four sentences are the source, the right ending is the reference."""
-    return Draft(card).add_rows(files["data"], _add).finish()
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: four sentences are the source, the right ending is the reference."""
+    draft.add_rows(files["data"], _add)
 
 
 def _add(draft: Draft, row: Row) -> None:

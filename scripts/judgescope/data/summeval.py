@@ -6,9 +6,8 @@ and turker_annotations, lists of {aspect: rating}.
 
 from judgescope.core.errors import check_known
 from judgescope.data.draft import Draft, Files
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 ANNOTATIONS = {
     "expert": "expert_annotations",
@@ -18,11 +17,11 @@ ANNOTATIONS = {
 """Value of a card's `raters` -> the field with their ratings."""
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; raters are expert-1, expert-2, … in the order of a row's list."""
-    where = f"datasets/{card.dataset}.yaml, key raters"
-    check_known([card.raters], ANNOTATIONS, "unknown raters for SummEval", where=where)
-    return Draft(card).add_rows(files["data"], _add).finish()
+def read(draft: Draft, files: Files) -> None:
+    """Add the texts; raters are expert-1, expert-2, … in the order of a row's list."""
+    where = f"datasets/{draft.card.dataset}.yaml, key raters"
+    check_known([draft.card.raters], ANNOTATIONS, "unknown raters for SummEval", where=where)
+    draft.add_rows(files["data"], _add)
 
 
 def _add(draft: Draft, row: Row) -> None:

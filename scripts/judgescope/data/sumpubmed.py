@@ -7,18 +7,17 @@ capitals (BACKGROUND, RESULTS, CONCLUSIONS, …); these lower-cased texts have n
 import re
 
 from judgescope.data.draft import Draft, Files, RowFault
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 SECTION = "BACKGROUND"
 """The only section that is used, of article and abstract (Wang et al. 2024, appendix A.1)."""
 _HEADING = re.compile(r"^([A-Z](?:[A-Z &/-]*[A-Z])?)[ \t\r]*$", re.MULTILINE)
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: the article's section is the source, the abstract's the reference."""
-    return Draft(card).add_rows(files["data"], _add).finish()
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: the article's section is the source, the abstract's the reference."""
+    draft.add_rows(files["data"], _add)
 
 
 def _add(draft: Draft, row: Row) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from judgescope.core.errors import UserError
 from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, Key, RowFault
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, all_rows, cell_list, entries, word_of
-from judgescope.schema.cards import ColumnMapping, Dataset, Format
+from judgescope.schema.cards import ColumnMapping, Format
 from judgescope.schema.cards.data import TIE
 
 Rows = dict[str, list[tuple[Path, int, Row]]]
@@ -24,17 +23,17 @@ PLANNED = "planned"
 """The rater of ratings that the data's authors planned and no person gave."""
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; raters are rater-1, …, or columns if an aspect has several."""
-    assert card.columns is not None  # the card's own check
-    draft, columns = Draft(card), card.columns
+def read(draft: Draft, files: Files) -> None:
+    """Add all rows; raters are rater-1, …, or columns if an aspect has several."""
+    columns = draft.card.columns
+    assert columns is not None  # the card's own check
     rows = {role: all_rows(path for path, _ in paths) for role, paths in files.items()}
     _check_columns(draft, columns, rows)
     for path, number, row in rows.get("items", []):
         with draft.at(path, number):
             _item(draft, columns, row, len(rows["items"]))
     if "items" in rows and not draft.has_items:
-        return draft.finish()
+        return
     named: dict[str, dict[str, object]] = {}
     for path, number, row in rows.get("data", []):
         with draft.at(path, number):
@@ -46,7 +45,6 @@ def read(card: Dataset, files: Files) -> Rated:
                 _compared(draft, columns, row, item, named.setdefault(item, {}))
             else:
                 _output(draft, columns, row, item)
-    return draft.finish()
 
 
 def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:

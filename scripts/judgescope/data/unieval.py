@@ -7,17 +7,15 @@ them, system_id, system_output, scores {aspect: mean}. Equal source and context 
 from collections import Counter
 
 from judgescope.data.draft import MEAN, Draft, Files, trimmed
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, all_rows
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; its only rater is `mean`.
+def read(draft: Draft, files: Files) -> None:
+    """Add the texts; their only rater is `mean`.
 
     If no system is named, the texts of an item are numbered.
     """
-    draft = Draft(card)
     nameless: Counter[str] = Counter()
     rows = all_rows(path for path, _ in files["data"])
     for path, number, row in rows:
@@ -25,7 +23,6 @@ def read(card: Dataset, files: Files) -> Rated:
             _add(draft, row, len(rows), nameless)
     if nameless:
         draft.notes.append("no system names: the texts of each item are numbered")
-    return draft.finish()
 
 
 def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:

@@ -5,22 +5,19 @@ under every aspect's name. There are no ids: an item's id is its file's name and
 """
 
 from judgescope.data.draft import Draft, Files, numbered, trimmed
-from judgescope.data.rated import Rated
 from judgescope.data.rows import Row, read_rows
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; item ids begin with the pattern's fields, the role or the dataset."""
-    draft = Draft(card)
+def read(draft: Draft, files: Files) -> None:
+    """Add the dialogues; item ids begin with the pattern's fields, the role or the dataset."""
     for role, role_files in sorted(files.items()):
         for path, fields in role_files:
-            prefix = "-".join(fields.values()) or (card.dataset if role == "data" else role)
+            prefix = "-".join(fields.values()) or (draft.card.dataset if role == "data" else role)
             rows = list(read_rows(path))
             for number, row in rows:
                 with draft.at(path, number):
                     _add(draft, row, numbered(prefix, number, len(rows)), fields)
-    return draft.finish()
 
 
 def _add(draft: Draft, row: Row, name: str, fields: dict[str, str]) -> None:

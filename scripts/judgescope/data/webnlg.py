@@ -9,24 +9,21 @@ import re
 from xml.etree.ElementTree import Element
 
 from judgescope.data.draft import Draft, Files, RowFault
-from judgescope.data.rated import Rated
 from judgescope.data.rows import read_xml
-from judgescope.schema.cards import Dataset, Format
+from judgescope.schema.cards import Format
 
 ENGLISH = "en"
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset: the triples, one per line, are the source, the texts the references.
+def read(draft: Draft, files: Files) -> None:
+    """Add the items: the triples, one per line, are the source, the texts the references.
 
     An item's id is its category, number of triples and eid, because an eid occurs in many files.
     """
-    draft = Draft(card)
     for path, _ in files["data"]:
         for number, entry in enumerate(read_xml(path).iter("entry"), start=1):
             with draft.at(path, number):
                 _add(draft, entry)
-    return draft.finish()
 
 
 def _add(draft: Draft, entry: Element) -> None:

@@ -24,7 +24,6 @@ from judgescope.data.draft import (
     lines_of,
     numbered,
 )
-from judgescope.data.rated import Rated
 from judgescope.data.rows import read_xml
 from judgescope.schema.cards import Dataset, Format
 
@@ -33,10 +32,9 @@ Columns = list[tuple[Path, list[str]]]
 """Every file with its lines: the source, the references, and the documents if present."""
 
 
-def read(card: Dataset, files: Files) -> Rated:
-    """Return the dataset; an item's id is the dataset's id and the number of its first line."""
-    draft = Draft(card)
-    columns = _columns(card, files)
+def read(draft: Draft, files: Files) -> None:
+    """Add the segments; an item's id is the dataset's id and the number of its first line."""
+    columns = _columns(draft.card, files)
     for path, lines in columns:
         for number, line in enumerate(lines, start=1):
             with draft.at(path, number):
@@ -47,7 +45,6 @@ def read(card: Dataset, files: Files) -> Rated:
     add_groups(draft, files["source"][0][0], segments)
     if "outputs" in files:
         _add_rated(draft, files, len(segments))
-    return draft.finish()
 
 
 def _add_rated(draft: Draft, files: Files, count: int) -> None:

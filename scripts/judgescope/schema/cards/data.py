@@ -61,7 +61,7 @@ class References(Improvement):
 
 
 class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A data format. Its module has `read(card, files)`; the values here are literals."""
+    """A data format. Its module has `read(draft, files)`; the values here are literals."""
 
     name: str
     """The value of the key `format` of a dataset's card."""

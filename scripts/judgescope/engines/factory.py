@@ -68,7 +68,7 @@ def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
         )
     build = import_module(ENGINES[card.engine]).build
     if isinstance(card, cards.ProbedModel):  # reserves for each request that it sends
-        return cast(Ask, build(card, budget))
+        return cast(Ask, build(card, budget=budget))
     engine = cast(Ask, build(card))
     return engine if budget is None else within(budget, engine)
 

@@ -26,6 +26,7 @@ from judgescope.replies.journal import (
     ForgetLine,
     Keys,
     digest_of,
+    every,
     read_line,
 )
 from judgescope.replies.ledger import unbooked
@@ -57,18 +58,18 @@ class Compacted(NamedTuple):
     """Bytes by which the shard became smaller."""
 
 
-def compact(shard: Path, *, keep: Chosen | None = None, now: float | None = None) -> Compacted:
-    """Join a shard's files into one; `keep` selects the keys to keep (default: all)."""
+def compact(shard: Path, *, keep: Chosen = every, now: float | None = None) -> Compacted:
+    """Join a shard's files into one; `keep` selects the keys to keep."""
     now = time.time() if now is None else now
     try:
         inputs = files_of(shard)
-        if keep is None and len(inputs) < 2 and not any(path.suffix == JOURNAL for path in inputs):
+        if keep is every and len(inputs) < 2 and not any(path.suffix == JOURNAL for path in inputs):
             return Compacted(0, [], {}, 0)
         before = _size(inputs)
         path = shard / f"{os.urandom(8).hex()}{COMPACTED}"
         count = write_compacted(path, _sorted_lines(inputs, shard.name, keep))
         removed, left = _remove(inputs, path, keep, now)
-        if count and keep is None and not removed:
+        if count and keep is every and not removed:
             names = "".join(f"{source.name}\n" for source in inputs)
             sources_of(path).write_text(names, encoding="utf-8")
         return Compacted(count, removed, left, before - _size(files_of(shard)))
@@ -96,7 +97,7 @@ def unused(shard: Path, keep: Chosen) -> tuple[int, int]:
     return lines, size
 
 
-def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen | None) -> Iterator[CompactedLine]:
+def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen) -> Iterator[CompactedLine]:
     """Yield each distinct valid line of some files once, sorted by key, draw and bytes.
 
     Memory holds key, draw and place of each line; the line itself is read when it is yielded.
@@ -107,7 +108,7 @@ def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen | None) -> Iter
     places: list[Place] = []
     for path in inputs:
         for file, block in files.placed(path, chosen):
-            valid = np.ones(len(block.keys), bool) if chosen is None else chosen(block.keys)
+            valid = chosen(block.keys)
             for number in np.flatnonzero(valid).tolist():
                 line = read_line(data := block.line(number))
                 if line is None:
@@ -130,10 +131,10 @@ def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen | None) -> Iter
 
 
 def _remove(
-    inputs: list[Path], path: Path, keep: Chosen | None, now: float
+    inputs: list[Path], path: Path, keep: Chosen, now: float
 ) -> tuple[list[Path], dict[Path, str]]:
     """Remove the files whose lines to keep are all in the new file."""
-    copied = np.sort(_digests(path, None)) if path.is_file() else np.empty(0, f"S{DIGEST}")
+    copied = np.sort(_digests(path, every)) if path.is_file() else np.empty(0, f"S{DIGEST}")
     removed, left = [], {}
     begun = unbooked(path.parent.parent)
     for source in inputs:
@@ -150,9 +151,7 @@ def _remove(
     return removed, left
 
 
-def _why_left(
-    path: Path, copied: NDArray[np.bytes_], keep: Chosen | None, now: float
-) -> str | None:
+def _why_left(path: Path, copied: NDArray[np.bytes_], keep: Chosen, now: float) -> str | None:
     written = path.stat().st_mtime
     if path.suffix == JOURNAL:
         if now - written < DAY:
@@ -165,21 +164,23 @@ def _why_left(
     return None
 
 
-def _digests(path: Path, keep: Chosen | None) -> NDArray[np.bytes_]:
-    digests = []
-    for block in blocks(path, keep):
-        kept = np.ones(len(block.keys), bool) if keep is None else keep(block.keys)
-        digests += [digest_of(block.line(number)) for number in np.flatnonzero(kept).tolist()]
+def _digests(path: Path, keep: Chosen) -> NDArray[np.bytes_]:
+    digests = [
+        digest_of(block.line(number))
+        for block in blocks(path, keep)
+        for number in np.flatnonzero(keep(block.keys)).tolist()
+    ]
     return np.array(digests, f"S{DIGEST}")
 
 
 def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) -> int:
     """Write the lines of a store to a file, return their number; `chosen`: shard -> its keys."""
+    keys = {shard.name: every for shard in shards(store)} if chosen is None else chosen
     lines = (
         line
         for shard in shards(store)
-        if not chosen or shard.name in chosen
-        for line in _sorted_lines(files_of(shard), shard.name, (chosen or {}).get(shard.name))
+        if shard.name in keys
+        for line in _sorted_lines(files_of(shard), shard.name, keys[shard.name])
     )
     return write_compacted(path, lines)
 

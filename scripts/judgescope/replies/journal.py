@@ -86,6 +86,11 @@ _REPLY, _FORGET = Decoder(ReplyLine), Decoder(ForgetLine)
 _KNOWN = {*ReplyLine.__struct_fields__, *ForgetLine.__struct_fields__}
 
 
+def every(keys: Keys) -> NDArray[np.bool_]:
+    """Choose all keys."""
+    return np.ones(len(keys), bool)
+
+
 class Block(NamedTuple):
     """Lines of one file: the start and end of each in `data`, and its key.
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from judgescope.core.errors import UserError
 from judgescope.core.process_limits import bounded_memory
 from judgescope.replies import journal
-from judgescope.replies.journal import KEY, Block, Chosen, Keys
+from judgescope.replies.journal import KEY, Block, Chosen, Keys, every
 
 JOURNAL, COMPACTED = ".jsonl", ".parquet"
 ROWS = 4096  # lines of a row group; a group without a requested key is not read
@@ -58,7 +58,7 @@ def files_of(shard: Path) -> list[Path]:
     return sorted(path for path in ours if path.name[0] != "." and path.is_file())
 
 
-def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[Block]:
+def blocks(path: Path, chosen: Chosen = every) -> Iterator[Block]:
     """Yield the lines of a file; of a compacted one, those with a chosen key.
 
     Skips a damaged compacted file if its source journals still exist: the next compaction remakes
@@ -75,8 +75,8 @@ def blocks(path: Path, chosen: Chosen | None = None) -> Iterator[Block]:
             raise
 
 
-def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple[str, Block]]:
-    """Yield (model, lines) of a compacted file: all of them, or those with a chosen key.
+def compacted_blocks(path: Path, chosen: Chosen = every) -> Iterator[tuple[str, Block]]:
+    """Yield (model, lines) of a compacted file: those with a chosen key.
 
     A block's `data` are its lines; they have no offset in the file. Raises UserError for a file
     with other contents, and DamagedFileError for a file that cannot be read.
@@ -105,14 +105,14 @@ def compacted_blocks(path: Path, chosen: Chosen | None = None) -> Iterator[tuple
 
 
 def _group(
-    path: Path, file: pq.ParquetFile, group: int, chosen: Chosen | None
+    path: Path, file: pq.ParquetFile, group: int, chosen: Chosen
 ) -> Iterator[tuple[str, Block]]:
     column = file.read_row_group(group, ["key"], use_threads=False)["key"]
     if column.null_count:
         raise _foreign(path, ["lines without a key"])
     parts = [np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)] for chunk in column.chunks]
     keys: Keys = np.concatenate([np.empty(0, KEY), *parts])
-    kept = np.ones(len(keys), bool) if chosen is None else chosen(keys)
+    kept = chosen(keys)
     if not kept.any():
         return
     rest = file.read_row_group(group, ["model", "line"], use_threads=False)
@@ -215,7 +215,7 @@ class Files:
             self.paths.append(path)
         return self._numbers[path]
 
-    def placed(self, path: Path, chosen: Chosen | None = None) -> Iterator[tuple[int, Block]]:
+    def placed(self, path: Path, chosen: Chosen = every) -> Iterator[tuple[int, Block]]:
         """Yield (number of a file, its lines), as `blocks` does.
 
         Lines of a compacted file are copied to a temporary file, where each has a place.

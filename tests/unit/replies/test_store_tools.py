@@ -14,7 +14,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
 from judgescope.replies.compaction import Compacted, Imported, compact, export, forget_errors, merge
 from judgescope.replies.inspection import stats, verify
-from judgescope.replies.journal import Keys
+from judgescope.replies.journal import Chosen, Keys
 from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
 from judgescope.replies.lookup import KeyTable
 from judgescope.replies.shard import files_of, shards
@@ -334,9 +334,9 @@ def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
     assert export(here, file, chosen) == 5
     merge(file, tmp_path / "there")
     assert {key for key, _ in read(tmp_path / "there")} == {KEYS[1], KEYS[4]}
-    assert (
-        export(here, tmp_path / "none.parquet", {"m": KeyTable.from_counts({KEYS[9]: 1}).has}) == 0
-    )
+    nothing: list[dict[str, Chosen]] = [{"m": KeyTable.from_counts({KEYS[9]: 1}).has}, {}]
+    for none in nothing:
+        assert export(here, tmp_path / "none.parquet", none) == 0
     assert not (tmp_path / "none.parquet").exists()
 
 

@@ -564,9 +564,5 @@ class _Run:
         )
 
 
-def build(card: OpenAIModel, budget: Budget | None = None) -> OpenAIEngine:
-    """Return the engine of a model card."""
-    return OpenAIEngine(card, budget=budget)
-
-
+build = OpenAIEngine
 ENGINE = EngineDeclaration(name="openai", asked=True, reads_prompts=True)

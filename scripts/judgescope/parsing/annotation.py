@@ -361,10 +361,8 @@ class Annotation:
     def judgment(self) -> Judgment:
         """Return the parser's judgment; its rule lists every count above 0 after a plus sign."""
         counted = [name for name in (*COUNTED, *CONTRADICTIONS) if getattr(self, name)]
-        rule = "+".join([self.rule, *counted])
-        return Judgment(
-            self.status, rule, self.value, self.label, self.rationale, None, self.errors
-        )
+        rule, why = "+".join([self.rule, *counted]), self.rationale
+        return Judgment(self.status, rule, self.value, self.label, why, errors=self.errors)
 
 
 @parser("annotation", 5, needs_scale=True)

@@ -168,7 +168,7 @@ def linear_kappas(gold: Codes, predicted: Codes, k: int) -> Floats:
     rows = np.arange(len(predicted))[:, None]
     cells = ((rows * k + gold) * k + predicted)[predicted >= 0]
     counts = np.bincount(cells, minlength=len(predicted) * k * k)
-    return kappas(counts.reshape(-1, k, k))
+    return kappas(counts.reshape(-1, k, k).astype(np.float64))
 
 
 def filled(source: Codes, system: Codes) -> float:

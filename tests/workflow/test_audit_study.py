@@ -40,7 +40,7 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     rows, bar, table_of_bar = TABLES[columns]
     file = write(rows(), tmp_path / "mine.csv")
     args = command_line().parse_args(["audit", str(file), "--require", bar])
-    wanted, _ = table.draft_of(args, study.bars(args.require))
+    wanted = table.draft_of(args, study.bars(args.require))
     folder = tmp_path / "study"
     card = study.written(wanted, folder)
     report = study.computed(wanted, card, folder, tmp_path / "results")

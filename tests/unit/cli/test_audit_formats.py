@@ -134,7 +134,7 @@ def wanted(content: Any, path: Path, *words: str) -> Any:
     path.write_text(text, encoding="utf-8")
     parser = argparse.ArgumentParser()
     add_commands(parser.add_subparsers())
-    return table.draft_of(parser.parse_args(["audit", str(path), *words]), {})[0]
+    return table.draft_of(parser.parse_args(["audit", str(path), *words]), {})
 
 
 @pytest.mark.parametrize(

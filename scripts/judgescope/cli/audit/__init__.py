@@ -73,12 +73,12 @@ def audit(args: argparse.Namespace) -> int:
     require = study.bars(args.require)
     if args.html is not None:
         check_output(args.html, [".html"])
-    draft, sheet = table.draft_of(args, require)
+    draft = table.draft_of(args, require)
     with TemporaryDirectory(prefix="judgescope-") as folder:
         kept = args.write or Path(folder)
         card = study.written(draft, kept)
         results = study.computed(draft, card, kept, Path(folder) / "results")
-    findings = page.Findings(draft, sheet, results)
+    findings = page.Findings(draft, results)
     if args.html is not None:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
     print(page.as_json(findings) if args.json else page.as_text(findings))

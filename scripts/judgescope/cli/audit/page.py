@@ -10,7 +10,6 @@ from typing import Any, Final
 from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.guess import PAIRED, ROLES
-from judgescope.cli.init.tables import Table
 from judgescope.cli.terminal import plain
 from judgescope.core.paths import WORKFLOW
 from judgescope.methods.claims.agreement import DECIDES
@@ -43,10 +42,9 @@ VERDICTS: Final = {MEETS: "meets", MISSES: "misses", CANNOT_TELL: "cannot tell"}
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings of an audit: the study made from the file, its rows, and the results."""
+    """The findings of an audit: the study made from the file, and the results."""
 
     draft: StudyDraft
-    table: Table
     report: Report
 
     @cached_property
@@ -86,8 +84,9 @@ def as_text(findings: Findings) -> str:
         verdict = _wrapped(_verdict(findings, _short))
     if len(verdict) > MOST_LINES:
         verdict = [*verdict[: MOST_LINES - 1], "… the rest is in the output of --json or --html"]
+    columns = (f"  {name:<12}{value}" for name, value in _columns(findings))
     parts = [
-        [findings.table.title, *(f"  {name:<12}{value}" for name, value in _columns(findings))],
+        [findings.draft.table.title, *columns],
         verdict,
         ["This file supports:", *_listed(_supports(findings))],
         ["One more column would add:", *_listed(_adds(findings))],
@@ -110,8 +109,8 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
 def _columns(findings: Findings) -> list[tuple[str, str]]:
     """Return how each column was interpreted, without task, unused roles and items of our own."""
     item = findings.draft.columns.item
-    unused = {"-", item if item not in findings.table.columns else "-"}
-    facts = facts_of(findings.draft, findings.table)
+    unused = {"-", item if item not in findings.draft.table.columns else "-"}
+    facts = facts_of(findings.draft)
     return [
         (name, value)
         for name, value in facts
@@ -150,7 +149,7 @@ def _supports(findings: Findings) -> Iterator[str]:
     how = "within sources" if WITHIN_SOURCE in level else "over all texts"
     aspects = listed([findings.report.aspect(name) for name in raters])
     if columns.compared:
-        of_pairs = plural(len(findings.table.rows), "pair")
+        of_pairs = plural(len(findings.draft.table.rows), "pair")
         yield f"whether the judge chooses as people do on {aspects}: {of_pairs}, " + plural(
             counts.items, "source"
         )
@@ -163,7 +162,7 @@ def _supports(findings: Findings) -> Iterator[str]:
         yield "whether the judge is as good as one more rater, and how well people agree"
     reasons_given = {code for of in findings.claims.values() for one in of for code in one.reasons}
     named = [columns.system] if columns.system else columns.systems
-    systems = len({str(row.get(name)) for row in findings.table.rows for name in named}) or 1
+    systems = len({str(row.get(name)) for row in findings.draft.table.rows for name in named}) or 1
     few = systems < FEWEST_SYSTEMS
     if few or any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
         needs = f"at least {FEWEST_SYSTEMS}" if few else "texts by most of them for each source"
@@ -189,7 +188,7 @@ def _adds(findings: Findings) -> Iterator[str]:
             "and whether the judge ranks systems as people do"
         )
     counts = findings.report.datasets[0].counts
-    alone = counts.items == (len(findings.table.rows) if columns.compared else counts.targets)
+    alone = counts.items == (len(findings.draft.table.rows) if columns.compared else counts.targets)
     if not columns.source and alone:
         yield (
             "the source of each text, or an id that its texts share: agreement within a source; "
@@ -210,13 +209,13 @@ def as_json(findings: Findings) -> str:
     """Return the contents of the page, with all numbers, as JSON."""
     columns = findings.draft.columns
     content = {
-        "file": str(findings.table.file),
-        "rows": len(findings.table.rows),
+        "file": str(findings.draft.table.file),
+        "rows": len(findings.draft.table.rows),
         "columns": {
             **{role: columns.columns_of(role) for role in JSON_ROLES},
             "people": columns.ratings,
             "judges": columns.judges,
-            "not_used": [name for name in findings.table.columns if name not in columns.used],
+            "not_used": [name for name in findings.draft.table.columns if name not in columns.used],
         },
         "judges": {
             judge.id: {
@@ -259,7 +258,7 @@ def as_html(findings: Findings) -> str:
 
     blocks: list[Block] = [Text(line) for line in _verdict(findings, sentence)]
     every = [claim for of in findings.claims.values() for claim in of]
-    lead = f"{findings.table.file.name}: {count(len(findings.table.rows))} rows."
+    lead = f"{findings.draft.table.file.name}: {count(len(findings.draft.table.rows))} rows."
     sections = [
         Section("verdict", "Verdict", lead, blocks),
         Section("evidence", "Evidence", "", [evidence(findings.report, every)]),

@@ -26,8 +26,8 @@ ROW: Final = "row"
 """The column of ids that is added to a table without items."""
 
 
-def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[StudyDraft, Table]:
-    """Return the study made from a table, and the table; UserError if none can be made."""
+def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
+    """Return the study made from a table; raise UserError if none can be made."""
     table, named = flags.understood(args, read(args.file))
     table = replace(table, copied=True)
     ratings = flags.read_ratings(args.human, table, "--human", ALL) if args.human else {}
@@ -37,9 +37,9 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
     table, columns = _with_items(*table.readable(_checked(table, columns)))
     stated = {**table.stated, **flags.named_scales(args.scale, columns)}
     scales = table.scales(columns, stated)
-    draft = StudyDraft(
+    return StudyDraft(
         study=slug(table.file.stem),
-        file=table.file,
+        table=table,
         columns=columns,
         scales=scales,
         definitions={
@@ -47,30 +47,26 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> tuple[St
             for name, group in columns.ratings.items()
             if name not in table.aspects
         },
-        missing=table.missing(columns),
         measured=False,
-        judge_keys={
-            judge: {**keys, **_judge_scale(table, columns, judge, scales)}
-            for judge, keys in table.judge_keys(columns, stated).items()
-        },
+        judge_scales={} if columns.compared else _judge_scales(table, columns, scales),
         require=require,
     )
-    return draft.with_copy(table.rows), table
 
 
-def _judge_scale(
-    table: Table, columns: Guess, judge: str, scales: Mapping[str, Scale]
+def _judge_scales(
+    table: Table, columns: Guess, scales: Mapping[str, Scale]
 ) -> dict[str, dict[str, Scale]]:
-    """Return the key `scale` of a judge's card: people's scale, if all its scores are on it."""
-    scores = columns.judges[judge]
-    fitting = {
-        aspect: scale
-        for aspect, scale in scales.items()
-        if not columns.compared and "labels" not in scale
-        if (column := scores.get(aspect, scores.get(EVERY)))
-        and all(_fits(value, scale) for value in _values(table, column))
+    """Return judge -> aspect -> people's scale, if all the judge's scores are on it."""
+    return {
+        judge: {
+            aspect: scale
+            for aspect, scale in scales.items()
+            if "labels" not in scale
+            if (column := scores.get(aspect, scores.get(EVERY)))
+            and all(_fits(value, scale) for value in _values(table, column))
+        }
+        for judge, scores in columns.judges.items()
     }
-    return {"scale": fitting} if fitting else {}
 
 
 def _fits(value: float | None, scale: Scale) -> bool:

@@ -12,7 +12,7 @@ from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
 from judgescope.cli.init.endpoint import PROVIDERS
 from judgescope.cli.init.interview import Ask, interview, roles_of, unused
-from judgescope.cli.init.tables import Table, load_table
+from judgescope.cli.init.tables import load_table
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -140,7 +140,7 @@ def init(args: argparse.Namespace) -> int:
             print("\nNothing was written.")
             return INTERRUPTED
     if args.file is not None:  # the guesses show which options are needed
-        print(described(*_draft(args)), flush=True)
+        print(described(_draft(args)), flush=True)
     raise UserError(
         "init asks questions, which need a terminal",
         where="judgescope init",
@@ -154,12 +154,12 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         args.file = Path(ask("your table (CSV, TSV, JSONL or Parquet): ").strip())
     if args.file is None:
         raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
-    draft, table = _draft(args)
+    draft = _draft(args)
     if ask is None:
-        print(described(draft, table), flush=True)
-        draft, new, data = _read(draft, table)
+        print(described(draft), flush=True)
+        draft, new, data = _read(draft)
     else:
-        accepted = _accepted(draft, table, ask)
+        accepted = _accepted(draft, ask)
         if accepted is None:
             print("Nothing was written.")
             return 1
@@ -178,38 +178,30 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
     return 0
 
 
-def _draft(args: argparse.Namespace) -> tuple[StudyDraft, Table]:
+def _draft(args: argparse.Namespace) -> StudyDraft:
     return flags.draft_of(args, load_table(args.file, Cards([cards.CONFIG, HOME / "config"])))
 
 
-def _accepted(
-    draft: StudyDraft, table: Table, ask: Ask
-) -> tuple[StudyDraft, NewCards, Rated] | None:
+def _accepted(draft: StudyDraft, ask: Ask) -> tuple[StudyDraft, NewCards, Rated] | None:
     """Return the study that a person accepts and a run can read; None if the person quits."""
-    while (changed := interview(draft, table, ask)) is not None:
+    while (changed := interview(draft, ask)) is not None:
         try:
-            return _read(changed, table)
+            return _read(changed)
         except (UserError, UserErrors) as error:
             print(error)
             draft = changed
     return None
 
 
-def _read(draft: StudyDraft, table: Table) -> tuple[StudyDraft, NewCards, Rated]:
+def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, Rated]:
     """Return the study, its new cards, and the data as a run reads them.
 
     Raises UserError or UserErrors if they cannot be used.
     """
     cards.new_study(draft.study)
-    flags.check_complete(draft, table)
-    table, columns = table.readable(draft.columns)
-    draft = replace(
-        draft,
-        columns=columns,
-        missing=table.missing(columns),
-        judge_keys=table.judge_keys(columns, {*draft.scales} - {*draft.labelled}),
-    )
-    draft = draft.with_copy(table.rows) if table.copied else draft
+    flags.check_complete(draft)
+    table, columns = draft.table.readable(draft.columns)
+    draft = replace(draft, table=table, columns=columns)
     new = cards.cards_of(draft)
     cards.check_new(draft, new)
     return draft, new, cards.tried(draft, new)
@@ -230,13 +222,13 @@ def _notes(rated: Rated) -> Iterator[str]:
         )
 
 
-def described(draft: StudyDraft, table: Table) -> str:
+def described(draft: StudyDraft) -> str:
     """Return how each column is interpreted, a line for each role."""
-    facts = (f"  {name:<12}{value}" for name, value in facts_of(draft, table))
-    return "\n".join([table.title, *facts])
+    facts = (f"  {name:<12}{value}" for name, value in facts_of(draft))
+    return "\n".join([draft.table.title, *facts])
 
 
-def facts_of(draft: StudyDraft, table: Table) -> Iterator[tuple[str, str]]:
+def facts_of(draft: StudyDraft) -> Iterator[tuple[str, str]]:
     """Yield a role or kind of column, and the columns that have it."""
     columns = draft.columns
     for role in roles_of(columns):
@@ -244,14 +236,14 @@ def facts_of(draft: StudyDraft, table: Table) -> Iterator[tuple[str, str]]:
     for name, group in columns.ratings.items():
         scale = draft.scales.get(name)
         ends = f"scale {flags.scale_text(scale)}; " if scale else ""
-        how = "" if columns.compared else f" ({ends}{table.described(group)})"
+        how = "" if columns.compared else f" ({ends}{draft.table.described(group)})"
         kind = "choice" if columns.compared else "rating"
         yield kind, f"{name}: {plain(', '.join(group))}{how}"
     for name, scores in columns.judges.items():
         named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())
         yield "judge", f"{name}: {plain(', '.join(named))}"
     yield "task", columns.task
-    yield from unused(columns, table)
+    yield from unused(draft)
 
 
 def _next_steps(draft: StudyDraft) -> Iterator[str]:

@@ -6,13 +6,15 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from judgescope.cli.init.endpoint import Endpoint
-from judgescope.cli.init.guess import Guess, Row, columns_of
+from judgescope.cli.init.guess import Guess, columns_of
+from judgescope.cli.init.tables import Scale, Table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
@@ -41,8 +43,7 @@ class StudyDraft:
     """A new study: its table, what the columns hold, and who judges."""
 
     study: str
-    file: Path
-    """The user's table."""
+    table: Table
     columns: Guess
     scales: Mapping[str, Mapping[str, Any]]
     definitions: Mapping[str, str] = field(default_factory=dict)
@@ -52,34 +53,29 @@ class StudyDraft:
     """The stored replies of a judge, to be used as recorded."""
     max_usd: float | None = None
     ratings: str = "human"
-    missing: Sequence[str] = ()
     measured: bool = True
     """Whether measures are judges, too; controls are added automatically."""
-    judge_keys: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Judge with recorded scores -> further keys of its card."""
+    judge_scales: Mapping[str, Mapping[str, Scale]] = field(default_factory=dict)
+    """Judge with recorded scores -> aspect -> their scale, if it is people's."""
     require: Mapping[str, float] = field(default_factory=dict)
     """Statistic -> the required minimum (bar) for judges."""
     licence: str = NOT_STATED
     citation: str = NOT_STATED
-    copied: Sequence[Row] | None = None
-    """The rows of the study's copy of the table, if it needs one."""
 
     @property
     def data(self) -> Path:
         """Return the file that the study's cards read: the user's, or a copy."""
-        return self.file if self.copied is None else Path("data", f"{self.study}.jsonl")
-
-    def with_copy(self, rows: Sequence[Row]) -> "StudyDraft":
-        """Return the study with a copy of the used columns of its table."""
-        names = dict.fromkeys([*self.columns.columns_of("item"), *columns_of(rows)])
-        used = [name for name in names if name in self.columns.used]
-        copied = [{name: _cell(row.get(name)) for name in used} for row in rows]
-        return replace(self, copied=copied)
+        return Path("data", f"{self.study}.jsonl") if self.table.copied else self.table.file
 
     @property
     def labelled(self) -> list[str]:
         """Return the aspects that people rate by labels."""
         return [name for name, scale in self.scales.items() if "labels" in scale]
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """Return the words for missing values in ratings and scores."""
+        return self.table.missing(self.columns)
 
 
 def cards_of(draft: StudyDraft) -> NewCards:
@@ -163,11 +159,14 @@ def _recorded(draft: StudyDraft) -> Iterator[tuple[str, Path, Card, Card]]:
     if draft.replies is not None:
         file, rows = draft.replies
         yield slug(file.stem), file, rows, {} if draft.labelled else {"parser": "score"}
+    labels = draft.table.labels_of(columns, {*draft.scales} - {*draft.labelled})
     for judge, scores in columns.judges.items():
         several = columns.compared and len(scores) > 1
         for part in [{name: scores[name]} for name in scores] if several else [scores]:
             name = "-".join([judge, *part]) if several else judge
-            keys: Card = {**draft.judge_keys.get(name, {})}
+            keys: Card = draft.table.judge_keys(part, labels)
+            if scales := draft.judge_scales.get(name):
+                keys["scale"] = scales
             if "*" not in part:
                 keys["aspects"] = [*part]
             yield name, draft.data, _scored_rows(draft, part), keys
@@ -186,7 +185,7 @@ def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
     else:
         by_text = {} if columns.item else {"text": columns.text}
         rows = {**keys, **by_text, "system": columns.system, "scores": dict(scores)}
-    return {**rows, "missing": [*draft.missing]}
+    return {**rows, "missing": draft.missing}
 
 
 def _by_choice(columns: Guess, names: Sequence[str]) -> dict[str, list[str]]:
@@ -226,7 +225,7 @@ def _dataset(draft: StudyDraft) -> Card:
         "columns": {name: value for name, value in columns.items() if value},
         **({"ratings": draft.ratings} if draft.ratings != "human" else {}),
         **({"raters": "mean"} if guess.means else {}),
-        **({"missing": list(draft.missing)} if draft.missing else {}),
+        **({"missing": draft.missing} if draft.missing else {}),
         "aspects": {name: {**draft.scales[name], **hidden} for name in guess.ratings},
         **({"select": {"original": "none"}} if guess.compared else {}),
         "licence": draft.licence,
@@ -278,17 +277,22 @@ def _cell(cell: object) -> object:
 
 
 def _write_copy(draft: StudyDraft, file: Path) -> None:
-    if draft.copied is None:
+    """Write the used columns of the table, if the study needs a copy of it."""
+    if not draft.table.copied:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{json.dumps(row, default=str)}\n" for row in draft.copied]
+    rows, columns = draft.table.rows, draft.columns
+    names = dict.fromkeys([*columns.columns_of("item"), *columns_of(rows)])
+    used = [name for name in names if name in columns.used]
+    copied = ({name: _cell(row.get(name)) for name in used} for row in rows)
+    lines = [f"{json.dumps(row, default=str)}\n" for row in copied]
     file.write_text("".join(lines), encoding="ascii")
 
 
 def check_new(draft: StudyDraft, cards: NewCards) -> None:
     """Raise UserErrors for files that already exist: nothing is overwritten."""
     errors = []
-    if draft.copied is not None and draft.data.exists():
+    if draft.table.copied and draft.data.exists():
         todo = "choose another --study, or another folder"
         errors.append(UserError("this file already exists", where=str(draft.data), todo=todo))
     for kind, name in cards:
@@ -319,7 +323,7 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
         folder = Path(place)  # next to config/: relative paths mean the same in both
         _write_copy(draft, folder / draft.data)
         for (kind, name), card in cards.items():
-            if draft.copied is not None and card.get("files") == f"../../{draft.data}":
+            if draft.table.copied and card.get("files") == f"../../{draft.data}":
                 card = {**card, "files": f"../{draft.data}"}
             if kind != "study":
                 write_new_card(card, folder / FOLDERS[kind] / f"{name}.yaml")
@@ -342,8 +346,8 @@ def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None
             if folder is not None:
                 where = each.where.replace(str(folder), str(CONFIG))
                 each.where = where.replace(f"{CONFIG / FOLDERS['dataset']}/../../", "")
-            if draft.copied is not None and copy.search(each.where):
-                where = copy.sub(lambda _: str(draft.file), each.where)
+            if draft.table.copied and copy.search(each.where):
+                where = copy.sub(lambda _: str(draft.table.file), each.where)
                 each.where = f"{where}; rows are counted from 1, as in the study's copy"
         raise
 
@@ -357,5 +361,5 @@ def write(draft: StudyDraft, cards: NewCards) -> list[Path]:
     _write_copy(draft, draft.data)
     for key, card in cards.items():
         write_new_card(card, card_path(*key))
-    copy = [] if draft.copied is None else [draft.data]
+    copy = [draft.data] if draft.table.copied else []
     return [*copy, *(card_path(*key) for key in cards)]

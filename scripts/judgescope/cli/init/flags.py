@@ -86,15 +86,15 @@ def assigned(
     return replace(found, ratings=dict(ratings), judges=judges, means=found.means and not rated)
 
 
-def draft_of(args: argparse.Namespace, table: Table) -> tuple[StudyDraft, Table]:
+def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
     """Return the study that the flags describe, with guesses for the rest."""
     table, named = understood(args, table)
     ratings = read_ratings(args.rating, table, "--rating") if args.rating else {}
     columns = assigned(table, named, ratings, ("--metric", args.metric), more=True)
     columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
-    draft = StudyDraft(
+    return StudyDraft(
         study=new_study(args.study) if args.study else slug(table.file.stem),
-        file=table.file,
+        table=table,
         columns=columns,
         scales=table.scales(columns, named_scales(args.scale, columns)),
         definitions=dict(_definition(text, table.aspects) for text in args.define),
@@ -106,7 +106,6 @@ def draft_of(args: argparse.Namespace, table: Table) -> tuple[StudyDraft, Table]
         licence=args.licence,
         citation=args.citation,
     )
-    return draft, table
 
 
 def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str, str]]:
@@ -316,9 +315,9 @@ def undefined(columns: Guess, defined: Iterable[str], table: Table) -> list[str]
     return [name for name in columns.ratings if name not in {*table.aspects, *defined}]
 
 
-def check_complete(draft: StudyDraft, table: Table) -> None:
+def check_complete(draft: StudyDraft) -> None:
     """Raise UserErrors for everything that neither flags nor guesses provide."""
-    columns, errors = draft.columns, []
+    table, columns, errors = draft.table, draft.columns, []
 
     def unknown(flag: str, what: str, value: str = "COLUMN") -> None:
         error = f"cannot tell {what}"

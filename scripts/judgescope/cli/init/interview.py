@@ -58,12 +58,12 @@ class Line:
     """Whether it must have a value before cards are written."""
 
 
-def interview(draft: StudyDraft, table: Table, ask: Ask) -> StudyDraft | None:
+def interview(draft: StudyDraft, ask: Ask) -> StudyDraft | None:
     """Return the draft once the person accepts the table; None if the person quits."""
     before: list[StudyDraft] = []
     while True:
-        lines = list(_lines(draft, table))
-        print("\n".join(_shown(lines, draft, table)))
+        lines, columns = list(_lines(draft)), draft.table.columns
+        print("\n".join(_shown(lines, draft)))
         typed = ask("\na line's number changes it, Enter accepts, b undoes, q quits: ").strip()
         line = _chosen(typed, lines)
         if typed.lower() in QUIT:
@@ -76,9 +76,9 @@ def interview(draft: StudyDraft, table: Table, ask: Ask) -> StudyDraft | None:
             print(f"  no line has this number: {plain(typed)}")
         else:
             answer = ask(f"{line.name}: {line.question} (- for none, Enter keeps it): ").strip()
-            if answer.lower() in QUIT and answer not in table.columns:
+            if answer.lower() in QUIT and answer not in columns:
                 return None
-            if not answer or (answer.lower() in BACK and answer not in table.columns):
+            if not answer or (answer.lower() in BACK and answer not in columns):
                 continue
             try:
                 changed = line.change("" if answer == NONE else answer)
@@ -97,14 +97,14 @@ def _chosen(typed: str, lines: list[Line]) -> Line | None:
     return lines[number - 1] if 0 < number <= len(lines) else None
 
 
-def _shown(lines: list[Line], draft: StudyDraft, table: Table) -> Iterator[str]:
+def _shown(lines: list[Line], draft: StudyDraft) -> Iterator[str]:
     """Yield the table: a number, a name and a value in each line."""
-    yield f"\n{table.title}"
+    yield f"\n{draft.table.title}"
     width = max(len(line.name) for line in lines)
     for number, line in enumerate(lines, start=1):
         value = plain(line.value) or ("(required)" if line.needed else NONE)
         yield f"  {number:>2}  {line.name:{width}}  {value}"
-    yield from (f"  {name:<12}{value}" for name, value in unused(draft.columns, table))
+    yield from (f"  {name:<12}{value}" for name, value in unused(draft))
 
 
 def roles_of(columns: Guess) -> list[str]:
@@ -114,23 +114,24 @@ def roles_of(columns: Guess) -> list[str]:
     return [*PAIRED, *(role for role in ROLES if role not in {"text", "system"})]
 
 
-def unused(columns: Guess, table: Table) -> Iterator[tuple[str, str]]:
+def unused(draft: StudyDraft) -> Iterator[tuple[str, str]]:
     """Yield the columns without a role, and which of them look like ratings."""
-    if left := [column for column in table.columns if column not in columns.used]:
+    used = draft.columns.used
+    if left := [column for column in draft.table.columns if column not in used]:
         yield "not used", plain(", ".join(column or "(no name)" for column in left))
-        for reason in table.nearly_ratings(columns.used):
+        for reason in draft.table.nearly_ratings(used):
             yield f"note: not read as ratings: {plain(reason)}", ""
 
 
-def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
-    columns = draft.columns
+def _lines(draft: StudyDraft) -> Iterator[Line]:
+    table, columns = draft.table, draft.columns
     for role in roles_of(columns):
         value = ", ".join(columns.columns_of(role))
         needed = role in {"text", "texts"} or (role == "item" and not columns.source)
-        yield Line(role, value, ABOUT[role], partial(_role, draft, table, role), needed)
+        yield Line(role, value, ABOUT[role], partial(_role, draft, role), needed)
     ratings = shlex.join(flags.rating_text(name, group) for name, group in columns.ratings.items())
     about = "aspect=column,column …, one column per rater"
-    yield Line("ratings", ratings, about, partial(_ratings, draft, table), True)
+    yield Line("ratings", ratings, about, partial(_ratings, draft), True)
     scaled = {} if columns.compared else columns.ratings  # people's choices have no scale
     for name, group in scaled.items():
         about = f"worst:best:step; {table.described(group)}"
@@ -141,7 +142,7 @@ def _lines(draft: StudyDraft, table: Table) -> Iterator[Line]:
         meaning = draft.definitions.get(name, "")
         yield Line(f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True)
     about = "columns of judges' or metrics' scores; several: a, b"
-    yield Line("scores", ", ".join(columns.scored), about, partial(_scores, draft, table))
+    yield Line("scores", ", ".join(columns.scored), about, partial(_scores, draft))
     yield from _endpoint_lines(draft)
     yield Line("study", draft.study, "the study's name", partial(_study, draft), True)
 
@@ -166,11 +167,11 @@ def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
 # --- changes -----------------------------------------------------------------------------------
 
 
-def _role(draft: StudyDraft, table: Table, role: str, answer: str) -> StudyDraft:
-    names = _names(answer, table, role in SEVERAL)
+def _role(draft: StudyDraft, role: str, answer: str) -> StudyDraft:
+    names = _names(answer, draft.table, role in SEVERAL)
     columns = _freed(draft.columns, names)
     value: Any = names if role in SEVERAL else next(iter(names), None)
-    return _with(draft, table, replace(columns, **{role: value}))
+    return _with(draft, replace(columns, **{role: value}))
 
 
 def _names(answer: str, table: Table, several: bool) -> list[str]:
@@ -192,7 +193,7 @@ def _freed(columns: Guess, names: Collection[str]) -> Guess:
     return replace(columns.without(names), **roles)
 
 
-def _with(draft: StudyDraft, table: Table, columns: Guess) -> StudyDraft:
+def _with(draft: StudyDraft, columns: Guess) -> StudyDraft:
     """Return the draft with other columns; aspects with the same ratings keep their scales."""
     old = draft.columns.ratings
     kept = {
@@ -200,11 +201,11 @@ def _with(draft: StudyDraft, table: Table, columns: Guess) -> StudyDraft:
         for name, group in columns.ratings.items()
         if old.get(name) == group
     }
-    return replace(draft, columns=columns, scales=table.scales(columns, kept))
+    return replace(draft, columns=columns, scales=draft.table.scales(columns, kept))
 
 
-def _ratings(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
-    words = [answer]  # one rating needs no quotes
+def _ratings(draft: StudyDraft, answer: str) -> StudyDraft:
+    table, words = draft.table, [answer]  # one rating needs no quotes
     if answer not in table.columns and answer.partition("=")[2] not in table.columns:
         try:
             words = shlex.split(answer)
@@ -214,7 +215,7 @@ def _ratings(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
             raise UserError(what, where="ratings", got=answer, todo=todo) from None
     ratings = flags.read_ratings(words, table, "ratings")
     freed = _freed(draft.columns, {column for group in ratings.values() for column in group})
-    return _with(draft, table, replace(freed, ratings=ratings, means=False))
+    return _with(draft, replace(freed, ratings=ratings, means=False))
 
 
 def _scale(draft: StudyDraft, name: str, answer: str) -> StudyDraft:
@@ -225,12 +226,12 @@ def _meaning(draft: StudyDraft, name: str, answer: str) -> StudyDraft:
     return replace(draft, definitions={**draft.definitions, name: flags.define(name, answer)})
 
 
-def _scores(draft: StudyDraft, table: Table, answer: str) -> StudyDraft:
-    names = _names(answer, table, several=True)
+def _scores(draft: StudyDraft, answer: str) -> StudyDraft:
+    names = _names(answer, draft.table, several=True)
     for name in names:
-        flags.check_numbers(name, table)
+        flags.check_numbers(name, draft.table)
     freed = _freed(replace(draft.columns, judges={}), names)
-    return _with(draft, table, replace(freed, judges=judges_of(names, freed.ratings)))
+    return _with(draft, replace(freed, judges=judges_of(names, freed.ratings)))
 
 
 def _endpoint(draft: StudyDraft, answer: str) -> StudyDraft:

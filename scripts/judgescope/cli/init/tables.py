@@ -229,14 +229,8 @@ class Table:
             scales[name] = {"labels": [*pair], **({"read_as": words} if words else {})}
         return scales
 
-    def judge_keys(self, columns: Guess, stated: Collection[str]) -> dict[str, dict[str, object]]:
-        """Return judge -> how its card reads its scores as people's labels."""
-        labels = self.labels_of(columns, stated)
-        return {judge: self._judge_keys(of, labels) for judge, of in columns.judges.items()}
-
-    def _judge_keys(
-        self, scores: Mapping[str, str], labels: Mapping[str, Label]
-    ) -> dict[str, object]:
+    def judge_keys(self, scores: Mapping[str, str], labels: Mapping[str, Label]) -> dict[str, Any]:
+        """Return how a judge's card reads its scores, by aspect, as people's labels."""
         judged = [column for name, column in scores.items() if name == "*" or name in labels]
         if not labels or not judged:
             return {}

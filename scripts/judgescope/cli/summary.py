@@ -4,10 +4,12 @@
 """
 
 import csv
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
 from judgescope.cli.terminal import aligned, plain
@@ -20,6 +22,7 @@ from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import POOLED, WITHIN_SOURCE
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
+from judgescope.report.rows import NO_ROWS, Row, Rows
 from judgescope.schema.tables import read_table
 from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.verdict import Outcome
@@ -27,7 +30,6 @@ from judgescope.statistics.verdict import Outcome
 if TYPE_CHECKING:
     from judgescope.plan.study import Plan
 
-Row = dict[str, Any]
 HEADINGS = {
     ("kappa_linear", "direct"): "linear κ with people",
     ("accuracy_adjacent_half", "direct"): "ordered as people",
@@ -78,9 +80,9 @@ PILOT_STATISTIC = ("spearman", "pooled")
 FEW = "no interval: too few items, run the pilot with a larger --share"
 
 
-def _rows(out: Path, table: str) -> list[Row]:
+def _rows(out: Path, table: str) -> Rows:
     path = out / "tables" / f"{table}.parquet"
-    return read_table("results", path).to_pylist() if path.is_file() else []
+    return Rows.of_table(read_table("results", path)) if path.is_file() else NO_ROWS
 
 
 # --- a run -----------------------------------------------------------------------------------
@@ -95,14 +97,13 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     verdicts = _rows(out, "verdicts")
     coverage = _rows(out, "coverage")
     hinted = {
-        (row["dataset"], row["judge"])
-        for row in verdicts
-        if (row["form"], row["statistic"]) == ("agreement", "verdict")
-        and "hinted" in row["note"].split("; ")
+        (row.dataset, row.judge)
+        for row in verdicts.where(form="agreement", statistic=VERDICT)
+        if "hinted" in row.note.split("; ")
     }
     parts: list[str] = []
     for title, rows in _main_rows(out).items():
-        means = [row for row in rows if (row["dataset"], row["aspect"]) == (OVERALL, AVERAGE)]
+        means = [row for row in rows if (row.dataset, row.aspect) == (OVERALL, AVERAGE)]
         parts += _tables(means or rows, hinted, title)
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
@@ -121,23 +122,23 @@ def _main_rows(out: Path) -> dict[str, list[Row]]:
     claims on agreement with sums over all aspects, and means over aspects.
     """
     verdicts = _rows(out, "verdicts")
-    labels = [row for row in verdicts if (row["form"], row["statistic"]) in CHOSEN]
+    labels = [row for row in verdicts if (row.form, row.statistic) in CHOSEN]
     rows = {"labels and choices compared with people's; ": labels}
     rows[""] = [row for row in verdicts if _decides(row)]
     for table in ("discernment", "confusion"):
-        rows[""] += [row for row in _rows(out, table) if row["statistic"] in SUMS]
+        rows[""] += _rows(out, table).where(statistic=tuple(SUMS))
     for table in ("perspectives", "robustness", "ensemble"):
         rows[f"{table}, means over aspects; "] = [
             row
-            for row in _rows(out, table)
-            if row["aspect"] == AVERAGE and (row["statistic"], row["level"]) in HEADINGS
+            for row in _rows(out, table).where(aspect=AVERAGE)
+            if (row.statistic, row.level) in HEADINGS
         ]
     return rows
 
 
 def _decides(row: Row) -> bool:
     """Return whether a row of table `verdicts` has the correlation that decides on agreement."""
-    return bool(row["form"] == "agreement" and DECIDES.get(row["level"]) == row["statistic"])
+    return row.form == "agreement" and DECIDES.get(row.level) == row.statistic
 
 
 def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str) -> list[str]:
@@ -146,26 +147,26 @@ def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str) -> l
     `about` is the beginning of the title; "": of agreement.
     """
     tables = []
-    for dataset in sorted({row["dataset"] for row in every}):
-        rows, title = [row for row in every if row["dataset"] == dataset], about
-        levels = {row["level"] for row in rows if _decides(row)}
+    for dataset in sorted({row.dataset for row in every}):
+        rows, title = [row for row in every if row.dataset == dataset], about
+        levels = {row.level for row in rows if _decides(row)}
         if levels and not title:
             names = " or ".join(CORRELATIONS[level] for level in sorted(levels))
             title = f"agreement with the ratings ({names}); "
         cells = {}
         for row in rows:
-            name = row["aspect"] or SUMS[row["statistic"]]
-            if row["aspect"] == AVERAGE:
-                name = HEADINGS.get((row["statistic"], row["level"]), AVERAGE)
-            chosen = CHOSEN.get((row["form"], row["statistic"]))
-            heading = ", ".join(filter(None, [name, chosen, row["criterion"]]))
-            cells[row["judge"], heading] = _number(row, hinted)
-        told = {key for key, cell in cells.items() if cell != UNDEFINED}
+            name = row.aspect or SUMS[row.statistic]
+            if row.aspect == AVERAGE:
+                name = HEADINGS.get((row.statistic, row.level), AVERAGE)
+            chosen = CHOSEN.get((row.form, row.statistic))
+            heading = ", ".join(filter(None, [name, chosen, row.criterion]))
+            cells[row.judge, heading] = _number(row, hinted)
+        defined = {key for key, cell in cells.items() if cell != UNDEFINED}
         columns = sorted(
-            {heading for _, heading in told},
+            {heading for _, heading in defined},
             key=lambda name: (name.partition(",")[0] in SUMS.values(), name),
         )
-        judges = sorted({judge for judge, _ in told})
+        judges = sorted({judge for judge, _ in defined})
         body = [
             [judge, *(cells.get((judge, each), UNDEFINED) for each in columns)] for judge in judges
         ]
@@ -178,22 +179,25 @@ def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str) -> l
 
 def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
     """Return a number with its interval, and with n if many judgments are missing."""
-    agrees = row["form"] == "agreement" or (row["statistic"], row["level"]) in WITH_PEOPLE
-    if agrees and (row["dataset"], row["judge"]) in hinted:
+    agrees = row.form == "agreement" or (row.statistic, row.level) in WITH_PEOPLE
+    if agrees and (row.dataset, row.judge) in hinted:
         return HINTED
-    if row["value"] is None:
+    if row.value is None:
         return UNDEFINED
-    n, missing = row["n"] or 0, row["n_missing"] or 0
-    if _decides(row) and n < MIN_N:
-        return f"n = {n}"
-    interval = "" if row["ci_low"] is None else f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
-    size = f" n = {n}" if missing > MISSING_SHARE * (n + missing) else ""
-    return f"{row['value']:.2f}{interval}{size}"
+    if _decides(row) and row.n < MIN_N:
+        return f"n = {row.n}"
+    size = f" n = {row.n}" if row.n_missing > MISSING_SHARE * (row.n + row.n_missing) else ""
+    return f"{_with_interval(row)}{size}"
 
 
-def _unjoined(out: Path, coverage: Sequence[Row]) -> list[str]:
+def _with_interval(row: Row) -> str:
+    interval = "" if row.ci_low is None else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]"
+    return f"{row.value:.2f}{interval}"
+
+
+def _unjoined(out: Path, coverage: Rows) -> list[str]:
     """Return a warning for each recorded model with few joined rows, or few texts with rows."""
-    judges = {(row["dataset"], row["judge"]) for row in coverage}
+    judges = {(row.dataset, row.judge) for row in coverage}
     warnings = []
     for path in sorted((out / "joined").glob("*/*.json")):
         dataset = path.parent.name
@@ -202,34 +206,30 @@ def _unjoined(out: Path, coverage: Sequence[Row]) -> list[str]:
     return warnings
 
 
-def _off_grid(coverage: Sequence[Row]) -> list[str]:
+def _off_grid(coverage: Rows) -> list[str]:
     """Return a warning for each judge with values between the steps of its scale."""
-    counts = Counter[str]()
-    for row in coverage:
-        if row["statistic"] == f"count_{OFF_GRID}":
-            counts[row["judge"]] += round(row["value"])
+    judges = coverage.where(statistic=f"count_{OFF_GRID}").by("judge")
     return [
-        f"\nwarning: {count:,} values of {judge} are between the steps of its scale and count "
-        f"as missing: {OFF_GRID_REMEDY}"
-        for judge, count in sorted(counts.items())
+        f"\nwarning: {rows.frame['value'].sum():,.0f} values of {judge} are between the steps of "
+        f"its scale and count as missing: {OFF_GRID_REMEDY}"
+        for judge, rows in sorted(judges.items())
     ]
 
 
-def _bars(verdicts: Sequence[Row]) -> list[str]:
+def _bars(verdicts: Rows) -> list[str]:
     """Return a line for each bar of the study: which judges meet it, and which do not."""
     judges: dict[tuple[str, ...], dict[Outcome, list[str]]] = {}
     limits: dict[tuple[str, ...], str] = {}
     for row in verdicts:
-        kind, _, statistic = (row["form"] or "").partition(" ")
+        kind, _, statistic = row.form.partition(" ")
         if kind != BAR or not statistic:
             continue
-        aspect = ".".join(filter(None, (row["aspect"], row["criterion"])))
-        bar: tuple[str, ...] = (row["dataset"], statistic, row["level"] or "", aspect)
-        if row["statistic"] == BAR:
-            limits[bar] = f"{row['note']} {row['value']:g}"
-        if row["statistic"] == VERDICT:
-            outcome = Outcome(row["note"].split("; ")[0])
-            judges.setdefault(bar, {}).setdefault(outcome, []).append(row["judge"])
+        bar: tuple[str, ...] = (row.dataset, statistic, row.level, row.judged)
+        if row.statistic == BAR:
+            limits[bar] = f"{row.note} {row.value:g}"
+        if row.statistic == VERDICT:
+            outcome = Outcome(row.note.split("; ")[0])
+            judges.setdefault(bar, {}).setdefault(outcome, []).append(row.judge)
     lines = []
     for bar, outcomes in judges.items():
         dataset, *what, aspect = bar
@@ -245,9 +245,9 @@ def unpriced(out: Path, plan: "Callable[[], Plan]") -> list[str]:
     `plan` returns the study's plan; it is called only where a price is missing.
     """
     names = {
-        row["judge"] or row["perturbation"]
-        for row in _rows(out, "cost")
-        if row["statistic"] == "usd" and row["value"] is None
+        row.judge or row.perturbation
+        for row in _rows(out, "cost").where(statistic="usd")
+        if row.value is None
     }
     users: dict[str, list[str]] = {}
     for name in sorted(names):
@@ -297,19 +297,17 @@ class Difference(NamedTuple):
 
 def conclusions(out: Path) -> str:
     """Return which judges differ in a pilot's tables, and which may be dropped."""
-    rows = [row for row in _rows(out, "comparison") if row["judge_b"]]
+    rows = _rows(out, "comparison")
     asked = {
-        row["judge"]
-        for row in _rows(out, "cost")
-        if row["statistic"] == "usd"
-        and row["judge"] not in ("", "all")
-        and FREE not in (row["note"] or "")
+        row.judge
+        for row in _rows(out, "cost").where(statistic="usd")
+        if row.judge not in ("", "all") and FREE not in row.note
     }
     prefix = "difference_"
     statistics = [
-        (row["statistic"].removeprefix(prefix), row["level"])
+        (row.statistic.removeprefix(prefix), row.level)
         for row in rows
-        if row["statistic"].startswith(prefix)
+        if row.judge_b and row.statistic.startswith(prefix)
     ]
     chosen = PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
     differences = [each for each in _differences(rows, *chosen) if asked & {each.judge, each.other}]
@@ -323,22 +321,21 @@ def conclusions(out: Path) -> str:
     return "\n".join([*lines, "", *_droppable(differences, asked)])
 
 
-def _differences(rows: Sequence[Row], statistic: str, level: str) -> Iterator[Difference]:
+def _differences(rows: Rows, statistic: str, level: str) -> Iterator[Difference]:
     """Yield the defined differences in a statistic."""
     gaps, detectable = (
         {
-            (row["dataset"], row["aspect"], row["judge"], row["judge_b"]): row
-            for row in rows
-            if (row["statistic"], row["level"]) == (f"{kind}_{statistic}", level)
-            if row["value"] is not None
+            (row.dataset, row.aspect, row.judge, row.judge_b): row
+            for row in rows.where(statistic=f"{kind}_{statistic}", level=level).defined
+            if row.judge_b
         }
         for kind in ("difference", "detectable")
     )
     for key, gap in gaps.items():
         needed = None
-        if (least := detectable.get(key)) and gap["value"]:
-            needed = sources_needed(least["n"], least["value"], abs(gap["value"]))
-        yield Difference(*key, gap["value"], gap["ci_low"], gap["ci_high"], needed)
+        if (least := detectable.get(key)) and least.value is not None and gap.value:
+            needed = sources_needed(least.n, least.value, abs(gap.value))
+        yield Difference(*key, gap.value or 0, gap.ci_low, gap.ci_high, needed)
 
 
 def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[str]:
@@ -366,9 +363,10 @@ def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[s
 KEY = ("dataset", "judge", "aspect", "criterion", "statistic", "level")
 """The columns that identify a main number within its study."""
 RESULT = ("value", "ci_low", "ci_high", "n", "n_missing", "note")
+key_of, result_of = attrgetter(*KEY), attrgetter(*RESULT)
 DROP: Policy = "drop"
 OUTSIDE = "*"
-ByPolicy = Mapping[Policy, Mapping[tuple[str | None, ...], Row]]
+ByPolicy = Mapping[Policy, Mapping[tuple[str, ...], Row]]
 """Policy -> key of a number -> its row."""
 
 
@@ -382,7 +380,7 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
             where=str(out),
             todo="run it first, without --sensitivity",
         )
-    by_policy: dict[Policy, dict[tuple[str | None, ...], Row]] = {}
+    by_policy: dict[Policy, dict[tuple[str, ...], Row]] = {}
     for policy in get_args(Policy):
         folder = out if policy == study_policy else out.with_name(f"{out.name}-missing-{policy}")
         changes = (f"study={folder.name}", f"missing={policy}", "max_requests=0")
@@ -397,8 +395,7 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
             wanted = [str(folder / "tables" / name) for name in sorted(tables)]
             if status := snakemake(study, wanted, changed):
                 return status
-        rows = [row for some in _main_rows(folder).values() for row in some]
-        by_policy[policy] = {tuple(row[name] for name in KEY): row for row in rows}
+        by_policy[policy] = {key_of(row): row for row in chain(*_main_rows(folder).values())}
     if is_dry(passed):
         return 0
     path = out / "missing" / "sensitivity.csv"
@@ -417,17 +414,17 @@ def _write(by_policy: ByPolicy, path: Path) -> None:
         for key, dropped in by_policy[DROP].items():
             for policy, rows in by_policy.items():
                 if (row := rows.get(key)) is not None:
-                    defined = row["value"] is not None and dropped["value"] is not None
-                    gap = float(row["value"] - dropped["value"]) if defined else None
-                    numbers = [row[name] for name in RESULT]
-                    table.writerow([*key, policy, *numbers, gap, _is_outside(row, dropped)])
+                    gap = None
+                    if row.value is not None and dropped.value is not None:
+                        gap = row.value - dropped.value
+                    table.writerow([*key, policy, *result_of(row), gap, _is_outside(row, dropped)])
 
 
 def _is_outside(row: Row, dropped: Row) -> bool | None:
     """Return whether a number is outside its interval under `drop`."""
-    if row["value"] is None or dropped["ci_low"] is None:
+    if row.value is None or dropped.ci_low is None or dropped.ci_high is None:
         return None
-    return not dropped["ci_low"] <= row["value"] <= dropped["ci_high"]
+    return not dropped.ci_low <= row.value <= dropped.ci_high
 
 
 def _lines(by_policy: ByPolicy) -> Iterator[str]:
@@ -435,11 +432,10 @@ def _lines(by_policy: ByPolicy) -> Iterator[str]:
     table = [["dataset", "judge", "aspect", "statistic", *by_policy]]
     for key, dropped in by_policy[DROP].items():
         rows = [of_policy.get(key) for of_policy in by_policy.values()]
-        if all(row is not None and row["value"] == dropped["value"] for row in rows):
+        if all(row is not None and row.value == dropped.value for row in rows):
             continue
-        dataset, judge, aspect, criterion, *statistic = key
-        judged = ".".join(filter(None, (aspect, criterion))) or "all"
-        place = (dataset, judge, judged, ", ".join(filter(None, statistic)))
+        statistic = ", ".join(filter(None, (dropped.statistic, dropped.level)))
+        place = (dropped.dataset, dropped.judge, dropped.judged or "all", statistic)
         table.append([*map(plain, place), *(_with_mark(row, dropped) for row in rows)])
     changed, of_all = len(table) - 1, len(by_policy[DROP])
     yield f"\n{changed} of {of_all} main numbers depend on how missing judgments count"
@@ -453,9 +449,8 @@ def _lines(by_policy: ByPolicy) -> Iterator[str]:
 
 def _with_mark(row: Row | None, dropped: Row) -> str:
     """Return a number: under `drop` with its interval, else with a mark if it is outside."""
-    if row is None or row["value"] is None:
-        return "-"
+    if row is None or row.value is None:
+        return UNDEFINED
     if row is dropped:
-        interval = "" if row["ci_low"] is None else f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
-        return f"{row['value']:.2f}{interval}"
-    return f"{row['value']:.2f}{OUTSIDE if _is_outside(row, dropped) else ''}"
+        return _with_interval(row)
+    return f"{row.value:.2f}{OUTSIDE if _is_outside(row, dropped) else ''}"

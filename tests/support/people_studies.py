@@ -11,7 +11,7 @@ from judgescope.core.paths import Paths
 from judgescope.people import errors, pairs, ratings, recheck
 from judgescope.people.errors import SPAN, Error
 from judgescope.people.form import Find, Page, Results
-from judgescope.people.pairs import Question
+from judgescope.people.pairs import Comparison
 from judgescope.people.ratings import Rating
 from judgescope.people.recheck import NEEDS, RATED, Case, Text, texts_of
 from judgescope.plan.study import Plan
@@ -135,17 +135,16 @@ class VotesStudy(PeopleStudy):
         made = pairs.make(plan, self.out, folder, pairs=each, voters=voters, questions=most)
         return list(made.pages)
 
-    def questions(self, plan: Plan) -> dict[str, Question]:
+    def questions(self, plan: Plan) -> dict[str, Comparison]:
         """Return what the questions' names stand for."""
         return {
-            name: question
+            question.id: question.subject
             for some in pairs.pairs_of(plan, self.out).values()
-            for pair in some
-            for name, question in pairs.questions_on(plan, pair).items()
+            for question in pairs.questions_on(plan, some)
         }
 
     def answer(
-        self, plan: Plan, page: Page, vote: Callable[[Question], str], voter: str = "v"
+        self, plan: Plan, page: Page, vote: Callable[[Comparison], str], voter: str = "v"
     ) -> Path:
         """Save a page as its script does; `vote` says A if the original is better."""
         asked = self.questions(plan)
@@ -185,7 +184,9 @@ class RatingsStudy(PeopleStudy):
 
     def ratings(self, plan: Plan) -> dict[str, Rating]:
         """Return the questions by their ids."""
-        return {each.id(plan): each for each in ratings.questions_of(plan, self.out)}
+        return {
+            ratings.question_of(plan, each).id: each for each in ratings.ratings_of(plan, self.out)
+        }
 
     def ask(self, plan: Plan, *, texts: int = 99, voters: int = 2) -> list[Page]:
         """Write the pages into the folder `pages`."""
@@ -409,7 +410,7 @@ class AnnotationsStudy(PeopleStudy):
         asked = map(self.find(self._asked), (item.id for item in page.items))
         return [each.subject[0][0] for each in asked if each]
 
-    def find(self, plan: Plan) -> Find[errors.Shown]:
+    def find(self, plan: Plan) -> Find[errors.Part]:
         """Return what finds questions by their ids."""
         return errors.finder(plan, errors.errors_of(plan, self.out, JUDGES))
 

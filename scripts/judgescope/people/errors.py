@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, check_known
-from judgescope.core.rng import stream, stream_seed
+from judgescope.core.rng import stream
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
-from judgescope.people.form import Asked, Measured, Response, Results, Table
+from judgescope.people.form import UNANSWERED, Question, Response, Results, Statistics, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import read_part
 from judgescope.statistics.intervals import deletions
@@ -33,24 +33,23 @@ SYSTEMS: Final = "systems"
 """The set of texts by systems, into which no errors were injected."""
 SPAN, WHY = "span", "why"
 """The questions on an error: about its passage, and about its explanation."""
-LABELS: Final = {
-    SPAN: {
-        "error": "Yes",
-        "no_span": "No passage is given",
-        "not_an_error": "No, the passage is correct",
-        "hallucination": "The passage is not in the text",
-    },
-    WHY: {
-        "correct": "Correct",
-        "partially_correct": "Partially correct: part of it is wrong",
-        "incomplete": "Incomplete: correct, but something is missing",
-        "vague": "Vague: it would fit many passages",
-        "incorrect": "Incorrect",
-        "not_an_error": "It describes no error",
-    },
+OPTIONS: Final[dict[str, form.Options]] = {
+    SPAN: (
+        ("error", "Yes"),
+        ("no_span", "No passage is given"),
+        ("not_an_error", "No, the passage is correct"),
+        ("hallucination", "The passage is not in the text"),
+    ),
+    WHY: (
+        ("correct", "Correct"),
+        ("partially_correct", "Partially correct: part of it is wrong"),
+        ("incomplete", "Incomplete: correct, but something is missing"),
+        ("vague", "Vague: it would fit many passages"),
+        ("incorrect", "Incorrect"),
+        ("not_an_error", "It describes no error"),
+    ),
 }
 WORDING: Final = {SPAN: "Is there an error in the passage?", WHY: "How good is the explanation?"}
-UNANSWERED = ""
 PLACE = ["judge", "dataset", "aspect"]
 TOTAL = "total"
 COUNTS = [*PLACE, "explanation", *SPANS, TOTAL]
@@ -115,10 +114,11 @@ class Error(NamedTuple):
         start, end = self.start, self.end
         return self.text[:start], self.text[start:end], self.text[end:]
 
-    @property
-    def questions(self) -> list[str]:
-        """Return the questions on the error; a missing passage needs no judgment."""
-        return [SPAN, WHY] if self.location else [WHY]
+
+Alike = tuple[Error, ...]
+"""Errors that look the same."""
+Part = tuple[Alike, str]
+"""The subject of a question: errors that look the same, and SPAN or WHY."""
 
 
 def errors_of(
@@ -127,8 +127,7 @@ def errors_of(
     """Return all errors that judges annotate in texts by systems, as in spans.csv.
 
     `judges`: their names, by default all that annotate errors. `complete`: judgments of all their
-    cells must exist, otherwise of one. Raises UserError if they do not, for an unknown judge, and
-    if no judge annotates such texts.
+    cells must exist, otherwise of one.
     """
     known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
     if not known:
@@ -149,15 +148,17 @@ def errors_of(
         again = "use the folder `results` from which the pages were made"
         todo = "run the study first: judgescope run STUDY.yaml" if complete else again
         form.check_made(list(dict.fromkeys(files.values())), "judgments", todo)
+    sets = {cell.dataset: [SYSTEMS] for cell in made}
     subjects = {
-        name: {each.target: each for each in form.subjects_of(plan, out, name).in_set(SYSTEMS)}
-        for name in dict.fromkeys(cell.dataset for cell in made)
+        (dataset, subject.target): subject
+        for dataset, texts in form.texts_in(plan, out, sets).items()
+        for subject in texts.in_set(SYSTEMS)
     }
     errors = []
     columns = ["target", "draw", "spans", "status"]
     for cell, path in made.items():
         for row in read_part("judgments", path, *split(cell.aspect), columns).to_pylist():
-            subject = subjects[cell.dataset][row["target"]]
+            subject = subjects[cell.dataset, row["target"]]
             spans = row["spans"] if row["status"] == "ok" else None
             for number, span in enumerate(spans or [], start=1):
                 fields = {name: span[name] for name in Error._fields if name in span}
@@ -173,11 +174,10 @@ def errors_of(
 def make(
     plan: Plan, out: Path, folder: Path, *, errors: int, voters: int, judges: Collection[str] = ()
 ) -> form.Made[Error]:
-    """Write the pages of a study whose tables are in `out`.
+    """Write the pages of a study into a folder.
 
     Up to `errors` errors are drawn from each judge, or each of `judges`, in turn from its datasets,
-    aspects and items. Raises UserError for a number below 1, for an unknown judge,
-    if tables are missing, and if there is nothing to ask.
+    aspects and items.
     """
     form.check_numbers(errors=errors, voters=voters)
     of_judge: dict[str, list[Error]] = {}
@@ -209,11 +209,12 @@ def _items(plan: Plan, errors: Iterable[Error], rng: Generator) -> list[form.Ite
     alike: dict[tuple[object, ...], list[Error]] = {}
     for error in ordered:
         alike.setdefault((*error.shown, error.category if kinds else None), []).append(error)
-    return [_item(plan, some, kinds=kinds) for some in form.shuffled([*alike.values()], rng)]
+    groups = form.shuffled([*alike.values()], rng)
+    return [_item(plan, tuple(group), kinds=kinds) for group in groups]
 
 
-def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
-    error, name = alike[0], ".".join(_name(plan, each) for each in alike)
+def _item(plan: Plan, alike: Alike, *, kinds: bool) -> form.Item:
+    error = alike[0]
     details = [("Passage", "", "No passage is given.")]
     if error.location:
         lost = "" if error.parts else "(these words were not found in the text)"
@@ -225,19 +226,26 @@ def _item(plan: Plan, alike: Sequence[Error], *, kinds: bool) -> form.Item:
     if error.severity is not None:
         word = SEVERITIES[int(error.severity) - 1]
         details.append(("Severity", f"{word}, {error.severity:g} of 5", ""))
-    questions = [
-        form.Question(f"{name}-{part}", tuple(LABELS[part].items()), WORDING[part])
-        for part in error.questions
-    ]
     texts = () if error.parts else (error.text,)
-    item = form.item_about(plan, error, questions, texts, error.source)
+    item = form.item_about(plan, error, questions_on(plan, alike), texts, error.source)
     return item._replace(passage=error.parts, details=tuple(details))
 
 
+def questions_on(plan: Plan, alike: Alike) -> list[Question[Part]]:
+    """Return the questions on errors that look the same: none on a missing passage."""
+    if len({error.shown for error in alike}) != 1:
+        return []
+    name = ".".join(_name(plan, error) for error in alike)
+    return [
+        Question(f"{name}-{part}", options, (alike, part), WORDING[part], optional=True)
+        for part, options in OPTIONS.items()
+        if part == WHY or alike[0].location
+    ]
+
+
 def _name(plan: Plan, error: Error) -> str:
-    """Return the part of question ids that stands for an error; it reveals nothing to people."""
     shown = canonical([*error, form.wording_of(plan, error.dataset, error.aspect)])
-    return f"e{stream_seed(plan.study.seed, 'annotations', 'error', shown):032x}"
+    return f"e{form.secret(plan, 'annotations', 'error', shown)}"
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -250,7 +258,7 @@ class Verdict(NamedTuple):
     """
 
     error: Error
-    alike: tuple[Error, ...]
+    alike: Alike
     voter: int
     span: str
     why: str
@@ -261,45 +269,25 @@ class Verdict(NamedTuple):
         return UNANSWERED not in (self.span, self.why)
 
 
-Shown = tuple[tuple[Error, ...], str]
-"""Errors that look the same, and SPAN or WHY."""
-
-
-def finder(plan: Plan, errors: Iterable[Error]) -> form.Find[Shown]:
+def finder(plan: Plan, errors: Iterable[Error]) -> form.Find[Part]:
     """Return a function that finds questions about errors by their ids."""
-    named = {_name(plan, error): error for error in errors}
-
-    def find(question: str) -> Asked[Shown] | None:
-        names, _, part = question.partition("-")
-        alike = tuple(filter(None, map(named.get, names.split("."))))
-        if len(alike) < names.count(".") + 1 or len({error.shown for error in alike}) > 1:
-            return None
-        known = part in alike[0].questions
-        return Asked((alike, part), [*LABELS[part], UNANSWERED]) if known else None
-
-    return find
+    named = {_name(plan, error)[1:]: error for error in errors}
+    return form.finder(named, partial(questions_on, plan))
 
 
-def _complete(questions: Collection[Asked[Shown]]) -> bool:
-    """Return whether these questions can be a page: all questions on each error, once."""
-    times = Counter(alike for (alike, _), _ in questions)
-    each = Counter(error for alike in times for error in alike)
-    asked = all(number == len(alike[0].questions) for alike, number in times.items())
-    return asked and set(each.values()) == {1}
+def _page(plan: Plan, response: Response[Part]) -> str | None:
+    """Return the id of a response's page, if it can be one: all questions on each error, once."""
+    shown = {question.subject[0] for question in response.asked.values()}
+    errors = [error for alike in shown for error in alike]
+    asked = {question.id for alike in shown for question in questions_on(plan, alike)}
+    valid = asked == response.asked.keys() and len(errors) == len({*errors})
+    return form.voter_page(response) if valid else None
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
-    """Return the results of a folder of answers, of a study whose tables are in `out`.
-
-    Raises UserErrors for answers that do not match the questions, and UserError if answers or all
-    judgments are missing.
-    """
+    """Return the results of a folder of answers; judgments of some cells may be missing."""
     find = finder(plan, errors_of(plan, out, complete=False))
-
-    def page(response: Response[Shown]) -> str | None:
-        return form.voter_page(response) if _complete(response.asked.values()) else None
-
-    responses = form.read_responses(folder, lambda _: find, page, one_voter=True)
+    responses = form.read_responses(folder, lambda _: find, partial(_page, plan), one_voter=True)
     verdicts = list(_verdicts(responses))
     statistics, counts = _tables(verdicts, _missing(verdicts, responses))
     rows = [(*v.error.key, v.error.match, v.error.severity, *v[2:]) for v in verdicts]
@@ -312,9 +300,9 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     return Results("annotations", len(responses), about, tables, lines)
 
 
-def _lines(statistics: Sequence[Measured], counts: Sequence[Count]) -> Iterator[str]:
+def _lines(statistics: Statistics, counts: Sequence[Count]) -> Iterator[str]:
     """Yield each judge's results over all datasets: the counts, then the statistics."""
-    for judge in dict.fromkeys(row.labels[0] for row in statistics):
+    for judge in dict.fromkeys(judge for judge, *_ in statistics):
         yield judge or "all judges"
         table = [row[3:] for row in counts if row[:2] == (judge, "")]
         for first, *cells in [COUNTS[3:], *table] if table else []:
@@ -323,32 +311,30 @@ def _lines(statistics: Sequence[Measured], counts: Sequence[Count]) -> Iterator[
                 for name, each in zip(COUNTS[4:], cells, strict=True)
             )
             yield "  " + "  ".join([f"{first:<17}", *padded])
-        for (of_judge, dataset, _, question, name), estimate in statistics:
-            if (of_judge, dataset) == (judge, ""):
+        for (*level, question, name), estimate in statistics.items():
+            if level[:2] == [judge, ""]:
                 asked = f", {question}" if name not in QUESTION else ""
                 left = f", {estimate.n_missing} missing" if estimate.n_missing else ""
                 yield f"  {name}{asked}: {form.formatted(estimate)}{left}"
 
 
-def _verdicts(responses: Iterable[Response[Shown]]) -> Iterator[Verdict]:
+def _verdicts(responses: Iterable[Response[Part]]) -> Iterator[Verdict]:
     """Yield each voter's verdict on each error of the page, in the order of the study's errors."""
     for voter, response in enumerate(responses, start=1):
-        answers: dict[tuple[Error, ...], dict[str, str]] = {}
-        for ((alike, part), _), answer in response.given:
-            answers.setdefault(alike, {})[part] = answer
-        errors = [(error, alike) for alike in answers for error in alike]
-        for error, alike in sorted(errors, key=lambda each: each[0].key):
-            given = answers[alike]
-            yield Verdict(error, alike, voter, given.get(SPAN, "no_span"), given[WHY])
+        answers = {question.subject: answer for question, answer in response.given}
+        shown = [(error, alike) for alike, part in answers if part == WHY for error in alike]
+        for error, alike in sorted(shown, key=lambda each: each[0].key):
+            span = answers.get((alike, SPAN), "no_span")
+            yield Verdict(error, alike, voter, span, answers[alike, WHY])
 
 
-def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Shown]]) -> dict[Error, int]:
+def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Part]]) -> dict[Error, int]:
     """Return how many verdicts on each error are missing or incomplete.
 
     Pages contain the number of voters: verdicts of voters who sent no file are missing. Pages of a
     later round, with more errors, have other questions.
     """
-    pages = [(form.page_id(each.answers), each.voter[1]) for each in responses]
+    pages = [(each.questions, each.voter[1]) for each in responses]
     complete: Counter[Error] = Counter()
     planned: dict[Error, dict[str, int]] = {}
     for verdict in verdicts:
@@ -360,7 +346,7 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Shown]]) 
 
 def _tables(
     verdicts: Sequence[Verdict], missing: Mapping[Error, int]
-) -> tuple[list[Measured], list[Count]]:
+) -> tuple[Statistics, list[Count]]:
     """Return the statistics and counts of every judge, and people's agreement on all judges.
 
     Each judge has rows over all datasets and aspects (""), over all aspects of a dataset, and for
@@ -374,61 +360,47 @@ def _tables(
         place = verdict.error[:3]
         for depth in range(4):
             levels.setdefault((*place[:depth], *[""] * (3 - depth)), []).append(verdict)
-    statistics: list[Measured] = []
+    statistics: Statistics = {}
     counts: list[Count] = []
     for level, part in sorted(levels.items()):
-        estimates = _agreement(part, code, weights)
         if level[0]:
-            errors = list(dict.fromkeys(verdict.error for verdict in part))
-            votes = _votes(part, errors)
+            votes = np.zeros((len(part), len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
+            for vote, verdict in zip(votes, part, strict=True):
+                if verdict.complete:
+                    vote[EXPLANATIONS.index(verdict.why), SPANS.index(verdict.span)] = 1
             table = votes.sum(axis=0)
             for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
                 counts.append((*level, why, *row.tolist(), int(row.sum())))
-            source = np.array([code[error.source_item] for error in errors], dtype=np.int64)
-            lost = sum(missing[error] for error in errors)
-            estimates = {
-                (QUESTION[name], name): share
-                for name, share in verdict_shares(votes, source, weights, lost).items()
-            } | estimates
-        statistics += [Measured((*level, *names), each) for names, each in estimates.items()]
+            source = np.array([code[each.error.source_item] for each in part], dtype=np.int64)
+            lost = sum(missing[error] for error in {verdict.error for verdict in part})
+            for name, share in verdict_shares(votes, source, weights, lost).items():
+                statistics[*level, QUESTION[name], name] = share
+        for question in OPTIONS:
+            alpha = _agreement(question, part, code, weights)
+            statistics[*level, question, "alpha_nominal"] = alpha
     return statistics, counts
 
 
-def _votes(verdicts: Iterable[Verdict], errors: Sequence[Error]) -> NDArray[np.int64]:
-    """Return how many voters gave each pair of answers to each error: (errors, why, span)."""
-    row_of = {error: number for number, error in enumerate(errors)}
-    votes = np.zeros((len(errors), len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
-    for verdict in verdicts:
-        if verdict.complete:
-            why, span = EXPLANATIONS.index(verdict.why), SPANS.index(verdict.span)
-            votes[row_of[verdict.error], why, span] += 1
-    return votes
-
-
 def _agreement(
-    verdicts: Sequence[Verdict], code: Mapping[tuple[str, str], int], weights: NDArray[np.int64]
-) -> dict[tuple[str, str], Estimate]:
-    """Return, for each question, voters' agreement; on passages only if there is one.
+    question: str,
+    verdicts: Sequence[Verdict],
+    code: Mapping[tuple[str, str], int],
+    weights: NDArray[np.int64],
+) -> Estimate:
+    """Return voters' agreement on a question; errors that look the same are one unit.
 
-    code: (dataset, item) -> column of `weights`. Errors that look the same are one unit.
+    code: (dataset, item) -> column of `weights`.
     """
+    values = [value for value, _ in OPTIONS[question]]
     voters = sorted({verdict.voter for verdict in verdicts})
-    estimates = {}
-    for question, answers in ((SPAN, SPANS), (WHY, EXPLANATIONS)):
-        units = dict.fromkeys(
-            verdict.alike for verdict in verdicts if question in verdict.error.questions
-        )
-        unit_of = {alike: number for number, alike in enumerate(units)}
-        ratings = np.full((len(voters), len(units)), np.nan)
-        for verdict in verdicts:
-            answer = verdict.span if question == SPAN else verdict.why
-            if verdict.alike in units and answer != UNANSWERED:
-                ratings[voters.index(verdict.voter), unit_of[verdict.alike]] = answers.index(answer)
-        estimates[question, "alpha_nominal"] = krippendorff_alpha(
-            ratings,
-            level="nominal",
-            domain=range(len(answers)),
-            source=np.array([code[alike[0].source_item] for alike in units], dtype=np.int64),
-            weights=weights,
-        ).estimate
-    return estimates
+    units = list(dict.fromkeys(v.alike for v in verdicts if question == WHY or v.error.location))
+    given = {(v.voter, v.alike): v.span if question == SPAN else v.why for v in verdicts}
+    answers = [[given.get((voter, unit)) for unit in units] for voter in voters]
+    ratings = [[values.index(each) if each else np.nan for each in row] for row in answers]
+    return krippendorff_alpha(
+        np.array(ratings, dtype=np.float64),
+        level="nominal",
+        domain=range(len(values)),
+        source=np.array([code[alike[0].source_item] for alike in units], dtype=np.int64),
+        weights=weights,
+    ).estimate

@@ -1,8 +1,13 @@
 """The HTML form for all questions to people: drawing samples, writing pages, reading answers.
 
 Each kind of question is a module with `make`, which draws subjects and writes their pages, and
-`read`, which turns answers into tables. Pages show texts from data and models: the template escapes
-them all. A file of answers may come from anybody, so all its content is checked.
+`read`, which turns answers into tables. Both read the study's tables in a folder `out`. `make`
+raises UserError for a number below 1, if tables are missing, and if there is nothing to ask; `read`
+raises UserErrors for answers that do not match the questions, and UserError if answers or tables
+are missing.
+
+Pages show texts from data and models: the template escapes them all. A file of answers may come
+from anybody, so all its content is checked.
 """
 
 import csv
@@ -12,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
+from functools import cache
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -23,7 +29,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
 from judgescope.core.paths import WORKFLOW
-from judgescope.core.rng import stream
+from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.subjects import Subjects
 from judgescope.plan.study import Plan
 from judgescope.report.html import environment_of, finished
@@ -31,6 +37,8 @@ from judgescope.schema.cards import Aspect
 from judgescope.statistics.result import Estimate
 
 Record = TypeVar("Record")
+Named = TypeVar("Named")
+Asked = TypeVar("Asked", covariant=True)
 Options = tuple[tuple[str, str], ...]
 """(the answer as it is saved, its label), …."""
 COMPARED: Options = (
@@ -39,11 +47,14 @@ COMPARED: Options = (
     ("C", "There is no difference"),
 )
 UNDECIDED: Options = (("D", "I cannot decide"),)
+UNANSWERED = ""
+"""What is saved of an optional question without an answer."""
 MAKE_TEXTS = (
     "make the texts first: judgescope run STUDY.yaml, or snakemake texts --configfile STUDY.yaml"
 )
 MAX_VOTERS = 9999
 """Page ids contain the number of voters, with at most four digits."""
+SECRET = re.compile("[0-9a-f]{32}(?![0-9a-f])")
 VOTER = re.compile(r"([1-9][0-9]{0,3})of([1-9][0-9]{0,3})-")
 MAX_BYTES = 1 << 20
 """The largest size of a file of answers; a usual one has a few thousand bytes."""
@@ -68,12 +79,19 @@ class About(Protocol):
 Subject = TypeVar("Subject", bound=About)
 
 
-class Question(NamedTuple):
-    """One question: its id, the possible answers, and its wording ("": that of the page)."""
+class Question(NamedTuple, Generic[Asked]):
+    """One question: its id, the possible answers, its subject, and its wording ("": the page's)."""
 
     id: str
     options: Options
+    subject: Asked
     label: str = ""
+    optional: bool = False
+
+    @property
+    def values(self) -> list[str]:
+        """Return the allowed answers as they are saved."""
+        return [*dict(self.options), *([UNANSWERED] if self.optional else [])]
 
 
 class Item(NamedTuple):
@@ -83,7 +101,7 @@ class Item(NamedTuple):
     text in three parts; the second one is marked.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[Question[object], ...]
     aspect: Aspect | None = None
     texts: tuple[str, ...] = ()
     sources: tuple[str | None, ...] = ()
@@ -208,9 +226,20 @@ def by_aspect(subjects: Iterable[Subject], rng: Generator) -> Iterator[list[Subj
 # --- pages -------------------------------------------------------------------------------------
 
 
-def subjects_of(plan: Plan, out: Path, dataset: str) -> Subjects:
-    """Return the texts of a dataset in the results `out`."""
-    return Subjects(str(out), dataset, plan.study.seed)
+def texts_in(plan: Plan, out: Path, sets: Mapping[str, Sequence[str]]) -> dict[str, Subjects]:
+    """Return dataset -> its texts, of which these sets must have been made."""
+    files = [
+        file
+        for dataset, names in sets.items()
+        for file in (f"items/{dataset}", *(f"targets/{dataset}/{name}" for name in names))
+    ]
+    check_made([out / f"{file}.parquet" for file in files])
+    return {dataset: Subjects(str(out), dataset, plan.study.seed) for dataset in sets}
+
+
+def secret(plan: Plan, *parts: str) -> str:
+    """Return a part of questions' ids; it reveals nothing to people, and depends on the seed."""
+    return f"{stream_seed(plan.study.seed, *parts):032x}"
 
 
 def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
@@ -241,7 +270,7 @@ def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
 def item_about(
     plan: Plan,
     about: About,
-    questions: Iterable[Question],
+    questions: Iterable[Question[object]],
     texts: Iterable[str],
     *sources: str | None,
 ) -> Item:
@@ -308,26 +337,24 @@ def write_pages(pages: Sequence[Page], folder: Path) -> str:
 # --- answers -----------------------------------------------------------------------------------
 
 
-class Asked(NamedTuple, Generic[Record]):
-    """The subject of one of the study's questions, and the allowed answers."""
-
-    subject: Record
-    options: Sequence[str]
-
-
 class Response(NamedTuple, Generic[Record]):
-    """One person's answers to a page: question -> answer, question -> its subject."""
+    """One person's answers to a page, and the questions of the study, both by question id."""
 
     survey: str
     task: str
     person: str
     answers: dict[str, str]
-    asked: Mapping[str, Asked[Record]]
+    asked: Mapping[str, Question[Record]]
 
     @property
-    def given(self) -> Iterator[tuple[Asked[Record], str]]:
-        """Yield every question's subject and options, with its answer."""
+    def given(self) -> Iterator[tuple[Question[Record], str]]:
+        """Yield every question with its answer."""
         return ((self.asked[question], answer) for question, answer in self.answers.items())
+
+    @property
+    def questions(self) -> str:
+        """Return a name of the page's questions, which pages of other rounds do not have."""
+        return page_id(self.answers)
 
     @property
     def voter(self) -> tuple[int, int]:
@@ -337,14 +364,33 @@ class Response(NamedTuple, Generic[Record]):
         return number if number[0] <= number[1] else (0, 0)
 
 
-Find = Callable[[str], Asked[Record] | None]
+Find = Callable[[str], Question[Record] | None]
 """A question's id -> the question; None if it is not one of the study's."""
+
+
+def finder(
+    named: Mapping[str, Named], questions: Callable[[tuple[Named, ...]], Iterable[Question[Record]]]
+) -> Find[Record]:
+    """Return a function that finds questions by their ids, which contain `secret` names.
+
+    named: name -> what it stands for; questions: what an id names -> all questions on it.
+    """
+
+    @cache  # people answer few of the questions of a large study
+    def known(things: tuple[Named, ...]) -> dict[str, Question[Record]]:
+        return {question.id: question for question in questions(things)}
+
+    def find(question: str) -> Question[Record] | None:
+        names = SECRET.findall(question)
+        return known(tuple(named[name] for name in names if name in named)).get(question)
+
+    return find
 
 
 def read_responses(
     folder: Path,
     find: Callable[[Response[Record]], Find[Record]],
-    page: Callable[[Response[Record]], str | None] = lambda response: page_id(response.answers),
+    page: Callable[[Response[Record]], str | None] = lambda response: response.questions,
     *,
     one_voter: bool = False,
 ) -> list[Response[Record]]:
@@ -369,7 +415,7 @@ def read_responses(
             ]
             if one_voter:
                 what = "these are pages for different numbers of voters"
-                same.append((page_id(answers), response.voter[1], what, ONE_VOTER))
+                same.append((response.questions, response.voter[1], what, ONE_VOTER))
                 what = "conflicting responses to the same page"
                 same.append((response.survey, answers, what, ONE_VOTER))
             for key, value, what, todo in same:
@@ -433,10 +479,10 @@ def _checked(
     if not response.answers or page(response) != response.survey:
         reason = "the answers do not match the questions of the page"
         raise UserError(reason, where=where, todo=UNCHANGED)
-    for question, (_, options) in response.asked.items():
-        if (answer := response.answers[question]) not in options:
-            what, place = "this answer is not an option", f"{where}, answer to {question}"
-            check_known([answer], filter(None, options), what, where=place, todo=UNCHANGED)
+    for question, answer in response.given:
+        if answer not in question.values:
+            what, place = "this answer is not an option", f"{where}, answer to {question.id}"
+            check_known([answer], dict(question.options), what, where=place, todo=UNCHANGED)
     return response
 
 
@@ -450,17 +496,14 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
-class Measured(NamedTuple):
-    """A statistic; `labels` name it and the answers that it was computed from."""
-
-    labels: tuple[str, ...]
-    estimate: Estimate
+Statistics = dict[tuple[str, ...], Estimate]
+"""Labels, which name a statistic and the answers that it was computed from -> its value."""
 
 
-def measured_table(labels: Sequence[str], rows: Iterable[Measured]) -> Table:
+def measured_table(labels: Sequence[str], statistics: Statistics) -> Table:
     """Return a table of statistics, with columns for these labels."""
-    table = [(*row.labels, *astuple(row.estimate)) for row in rows]
-    return Table([*labels, *NUMBERS], table)
+    rows = [(*names, *astuple(estimate)) for names, estimate in statistics.items()]
+    return Table([*labels, *NUMBERS], rows)
 
 
 class Results(NamedTuple):

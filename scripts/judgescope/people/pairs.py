@@ -7,7 +7,7 @@ text comes first: it reveals nothing to people, and only the same study can reso
 import csv
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import partial
 from itertools import chain
 from math import ceil
 from pathlib import Path
@@ -19,9 +19,9 @@ from numpy.random import Generator
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.core.rng import stream, stream_seed
+from judgescope.core.rng import stream
 from judgescope.people import form
-from judgescope.people.form import Asked, Measured, Response, Results, Table
+from judgescope.people.form import Question, Response, Results, Statistics, Table
 from judgescope.plan.study import Plan
 from judgescope.statistics import confusion
 from judgescope.statistics.arrays import Counts
@@ -48,12 +48,13 @@ class Pair(NamedTuple):
     perturbed: str
 
 
-class Question(NamedTuple):
-    """Which text of a pair is better in an aspect (as in cells), and which comes first."""
+class Comparison(NamedTuple):
+    """The subject of a question: which text is better in an aspect (as in cells)."""
 
     pair: Pair
     aspect: str
     swapped: bool
+    """Whether the perturbed text comes first."""
 
     @property
     def dataset(self) -> str:
@@ -66,26 +67,9 @@ class Question(NamedTuple):
         texts = self.pair.original, self.pair.perturbed
         return texts[::-1] if self.swapped else texts
 
-    def id(self, plan: Plan) -> str:
-        """Return the question's id, which begins with that of its pair."""
-        wording = form.wording_of(plan, self.dataset, self.aspect)
-        seed, shown = plan.study.seed, (_digest(self.pair), wording, str(self.swapped))
-        return f"{_pair_id(seed, self.pair)}-{stream_seed(seed, 'votes', 'question', *shown):032x}"
-
-
-def _digest(pair: Pair) -> str:
-    return hashlib.sha256(canonical(pair).encode()).hexdigest()
-
-
-def _pair_id(seed: int, pair: Pair) -> str:
-    return f"q{stream_seed(seed, 'votes', 'pair', _digest(pair)):032x}"
-
 
 def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
-    """Return (dataset, perturbation, degree) -> its pairs, for all texts that could be made.
-
-    Raises UserError if texts are not made yet, or the study perturbs nothing.
-    """
+    """Return (dataset, perturbation, degree) -> its pairs, for all texts that could be made."""
     cells = [
         (dataset, name, degree)
         for dataset in plan.datasets
@@ -95,12 +79,10 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
     if not cells:
         reason, todo = "no text is perturbed", "add `perturbations`, and a method that uses them"
         raise form.nothing_to_ask(plan, reason, todo)
-    datasets = list(dict.fromkeys(dataset for dataset, *_ in cells))
-    files = [f"items/{dataset}" for dataset in datasets]
-    files += [f"targets/{dataset}/original" for dataset in datasets]
-    files += [f"targets/{dataset}/{name}.{degree}" for dataset, name, degree in cells]
-    form.check_made([out / f"{file}.parquet" for file in files])
-    subjects = {dataset: form.subjects_of(plan, out, dataset) for dataset in datasets}
+    sets: dict[str, list[str]] = {}
+    for dataset, name, degree in cells:
+        sets.setdefault(dataset, ["original"]).append(f"{name}.{degree}")
+    subjects = form.texts_in(plan, out, sets)
     pairs = {}
     for dataset, name, degree in cells:
         originals = {each.item: each.text for each in subjects[dataset].in_set("original")}
@@ -111,11 +93,25 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
     return pairs
 
 
-def questions_on(plan: Plan, pair: Pair) -> dict[str, Question]:
-    """Return all questions that can be asked about a pair, by id."""
-    aspects = plan.aspects_of(pair.dataset)
-    questions = [Question(pair, aspect, swapped) for aspect in aspects for swapped in (False, True)]
-    return {question.id(plan): question for question in questions}
+def question_of(plan: Plan, subject: Comparison) -> Question[Comparison]:
+    """Return a question on a pair; its id begins with that of its pair."""
+    digest = _digest(subject.pair)
+    wording = form.wording_of(plan, subject.dataset, subject.aspect)
+    name = form.secret(plan, "votes", "question", digest, wording, str(subject.swapped))
+    pair = form.secret(plan, "votes", "pair", digest)
+    return Question(f"q{pair}-{name}", form.COMPARED + form.UNDECIDED, subject)
+
+
+def _digest(pair: Pair) -> str:
+    return hashlib.sha256(canonical(pair).encode()).hexdigest()
+
+
+def questions_on(plan: Plan, pairs: Iterable[Pair]) -> Iterator[Question[Comparison]]:
+    """Yield all questions that can be asked about pairs."""
+    for pair in pairs:
+        for aspect in plan.aspects_of(pair.dataset):
+            for swapped in (False, True):
+                yield question_of(plan, Comparison(pair, aspect, swapped))
 
 
 # --- pages -------------------------------------------------------------------------------------
@@ -124,11 +120,10 @@ def questions_on(plan: Plan, pair: Pair) -> dict[str, Question]:
 def make(
     plan: Plan, out: Path, folder: Path, *, pairs: int, voters: int, questions: int
 ) -> form.Made[Pair]:
-    """Write the pages of a study whose texts are in `out` into a folder.
+    """Write the pages of a study into a folder.
 
     `pairs` of each perturbation, degree and dataset are shown to `voters` people each. A page
-    has at most `questions` questions, but at least one pair. Raises UserError for a number below 1,
-    if texts are missing, and if there is nothing to ask.
+    has at most `questions` questions, but at least one pair.
     """
     form.check_numbers(pairs=pairs, voters=voters, questions=questions)
     drawn: form.Drawn[Pair] = {}
@@ -194,9 +189,9 @@ def _items(
     for aspect in form.shuffled(aspects, rng):
         rated = [pair for pair in pairs if aspect in plan.aspects_of(pair.dataset)]
         for pair, swapped in form.half_swapped(rated, rng):
-            question = Question(pair, aspect, swapped)
-            asked = form.Question(question.id(plan), form.COMPARED + form.UNDECIDED)
-            yield form.item_about(plan, question, [asked], question.texts, pair.source)
+            subject = Comparison(pair, aspect, swapped)
+            asked = [question_of(plan, subject)]
+            yield form.item_about(plan, subject, asked, subject.texts, pair.source)
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -220,27 +215,18 @@ class Effect(NamedTuple):
 
 
 def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> Results:
-    """Return the results of a folder of answers, of a study whose texts are in `out`.
+    """Return the results of a folder of answers.
 
     `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the perturbation
-    should lower the aspect, 0 if not. Raises UserErrors for answers that do not match the
-    questions, UserError for a table in another format, and if answers or texts are missing.
+    should lower the aspect, 0 if not.
     """
     hopes = _expected(expected) if expected else {}
     pairs = chain.from_iterable(pairs_of(plan, out).values())
-    pair_of = {_pair_id(plan.study.seed, pair): pair for pair in pairs}
-
-    @cache  # people judge only few pairs of a large study
-    def questions(pair_id: str) -> dict[str, Question]:
-        return questions_on(plan, pair_of[pair_id]) if pair_id in pair_of else {}
-
-    def find(name: str) -> Asked[Question] | None:
-        question = questions(name.partition("-")[0]).get(name)
-        return Asked(question, OPTIONS) if question else None
-
+    named = {form.secret(plan, "votes", "pair", _digest(pair)): pair for pair in pairs}
+    find = form.finder(named, partial(questions_on, plan))
     responses = form.read_responses(folder, lambda _: find)
     tally = _tallied(responses)
-    votes: list[Measured] = []
+    votes: Statistics = {}
     effects: dict[str, Table] = {}
     cards = []
     for criterion in sorted({split(aspect)[1] or "" for _, aspect in tally}):
@@ -248,15 +234,14 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
         for aspect in ["", *sorted({split(name)[0] for _, name in part})]:
             some = {key: n for key, n in part.items() if aspect in ("", split(key[1])[0])}
             for name, estimate in _estimates(plan.study.seed, some, hopes).items():
-                votes.append(Measured((criterion, aspect, name), estimate))
+                votes[criterion, aspect, name] = estimate
         rows = _effects(part, hopes)
-        effects[f"effects.{criterion}.csv" if criterion else "effects.csv"] = Table(
-            Effect._fields, rows
-        )
+        name = f"effects.{criterion}.csv" if criterion else "effects.csv"
+        effects[name] = Table(Effect._fields, rows)
         cards += _card(f"votes-{plan.study.study}", criterion, rows)
     lines = [
         f"{criterion or 'default wording'}: {name} {form.formatted(estimate)}"
-        for (criterion, aspect, name), estimate in votes
+        for (criterion, aspect, name), estimate in votes.items()
         if not aspect
     ]
     tables = {"votes.csv": form.measured_table(["criterion", "aspect", "statistic"], votes)}
@@ -264,11 +249,12 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     return Results("votes", len(responses), about, tables | effects, lines, cards)
 
 
-def _tallied(responses: Iterable[Response[Question]]) -> Tally:
+def _tallied(responses: Iterable[Response[Comparison]]) -> Tally:
     """Return the votes as if the original always came first, sorted by pair and aspect."""
     tally: dict[tuple[Pair, str], Counts] = {}
     for response in responses:
-        for ((pair, aspect, swapped), _), option in response.given:
+        for question, option in response.given:
+            pair, aspect, swapped = question.subject
             vote = SWAPPED.get(option, option) if swapped else option
             counts = tally.setdefault((pair, aspect), np.zeros(len(OPTIONS), dtype=np.int64))
             counts[OPTIONS.index(vote)] += 1

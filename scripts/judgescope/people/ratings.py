@@ -14,10 +14,10 @@ import numpy as np
 from numpy.random import Generator
 
 from judgescope.core.canonical import canonical
-from judgescope.core.rng import stream, stream_seed
+from judgescope.core.rng import stream
 from judgescope.engines.base import Subject
 from judgescope.people import form
-from judgescope.people.form import Asked, Response, Results, Table
+from judgescope.people.form import Response, Results, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
@@ -28,29 +28,20 @@ RATINGS = "rating_{}"
 
 
 class Rating(NamedTuple):
-    """The question of how good a text is in an aspect."""
+    """The subject of a question: how good a text is in an aspect."""
 
     dataset: str
     aspect: str
     subject: Subject
 
-    def id(self, plan: Plan) -> str:
-        """Return the question's id, which reveals nothing to people."""
-        place, text = (self.dataset, self.aspect), self.subject
-        shown = form.wording_of(plan, *place), form.rating_options(plan, *place)
-        content = canonical([self.dataset, text.target, text.source, text.text, *shown])
-        return f"r{stream_seed(plan.study.seed, 'ratings', 'question', content):032x}"
 
-
+Question = form.Question[Rating]
 Ratings = Mapping[Rating, Sequence[float | None]]
 """Question -> the rating of each rater, None if a rater gave none."""
 
 
-def questions_of(plan: Plan, out: Path) -> list[Rating]:
-    """Return all questions that a study can ask, in the order of datasets, aspects and texts.
-
-    Raises UserError if texts are not made yet, or there are none.
-    """
+def ratings_of(plan: Plan, out: Path) -> list[Rating]:
+    """Return all ratings that a study can ask for, in the order of datasets, aspects and texts."""
     scaled = {}
     for name in plan.evaluated:
         card = plan.datasets[name]
@@ -65,49 +56,59 @@ def questions_of(plan: Plan, out: Path) -> list[Rating]:
             "no texts by systems have an aspect with a stepped scale",
             "use a dataset with texts by systems, and give its aspects' scales a `step`",
         )
-    files = [[f"items/{name}.parquet", f"targets/{name}/systems.parquet"] for name in scaled]
-    form.check_made([out / path for paths in files for path in paths])
-    texts = {name: form.subjects_of(plan, out, name).in_set("systems") for name in scaled}
+    texts = form.texts_in(plan, out, {name: ["systems"] for name in scaled})
     return [
         Rating(name, aspect, subject)
         for name, aspects in scaled.items()
         for aspect in aspects
-        for subject in sorted(texts[name], key=lambda each: each.target)
+        for subject in sorted(texts[name].in_set("systems"), key=lambda each: each.target)
     ]
 
 
+def question_of(plan: Plan, rating: Rating) -> Question:
+    """Return the question that asks for a rating."""
+    dataset, aspect, text = rating
+    options = form.rating_options(plan, dataset, aspect)
+    shown = [dataset, text.target, text.source, text.text, form.wording_of(plan, dataset, aspect)]
+    name = form.secret(plan, "ratings", "question", canonical([*shown, options]))
+    return Question(f"r{name}", options, rating)
+
+
 def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> form.Made[Rating]:
-    """Write the pages of a study whose texts are in `out` into a folder.
+    """Write the pages of a study into a folder.
 
     `texts` is the number drawn from each dataset, in turn from its systems and items; all voters
-    rate each text on every aspect. Raises UserError for a number below 1, if texts are missing, and
-    if there is nothing to ask.
+    rate each text on every aspect.
     """
     form.check_numbers(texts=texts, voters=voters)
-    questions = questions_of(plan, out)
+    ratings = ratings_of(plan, out)
     drawn: form.Drawn[Rating] = {}
-    for dataset in dict.fromkeys(question.dataset for question in questions):
-        asked = [question for question in questions if question.dataset == dataset]
+    for dataset in dict.fromkeys(rating.dataset for rating in ratings):
+        asked = [rating for rating in ratings if rating.dataset == dataset]
         chosen = form.balanced(
-            list(dict.fromkeys(question.subject for question in asked)),
+            list(dict.fromkeys(rating.subject for rating in asked)),
             stream(plan.study.seed, "ratings", "texts", dataset),
             texts,
             kind=lambda subject: subject.system,
             item=lambda subject: subject.item,
         )
-        drawn[dataset,] = [question for question in asked if question.subject in chosen]
+        drawn[dataset,] = [rating for rating in asked if rating.subject in chosen]
     return form.ask(plan, folder, "ratings", drawn, partial(_items, plan), voters=voters)
 
 
 def _items(plan: Plan, ratings: list[Rating], rng: Generator) -> list[form.Item]:
     """Return a voter's questions, aspect by aspect."""
-    items = []
-    for group in form.by_aspect(ratings, rng):
-        for rating in form.shuffled(group, rng):
-            options = form.rating_options(plan, rating.dataset, rating.aspect)
-            questions, text = [form.Question(rating.id(plan), options)], rating.subject
-            items.append(form.item_about(plan, rating, questions, [text.text], text.source))
-    return items
+    return [
+        form.item_about(
+            plan,
+            rating,
+            [question_of(plan, rating)],
+            [rating.subject.text],
+            rating.subject.source,
+        )
+        for group in form.by_aspect(ratings, rng)
+        for rating in form.shuffled(group, rng)
+    ]
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -116,20 +117,17 @@ def _items(plan: Plan, ratings: list[Rating], rng: Generator) -> list[form.Item]
 def read(plan: Plan, out: Path, folder: Path) -> Results:
     """Return the rated datasets made from a folder of answers: a table and a card for each.
 
-    The raters are the pages' voters. Raises UserErrors for answers that do not match the questions,
-    and UserError if answers or texts are missing.
+    The raters are the pages' voters.
     """
-    asked = {}
-    for rating in questions_of(plan, out):
-        options = form.rating_options(plan, rating.dataset, rating.aspect)
-        asked[rating.id(plan)] = Asked(rating, [value for value, _ in options])
-    responses = form.read_responses(folder, lambda _: asked.get, form.voter_page, one_voter=True)
-    ratings = _ratings(plan, [rating for rating, _ in asked.values()], responses)
+    known = [question_of(plan, rating) for rating in ratings_of(plan, out)]
+    find = {question.id: question for question in known}.get
+    responses = form.read_responses(folder, lambda _: find, form.voter_page, one_voter=True)
+    ratings = _ratings(plan, [question.subject for question in known], responses)
     tables, cards, lines = {}, [], []
-    for dataset in dict.fromkeys(question.dataset for question in ratings):
+    for dataset in dict.fromkeys(rating.dataset for rating in ratings):
         rated = {each: values for each, values in ratings.items() if each.dataset == dataset}
-        aspects = list(dict.fromkeys(question.aspect for question in rated))
-        texts = list(dict.fromkeys(question.subject for question in rated))
+        aspects = list(dict.fromkeys(rating.aspect for rating in rated))
+        texts = list(dict.fromkeys(rating.subject for rating in rated))
         rows = []
         for text in texts:
             references = json.dumps(text.references, ensure_ascii=False)
@@ -138,7 +136,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         tables[f"{dataset}-rated.csv"] = Table([*COLUMNS, *map(RATINGS.format, aspects)], rows)
         cards.append(_card(plan, dataset, aspects, texts))
         lines += [f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects]
-    count = sum(value is not None for values in ratings.values() for value in values)
+    count = sum(len(response.answers) for response in responses)
     lines.append("copy each table and its card to config/datasets, then name the card in a study")
     return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
 
@@ -162,13 +160,13 @@ def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[R
     first: dict[str, int] = {}
     given: dict[Rating, dict[int, float]] = {}
     for response in sorted(responses, key=lambda response: response.survey):
-        questions, (voter, voters) = form.page_id(response.answers), response.voter
-        for (rating, _), answer in response.given:
-            if questions not in first:
-                task = plan.datasets[rating.dataset].task
-                first[questions] = raters[task]
+        page, (voter, voters) = response.questions, response.voter
+        for question, answer in response.given:
+            if page not in first:
+                task = plan.datasets[question.subject.dataset].task
+                first[page] = raters[task]
                 raters[task] += voters
-            given.setdefault(rating, {})[first[questions] + voter - 1] = float(answer)
+            given.setdefault(question.subject, {})[first[page] + voter - 1] = float(answer)
     numbers = {name: range(raters[card.task]) for name, card in plan.datasets.items()}
     return {
         rating: [given[rating].get(rater) for rater in numbers[rating.dataset]]
@@ -208,16 +206,16 @@ def _card(
 
 def _agreement(plan: Plan, aspect: str, rated: Ratings) -> str:
     """Return the agreement of the raters of an aspect, as text."""
-    questions = [question for question in rated if question.aspect == aspect]
-    items = sorted({question.subject.item for question in questions})
-    ratings = np.array([rated[question] for question in questions], dtype=np.float64).T
-    scale = plan.scale_of(questions[0].dataset, aspect)
+    ratings = {each: values for each, values in rated.items() if each.aspect == aspect}
+    items = sorted({rating.subject.item for rating in ratings})
+    scale = plan.scale_of(next(iter(ratings)).dataset, aspect)
     level: Measurement = "ordinal" if scale.ordered else "nominal"
+    values = np.array([*ratings.values()], dtype=np.float64).T
     alpha = krippendorff_alpha(
-        ratings,
+        values,
         level=level,
         domain=scale.values() or [],
-        source=np.array([items.index(question.subject.item) for question in questions]),
+        source=np.array([items.index(rating.subject.item) for rating in ratings]),
         weights=None,
     ).estimate
-    return f"{np.isfinite(ratings).sum()} ratings, alpha_{level} {form.formatted(alpha)}"
+    return f"{np.isfinite(values).sum()} ratings, alpha_{level} {form.formatted(alpha)}"

@@ -9,21 +9,21 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from math import fsum, isclose
 from pathlib import Path
 from statistics import fmean
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from judgescope.core.canonical import canonical
-from judgescope.core.rng import stream, stream_seed
+from judgescope.core.rng import stream
 from judgescope.engines.subjects import Subjects
 from judgescope.people import form
-from judgescope.people.form import Asked, Measured, Response, Results, Table
+from judgescope.people.form import Question, Response, Results, Statistics, Table
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import CHOSEN, read_table
 from judgescope.statistics.declared import scale_of
@@ -94,50 +94,58 @@ class Text(NamedTuple):
 
 
 def texts_of(plan: Plan, out: Path, kind: str) -> list[Text]:
-    """Return all texts of a kind; raise UserError if they are not made yet."""
-    files = {name: files_of(plan, out, kind, name) for name in plan.evaluated}
-    form.check_made([path for paths in files.values() for path in paths])
-    read = {RATED: _rated, ROW: _in_rows, GRADED: _graded}[kind]
-    return [
-        text
-        for name, paths in files.items()
-        if paths
-        for text in read(plan, out, form.subjects_of(plan, out, name))
-    ]
+    """Return all texts of a kind, once for each aspect on which their quality is known."""
+    form.check_made([path for name in plan.evaluated for path in files_of(plan, out, kind, name)])
+    texts: list[Text] = []
+    for dataset in plan.evaluated:
+        if names := sets_of(plan, kind, dataset):
+            subjects = Subjects(str(out), dataset, plan.study.seed)
+            texts += [text for name in names for text in _texts(plan, out, kind, name, subjects)]
+    return texts
+
+
+def sets_of(plan: Plan, kind: str, dataset: str) -> dict[str, list[str]]:
+    """Return the sets of a dataset's texts of a kind -> the sets of targets in each."""
+    if kind == RATED:
+        return {"systems": ["systems"]} if plan.datasets[dataset].ratings == "human" else {}
+    perturbed = plan.perturbed(dataset, "chain" if kind == ROW else "graded")
+    # rows that a dataset contains have texts without errors of their own
+    first = ["original"] if kind == ROW and not plan.datasets[dataset].gives_texts else []
+    return {f"{name}.{degree}": [*first, f"{name}.{degree}"] for name, degree in perturbed}
 
 
 def files_of(plan: Plan, out: Path, kind: str, dataset: str) -> list[Path]:
     """Return the files that texts of a kind are read from; none if a dataset has no such texts."""
-    names = []
-    if kind == RATED and plan.datasets[dataset].ratings == "human":
-        names = [f"targets/{dataset}/systems", f"ratings/{dataset}"]
-    elif kind == ROW and (rows := _sets(plan, dataset, "chain")):
-        names = [f"targets/{dataset}/{name}" for name in [*_originals(plan, dataset), *rows]]
-    elif kind == GRADED:
-        sets = _sets(plan, dataset, "graded")
-        names = [f"{table}/{dataset}/{name}" for name in sets for table in ("targets", "graded")]
-    return [out / f"{name}.parquet" for name in [f"items/{dataset}", *names] if names]
+    sets = sets_of(plan, kind, dataset)
+    targets = dict.fromkeys(chain.from_iterable(sets.values()))
+    tables = [f"items/{dataset}", *(f"targets/{dataset}/{name}" for name in targets)]
+    tables += [f"ratings/{dataset}"] if kind == RATED else []
+    tables += [f"graded/{dataset}/{name}" for name in sets] if kind == GRADED else []
+    return [out / f"{table}.parquet" for table in tables if sets]
 
 
-def _sets(plan: Plan, dataset: str, kind: Literal["chain", "graded"]) -> list[str]:
-    return [f"{name}.{degree}" for name, degree in plan.perturbed(dataset, kind)]
-
-
-def _originals(plan: Plan, dataset: str) -> list[str]:
-    """Return the set of texts without errors; rows that a dataset contains have their own."""
-    return [] if plan.datasets[dataset].gives_texts else ["original"]
-
-
-def _rated(plan: Plan, _: Path, subjects: Subjects) -> Iterator[Text]:
-    """Yield the texts that people rated, once for each aspect."""
+def _texts(plan: Plan, out: Path, kind: str, name: str, subjects: Subjects) -> Iterator[Text]:
+    """Yield the texts of a set whose quality is known, those of graded sets if on the scale."""
     dataset = subjects.dataset
+    parts = sets_of(plan, kind, dataset)[name]
+    texts = [text for part in parts for text in subjects.in_set(part)]
+    ratings = subjects.ratings if kind == RATED else {}
+    if kind == GRADED:
+        for row in read_table("graded", out / "graded" / dataset / f"{name}.parquet").to_pylist():
+            if row["status"] == CHOSEN:
+                ratings[row["target"], row["aspect"]] = [row["rating"]]
+    changed = plan.perturbations[name.partition(".")[0]].aspects if kind == ROW else []
     for aspect in plan.plain_aspects(dataset):
-        for subject in subjects.in_set("systems"):
-            if values := sorted(subjects.ratings.get((subject.target, aspect), [])):
-                place = RATED, dataset, "systems", aspect, subject.target, subject.item
+        if changed and aspect not in changed:
+            continue
+        for text in texts:
+            place = kind, dataset, name, aspect, text.target, text.item, text.source, text.text
+            if kind == ROW:
+                yield Text(*place, text.step)
+            elif values := sorted(ratings.get((text.target, aspect), [])):
                 positions = _positions(plan, dataset, aspect, values)
-                mean = fsum(values) / len(values)
-                yield Text(*place, subject.source, subject.text, mean, positions)
+                if positions or kind == RATED:
+                    yield Text(*place, fsum(values) / len(values), positions)
 
 
 def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> tuple[int, ...]:
@@ -147,42 +155,14 @@ def _positions(plan: Plan, dataset: str, aspect: str, ratings: list[float]) -> t
     return tuple(sorted(found)) if len(found) == len(ratings) else ()
 
 
-def _in_rows(plan: Plan, _: Path, subjects: Subjects) -> Iterator[Text]:
-    """Yield the texts in rows, once for each aspect that the row's card names (default: all)."""
-    dataset = subjects.dataset
-    for row in _sets(plan, dataset, "chain"):
-        aspects = plan.perturbations[row.partition(".")[0]].aspects
-        texts = [
-            text for name in [*_originals(plan, dataset), row] for text in subjects.in_set(name)
-        ]
-        for aspect in plan.plain_aspects(dataset):
-            for subject in texts if not aspects or aspect in aspects else ():
-                place = ROW, dataset, row, aspect, subject.target, subject.item
-                yield Text(*place, subject.source, subject.text, subject.step)
-
-
-def _graded(plan: Plan, out: Path, subjects: Subjects) -> Iterator[Text]:
-    """Yield the texts of graded sets whose rating is on the aspect's scale."""
-    dataset = subjects.dataset
-    for name in _sets(plan, dataset, "graded"):
-        made = {subject.target: subject for subject in subjects.in_set(name)}
-        for row in read_table("graded", out / "graded" / dataset / f"{name}.parquet").to_pylist():
-            subject, aspect, rating = made.get(row["target"]), row["aspect"], row["rating"]
-            used = row["status"] == CHOSEN and aspect in plan.plain_aspects(dataset)
-            if subject and used and (at := _positions(plan, dataset, aspect, [rating])):
-                place = GRADED, dataset, name, aspect, subject.target, subject.item
-                yield Text(*place, subject.source, subject.text, rating, at)
-
-
 def name_of(plan: Plan, text: Text) -> str:
     """Return the part of question ids that stands for a text.
 
-    It reveals nothing to people, and changes with the study's seed, with everything shown about the
-    text and its aspect, and with its known quality.
+    It changes with everything shown about the text and its aspect, and with its known quality.
     """
     options = [form.rating_options(plan, text.dataset, text.aspect)] if text.kind == GRADED else []
     shown = canonical([*text, form.wording_of(plan, text.dataset, text.aspect), *options])
-    return f"{stream_seed(plan.study.seed, 'reevaluation', 'text', shown):032x}"
+    return form.secret(plan, "reevaluation", "text", shown)
 
 
 # --- pairs -------------------------------------------------------------------------------------
@@ -194,6 +174,8 @@ class Case(NamedTuple):
     The text of a pair that is known to be better comes first.
     """
 
+    dataset: str
+    aspect: str
     group: str
     texts: tuple[Text, ...]
 
@@ -203,20 +185,9 @@ class Case(NamedTuple):
         return len(self.texts) == 2
 
     @property
-    def dataset(self) -> str:
-        """Return the dataset of the texts."""
-        return self.texts[0].dataset
-
-    @property
-    def aspect(self) -> str:
-        """Return the aspect of the question."""
-        return self.texts[0].aspect
-
-    @property
     def place(self) -> tuple[str, ...]:
         """Return the dataset, aspect, group, set of texts and targets."""
-        targets = (text.target for text in self.texts)
-        return (self.dataset, self.aspect, self.group, self.texts[0].set, *targets)
+        return (*self[:3], self.texts[0].set, *(text.target for text in self.texts))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -224,25 +195,24 @@ class Case(NamedTuple):
         return tuple(sorted({text.item for text in self.texts}))
 
 
+Shown = tuple[Case, bool]
+"""The subject of a question: a case, and whether its better text comes first."""
 Block = tuple[Sequence[Text], Sequence[Text]]
 """Every text of the first makes a pair with every text of the second."""
 
 
+def case_of(group: str, *texts: Text) -> Case:
+    """Return the case of one or two texts."""
+    better_first = tuple(sorted(texts, key=quality, reverse=True))
+    return Case(texts[0].dataset, texts[0].aspect, group, better_first)
+
+
 def pair_of(first: Text, second: Text) -> Case | None:
     """Return the pair that two texts form, in either order, or None."""
-    kind, group = first.kind, None
     if first[:4] != second[:4]:  # texts of another kind, dataset, set or aspect
         return None
-    if kind == RATED:
-        ratings = agreed(first), agreed(second)
-        if ratings[0] is None or ratings[1] is None:
-            group = NEW if {*ratings} & {*nearly(first), *nearly(second)} else None
-        elif abs(ratings[0] - ratings[1]) == 1:
-            group = ORIGINAL
-    elif kind == ROW and first.item == second.item and abs(first.level - second.level) == 1:
-        group = ROW
-    texts = sorted((first, second), key=quality, reverse=True)
-    return Case(group, tuple(texts)) if group else None
+    pairs = [group for group, blocks in blocks_of([first, second]).items() if any(map(all, blocks))]
+    return case_of(pairs[0], first, second) if pairs else None
 
 
 def quality(text: Text) -> float:
@@ -266,8 +236,20 @@ def nearly(text: Text) -> list[int]:
     return [at for at in (low, high) if text.positions.count(at) == len(text.positions) - 1]
 
 
-def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
-    """Return group -> the pairs of rated texts of one aspect; each pair is in one block."""
+def blocks_of(texts: Sequence[Text]) -> dict[str, list[Block]]:
+    """Return group -> the pairs of texts of one kind; each pair is in one block.
+
+    Rated texts are of one aspect. Texts in rows form pairs with texts of the same item that have an
+    error more or less. Texts of graded sets form no pairs.
+    """
+    if {text.kind for text in texts} == {ROW}:
+        ordered = sorted(texts, key=lambda text: (text.set, text.aspect, text.item, text.level))
+        rows: list[Block] = [
+            ((fewer,), (more,))
+            for fewer, more in pairwise(ordered)
+            if fewer[:4] == more[:4] and fewer.item == more.item and more.level - fewer.level == 1
+        ]
+        return {ROW: rows}
     alike: dict[int, list[Text]] = {}
     close: dict[int, list[Text]] = {}
     for text in sorted(texts, key=lambda text: text.target):
@@ -281,8 +263,8 @@ def blocks_of(texts: Iterable[Text]) -> dict[str, list[Block]]:
     }
 
 
-def drawn(blocks: Sequence[Block], rng: Generator, limit: int) -> list[Case]:
-    """Draw up to `limit` pairs of the blocks without replacement.
+def drawn(group: str, blocks: Sequence[Block], rng: Generator, limit: int) -> list[Case]:
+    """Draw up to `limit` pairs of a group's blocks without replacement.
 
     Pairs whose sources no earlier pair has come first: more texts are judged, and each pair adds
     information. A smaller draw is the beginning of a larger one, up to POOL.
@@ -297,8 +279,7 @@ def drawn(blocks: Sequence[Block], rng: Generator, limit: int) -> list[Case]:
         block = bisect_right(ends, at)
         firsts, seconds = blocks[block]
         one, other = divmod(ends[block] - 1 - at, len(seconds))
-        pair = pair_of(firsts[one], seconds[other])
-        assert pair, "every combination in a block is a pair"
+        pair = case_of(group, firsts[one], seconds[other])
         if used.isdisjoint(pair.sources):
             used.update(pair.sources)
             first.append(pair)
@@ -330,11 +311,10 @@ def make(
     pairs: int | None = None,
     voters: int = 2,
 ) -> form.Made[Case]:
-    """Write the pages of a study whose tables are in `out`, about texts of some `kinds`.
+    """Write the pages of a study about texts of some `kinds` into a folder.
 
     `pairs` is the number of drawn pairs: of rated texts for each dataset, aspect and group, of
-    texts in rows for each dataset; also of single texts of graded sets. Raises UserError for a
-    number below 1, if tables are missing, and if there is nothing to ask.
+    texts in rows for each dataset; also of single texts of graded sets.
     """
     if pairs is None:
         pairs = RATED_PAIRS if RATED in kinds else CONSTRUCTED_PAIRS
@@ -362,17 +342,13 @@ def _drawn(seed: int, texts: Iterable[Text], limit: int) -> form.Drawn[Case]:
         places.setdefault((text.kind, text.dataset, aspect), []).append(text)
     result: form.Drawn[Case] = {}
     for (kind, *place), some in places.items():
+        rngs = partial(stream, seed, "reevaluation", *place)
         if kind == GRADED:
-            chosen = sampled(some, stream(seed, "reevaluation", *place, GRADED), limit)
-            result[*place, GRADED] = [Case(GRADED, (text,)) for text in chosen]
+            texts = sampled(some, rngs(GRADED), limit)
+            result[*place, GRADED] = [case_of(GRADED, text) for text in texts]
             continue
-        blocks = blocks_of(some)
-        if kind == ROW:  # the texts of one item, of which one has an error more
-            ordered = sorted(some, key=lambda text: (text.set, text.aspect, text.item, text.level))
-            blocks = {ROW: [((a,), (b,)) for a, b in pairwise(ordered) if pair_of(a, b)]}
-        for group, pairs in blocks.items():
-            rng = stream(seed, "reevaluation", *place, group)
-            result[*place, group] = drawn(pairs, rng, limit)
+        for group, blocks in blocks_of(some).items():
+            result[*place, group] = drawn(group, blocks, rngs(group), limit)
     return result
 
 
@@ -384,16 +360,25 @@ def _items(plan: Plan, cases: list[Case], rng: Generator) -> list[form.Item]:
             alike = [case for case in group if case.is_pair == is_pair]
             for case, swapped in form.half_swapped(alike, rng) if alike else ():
                 texts = case.texts[::-1] if swapped else case.texts
-                name = f"q{'-'.join(name_of(plan, text) for text in texts)}"
-                questions = [form.Question(name, _options(plan, case))]
                 sources = [text.source for text in texts[: len(case.sources)]]
                 shown = [text.text for text in texts]
+                questions = questions_on(plan, texts)
                 items.append(form.item_about(plan, case, questions, shown, *sources))
     return items
 
 
-def _options(plan: Plan, case: Case) -> form.Options:
-    return form.COMPARED if case.is_pair else form.rating_options(plan, case.dataset, case.aspect)
+def questions_on(plan: Plan, texts: tuple[Text, ...]) -> list[Question[Shown]]:
+    """Return the question on texts as they are shown, or none if they are not a case."""
+    case, options = None, form.COMPARED
+    if len(texts) == 2:
+        case = pair_of(*texts)
+    elif len(texts) == 1 and texts[0].kind == GRADED:
+        case = case_of(GRADED, *texts)
+        options = form.rating_options(plan, case.dataset, case.aspect)
+    if case is None:
+        return []
+    name = f"q{'-'.join(name_of(plan, text) for text in texts)}"
+    return [Question(name, options, (case, case.texts == texts))]
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -411,35 +396,15 @@ class Judged(NamedTuple):
 
 
 Tally = Mapping[Case, Judged]
-Shown = tuple[Case, bool]
-"""A case, and whether its better text comes first."""
 
 
 def finder(plan: Plan, texts: Iterable[Text]) -> form.Find[Shown]:
     """Return a function that finds questions about texts by their ids."""
-    named = {name_of(plan, text): text for text in texts}
-
-    def find(question: str) -> Asked[Shown] | None:
-        names = question[1:].split("-")
-        shown = [named[name] for name in names if name in named]
-        if question[:1] != "q" or len(names) > 2 or len(shown) < len(names):
-            return None
-        case = Case(GRADED, (shown[0],)) if shown[0].kind == GRADED else None
-        case = pair_of(*shown) if len(shown) == 2 else case
-        if case is None:
-            return None
-        options = [answer for answer, _ in _options(plan, case)]
-        return Asked((case, case.texts[0] is shown[0]), options)
-
-    return find
+    return form.finder({name_of(plan, text): text for text in texts}, partial(questions_on, plan))
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
-    """Return the results of a folder of answers, of a study whose tables are in `out`.
-
-    Raises UserErrors for answers that do not match the questions, and UserError if answers or
-    tables are missing.
-    """
+    """Return the results of a folder of answers, about texts of all kinds that were made."""
     files = {
         kind: [path for name in plan.evaluated for path in files_of(plan, out, kind, name)]
         for kind in NEEDS
@@ -448,29 +413,28 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     find = finder(plan, (text for kind in made or NEEDS for text in texts_of(plan, out, kind)))
     responses = form.read_responses(folder, lambda _: find, form.voter_page, one_voter=True)
     tally = _tallied(responses)
-    rows = [row for name in plan.evaluated for row in _statistics(name, tally)]
+    statistics: Statistics = {}
+    for dataset in plan.evaluated:
+        statistics |= _statistics(dataset, tally)
     pairs: list[Sequence[object]] = []
     texts: list[Sequence[object]] = []
     for case, (judgments, missing) in tally.items():
+        dataset, aspect, _, *place = case.place
+        levels = [text.level for text in case.texts]
+        signs = Counter((judgment > 0) - (judgment < 0) for judgment in judgments)
+        same, worse, better = signs[0], signs[-1], signs[1]
         if case.is_pair:
-            counts = [judgments.count(judgment) for judgment in (1, -1, 0)]
-            pairs.append((*case.place, *(text.level for text in case.texts), *counts, missing))
+            pairs.append((*case.place, *levels, better, worse, same, missing))
         else:
-            dataset, aspect, _, *place = case.place
-            signs = [
-                judgments.count(0),
-                sum(n < 0 for n in judgments),
-                sum(n > 0 for n in judgments),
-            ]
             steps = sum(map(abs, judgments))
-            texts.append((dataset, aspect, *place, case.texts[0].level, *signs, missing, steps))
+            texts.append((dataset, aspect, *place, *levels, same, worse, better, missing, steps))
     tables = {
-        "reevaluation.csv": form.measured_table(STATISTICS, rows),
+        "reevaluation.csv": form.measured_table(STATISTICS, statistics),
         "pairs.csv": Table(PAIRS, pairs),
         "texts.csv": Table(TEXTS, texts),
     }
     groups: dict[tuple[str, str], list[str]] = {}
-    for (dataset, aspect, group, statistic), estimate in rows:
+    for (dataset, aspect, group, statistic), estimate in statistics.items():
         if not aspect:
             number = LINE[statistic].format(form.formatted(estimate), estimate.value)
             groups.setdefault((dataset, group), []).append(number)
@@ -488,8 +452,9 @@ def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
     judgments: dict[Case, list[int]] = {}
     planned: Counter[Case] = Counter()
     for response in responses:
-        for ((case, better_first), options), answer in response.given:
-            position = options.index(answer)
+        for question, answer in response.given:
+            case, better_first = question.subject
+            position = question.values.index(answer)
             if case.is_pair:
                 judgment = (1, -1, 0)[position] * (1 if better_first else -1)
             else:
@@ -502,13 +467,12 @@ def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
     }
 
 
-def _statistics(dataset: str, tally: Tally) -> Iterator[Measured]:
-    """Yield a dataset's statistics by group, over all aspects ("") and for each aspect."""
+def _statistics(dataset: str, tally: Tally) -> Statistics:
+    """Return a dataset's statistics by group, over all aspects ("") and for each aspect."""
     cases = {case: judged for case, judged in tally.items() if case.dataset == dataset}
-    if not cases:
-        return
     items = sorted({source for case in cases for source in case.sources})
     weights = deletions(len(items))
+    statistics: Statistics = {}
     for aspect in ["", *sorted({case.aspect for case in cases})]:
         for group, parts in GROUPS.items():
             some = {
@@ -518,7 +482,8 @@ def _statistics(dataset: str, tally: Tally) -> Iterator[Measured]:
             }
             if {case.group for case in some} == parts:
                 for name, estimate in _estimates(group, some, items, weights).items():
-                    yield Measured((dataset, aspect, group, name), estimate)
+                    statistics[dataset, aspect, group, name] = estimate
+    return statistics
 
 
 def _estimates(

@@ -5,7 +5,7 @@ Wang et al. 2024 (DHP), appendix C, ask ten experts.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.people import form
-from judgescope.people.form import Asked, Page, Response
+from judgescope.people.form import Page, Question, Response
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Weights
 from judgescope.schema.loading import validate_card
@@ -46,7 +46,9 @@ def pages_of(plan: Plan) -> Iterator[Page]:
         shown = canonical({"task": task, "aspects": about, "issues": issues})
         survey = hashlib.sha256(shown.encode()).hexdigest()[:16]
         options = tuple((aspect, name) for aspect, (name, _) in about.items())
-        items = [form.Item((form.Question(each, options, issues[each]),)) for each in issues]
+        items = [
+            form.Item((Question(each, options, each, issue),)) for each, issue in issues.items()
+        ]
         yield Page("weights", task, f"{task}.html", survey, items, definitions=[*about.values()])
 
 
@@ -68,52 +70,48 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     A weight is the share of the voters who chose the aspect. Raises UserErrors for answers that do
     not match the study's pages.
     """
-    known = {(page.id, page.task): page for page in pages_of(plan)}
+    known = {
+        (page.id, page.task): {item.id: item.questions[0] for item in page.items}
+        for page in pages_of(plan)
+    }
 
-    def asked(response: Response[str]) -> dict[str, Asked[str]]:
-        page = known.get((response.survey, response.task))
-        questions = [item.questions[0] for item in page.items] if page else []
-        return {each.id: Asked(each.id, [*dict(each.options)]) for each in questions}
+    def asked(response: Response[object]) -> dict[str, Question[object]]:
+        return known.get((response.survey, response.task), {})
 
-    def page_id(response: Response[str]) -> str | None:
+    def page_id(response: Response[object]) -> str | None:
         return response.survey if response.answers.keys() == asked(response).keys() else None
 
-    votes: dict[str, list[Mapping[str, str]]] = {}
-    for response in form.read_responses(folder, lambda response: asked(response).get, page_id):
-        votes.setdefault(response.task, []).append(response.answers)
-    answered = {page.task: page for page in known.values() if page.task in votes}
+    responses = form.read_responses(folder, lambda response: asked(response).get, page_id)
     weights: dict[str, dict[str, dict[str, float]]] = {}
-    for task, page in answered.items():
-        for [question] in (item.questions for item in page.items):
-            count = Counter(answers[question.id] for answers in votes[task])
-            chosen = [aspect for aspect, _ in question.options if count[aspect]]
-            shares = {aspect: count[aspect] / len(votes[task]) for aspect in chosen}
-            weights.setdefault(task, {})[question.id] = shares
+    voters: dict[str, int] = {}
+    alphas: dict[str, float | None] = {}
+    lines = []
+    for (_, task), questions in known.items():
+        votes = [response.answers for response in responses if response.task == task]
+        if not votes:
+            continue
+        voters[task], weights[task] = len(votes), {}
+        for question in questions.values():
+            count = Counter(answers[question.id] for answers in votes)
+            chosen = [aspect for aspect in question.values if count[aspect]]
+            weights[task][question.id] = {each: count[each] / len(votes) for each in chosen}
+        aspects = next(iter(questions.values())).values
+        alphas[task] = alpha = krippendorff_alpha(
+            np.array([[aspects.index(each[name]) for name in questions] for each in votes], float),
+            level="nominal",
+            domain=range(len(aspects)),
+            source=np.arange(len(questions)),
+            weights=None,
+        ).estimate.value
+        shown = "undefined" if alpha is None else f"{alpha:.2f}"
+        asked_of = f"{len(votes)} voters, {len(questions)} questions"
+        lines.append(f"{task}: {asked_of}, agreement (nominal alpha) {shown}")
     content = {
         "weights": name,
         "name": f"a survey for the study {plan.study.study}",
         "tasks": weights,
-        "voters": {task: len(votes[task]) for task in answered},
-        "agreement": {task: _alpha(page, votes[task]) for task, page in answered.items()},
+        "voters": voters,
+        "agreement": alphas,
     }
     card: Weights = validate_card("weights", content, name)
-    lines = []
-    for task, alpha in card.agreement.items():
-        questions = f"{card.voters[task]} voters, {len(answered[task].items)} questions"
-        shown = "undefined" if alpha is None else f"{alpha:.2f}"
-        lines.append(f"{task}: {questions}, agreement (nominal alpha) {shown}")
     return card, lines
-
-
-def _alpha(page: Page, votes: list[Mapping[str, str]]) -> float | None:
-    """Return Krippendorff's nominal alpha of voters over questions, None if it is undefined."""
-    options = dict(page.items[0].questions[0].options)
-    numbers = {aspect: float(number) for number, aspect in enumerate(options)}
-    ratings = [[numbers[answers[item.id]] for item in page.items] for answers in votes]
-    return krippendorff_alpha(
-        np.array(ratings),
-        level="nominal",
-        domain=list(numbers.values()),
-        source=np.arange(len(page.items)),
-        weights=None,
-    ).estimate.value

@@ -12,7 +12,7 @@ import pytest
 
 from browser import Browser, browser, needs_browser
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.errors import COUNTS, LABELS, SPAN, WHY, Error, read
+from judgescope.people.errors import COUNTS, OPTIONS, SPAN, WHY, Error, read
 from judgescope.people.form import Page, Results, page_id
 from judgescope.plan.study import Plan
 from judgescope.report.html import script_hash
@@ -41,10 +41,10 @@ def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> No
     }
     assert len(errors) == 12 and errors.keys() <= asked.keys()
     for name, error in errors.items():
-        assert asked[name] == list(LABELS[WHY]) == list(EXPLANATIONS)
+        assert asked[name] == list(dict(OPTIONS[WHY])) == list(EXPLANATIONS)
         span = asked.get(name.replace("-why", "-span"))
-        assert span == (list(LABELS[SPAN]) if error.location else None)
-    assert list(LABELS[SPAN]) == list(SPANS)
+        assert span == (list(dict(OPTIONS[SPAN])) if error.location else None)
+    assert list(dict(OPTIONS[SPAN])) == list(SPANS)
     # nothing is preset, and nothing need be answered
     assert not any({"checked", "required"} & set(radio) for radio in parsed.named("input"))
 

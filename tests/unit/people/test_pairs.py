@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.form import page_id
-from judgescope.people.pairs import Question, read, sets_of
+from judgescope.people.pairs import Comparison, read, sets_of
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.confusion import expectations
@@ -180,7 +180,7 @@ def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
 # --- answers ---------------------------------------------------------------------------------
 
 
-def honest(question: Question) -> str:
+def honest(question: Comparison) -> str:
     """Return what perturbations do here: typos lower fluency, reordering lowers coherence."""
     harm = {"random-typos": "fluency", "reordering": "coherence"}
     return "A" if harm[question.pair.perturbation] == split(question.aspect)[0] else "C"

@@ -47,7 +47,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
 
 def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Case]]:
     rng = np.random.default_rng(seed)
-    return {group: drawn(blocks, rng, most) for group, blocks in blocks_of(texts).items()}
+    return {group: drawn(group, blocks, rng, most) for group, blocks in blocks_of(texts).items()}
 
 
 # --- pairs -----------------------------------------------------------------------------------

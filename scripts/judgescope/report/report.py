@@ -173,6 +173,11 @@ class Report:
         judges = [self._judge(name) for name in self.spec.study.judges]
         return sorted(judges, key=lambda judge: judge.control)
 
+    def judges_of(self, rows: Rows) -> list[Judge]:
+        """Return the judges that rows are of."""
+        names = {*rows.names("judge")}
+        return [judge for judge in self.judges if judge.id in names]
+
     @cached_property
     def perturbations(self) -> list[Perturbation]:
         """Return the study's perturbations in every degree that a table has."""

@@ -151,6 +151,14 @@ def aspect_columns(report: Report, aspects: Iterable[str], **where: Unpack[Place
     return [Column(report.aspect(aspect), where={**where, "aspect": aspect}) for aspect in aspects]
 
 
+def aspect_or_mean(report: Report, aspect: str) -> str:
+    """Return the name of an aspect, or of the mean over aspects, with the criterion, if any."""
+    plain, *criterion = aspect.split(".", 1)
+    if plain != AVERAGE:
+        return report.aspect(aspect)
+    return " ".join(["mean over aspects", *(f"({one})" for one in criterion)])
+
+
 def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
     """Return a group of lines for each aspect."""
     return [RowGroup(report.aspect(aspect), {"aspect": aspect}) for aspect in aspects]

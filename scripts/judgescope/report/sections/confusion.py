@@ -53,12 +53,9 @@ def section(report: Report, dataset: Dataset, every: Rows) -> Iterator[Block]:
     Then what other forms and wordings change.
     """
     for criterion in every.where(statistic=SUMS).names("criterion"):
-        rows, name = (
-            every.where(criterion=criterion),
-            tables.with_criterion(dataset.name, criterion),
-        )
-        known = rows.where(statistic="delta").defined.names("judge")
-        present = [judge for judge in report.judges if judge.id in known]
+        rows = every.where(criterion=criterion)
+        name = tables.with_criterion(dataset.name, criterion)
+        present = report.judges_of(rows.where(statistic="delta").defined)
         yield from _heat_maps(report, rows, present, name)
         table = tables.TableSpec(
             f"{name}: wanted and unwanted drops.",
@@ -201,9 +198,9 @@ def _pairs(report: Report, rows: Rows, about: str) -> Figure:
     }
     aspects, others = (list(dict.fromkeys(place[at] for place in pairs)) for at in (1, 2))
     names = {aspect: report.aspect(aspect) for aspect in (*aspects, *others)}
-    panels, bodies, present = [], [], rows.names("judge")
+    panels, bodies = [], []
     diagonal = [(name, name) for name in names.values()]
-    for judge in [judge for judge in report.judges if judge.id in present]:
+    for judge in report.judges_of(rows):
         known = {
             (names[one], names[other]): row.value
             for (name, one, other), row in pairs.items()

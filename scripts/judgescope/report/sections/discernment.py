@@ -56,8 +56,7 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     """Yield the bars, judges by perturbation and, folded, effect sizes."""
     cells = rows.names("cell")
     perturbations = [one for one in report.perturbations if one.cell in cells]
-    known = rows.defined.names("judge")
-    if present := [judge for judge in report.judges if judge.id in known]:
+    if present := report.judges_of(rows.defined):
         yield _figure(dataset, rows, present)
         yield _heat(dataset, rows, present, perturbations)
         yield from style_blocks(report, dataset, present)

@@ -10,7 +10,7 @@ from judgescope.report.panels import Ends, TargetSet, panels_spec
 from judgescope.report.report import Dataset, Report, TrainingStep, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.specs import Distilled
-from judgescope.report.tables import AVERAGE, Entry, RowGroup, TableSpec, section_of
+from judgescope.report.tables import AVERAGE, Entry, RowGroup, TableSpec, aspect_or_mean, section_of
 from judgescope.report.words import LEVELS, amount, count, label, listed, plural, spoken
 from judgescope.statistics.registry import statistic
 
@@ -114,17 +114,12 @@ class _Ensemble:
     ) -> elements.Table:
         """Return a table with a column for each aspect; `measure` is what lines show by default."""
         columns = [
-            elements.Column(self._aspect(one), where={"aspect": one}) for one in self.aspects
+            elements.Column(aspect_or_mean(self.report, aspect), where={"aspect": aspect})
+            for aspect in self.aspects
         ]
         places = (columns, groups, *measure, self.judge)
         spec = TableSpec(caption, *places, notes, SOURCE, corner=corner, code=False)
         return spec.filled((), self.rows)
-
-    def _aspect(self, name: str) -> str:
-        plain, _, criterion = name.partition(".")
-        if plain != AVERAGE:
-            return self.report.aspect(name)
-        return f"mean over aspects ({criterion})" if criterion else "mean over aspects"
 
     def _summed(self, name: str, level: str) -> elements.Table:
         """Return one statistic of the ensemble, of its best member, and what each member adds."""
@@ -196,14 +191,15 @@ class _Ensemble:
         for aspect in self.aspects:
             if not (subsets := self._subsets(name, level, aspect)):
                 continue
+            heading = aspect_or_mean(self.report, aspect)
             first, last = (
                 self._at(f"subset_mean_{name}", level, aspect, k=k) for k in (1, self.size)
             )
             if first and last:
-                growth.append(f"{self._aspect(aspect)} from {figures(first)} to {figures(last)}")
+                growth.append(f"{heading} from {figures(first)} to {figures(last)}")
             student, reached = self._at(f"student_{name}", level, aspect, self.student), None
             if student and student.value is not None:
-                students.append(f"{self._aspect(aspect)} {figures(student)}")
+                students.append(f"{heading} {figures(student)}")
                 reached = (student.value, student.ci_low, student.ci_high)
             means = self._subsets(f"subset_mean_{name}", level, aspect)
             whole = self._at(name, level, aspect, self.whole, self.size)
@@ -211,7 +207,7 @@ class _Ensemble:
                 [(row.k, row.value or 0.0) for row in rows] for rows in (subsets, means)
             )
             intervals = _ends(means), _ends([whole] if whole else [])
-            panels.append(TargetSet(self._aspect(aspect), dots, of_means, *intervals, reached))
+            panels.append(TargetSet(heading, dots, of_means, *intervals, reached))
         if not panels:
             return
         summary = (
@@ -335,7 +331,7 @@ def _taught(report: Report, card: Distilled, names: dict[str, str]) -> elements.
                 for split in SPLITS
             ]
             losses = (rows.at(card.judge, loss, aspect=aspect, level=HELD_OUT) for loss in LOSSES)
-            head = "mean over aspects" if aspect == AVERAGE else report.aspect(aspect)
+            head = aspect_or_mean(report, aspect)
             lines.append(elements.Line(head, [*counts, *map(estimate, losses)]))
         examples = sum(row.n for row in rows.where(statistic="taught_examples", level=TRAIN))
         bodies.append(elements.Body(lines, f"{name}: {plural(examples, 'training example')}"))

@@ -56,10 +56,10 @@ def _aspect(
         axis="share of texts found, with 95 % interval",
         statistics=[COMPARED, *SHARES[:2]],
     )
+    counts = rows.where(statistic="class_count")
     matrices = [
-        _matrix(report, dataset, judge, aspect, labels, mine)
-        for judge in report.judges
-        if len(mine := rows.where(judge=judge.id, statistic="class_count"))
+        _matrix(report, dataset, judge, aspect, labels, counts.where(judge=judge.id))
+        for judge in report.judges_of(counts)
     ]
     yield Fold(f"{name}, people's labels and each judge's", matrices)
     compared = report.rows("comparison", dataset.id).where(judged=aspect)

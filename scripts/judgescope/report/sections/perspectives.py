@@ -164,12 +164,11 @@ def _classes(
     report: Report, rows: Rows, people: Rows, aspects: Sequence[str], name: str
 ) -> Iterator[Fold]:
     """Yield, folded, people's classes by those of every judge that has a mean over aspects."""
-    known = rows.where(aspect=tables.AVERAGE).names("judge")
     sizes = {
         aspect: max((row.k for row in people.where(aspect=aspect.partition(".")[0])), default=0)
         for aspect in aspects
     }
-    for judge in [judge for judge in report.judges if judge.id in known]:
+    for judge in report.judges_of(rows.where(aspect=tables.AVERAGE)):
         mine = rows.where(judge=judge.id, statistic="class_count")
         matrices = [
             tables.class_table(
@@ -361,13 +360,12 @@ def _by_distance(
     )
     votes, scores = (table.where(judged=judged).defined for table in (compared, scored))
     if len(scores):
-        present = scored.names("judge")
-        names = {judge: tables.labelled(judge) for judge in report.judges if judge.id in present}
+        names = {judge: tables.labelled(judge) for judge in report.judges_of(scored)}
         title = f"{name}: {aspect}, texts further apart"
         yield _distance_figure(title, caption, "Accuracy", {"": names}, [*scores])
-    real = [judge for judge in report.judges if not judge.control]
     comparing, scoring = (
-        [judge for judge in real if judge.id in table.names("judge")] for table in (votes, scores)
+        [judge for judge in report.judges_of(table) if not judge.control]
+        for table in (votes, scores)
     )
     models = {judge.model for judge in comparing}
     scoring.sort(key=lambda judge: judge.model not in models)

@@ -64,11 +64,12 @@ def section(report: Report, dataset: Dataset, attacked: Rows) -> Iterator[Block]
     of_people = rows.frame["judge"] == tables.PEOPLE
     of_means = rows.frame["aspect"] == tables.AVERAGE
     aspects = Rows(rows.frame[~(of_people | of_means)]).names("judged")
-    per_judge = partial(_per_judge, report, dataset, rows, aspects)
+    columns = tables.aspect_columns(report, aspects)
+    per_judge = partial(_per_judge, report, rows, dataset.name, columns)
     if len(rows.where(statistic=ALPHAS)):
         for aspect in aspects:
             yield from _with_people(report, dataset, rows, aspect)
-        yield _consistency(report, dataset, rows, aspects)
+        yield _consistency(dataset, rows, aspects, columns)
         first, *others = map(per_judge, ALPHAS)
         yield first
         yield Fold(f"{dataset.name}: α of people and judge in other ways", others)
@@ -84,11 +85,13 @@ def section(report: Report, dataset: Dataset, attacked: Rows) -> Iterator[Block]
         details = [per_judge(name, counts=name != SHIFT) for name in HINT_DETAILS]
         yield Fold(f"{dataset.name}: hints in detail", details)
     if len(rows.where(statistic=REASONS)):
-        yield from _reasons(report, dataset, rows, aspects)
+        yield from _reasons(report, dataset, rows, columns)
     yield from attacks(report, dataset, attacked)
 
 
-def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]) -> Table:
+def _consistency(
+    dataset: Dataset, rows: Rows, aspects: Sequence[str], columns: Sequence[Column]
+) -> Table:
     forms = rows.where(statistic="alpha_forms")
     alphas = rows.where(statistic="alpha_ordinal", judge=tables.PEOPLE)
     people = (
@@ -99,7 +102,7 @@ def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence
     return tables.TableSpec(
         f"{dataset.name}: Krippendorff's α, ordinal, of people among themselves and of each "
         "model's forms without a hint, each form treated as a rater.",
-        tables.aspect_columns(report, aspects),
+        columns,
         [tables.RowGroup(lines=lines)],
         statistic="alpha_forms",
         source=SOURCE,
@@ -110,20 +113,16 @@ def _consistency(report: Report, dataset: Dataset, rows: Rows, aspects: Sequence
 
 def _per_judge(
     report: Report,
-    dataset: Dataset,
     rows: Rows,
-    aspects: Sequence[str],
+    title: str,
+    columns: Sequence[Column],
     name: str,
     *,
     counts: bool = False,
 ) -> Table:
-    return tables.TableSpec(
-        f"{dataset.name}; {tables.statistic_caption(name)}.",
-        tables.aspect_columns(report, aspects),
-        statistic=name,
-        source=SOURCE,
-        counts=counts,
-    ).filled(report.judges, rows)
+    caption = f"{title}; {GAPS.get(name) or tables.statistic_caption(name)}."
+    spec = tables.TableSpec(caption, columns, statistic=name, source=SOURCE, counts=counts)
+    return spec.filled(report.judges, rows)
 
 
 def _with_people(
@@ -153,7 +152,7 @@ def _with_people(
 
 
 def _reasons(
-    report: Report, dataset: Dataset, rows: Rows, aspects: Sequence[str]
+    report: Report, dataset: Dataset, rows: Rows, columns: Sequence[Column]
 ) -> Iterator[Block]:
     """Yield the reasons that judges gave, the effect of a hint on them, and replies without any."""
     yield from tables.aspect_chart(
@@ -163,7 +162,8 @@ def _reasons(
         source=SOURCE,
     )
     changed = [name for name in CHANGES if len(rows.where(statistic=name))]
-    shown = [_per_judge(report, dataset, rows, aspects, name) for name in (*REASONS, *changed)]
+    per_judge = partial(_per_judge, report, rows, dataset.name, columns)
+    shown = [*map(per_judge, (*REASONS, *changed))]
     if models := rows.where(statistic=OVER_FORMS).names("judge"):
         gap = f"difference_{OVER_FORMS}"
         lines = [tables.Entry(one, {"judge": one}) for one in models]
@@ -174,7 +174,7 @@ def _reasons(
         caption = f"{dataset.name}; {tables.statistic_caption(OVER_FORMS)}"
         over_forms = tables.TableSpec(
             f"{caption}; with a hint, the difference from that mean.",
-            tables.aspect_columns(report, aspects),
+            columns,
             [tables.RowGroup(lines=lines)],
             statistic=OVER_FORMS,
             source=SOURCE,
@@ -195,22 +195,14 @@ def attacks(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     yield Text(ATTACK_LEAD)
 
     def table(aspect: str, name: str, degree: str) -> Table:
-        plain, _, wording = aspect.partition(".")
-        about = "mean over aspects" if plain == tables.AVERAGE else report.aspect(plain)
-        about += f" ({wording})" if wording else ""
-        caption = f"{dataset.name}, {INJECTED[degree]}, {about}; "
         columns = [
             Column(
                 report.perturbation(attack), where={"aspect": aspect, "cell": f"{attack}.{degree}"}
             )
             for attack in rows.names("perturbation")
         ]
-        return tables.TableSpec(
-            f"{caption}{GAPS.get(name, tables.statistic_caption(name))}.",
-            columns,
-            statistic=name,
-            source=SOURCE,
-        ).filled(report.judges, rows)
+        title = f"{dataset.name}, {INJECTED[degree]}, {tables.aspect_or_mean(report, aspect)}"
+        return _per_judge(report, rows, title, columns, name)
 
     folded: list[Block] = []
     for wording in rows.where(aspect=tables.AVERAGE).names("judged"):
@@ -243,25 +235,24 @@ def forms(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
             described = replace(judge, about=_asked(report, judge))
             models.setdefault(card.model, []).append(described)
     models = {model: judges for model, judges in models.items() if len(judges) > 1}
-    rest, shown = list[Table](), False
-    for level, name in product(LEVELS, FORM_STATISTICS):
-        found = _of_statistic(report, dataset, models, name, level)
-        if shown:
-            rest += [table for table, _ in found]
-        elif found:
-            shown = True
-            for table, rows in found[1:]:
-                known = rows.defined.frame
-                apart = ((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum()
-                summary = (
-                    f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an "
-                    "interval that excludes 0."
-                )
-                title = f"{dataset.name}: effect of the prompt form"
-                axis = f"difference in {label(name)}"
-                yield tables.chart(title, summary, table, axis=axis, across=True)
-            yield found[0][0]
-    if rest:
+    every = [
+        (name, found)
+        for level, name in product(LEVELS, FORM_STATISTICS)
+        if (found := _of_statistic(report, dataset, models, name, level))
+    ]
+    for name, found in every[:1]:
+        for table, rows in found[1:]:
+            known = rows.defined.frame
+            apart = ((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum()
+            summary = (
+                f"{table.caption} Of {plural(len(known), 'difference')}, {apart} have an "
+                "interval that excludes 0."
+            )
+            title = f"{dataset.name}: effect of the prompt form"
+            axis = f"difference in {label(name)}"
+            yield tables.chart(title, summary, table, axis=axis, across=True)
+        yield found[0][0]
+    if rest := [table for _, found in every[1:] for table, _ in found]:
         yield Fold(f"Other correlations and levels, {dataset.name}", rest)
 
 

@@ -158,15 +158,10 @@ def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
     """Return the models on which a set of targets, or judges' analyses, depend."""
-    for kind in (names.ANALYSES, names.WRITTEN):
-        if name.startswith(kind):
-            return [name.removeprefix(kind)]
-    writer = writer_of(plan, dataset, name)
-    if isinstance(writer, cards.GradedPerturbation):
-        comparator = writer.anchors.model if writer.anchors else None
-        own = {model for model in (writer.model, comparator) if model}
-        return sorted(own) or [improvements(plan)[dataset].model]
-    return [writer.model]
+    jobs, perturbation = writings(plan, dataset), name.partition(".")[0]
+    made = [(file, job) for file, job in jobs.items() if job.job != "ask"]
+    models = {job.model for file, job in made if file == name or job.name == perturbation}
+    return sorted(models) or [jobs[names.ORIGINAL].model]
 
 
 def spender(made: str) -> str:

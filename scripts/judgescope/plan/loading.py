@@ -242,14 +242,13 @@ def _criteria(
     shared = set(reader.names("criterion"))
     criteria = {}
     for criterion in study.criteria:
-        if criterion not in worded | shared:
-            raise UserError(
-                "unknown criterion: neither a wording of an aspect nor a criterion card",
-                where=f"{source}, key criteria",
-                got=criterion,
-                allowed=sorted(worded | shared),
-                todo=f"write criteria/{criterion}.yaml, or add a wording to the aspects' cards",
-            )
+        check_known(
+            [criterion],
+            worded | shared,
+            "unknown criterion: neither a wording of an aspect nor a criterion card",
+            where=f"{source}, key criteria",
+            todo=f"write criteria/{criterion}.yaml, or add a wording to the aspects' cards",
+        )
         if criterion in shared and any(criterion not in card.criteria for card in judged):
             criteria[criterion] = reader.read("criterion", criterion, where=source)
     for card in judged:

@@ -346,34 +346,28 @@ class Plan:
 
     def cell_aspects_of(self, dataset: str, model: str | None = None) -> list[CellAspect]:
         """Return a dataset's cells by aspect, or only those that one model answers."""
-        return self._by_model.get((dataset, model), [])
+        cells = self._by_model.get((dataset, model), {})
+        return [part for parts in cells.values() for part in parts]
 
     def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
         """Return a dataset's cells, or only those that one model answers."""
-        return list(self._cells_by_model.get((dataset, model), {}))
-
-    @cached_property
-    def _cells_by_model(self) -> dict[tuple[str, str | None], dict[Cell, None]]:
-        return {
-            place: dict.fromkeys(one.cell for one in parts)
-            for place, parts in self._by_model.items()
-        }
+        return list(self._by_model.get((dataset, model), {}))
 
     def aspects_in(self, cell: Cell) -> list[str]:
         """Return the aspects (with criteria) that a cell covers, in the order of its files."""
         return in_order(self._judged_by(cell.judge, cell.dataset, cell.perturbation))
 
     @cached_property
-    def _by_model(self) -> dict[tuple[str, str | None], list[CellAspect]]:
-        """Return (dataset, model) -> cells by aspect, and (dataset, None) -> all of them.
+    def _by_model(self) -> dict[tuple[str, str | None], dict[Cell, list[CellAspect]]]:
+        """Return (dataset, model) -> cell -> its aspects, and (dataset, None) -> all cells.
 
         Computed once, because rules ask for every dataset and model.
         """
-        found: dict[tuple[str, str | None], list[CellAspect]] = {}
-        for one in self.cell_aspects:
-            for model in (None, self.model_of(one.judge)):
-                found.setdefault((one.dataset, model), []).append(one)
-        return found
+        index: dict[tuple[str, str | None], dict[Cell, list[CellAspect]]] = {}
+        for part in self.cell_aspects:
+            for model in (None, self.model_of(part.judge)):
+                index.setdefault((part.dataset, model), {}).setdefault(part.cell, []).append(part)
+        return index
 
     def model_of(self, judge: str) -> str:
         """Return the model that answers for a judge, DERIVED for one made from others."""

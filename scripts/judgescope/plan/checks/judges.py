@@ -339,37 +339,30 @@ def check_derived(plan: Plan, card: cards.DerivedJudge) -> None:
     Outlying annotators are found by differences on the scale from 1 to 5, so all annotators of an
     ensemble must use that scale.
     """
-    judges = plan.judges
-    for member in card.members:
-        if member not in judges or plan.compares(member):
-            raise UserError(
-                "a member must be a judge of the study that scores single texts",
-                where=f"judges/{card.judge}.yaml, key members",
-                got=member,
-                allowed=[name for name in judges if not plan.compares(name)],
-                todo="list it under the study's `judges` too, or name another judge",
-            )
-        if card.supervisor and not plan.annotates(member):
-            raise UserError(
-                "a supervisor merges lists of errors, and this member lists no errors",
-                where=f"judges/{card.judge}.yaml, key members",
-                got=member,
-                allowed=[name for name in judges if plan.annotates(name)],
-                todo="name judges with the key `annotation`, or write `combine: mean`",
-            )
-        if plan.annotates(member) and judges[member].own_scale != OVERALL:
-            raise UserError(
-                "annotators of an ensemble must score from 1 to 5: a member's errors are left out "
-                "if its score is a point of that scale away from the others'",
-                where=f"judges/{card.judge}.yaml, key members",
-                got=member,
-                allowed=[
-                    name
-                    for name, judge in judges.items()
-                    if plan.annotates(name) and judge.own_scale == OVERALL
-                ],
-                todo="name annotators whose `annotation.score` is categories or integers",
-            )
+    where = f"judges/{card.judge}.yaml, key members"
+    check_known(
+        card.members,
+        [name for name in plan.judges if not plan.compares(name)],
+        "a member must be a judge of the study that scores single texts",
+        where=where,
+        todo="list it under the study's `judges` too, or name another judge",
+    )
+    annotators = [name for name in plan.judges if plan.annotates(name)]
+    check_known(
+        card.members if card.supervisor else [],
+        annotators,
+        "a supervisor merges lists of errors, and this member lists no errors",
+        where=where,
+        todo="name judges with the key `annotation`, or write `combine: mean`",
+    )
+    check_known(
+        [name for name in card.members if name in annotators],
+        [name for name in annotators if plan.judges[name].own_scale == OVERALL],
+        "annotators of an ensemble must score from 1 to 5: a member's errors are left out if its "
+        "score is a point of that scale away from the others'",
+        where=where,
+        todo="name annotators whose `annotation.score` is categories or integers",
+    )
     for dataset in plan.datasets:
         for aspect in plan.rated_by(card.judge, dataset):
             _check_votes(plan, card, dataset, aspect)

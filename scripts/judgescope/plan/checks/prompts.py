@@ -456,13 +456,8 @@ def check_perturbation(
 
 def _check_rule(card: cards.RulePerturbation, where: str) -> None:
     check_known([card.rule], RULES, "unknown rule", where=f"{where}, key rule")
-    if card.level != RULES[card.rule].level:
-        raise UserError(
-            f"the rule {card.rule} does not work on this level",
-            where=f"{where}, key level",
-            got=card.level,
-            allowed=[RULES[card.rule].level],
-        )
+    problem = f"the rule {card.rule} does not work on this level"
+    check_known([card.level], [RULES[card.rule].level], problem, where=f"{where}, key level")
     for owner in [None, *card.datasets]:
         degrees = card.datasets[owner] if owner else card.degrees
         for degree, options in degrees.items():

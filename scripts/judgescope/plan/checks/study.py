@@ -34,9 +34,8 @@ def check_method_names(study: cards.Study, source: str) -> None:
     """Raise UserError for a method that does not exist, or that has no texts to use."""
     selectable = [name for name, method in METHODS.items() if method.selectable]
     for number, name in enumerate(study.methods):
-        if name not in selectable:
-            where = f"{source}, key methods.{number}"
-            raise UserError("unknown value", where=where, got=name, allowed=selectable)
+        where = f"{source}, key methods.{number}"
+        check_known([name], selectable, "unknown value", where=where)
         if "once" in METHODS[name].texts and not study.perturbations:
             raise UserError(
                 f"the method {name} needs `perturbations`",
@@ -357,16 +356,13 @@ def _check_distillation(plan: Plan, source: str) -> None:
 
 def _check_teacher(plan: Plan, where: str) -> None:
     distill = plan.distillation
-    able = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
-    able = [name for name in able if name != distill.judge]
-    if distill.teacher not in able:
-        raise UserError(
-            "the teacher must be a judge of the study that annotates errors",
-            where=f"{where}.teacher",
-            got=distill.teacher,
-            allowed=able,
-            todo="name a judge with the key `annotation`, or an ensemble of such judges",
-        )
+    check_known(
+        [distill.teacher],
+        [name for name in annotators(plan) if name != distill.judge],
+        "the teacher must be a judge of the study that annotates errors",
+        where=f"{where}.teacher",
+        todo="name a judge with the key `annotation`, or an ensemble of such judges",
+    )
     if distill.teacher in plan.judges and plan.judges[distill.teacher].own_scale != OVERALL:
         raise UserError(
             "a teacher must score from 1 to 5",
@@ -384,14 +380,9 @@ def _check_teacher(plan: Plan, where: str) -> None:
 
 def _check_student(plan: Plan, where: str) -> None:
     distill = plan.distillation
-    if distill.judge not in plan.judges:
-        raise UserError(
-            "the student (the judge to train) must be a judge of the study",
-            where=f"{where}.judge",
-            got=distill.judge,
-            allowed=plan.judges,
-            todo="name it under the study's `judges` too",
-        )
+    problem = "the student (the judge to train) must be a judge of the study"
+    todo = "name it under the study's `judges` too"
+    check_known([distill.judge], plan.judges, problem, where=f"{where}.judge", todo=todo)
     judge = plan.judges[distill.judge]
     model = plan.models[judge.model]
     if not isinstance(model, cards.VllmModel) or model.adapter != cards.TRAINED:

@@ -59,7 +59,6 @@ from judgescope.schema.cards.models import VllmModel as VllmModel
 from judgescope.schema.cards.perturbations import Anchoring as Anchoring
 from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturbation
 from judgescope.schema.cards.perturbations import AttackPerturbation as AttackPerturbation
-from judgescope.schema.cards.perturbations import BasePerturbation as BasePerturbation
 from judgescope.schema.cards.perturbations import Degree as Degree
 from judgescope.schema.cards.perturbations import Demonstration as Demonstration
 from judgescope.schema.cards.perturbations import Expectations as Expectations

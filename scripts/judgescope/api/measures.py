@@ -7,17 +7,22 @@ what several texts were written for: texts of one source are not independent, an
 each text counts as its own source.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
-from math import exp
 from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from judgescope.methods.discernment import ARTEFACT, ASYMPTOTIC, BEYOND, SCORES, UNWEIGHTED
+from judgescope.methods.discernment import (
+    SCORES,
+    Pairs,
+    aspect_estimates,
+    combined_scores,
+    with_tail_note,
+)
 from judgescope.statistics import discernment as discernments
 from judgescope.statistics import reliability as alphas
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
@@ -36,6 +41,8 @@ from judgescope.statistics.result import Estimate
 from judgescope.statistics.within_sources import STATISTIC, within_sources
 
 NO_PAIRS: Final = "no pair of texts has both scores"
+OF_ASPECT: Final = {"rank_biserial", "mean_drop", "p_wilcoxon"}
+"""The statistics of one aspect that `discernment` returns."""
 
 
 class PairedComparison(NamedTuple):
@@ -296,77 +303,23 @@ def discernment(
     sources = _codes(source, len(before), "source")
     _check_lengths(original=len(before), source=sources.size)
     every, method = _deletions(sources), discernments.table_method(len(before))
-    columns = zip(aspects, before.to_numpy().T, after.to_numpy().T, strict=True)
-    found = {aspect: _of_aspect(x, y, sources, every, method) for aspect, x, y in columns}
-    rows = {
-        (aspect, name): one for aspect, of in found.items() for name, one in of.estimates.items()
-    }
-    scores = _over_aspects([*found.values()], checked, len(before), method)
+    rows: dict[tuple[str, str], Estimate] = {}
+    pairs, tests = [], []
+    for aspect, x, y in zip(aspects, before.to_numpy().T, after.to_numpy().T, strict=True):
+        both = ~(np.isnan(x) | np.isnan(y))
+        if not both.any():
+            nothing = Estimate.undefined(NO_PAIRS, n_missing=both.size)
+            rows[aspect, "p_wilcoxon"] = nothing
+            continue
+        pairs.append(Pairs(x[both], y[both], sources[both], every, both.size))
+        tests.append(pairs[-1].tests(method))
+        estimates = aspect_estimates({aspect: pairs[-1]}, {aspect: tests[-1]}, method)
+        rows |= {(aspect, name): one for _, name, one in estimates if name in OF_ASPECT}
+    scores = dict.fromkeys(SCORES, Estimate.undefined(NO_PAIRS))
+    if len(pairs) == len(aspects):
+        combined = combined_scores(pairs, tests, checked, method)
+        scores = {n: with_tail_note(n, one.estimate, method) for n, one in combined.items()}
     return _frame(rows | {("", name): one for name, one in scores.items()}, ["aspect", "statistic"])
-
-
-class _OfAspect(NamedTuple):
-    """The results on one aspect; `sizes` are the pairs of each source with both scores."""
-
-    estimates: dict[str, Estimate]
-    sizes: Codes
-    test: discernments.AspectTests | None = None
-    flat: bool = False
-
-
-def _of_aspect(
-    x: Floats, y: Floats, sources: Codes, every: Codes, method: discernments.WilcoxonMethod
-) -> _OfAspect:
-    both = ~(np.isnan(x) | np.isnan(y))
-    d, code = discernments.exact_differences(x[both], y[both], None), sources[both]
-    sizes, missing = np.bincount(code, minlength=len(every)), int(both.size - d.size)
-    if not d.size:
-        nothing = Estimate.undefined(NO_PAIRS, n_missing=missing)
-        return _OfAspect({"p_wilcoxon": nothing}, sizes)
-    test = discernments.aspect_tests(d, code, every, method)
-    drop = discernments.mean_drop(x[both], y[both], code, every)
-    p = replace(drop, value=exp(test.exact[0]), ci_low=None, ci_high=None, note="")
-    named = {
-        "rank_biserial": discernments.rank_biserial(d, every, code),
-        "mean_drop": drop,
-        "p_wilcoxon": replace(p, method=f"one-sided Wilcoxon, {method}"),
-    }
-    estimates = {name: replace(one, n_missing=missing) for name, one in named.items()}
-    flat = bool(discernments.has_one_sign(d, code, len(every)))
-    return _OfAspect(estimates, sizes, test, flat)
-
-
-def _over_aspects(
-    aspects: Sequence[_OfAspect], weights: Floats, pairs: int, method: str
-) -> dict[str, Estimate]:
-    """Return the scores over all aspects; undefined where an aspect has no pair."""
-    tests = [of.test for of in aspects if of.test]
-    if len(tests) < len(aspects):
-        return dict.fromkeys(SCORES, Estimate.undefined(NO_PAIRS))
-    combined = discernments.discernment(
-        np.stack([test.asymptotic for test in tests], axis=-1),
-        np.stack([test.exact for test in tests], axis=-1),
-        weights,
-    )
-    sizes, flat = (
-        np.sum([of.sizes for of in aspects], axis=0),
-        np.array([of.flat for of in aspects]),
-    )
-    n = min(of.estimates["mean_drop"].n for of in aspects)
-    scores = {}
-    for name, field in SCORES.items():
-        test_of = "asymptotic" if name in ASYMPTOTIC else method
-        counts = Estimate(0.0, n=n, n_missing=pairs - n, method=f"{test_of} p")
-        alike = bool(flat[(weights > 0) | (name in UNWEIGHTED)].all())
-        score = discernments.score_replicated(
-            name, counts, getattr(combined, field), sizes, flat=alike
-        ).estimate
-        if test_of == "asymptotic" and (score.value or 0) > ARTEFACT:
-            score = score.with_note(
-                f"{BEYOND}: an artefact of the normal approximation, see rank_biserial"
-            )
-        scores[name] = score
-    return scores
 
 
 def _check_indexes(*values: object) -> None:

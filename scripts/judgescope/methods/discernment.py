@@ -1,7 +1,7 @@
 """Discernment (Wang et al. 2024): does a judge score a perturbed text below the original?"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, lcm, log
@@ -40,14 +40,15 @@ NO_PAIRS = "no item has scores for both texts"
 
 @dataclass(frozen=True)
 class Pairs:
-    """A judge's scores of originals and of their perturbed copies on one aspect, item by item."""
+    """A judge's scores of originals and of their perturbed copies on one aspect, pair by pair."""
 
-    study: EvaluationData
     original: Floats
     perturbed: Floats
     source: Codes
+    weights: Codes
+    """The deletions of sources."""
     n_planned: int
-    unit: int | None
+    unit: int | None = None
 
     @cached_property
     def differences(self) -> Codes:
@@ -56,14 +57,17 @@ class Pairs:
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the effect sizes: rank-biserial correlation, mean drop, net share of items."""
-        weights = self.study.weights
         missing = self.n_planned - len(self.differences)
         estimates = {
-            "rank_biserial": rank_biserial(self.differences, weights, self.source),
-            "mean_drop": mean_drop(self.original, self.perturbed, self.source, weights),
+            "rank_biserial": rank_biserial(self.differences, self.weights, self.source),
+            "mean_drop": mean_drop(self.original, self.perturbed, self.source, self.weights),
             "net_share": net_share(self.differences, self.source),
         }
         return {name: replace(one, n_missing=missing) for name, one in estimates.items()}
+
+    def tests(self, method: WilcoxonMethod) -> AspectTests:
+        """Return the Wilcoxon tests of the pairs, without each source too."""
+        return aspect_tests(self.differences, self.source, self.weights, method)
 
 
 def pairs_of(
@@ -86,7 +90,8 @@ def pairs_of(
         both = np.isfinite(before) & np.isfinite(after)
         if both.any():
             scores = before[both], after[both], original.source[both]
-            pairs[aspect] = Pairs(study, *scores, len(before), unit_of(card, aspect))
+            unit = unit_of(card, aspect)
+            pairs[aspect] = Pairs(*scores, study.weights, len(before), unit)
     lacking = [aspect for aspect in study.spec.aspects if aspect not in pairs]
     why = study.excluded(perturbation).get(judge)
     outcomes = Counter(study.panel(perturbation).outcomes)
@@ -174,6 +179,79 @@ class Cell(NamedTuple):
     scores: dict[str, Replicated]
 
 
+def aspect_estimates(
+    pairs: Mapping[str, Pairs], tests: Mapping[str, AspectTests], method: WilcoxonMethod
+) -> Iterator[tuple[str, str, Estimate]]:
+    """Yield (aspect, statistic, estimate) of each tested aspect; a p-value has no interval."""
+    adjusted = holm(np.array([test.exact[0] for test in tests.values()]), log=True)
+    family = f"Holm over {len(tests)} aspects of the perturbation"
+    for (aspect, test), log_p_holm in zip(tests.items(), adjusted, strict=True):
+        effects = pairs[aspect].estimates()
+        yield from ((aspect, name, estimate) for name, estimate in effects.items())
+        p_values = {
+            "p_wilcoxon": (test.exact[0], method),
+            "p_asymptotic": (test.asymptotic[0], "asymptotic, no continuity correction"),
+            "p_holm": (float(log_p_holm), f"{method}; {family}"),
+        }
+        counts = replace(effects["mean_drop"], ci_low=None, ci_high=None, note="")
+        for name, (log_p, test_name) in p_values.items():
+            how = f"one-sided Wilcoxon, {test_name}"
+            yield aspect, name, replace(counts, value=exp(log_p), method=how)
+
+
+def combined_scores(
+    pairs: Sequence[Pairs],
+    tests: Sequence[AspectTests],
+    weights: Floats,
+    method: WilcoxonMethod,
+    *,
+    about: str = "",
+    by_experts: bool = False,
+) -> dict[str, Replicated]:
+    """Return the scores over all aspects, with those without each source.
+
+    pairs, tests and weights: of each aspect, in the same order; `about` begins the method.
+    """
+    combined = discernment(
+        np.stack([test.asymptotic for test in tests], axis=-1),
+        np.stack([test.exact for test in tests], axis=-1),
+        weights,
+    )
+    rows = {name: getattr(combined, field) for name, field in SCORES.items()}
+    if by_experts:
+        rows[WEIGHT_EFFECT] = rows["D"] - log(len(pairs), 20) - rows["D_ew"]
+    n_sources = len(pairs[0].weights)
+    alike = np.array([has_one_sign(one.differences, one.source, n_sources) for one in pairs])
+    n, planned = min(len(one.source) for one in pairs), max(one.n_planned for one in pairs)
+    sizes = np.bincount(np.concatenate([one.source for one in pairs]), minlength=n_sources)
+    scores = {}
+    for name, own_rows in rows.items():
+        flat = bool(alike[(weights > 0) | (name in UNWEIGHTED)].all())
+        how = ", ".join(filter(None, (about, f"{test_of(name, method)} p")))
+        counts = _counts(n, planned, how)
+        scores[name] = score_replicated(name, counts, own_rows, sizes, flat=flat)
+    return scores
+
+
+def test_of(score: str, method: WilcoxonMethod) -> WilcoxonMethod:
+    """Return the test whose p-values a score combines; `method` is the one of the table."""
+    return "asymptotic" if score in ASYMPTOTIC else method
+
+
+def _counts(n: int, planned: int, method: str, note: str = "") -> Estimate:
+    return Estimate(0.0, n=n, n_missing=planned - n, method=method, note=note)
+
+
+def with_tail_note(score: str, estimate: Estimate, method: WilcoxonMethod) -> Estimate:
+    """Note that an estimate lies in the normal tail, which is not exact."""
+    beyond = estimate.value is not None and estimate.value > ARTEFACT
+    if not beyond or score == WEIGHT_EFFECT or test_of(score, method) == "exact":
+        return estimate
+    return estimate.with_note(
+        f"{BEYOND}: an artefact of the normal approximation, see rank_biserial"
+    )
+
+
 class Discerning:
     """All discernment of one dataset; equal differences (of several aspects) are tested once."""
 
@@ -188,14 +266,16 @@ class Discerning:
         """Yield the rows of one judge: per aspect, per perturbation, and the headlines."""
         for texts in self.study.perturbed:
             columns, cell = set_columns(texts), self._cell(texts, judge)
-            for aspect, statistic, estimate in self._aspect_estimates(cell):
+            for aspect, statistic, estimate in aspect_estimates(
+                cell.pairs, cell.tests, self.method
+            ):
                 yield self.study.row(judge, aspect, statistic, "", estimate, **columns)
             for aspect, nothing in cell.absent.items():
                 yield self.study.row(judge, aspect, "p_wilcoxon", "", nothing, **columns)
             exact = cell.scores["D_exact"].estimate.value
             length_solves = self.study.spec.judges[judge].form == "length" and (exact or 0) >= 1
             for statistic, score in cell.scores.items():
-                estimate = self._with_tail_note(statistic, score.estimate)
+                estimate = with_tail_note(statistic, score.estimate, self.method)
                 estimate = estimate.with_note(BY_LENGTH if length_solves else "")
                 yield self.study.row(judge, "", statistic, "", estimate, **columns)
         for statistic, headline in self.headlines(judge).items():
@@ -213,81 +293,23 @@ class Discerning:
                 which = "" if all_absent else f" ({', '.join(absent)})"
                 scores = dict.fromkeys(SCORES, study.undefined(notes + which))
             else:
-                scores = self._scores(texts, pairs, tests)
+                weights, which, by_experts = aspect_weights(study, texts)
+                scores = combined_scores(
+                    [pairs[aspect] for aspect in study.spec.aspects],
+                    [tests[aspect] for aspect in study.spec.aspects],
+                    weights,
+                    self.method,
+                    about=f"{len(pairs)} aspects, {which}",
+                    by_experts=by_experts,
+                )
             self._cells[key] = Cell(pairs, tests, absent, scores)
         return self._cells[key]
 
     def _test(self, pairs: Pairs) -> AspectTests:
-        d, source, weights = pairs.differences, pairs.source, self.study.weights
-        key = d.tobytes(), source.tobytes()
+        key = pairs.differences.tobytes(), pairs.source.tobytes()
         if key not in self._tests:
-            self._tests[key] = aspect_tests(d, source, weights, self.method)
+            self._tests[key] = pairs.tests(self.method)
         return self._tests[key]
-
-    def _aspect_estimates(self, cell: Cell) -> Iterator[tuple[str, str, Estimate]]:
-        """Yield (aspect, statistic, estimate); a p-value has no interval."""
-        adjusted = holm(np.array([test.exact[0] for test in cell.tests.values()]), log=True)
-        family = f"Holm over {len(cell.tests)} aspects of the perturbation"
-        for (aspect, test), log_p_holm in zip(cell.tests.items(), adjusted, strict=True):
-            effects = cell.pairs[aspect].estimates()
-            yield from ((aspect, name, estimate) for name, estimate in effects.items())
-            p_values = {
-                "p_wilcoxon": (test.exact[0], self.method),
-                "p_asymptotic": (test.asymptotic[0], "asymptotic, no continuity correction"),
-                "p_holm": (float(log_p_holm), f"{self.method}; {family}"),
-            }
-            counts = replace(effects["mean_drop"], ci_low=None, ci_high=None, note="")
-            for name, (log_p, test_name) in p_values.items():
-                method = f"one-sided Wilcoxon, {test_name}"
-                yield aspect, name, replace(counts, value=exp(log_p), method=method)
-
-    def _scores(
-        self, texts: str, pairs: dict[str, Pairs], tests: dict[str, AspectTests]
-    ) -> dict[str, Replicated]:
-        """Return the scores of a perturbation over all aspects, with those without each item."""
-        aspects = list(self.study.spec.aspects)
-        weights, which, by_experts = aspect_weights(self.study, texts)
-        combined = discernment(
-            np.stack([tests[aspect].asymptotic for aspect in aspects], axis=-1),
-            np.stack([tests[aspect].exact for aspect in aspects], axis=-1),
-            weights,
-        )
-        rows = {name: getattr(combined, field) for name, field in SCORES.items()}
-        if by_experts:
-            rows[WEIGHT_EFFECT] = rows["D"] - log(len(aspects), 20) - rows["D_ew"]
-        n_items = len(self.study.item_order)
-        alike = np.array(
-            [has_one_sign(pairs[a].differences, pairs[a].source, n_items) for a in aspects]
-        )
-        n = min(len(pairs[aspect].differences) for aspect in aspects)
-        planned = max(pairs[aspect].n_planned for aspect in aspects)
-        source = np.concatenate([pairs[aspect].source for aspect in aspects])
-        sizes = np.bincount(source, minlength=n_items)
-        method = f"{len(aspects)} aspects, {which}"
-        scores = {}
-        for name, own_rows in rows.items():
-            flat = bool(alike[(weights > 0) | (name in UNWEIGHTED)].all())
-            counts = self._counts(name, n, planned, method)
-            scores[name] = score_replicated(name, counts, own_rows, sizes, flat=flat)
-        return scores
-
-    def _test_of(self, score: str) -> WilcoxonMethod:
-        """Return the test whose p-values a score combines."""
-        return "asymptotic" if score in ASYMPTOTIC else self.method
-
-    def _counts(self, score: str, n: int, planned: int, method: str, note: str = "") -> Estimate:
-        """Return the counts of an estimate; its method says which p-values are combined."""
-        method = f"{method}, {self._test_of(score)} p"
-        return Estimate(0.0, n=n, n_missing=planned - n, method=method, note=note)
-
-    def _with_tail_note(self, score: str, estimate: Estimate) -> Estimate:
-        """Note that an estimate lies in the normal tail, which is not exact."""
-        beyond = estimate.value is not None and estimate.value > ARTEFACT
-        if not beyond or score == WEIGHT_EFFECT or self._test_of(score) == "exact":
-            return estimate
-        return estimate.with_note(
-            f"{BEYOND}: an artefact of the normal approximation, see rank_biserial"
-        )
 
     def headlines(self, judge: str, *others: str) -> dict[str, Replicated]:
         """Return the averages and minima over the planned perturbations, with their deletions.
@@ -316,8 +338,8 @@ class Discerning:
             results_of = {name: each[score] for name, each in scores.items()}
             known = [one for one in results_of.values() if one.estimate.value is not None]
             note = f"without {', '.join(gaps)}: renormalised within the level" if gaps else ""
-            n, method = min(one.estimate.n for one in known), f"{len(known)} perturbations"
-            counts = self._counts(score, n, n_items, method, note)
+            n, test = min(one.estimate.n for one in known), test_of(score, self.method)
+            counts = _counts(n, n_items, f"{len(known)} perturbations, {test} p", note)
             rows = np.stack([one.rows for one in results_of.values()], axis=-1)
             if summarise is average:
                 levels = [level for *_, level in self.study.spec.perturbed]
@@ -329,7 +351,7 @@ class Discerning:
                 exact = [each["D_exact"].estimate.value for each in scores.values()]
                 least = minimum(rows, allow_missing=bool(gaps))
                 result = _least(results_of, least, counts, exact)
-            estimate = self._with_tail_note(score, result.estimate)
+            estimate = with_tail_note(score, result.estimate, self.method)
             results[statistic] = result._replace(estimate=estimate)
         return results
 

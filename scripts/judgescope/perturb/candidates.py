@@ -188,9 +188,7 @@ def _target(spec: CandidatesSpec, target: str, candidate: Candidate, made: Pertu
         "degree": spec.degree,
         "step": candidate.errors,
         "parent": candidate.base[0],
-        "text": made.text,
-        "status": made.status,
-        "edits": [edit._asdict() for edit in made.edits],
+        **made.columns,
     }
 
 

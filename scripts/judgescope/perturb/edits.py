@@ -8,10 +8,11 @@ Unicode annex 29 would need tables that Python does not have.)
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import Postfix, Prefix
 
+Row = dict[str, Any]
 _JOINER = "\u200d"
 _NON_JOINER = "\u200c"
 
@@ -41,6 +42,27 @@ class Perturbed:
     text: str
     status: str
     edits: tuple[Edit, ...]
+
+    @property
+    def columns(self) -> Row:
+        """Return its columns of table `targets`."""
+        edits = [edit._asdict() for edit in self.edits]
+        return {"text": self.text, "status": self.status, "edits": edits}
+
+    def target(
+        self, parent: Row, perturbation: str, degree: str | None, step: int, *, in_chain: bool
+    ) -> Row:
+        """Return it as a row of table `targets`; `parent`: the row of the text that it changes."""
+        number = f".{step}" if in_chain else ""
+        return {
+            **parent,
+            "target": f"{parent['item']}:{perturbation}.{degree}{number}",
+            "perturbation": perturbation,
+            "degree": degree,
+            "step": step,
+            "parent": parent["target"],
+            **self.columns,
+        }
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:

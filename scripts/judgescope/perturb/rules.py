@@ -514,23 +514,10 @@ def perturbed_targets(
         options = steps if in_chain else change.options
         made = perturb_dataset(change.rule, options, texts, meta, seed=change.seed, **names)
     for row in usable:
-        parent = row["target"]
-        own = made[row["item"]]
-        for step, text in enumerate(own if in_chain else [own], start=1):
-            number = f".{step}" if in_chain else ""
-            target = f"{row['item']}:{spec.perturbation}.{spec.degree}{number}"
-            yield {
-                **row,
-                "target": target,
-                "perturbation": spec.perturbation,
-                "degree": spec.degree,
-                "step": step,
-                "parent": parent,
-                "text": text.text,
-                "status": text.status,
-                "edits": [edit._asdict() for edit in text.edits],
-            }
-            parent = target
+        target, texts_of = row, made[row["item"]] if in_chain else [made[row["item"]]]
+        for step, text in enumerate(texts_of, start=1):
+            target = text.target(target, spec.perturbation, spec.degree, step, in_chain=in_chain)
+            yield target
 
 
 def perturb(spec: PerturbSpec) -> None:

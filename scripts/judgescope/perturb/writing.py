@@ -30,7 +30,7 @@ from judgescope.parsing.written import (
     read_sub_aspects,
     without_rating,
 )
-from judgescope.perturb.edits import Amount, edit_between
+from judgescope.perturb.edits import Amount, Perturbed, edit_between
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
 from judgescope.perturb.validation import CHECKS, DRAFT_CHECKS, echo_of, more_than_one_error, undone
 from judgescope.prompts import NO_CHANGE, PARTS, to_write
@@ -205,22 +205,13 @@ def made_targets(
 
 def _target(spec: MakeTextsSpec, parent: Row, made: Made, step: int) -> Row:
     """Return the target of a made text; an original replaces its reference."""
-    edits = [edit._asdict() for edit in edit_between(parent["text"], made.text)]
-    target = {**parent, "text": made.text, "status": made.status, "edits": edits}
+    status = made.status
+    if spec.perturbation == ORIGINAL and spec.fallback_to_reference:
+        status = status.replace("failed", "kept", 1)
+    text = Perturbed(made.text, status, tuple(edit_between(parent["text"], made.text)))
     if spec.perturbation == ORIGINAL:
-        status = (
-            made.status.replace("failed", "kept", 1) if spec.fallback_to_reference else made.status
-        )
-        return {**target, "status": status}
-    number = f".{step}" if spec.steps > 1 else ""
-    return {
-        **target,
-        "target": f"{parent['item']}:{spec.perturbation}.{spec.degree}{number}",
-        "perturbation": spec.perturbation,
-        "degree": spec.degree,
-        "step": step,
-        "parent": parent["target"],
-    }
+        return {**parent, **text.columns}
+    return text.target(parent, spec.perturbation, spec.degree, step, in_chain=spec.steps > 1)
 
 
 # --- references ---------------------------------------------------------------------------------

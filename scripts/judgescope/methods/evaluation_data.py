@@ -281,9 +281,12 @@ class EvaluationData:
         return signature
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TargetSet:
-    """One set of targets, sorted by id, with the scores and ratings of its texts."""
+    """One set of targets, sorted by id, with the scores and ratings of its texts.
+
+    Two are equal only if they are the same object, so that they can be keys of caches.
+    """
 
     study: EvaluationData
     perturbation: str

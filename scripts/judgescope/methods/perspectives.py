@@ -70,7 +70,7 @@ class People:
     why: str
 
     @classmethod
-    def of(cls, panel: TargetSet, aspect: str) -> "People":
+    def read(cls, panel: TargetSet, aspect: str) -> "People":
         """Return people's ratings of a panel's texts."""
         study, ratings = panel.study, panel.ratings(aspect)
         classes, shared = study.spec.aspects[aspect].values, unanimous(ratings)
@@ -111,7 +111,7 @@ class Answers:
     why: str = ""
 
     @classmethod
-    def of(
+    def read(
         cls, study: EvaluationData, judge: str, aspect: str, values: Floats, draws: Floats | None
     ) -> "Answers":
         """Return a judge's answers from its scores and, if these rest on several, its draws."""
@@ -242,7 +242,7 @@ class GradedSet:
         if n_given not in self._draws:
             self._draws[n_given] = self.study.draw_tables(panel)
         draws = self._draws[n_given].get((judge, aspect))
-        answers = Answers.of(self.study, judge, aspect, values, draws)
+        answers = Answers.read(self.study, judge, aspect, values, draws)
         ratings = aligned(self._ratings, panel.targets)
         known = People(ratings, ratings, present(self.study.spec.aspects[aspect].values), "")
         given = np.ones(ratings.size, dtype=bool)
@@ -342,12 +342,12 @@ class Views:
         study = panel.study
         self.study, self.panel = study, panel
         rated = [name for name in study.spec.aspects if len(panel.ratings(name))]
-        self.people = {name: People.of(panel, name) for name in rated}
+        self.people = {name: People.read(panel, name) for name in rated}
         self.criteria = list(dict.fromkeys(split(name)[1] for name in rated))
         """The wordings of the aspects, None where there is but one."""
         draws = study.draw_tables(panel) if rated else {}
         self._answers = {
-            (judge, aspect): Answers.of(study, judge, aspect, values, draws.get((judge, aspect)))
+            (judge, aspect): Answers.read(study, judge, aspect, values, draws.get((judge, aspect)))
             for judge, aspect in product(study.spec.judges, rated)
             if (values := panel.scores(judge, aspect)) is not None
         }

@@ -65,15 +65,15 @@ class Rationales:
         """Return the judges that give rationales."""
         return list(dict.fromkeys(judge for judge, _ in self._draws))
 
-    def of(self, judge: str, aspect: str) -> list[Judgment]:
+    def draws(self, judge: str, aspect: str) -> list[Judgment]:
         """Return the draws on an aspect on which a judge's score rests."""
         draws = self._draws.get((judge, aspect), [])
         card = self.study.spec.judges.get(judge)
-        return [one for one in draws if one.draw == 0] if card and card.first_draw else draws
+        return [each for each in draws if each.draw == 0] if card and card.first_draw else draws
 
     def hints(self, judge: str, aspect: str) -> Floats:
         """Return the rating that the judge was given of each text, NaN where none."""
-        hints = {one.target: float(one.hint) for one in self.of(judge, aspect) if one.hint}
+        hints = {one.target: float(one.hint) for one in self.draws(judge, aspect) if one.hint}
         return aligned(hints, self.panel.targets)
 
     def draw(self, judge: str, aspect: str, number: int) -> Floats | None:
@@ -89,7 +89,7 @@ class Rationales:
         """Return the mean polarity, -1 to 1, and number of words of a judge's rationales."""
         texts = [
             (one.target, one.text)
-            for one in self.of(judge, aspect)
+            for one in self.draws(judge, aspect)
             if one.status == "ok" and one.text and one.text.strip()
         ]
         words = self._means((target, float(len(text.split()))) for target, text in texts)
@@ -98,7 +98,7 @@ class Rationales:
 
     def status_share(self, judge: str, aspect: str, status: str) -> Floats:
         """Return the share of a judge's draws of each text with this status, of those asked."""
-        asked = (one for one in self.of(judge, aspect) if one.status != NOT_ASKED)
+        asked = (one for one in self.draws(judge, aspect) if one.status != NOT_ASKED)
         return self._means((one.target, float(one.status == status)) for one in asked)
 
     def _means(self, values: Iterable[tuple[str, float]]) -> Floats:
@@ -284,7 +284,7 @@ def _alpha_rows(
 def _rationale_rows(rationales: Rationales, judge: str, aspect: str) -> Iterator[Row]:
     """Yield the shares of unusable replies, and sentiment and length of the rationales."""
     study = rationales.study
-    if all(one.status == NOT_ASKED for one in rationales.of(judge, aspect)):
+    if all(one.status == NOT_ASKED for one in rationales.draws(judge, aspect)):
         return
     for status in NO_VALUE:
         values = rationales.status_share(judge, aspect, status)
@@ -302,7 +302,7 @@ def _sentiment_rows(rationales: Rationales, aspect: str) -> Iterator[Row]:
         return _mean(study, rationales.values(judge, aspect)["sentiment"], ends=None)
 
     for model, judges in study.spec.forms.items():
-        means = {judge: mean_of(judge) for judge in judges if rationales.of(judge, aspect)}
+        means = {judge: mean_of(judge) for judge in judges if rationales.draws(judge, aspect)}
         if len(means) < 2:
             continue
         mean = mean_over([*means.values()], averaged="forms").with_method(f"of {', '.join(means)}")

@@ -158,7 +158,7 @@ class Prediction:
     unquoted: int
 
     @classmethod
-    def of(cls, errors: Sequence[ListedError]) -> "Prediction":
+    def from_errors(cls, errors: Sequence[ListedError]) -> "Prediction":
         """Return the spans among the errors of an annotation."""
         spans, not_in_text, unquoted = list[Span](), list[str](), 0
         for one in errors:
@@ -204,7 +204,7 @@ class Gold:
     def agreement(self, annotations: Annotations) -> Iterator[tuple[str, str, str, Estimate]]:
         """Yield (form, level, statistic, estimate) of precision, recall and F1."""
         targets = [one.target for one in annotations.parsed]
-        predictions = [Prediction.of(one.spans or []) for one in annotations.parsed]
+        predictions = [Prediction.from_errors(one.spans or []) for one in annotations.parsed]
         lost = sum(len(one.not_in_text) for one in predictions)
         unquoted = sum(one.unquoted for one in predictions)
         note = clauses(

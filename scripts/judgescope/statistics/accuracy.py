@@ -147,7 +147,7 @@ def soft_pairwise_accuracy(
     can be counted. Thompson et al. 2024, "Improving Statistical Significance in Human Evaluation".
     """
     complete = ~(np.isnan(x) | np.isnan(y))
-    sample = Sample.of(complete, source, weights)
+    sample = Sample.select(complete, source, weights)
     systems, code = np.unique(system[complete], return_inverse=True)
     if systems.size < FEWEST_SYSTEMS:
         return sample.undefined(FEW_SYSTEMS, n=systems.size)

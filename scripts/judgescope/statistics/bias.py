@@ -124,7 +124,7 @@ def partial_correlation(
     where judge, people or length are constant, or length explains one of them fully.
     """
     complete = ~(np.isnan(x) | np.isnan(y) | np.isnan(length))
-    sample = Sample.of(complete, source, weights)
+    sample = Sample.select(complete, source, weights)
     used, code = np.unique(sample.source, return_inverse=True)
     a, b, z = x[complete], y[complete], length[complete]
     for why, values in ((CONSTANT_JUDGE, a), (CONSTANT_RATINGS, b), (CONSTANT_LENGTH, z)):
@@ -155,7 +155,7 @@ def length_slope(
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log2(length)
     complete = np.isfinite(residual) & np.isfinite(logs)
-    sample = Sample.of(complete, source, weights)
+    sample = Sample.select(complete, source, weights)
     z, d = (v[complete] - (v[complete].mean() if complete.any() else 0.0) for v in (logs, residual))
     count, sz, sd, szz, szd = sample.sums(np.ones(z.size), z, d, z * z, z * d)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -176,7 +176,7 @@ def self_preference(
     """
     residual = _residual(x, y, scales)
     complete = ~np.isnan(residual)
-    sample = Sample.of(complete, source, weights)
+    sample = Sample.select(complete, source, weights)
     means = []
     for kind in (own_family[complete], ~own_family[complete]):
         sums, count = (

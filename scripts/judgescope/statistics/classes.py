@@ -92,7 +92,7 @@ def on_classes(
     kappa also where both are constant in the same class. ValueError for other values.
     """
     complete = ~(np.isnan(gold) | np.isnan(predicted))
-    sample = Sample.of(complete, source, weights)
+    sample = Sample.select(complete, source, weights)
     people, judge, n_sources = gold[complete], predicted[complete], sample.rows.shape[1]
     counts = confusion_counts(people, judge, classes, sample.source, n_sources)
     if sample.source.size < 2:
@@ -309,7 +309,7 @@ class _Labelled:
             raise ValueError(f"{labels} labels: a judge chooses among two or more")
         complete = ~(np.isnan(gold) | np.isnan(predicted))
         self.people, self.judge, self.weights = gold[complete], predicted[complete], weights
-        self.sample = Sample.of(complete, source, weights)
+        self.sample = Sample.select(complete, source, weights)
         codes, sources = [float(k) for k in range(labels)], self.sample.rows.shape[1]
         self.counts = confusion_counts(self.people, self.judge, codes, self.sample.source, sources)
 

@@ -380,7 +380,7 @@ def correlations(
     if np.isinf(x).any() or np.isinf(y).any():
         raise ValueError("infinite score or rating: a missing value is NaN")
     complete = ~(np.isnan(x) | np.isnan(y))
-    sample, planned = Sample.of(complete, source, weights), np.unique(source).size
+    sample, planned = Sample.select(complete, source, weights), np.unique(source).size
     pairs = _Pairs(x[complete], y[complete], system[complete], sample, planned)
     at_level = {"pooled": _pooled, "by_source": _by_source, "by_system": _by_system}
     return {
@@ -404,7 +404,7 @@ def leaving_out(x: Floats, y: Floats, source: Codes, n_sources: int) -> tuple[Fl
     if why := why_undefined(x[both], y[both]):
         return rows, why
     if np.bincount(sources).max() > 1:
-        sample = Sample.of(both, source, deletions(n_sources))
+        sample = Sample.select(both, source, deletions(n_sources))
         pairs = _Pairs(x[both], y[both], sources, sample, planned=n_sources)
         return _pooled(pairs, ["spearman"])["spearman"].rows, ""
     codes = [np.unique(v[both], return_inverse=True)[1] for v in (x, y)]

@@ -94,7 +94,7 @@ def krippendorff_alpha(
     if domain is None and level != "interval":
         raise ValueError(f"level {level!r} needs the values of the scale")
     used = np.sum(~np.isnan(ratings), axis=0) >= 2
-    sample = Sample.of(used, source, weights)
+    sample = Sample.select(used, source, weights)
     values = (
         _from_moments(ratings[:, used], sample)
         if domain is None

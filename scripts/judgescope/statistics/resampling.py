@@ -180,7 +180,7 @@ class Sample(NamedTuple):
     n_missing: int
 
     @classmethod
-    def of(cls, complete: Flags, source: Codes, weights: Weights) -> Self:
+    def select(cls, complete: Flags, source: Codes, weights: Weights) -> Self:
         """Return the targets that are complete: complete, source (targets,)."""
         own = source[complete]
         return cls(own, whole_and_resamples(own, weights), complete.size - own.size)

@@ -89,7 +89,7 @@ def test_a_score_of_the_first_draw_rests_on_it_alone() -> None:
 
 def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     rationales = Rationales(hinted(tmp_path, [1, 1], [5, None], [5, 1]))
-    assert [one.text for one in rationales.of("base", ASPECTS[0])] == ["draw 0", "draw 0"]
+    assert [one.text for one in rationales.draws("base", ASPECTS[0])] == ["draw 0", "draw 0"]
     assert rationales.status_share("base", ASPECTS[0], "unparsed")[:2].tolist() == [0, 0]
     assert rationales.draw("base", ASPECTS[0], 2) is None
 

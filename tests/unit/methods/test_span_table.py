@@ -240,7 +240,7 @@ def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
 
 def test_what_is_not_found_is_wrong_in_every_form() -> None:
     listed = [HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED]
-    one = Prediction.of(convert(listed, list[ListedError]))
+    one = Prediction.from_errors(convert(listed, list[ListedError]))
     tokens, gold = words_of(TEXTS["a"]), [Span(4, 9, "name")]
     assert one.counts(gold, tokens, "exact") == (1, 3, 1)
     assert one.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)

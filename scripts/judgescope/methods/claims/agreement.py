@@ -18,6 +18,7 @@ in at most 2.5 % of studies.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -96,17 +97,14 @@ class RatedTexts(BesideRaters):
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
-    fields: dict[tuple[int, str], RatedTexts] = {}
+    texts_of = cache(RatedTexts)
     for judge in study.spec.judges:
         panel = study.shared_panel(judge).given(judge)
         for aspect, scale in study.spec.aspects.items():
             x = panel.scores(judge, aspect)
             if scale.labels or x is None or not len(panel.ratings(aspect)):
                 continue  # label_claims has those of labels
-            key = id(panel.rows), aspect
-            if key not in fields:
-                fields[key] = RatedTexts(panel, aspect)
-            yield _claim(fields[key], judge, x)
+            yield _claim(texts_of(panel, aspect), judge, x)
 
 
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
@@ -160,7 +158,7 @@ def _span_claim(
     people, most_words = np.zeros(sums.shape[1]), 0
     for row, source in zip(annotations.parsed, annotations.source.tolist(), strict=True):
         spans, tokens = gold.spans[row.target], gold.tokens[row.target]
-        prediction = Prediction.of(row.spans or [])
+        prediction = Prediction.from_errors(row.spans or [])
         counts = prediction.counts(spans, tokens, "tokens")
         most_words = max(most_words, counts.predicted)
         people[source] += counts.gold
@@ -259,16 +257,13 @@ class LabelledTexts(BesideRaters):
 
 def label_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield the claims of every judge and aspect with labels alone."""
-    fields: dict[tuple[int, str], LabelledTexts] = {}
+    texts_of = cache(LabelledTexts)
     for judge in study.spec.judges:
         panel = study.shared_panel(judge).given(judge)
         for aspect in label_aspects(study):
             if (scores := panel.scores(judge, aspect)) is None:
                 continue
-            key = id(panel.rows), aspect
-            if key not in fields:
-                fields[key] = LabelledTexts(panel, aspect)
-            texts = fields[key]
+            texts = texts_of(panel, aspect)
             codes, note = labelled(panel, judge, aspect, scores, texts.gold)
             if codes is None:
                 columns = (judge, base.LABELS, LABEL_STATISTIC, POOLED, aspect)

@@ -260,7 +260,7 @@ def hint_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge that is given a wrong rating."""
     rationales = Rationales(study)
     for judge, hint in study.spec.hinted.items():
-        aspects = [name for name in study.spec.aspects if rationales.of(judge, name)]
+        aspects = [name for name in study.spec.aspects if rationales.draws(judge, name)]
         if hint.rating != "wrong" or not aspects:
             continue
         columns = (judge, base.HINTS, "hint_effect", "", "")

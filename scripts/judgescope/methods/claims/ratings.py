@@ -13,7 +13,7 @@ where all raters agree, the comparison is unknown, as each of them is right.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from math import nan
 from typing import Final
@@ -336,12 +336,10 @@ def _classified(view: View, *names: str) -> Classified:
 
 def _agreed_texts(study: EvaluationData, kind: str) -> Iterator[tuple[View, Claim]]:
     """Yield judges' views of texts of which all raters agree, and their untested claims."""
-    panels: dict[str | None, Views] = {}
+    views_of = cache(Views)
     for judge in study.spec.judges:
         panel = study.shared_panel(judge)
-        if panel.subset not in panels:
-            panels[panel.subset] = Views(panel)
-        views = panels[panel.subset]
+        views = views_of(panel)
         for aspect, people in views.people.items():
             view = views.view(aspect, judge)
             if view is None or people.why:

@@ -239,13 +239,13 @@ def test_a_program_that_vanishes_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "part"),
     [
-        ({"argv": []}, "at least 1"),
+        ({"argv": []}, "length 1 or more"),
         ({"argv": ["{programme}"]}, "a role that `files` does not have: programme"),
         ({"files": "score.py", "argv": ["sh"]}, "is reserved"),
         ({"files": {"python": "score.py"}, "argv": ["sh"]}, "is reserved"),
         ({"inputs": ["everything"]}, "unknown value"),
         ({"env": ["A B"]}, "the wrong format"),
-        ({"batch": 0}, "greater than or equal to 1"),
+        ({"batch": 0}, "must be 1 or more"),
     ],
 )
 def test_a_card_that_cannot_work_is_told_so(keys: dict[str, Any], part: str) -> None:

@@ -245,7 +245,7 @@ def test_a_row_for_each_rating_is_one_fault(here: Path) -> None:
     "text", ["1:inf", "-inf:5", "nan:5", "1:5:inf", "1:5:nan", "5:1", "1:5:0", "1:2:3:4"]
 )
 def test_a_scale_is_finite(text: str) -> None:
-    with pytest.raises(UserError, match="a worst and a best value"):
+    with pytest.raises(UserError, match="lowest and its highest value"):
         read_scale(text)
 
 

@@ -91,6 +91,12 @@ def report(
         "themselves: list it under `reference_systems`"
         for name in sorted(wholly - {*card.reference_systems})
     ]
+    sources = [item.source for item in rated.items if item.source]
+    if (distinct := len({*sources})) < len(sources):
+        problems.append(
+            f"{len(sources)} items have only {distinct} different sources, but intervals treat "
+            "items as independent, so they are too narrow: give the texts of a source one item"
+        )
     if bare and card.select.original != "none":
         shown = ", ".join(bare[:5])
         problems.append(

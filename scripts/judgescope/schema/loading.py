@@ -40,6 +40,23 @@ SHORT_FORMS = {"data", 0}
 SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
 """Numbers that YAML 1.1 reads in a surprising way: 1:30 as 90, and 010 as 8."""
 NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+LIST = ("a list", "write [value, value], or each value on a line that begins with `- `")
+MAPPING = ("keys with values", "write `key: value` on a line of its own, indented")
+EXPECTED = {
+    **dict.fromkeys(("list_type", "tuple_type"), LIST),
+    **dict.fromkeys(("dict_type", "model_type"), MAPPING),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), ("a whole number", "")),
+    **dict.fromkeys(("float_type", "float_parsing"), ("a number", "")),
+    **dict.fromkeys(("bool_type", "bool_parsing"), ("true or false", "")),
+    "string_type": ("text", ""),
+    "too_short": ("of length {min_length} or more", ""),
+    "finite_number": ("a finite number", ""),
+    "greater_than": ("more than {gt:g}", ""),
+    "greater_than_equal": ("{ge:g} or more", ""),
+    "less_than": ("less than {lt:g}", ""),
+    "less_than_equal": ("{le:g} or less", ""),
+}
+"""Pydantic's type of an error -> what the value must be, and how to write it."""
 QUOTED = (
     "put it in quotes: without them, YAML does not read yes, no, on, off, digits and dates as text"
 )
@@ -80,7 +97,7 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
         raise UserError(
             "file not found",
             where=str(path),
-            allowed=_files_near(path).values(),
+            allowed=_files_near(path).values() or None,
             todo=f"did you mean {near}?" if near else "give the path of the file",
         ) from error
     except IsADirectoryError as error:
@@ -277,6 +294,7 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
     except ValidationError as error:
         issues = [(issue, _keys_of(kind, content, issue)) for issue in error.errors()]
         given = {(*keys[:-1], _new_name(kind, keys)) for _, keys in issues}  # by their old names
+        issues = _united(issues)
         # a mapping with wrong entries need not also be the number that is the alternative
         outer = {keys[:end] for _, keys in issues for end in range(len(keys))}
         raise UserErrors(
@@ -289,7 +307,7 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
             ]
         ) from error
     if truths := [*_truths(content, adapter(kind).dump_python(card), ())]:
-        what = "Input should be a number, not yes or no"
+        what = "this value must be a number, not yes or no"
         raise UserErrors([UserError(what, where=where(keys), got=got) for keys, got in truths])
     return card
 
@@ -333,6 +351,22 @@ def _keys_of(kind: str, content: object, issue: ErrorDetails) -> KeyPath:
     return keys
 
 
+def _united(issues: list[tuple[ErrorDetails, KeyPath]]) -> list[tuple[ErrorDetails, KeyPath]]:
+    """Return the issues in our words, with one for all forms that a value may have."""
+    forms: dict[KeyPath, list[str]] = {}
+    united = []
+    for issue, keys in issues:
+        if expected := EXPECTED.get(issue["type"]):
+            form = expected[0].format(**issue.get("ctx", {}))
+            forms.setdefault(keys, []).append(form)
+        if not expected or forms[keys] == [form]:
+            united.append((issue, keys))
+    for issue, keys in united:
+        if issue["type"] in EXPECTED:
+            issue["msg"] = f"this value must be {' or '.join(dict.fromkeys(forms[keys]))}"
+    return united
+
+
 def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserError:
     fault, context, got = issue["type"], issue.get("ctx", {}), issue["input"]
     match fault:
@@ -361,7 +395,8 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
     what = issue["msg"].removeprefix("Value error, ")
-    return UserError(what, where=where, got=got, todo=QUOTED if unquoted else "")
+    todo = QUOTED if unquoted else EXPECTED.get(fault, ("", ""))[1]
+    return UserError(what, where=where, got=got, todo=todo)
 
 
 def _new_name(kind: str, keys: KeyPath) -> str:

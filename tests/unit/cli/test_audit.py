@@ -66,6 +66,38 @@ def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> 
         assert f"- {lacking}" in adds.replace("a second", "second")
 
 
+def test_scores_without_texts_are_joined_by_source_and_system(page: Page) -> None:
+    rows = [
+        {"question": f"q{at // 5}", "system": f"s{at % 5}", **row} for at, row in enumerate(two())
+    ]
+    status, said = page(rows)
+    assert status == 0 and "source      question" in said
+    assert "within sources: 60 texts of 12 sources" in said
+    status, said = page([{**row, "question": f"q{at}"} for at, row in enumerate(two())])
+    assert status == 0 and "60 texts of 60 sources" in said
+
+
+def test_ids_of_rows_that_share_a_source_are_named_as_a_problem(page: Page) -> None:
+    texts = [
+        {"id": at, "question": f"q{at // 5}", "answer": f"word {at} " * (at % 7 + 2), **row}
+        for at, row in enumerate(two())
+    ]
+    supports = page(texts)[1].split("\n\n")[2].replace("\n    ", " ")
+    assert "intervals that are too narrow: 60 items count as independent, but have only" in supports
+    assert "only 12 sources; name the source's id (--item)" in supports
+    assert "too narrow" not in page([{**row, "question": row["id"]} for row in texts])[1]
+
+
+def test_columns_named_after_people_may_be_raters_and_the_page_says_how(page: Page) -> None:
+    rows = [
+        {"anna": row["Quality (Anna)"], "ben": row["Quality (Ben)"], "gpt4": row["quality_gpt4"]}
+        for row in made()
+    ]
+    hint = "note        if these are raters of one aspect, add --human overall=anna,ben"
+    assert hint in page(rows)[1]
+    assert "note  " not in page(rows, "--human", "overall=anna,ben")[1]
+
+
 def test_a_judge_that_knows_nothing_is_not_shown_to_be_better_than_chance(page: Page) -> None:
     scores = np.random.default_rng(0).permutation([row["judge"] for row in two(200)])
     rows = [{**row, "judge": int(one)} for row, one in zip(two(200), scores, strict=True)]
@@ -178,7 +210,7 @@ def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) 
     [
         (["--judge", "jugde"], "nearest: judge"),
         (["--require", "spearman"], "(bar) must be a statistic and a number"),
-        (["--require", "spearmann=.5"], "nearest: spearman"),
+        (["--require", "spearmann=.5"], "where: --require got: 'spearmann'"),
         (["--scale", "1:2"], "outside the scale"),
         (["--human", "human", "--judge", "human"], "only one role"),
         (["--html", "no/folder.html"], "folder not found"),

@@ -138,7 +138,7 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
     "column": (["--text", "sumary"], "the table does not have this column", "summary"),
     "words": (["--rating", "fluency=remark"], "a rating is not a number", None),
     "aspect": (["--rating", "fluncy=fluency_rater1"], "this aspect has no card", "fluency"),
-    "scale": (["--scale", "five"], "worst and a best", None),
+    "scale": (["--scale", "five"], "lowest and its highest", None),
     "other": (["--scale", "coherence=1:5"], "no column rates this aspect", None),
     "range": (["--scale", "1:4:1"], "a rating is outside the scale", None),
     "half": (["--endpoint", "http://h/v1"], "must be given together", None),

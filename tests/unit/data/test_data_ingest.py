@@ -138,6 +138,15 @@ def test_items_without_references_are_noted(folder: Path) -> None:
     assert report["originals"] == 0 and rows(folder, "original", "targets") == []
 
 
+def test_items_that_share_a_source_are_noted(folder: Path) -> None:
+    (folder / "x.csv").write_text("id,src,out,fluency\n1,A,t,1\n2,A,u,2\n3,B,v,3\n")
+    columns = {"item": "id", "source": "src", "text": "out"}
+    card = CARD | {"format": "table", "files": "{data}/x.csv", "columns": columns}
+    assert ingest(folder, dataset=card | {"select": {"original": "none"}}).returncode == 0
+    [problem] = json.loads((folder / "out" / "report.json").read_text())["problems"]
+    assert problem.startswith("3 items have only 2 different sources, but intervals treat items as")
+
+
 def test_a_fault_ends_without_a_traceback_and_without_tables(folder: Path) -> None:
     jsonl(folder / "x.jsonl", [summeval_row("a", "M1", decoded="")])
     done = ingest(folder)

@@ -109,7 +109,7 @@ def test_an_adapter_is_known_by_its_content_and_not_by_its_place() -> None:
         ({"extra_body": {"temperature": 1}}, "extra_body may not contain temperature"),
         ({"mode": "online"}, "unknown value"),
         ({"gpu_model": "a100:2"}, "gpu_model"),
-        ({"name": None}, "valid string"),
+        ({"name": None}, "must be text"),
     ],
 )
 def test_a_card_that_cannot_work_says_why(keys: dict[str, Any], told: str) -> None:

@@ -115,7 +115,7 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
         ),
         ("model", "model: m\nengine: lexicall\n", ["unknown value", "nearest: lexical"]),
         ("judge", "judge: j\nmodel: m\nestimator: men\n", ["unknown value", "nearest: mean"]),
-        ("judge", "judge: j\nmodel: m\ndraws: 0\n", ["greater than or equal to 1", "draws"]),
+        ("judge", "judge: j\nmodel: m\ndraws: 0\n", ["must be 1 or more", "draws"]),
         (
             "judge",
             "judge: j\nmodel: m\nscale: {min: 5, max: 1, step: 1}\n",
@@ -194,10 +194,19 @@ def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        ({"datasets": []}, "at least 1"),
+        ({"datasets": []}, "length 1 or more"),
         ({"judges": ["a", "a"]}, "names a twice"),
-        ({"seed": -1}, "greater than or equal to 0"),
+        ({"seed": -1}, "must be 0 or more"),
         ({"jugdes": ["a"]}, "nearest: judges"),
+        (
+            {"methods": "agreement"},
+            "must be a list\n  where:   s.yaml, key methods\n  got:     'ag",
+        ),
+        ({"methods": "agreement"}, "do:      write [value, value], or each value on a line that"),
+        ({"caps": []}, "must be keys with values"),
+        ({"seed": 1.5}, "must be a whole number"),
+        ({"require": {"f1": "x"}}, "must be a number or keys with values\n  where:   s.yaml, key "),
+        ({"require": {"f1": "x"}}, "key require.f1\n"),
     ],
 )
 def test_wrong_studies(change: dict[str, object], part: str) -> None:
@@ -205,6 +214,15 @@ def test_wrong_studies(change: dict[str, object], part: str) -> None:
     with pytest.raises(UserErrors) as caught:
         validate_card("study", study | change, "s.yaml")
     assert part in str(caught.value)
+
+
+def test_a_wrong_part_of_a_value_with_several_forms_is_one_problem() -> None:
+    study = {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]}
+    with pytest.raises(UserErrors) as caught:
+        validate_card("study", study | {"require": {"f1": {"a": "x"}}}, "s.yaml")
+    [error] = caught.value.errors
+    assert (error.what, error.got) == ("this value must be a number", "x")
+    assert error.where == "s.yaml, key require.f1.a"
 
 
 @pytest.mark.heavy

@@ -110,7 +110,7 @@ def _columns(findings: Findings) -> list[tuple[str, str]]:
     """Return how each column was interpreted, without task, unused roles and items of our own."""
     item = findings.draft.columns.item
     unused = {"-", item if item not in findings.draft.table.columns else "-"}
-    facts = facts_of(findings.draft)
+    facts = facts_of(findings.draft, "--human")
     return [
         (name, value)
         for name, value in facts
@@ -157,6 +157,13 @@ def _supports(findings: Findings) -> Iterator[str]:
         yield (
             f"agreement with people on {aspects}, {how}: "
             f"{plural(counts.targets, 'text')} of {plural(counts.items, 'source')}"
+        )
+    sources = {str([row.get(name) for name in columns.source]) for row in findings.draft.table.rows}
+    if columns.source and len(sources) < counts.items:
+        yield (
+            f"intervals that are too narrow: {plural(counts.items, 'item')} count as independent, "
+            f"but have only {plural(len(sources), 'source')}; name the source's id (--item) and "
+            "the column that tells the texts of a source apart (--system)"
         )
     if max(raters.values()) > 1:
         yield "whether the judge is as good as one more rater, and how well people agree"

@@ -216,11 +216,11 @@ def _values(table: Table, column: str) -> list[float | None]:
 
 
 def _with_items(table: Table, columns: Guess) -> tuple[Table, Guess]:
-    """Return the table with a column of item ids, if neither items nor sources identify texts.
+    """Return the table with a column of item ids, if scores cannot be joined without one.
 
-    Each row is an item; in a table of systems without texts, each source is.
+    Each source is an item; in a table without sources, each row is.
     """
-    if columns.item or (columns.source and (columns.texts or not columns.systems)):
+    if columns.item or (columns.source and (columns.texts or columns.text)):
         return table, columns
     name = ROW
     while name in table.columns:

@@ -1,6 +1,7 @@
 """The command `judgescope init`: a new study on a user's own table of texts and ratings."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
 from judgescope.cli.init.endpoint import PROVIDERS
+from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.interview import Ask, interview, roles_of, unused
 from judgescope.cli.init.tables import load_table
 from judgescope.cli.terminal import plain
@@ -28,7 +30,7 @@ COLUMN_OPTIONS: Final[Options] = {
     "--references": ("COLUMN", "reference texts; repeat it for several columns"),
     "--item": ("COLUMN", "the id that rows of one source share"),
     "--system": ("COLUMN", "the system that wrote the text"),
-    "--scale": ("[ASPECT=]MIN:MAX[:STEP]", "the scale of the ratings, from worst to best"),
+    "--scale": ("[ASPECT=]MIN:MAX[:STEP]", "the scale of the ratings; MIN is the lowest value"),
     "--texts": (
         ("FIRST", "SECOND"),
         "if people chose between two texts: the columns of the first and the second",
@@ -228,8 +230,11 @@ def described(draft: StudyDraft) -> str:
     return "\n".join([draft.table.title, *facts])
 
 
-def facts_of(draft: StudyDraft) -> Iterator[tuple[str, str]]:
-    """Yield a role or kind of column, and the columns that have it."""
+def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str, str]]:
+    """Yield a role or kind of column, and the columns that have it.
+
+    `option` names columns of ratings: columns without a known aspect may be those of raters.
+    """
     columns = draft.columns
     for role in roles_of(columns):
         yield role, plain(", ".join(columns.columns_of(role))) or "-"
@@ -239,6 +244,10 @@ def facts_of(draft: StudyDraft) -> Iterator[tuple[str, str]]:
         how = "" if columns.compared else f" ({ends}{draft.table.described(group)})"
         kind = "choice" if columns.compared else "rating"
         yield kind, f"{name}: {plain(', '.join(group))}{how}"
+    single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
+    if single and not columns.ratings.keys() & {*draft.table.aspects}:
+        raters = shlex.quote(flags.rating_text(ALL, columns.rated))
+        yield "note", f"if these are raters of one aspect, add {option} {raters}"
     for name, scores in columns.judges.items():
         named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())
         yield "judge", f"{name}: {plain(', '.join(named))}"

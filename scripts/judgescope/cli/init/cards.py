@@ -336,8 +336,12 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
 def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None]:
     """Name the user's file in errors, instead of the study's copy of its rows.
 
-    Name config/ instead of the temporary `folder`, and a table's path from the working directory.
+    Name config/ instead of the temporary `folder`, and a table's path from the working directory;
+    name the option --require instead of the study's key.
     """
+    required = re.compile(
+        rf"{re.escape(str(card_path('study', draft.study)))}[:\d]*, key require.*"
+    )
     try:
         yield
     except (UserError, UserErrors) as error:
@@ -346,6 +350,7 @@ def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None
             if folder is not None:
                 where = each.where.replace(str(folder), str(CONFIG))
                 each.where = where.replace(f"{CONFIG / FOLDERS['dataset']}/../../", "")
+            each.where = required.sub("--require", each.where)
             if draft.table.copied and copy.search(each.where):
                 where = copy.sub(lambda _: str(draft.table.file), each.where)
                 each.where = f"{where}; rows are counted from 1, as in the study's copy"

@@ -268,10 +268,11 @@ def read_scale(text: str) -> dict[str, float]:
             raise ValueError
     except ValueError:
         raise UserError(
-            "a scale needs a worst and a best value, and may have a step",
+            "a scale needs its lowest and its highest value, and may have a step",
             where="--scale",
             got=text,
             allowed="like 1:5:1 or 0:100",
+            todo="if low values are good, add `best: min` in the dataset's card (judgescope init)",
         ) from None
     whole = [int(part) if part.is_integer() else part for part in parts]
     return dict(zip(("min", "max", "step"), whole, strict=False))

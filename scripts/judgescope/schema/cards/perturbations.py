@@ -18,7 +18,7 @@ def _as_count(value: object) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, bool) or (not isinstance(value, int | None) and value != "all"):
-        raise ValueError("Input should be a whole number, or all")
+        raise ValueError("this value must be a whole number or all")
     return value
 
 

@@ -55,17 +55,9 @@ def adapter_in(folder: Path) -> cards.Adapter:
 
 
 def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
-    """Return the engine of a settled model card, within a budget.
-
-    Raises UserError for a card whose adapter is not trained yet.
-    """
-    if isinstance(card, cards.VllmModel) and card.adapter == cards.TRAINED:
-        raise UserError(
-            "this model's adapter has not been trained yet",
-            where=f"models/{card.model}.yaml, key adapter",
-            got=cards.TRAINED,
-            todo="run the study that trains it (its key `distill`)",
-        )
+    """Return the engine of a settled model card, within a budget."""
+    if isinstance(card, cards.VllmModel):
+        assert card.adapter != cards.TRAINED, "a study trains its adapter before it asks"
     build = import_module(ENGINES[card.engine]).build
     if isinstance(card, cards.ProbedModel):  # reserves for each request that it sends
         return cast(Ask, build(card, budget=budget))

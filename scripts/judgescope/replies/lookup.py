@@ -29,17 +29,16 @@ PLACE = np.dtype([("file", np.int32), ("offset", np.int64), ("length", np.int32)
 class KeyTable:
     """Distinct keys in ascending order, and the number of draws requested for each.
 
-    Equal keys are joined, with the highest number of draws; `representative` is the number of the
-    first key with so many draws, counted from 0 or given by `numbers`. All draws form one sequence
-    of slots: draw d of key k has slot `first[k] + d`.
+    Equal keys are joined, with the highest number of draws; `representative` is the index of the
+    first key with so many draws. All draws form one sequence of slots: draw d of key k has slot
+    `first[k] + d`.
     """
 
-    def __init__(self, keys: Keys, draws: Counts, numbers: Counts | None = None) -> None:
+    def __init__(self, keys: Keys, draws: Counts) -> None:
         by_draws = np.argsort(-draws, kind="stable")
         self.keys, first = np.unique(keys[by_draws], return_index=True)
-        chosen = by_draws[first]
-        self.representative = chosen if numbers is None else numbers[chosen]
-        self.draws = draws[chosen]
+        self.representative = by_draws[first]
+        self.draws = draws[self.representative]
         self.first = np.cumsum(self.draws) - self.draws
         self.slots = int(self.draws.sum())
 

@@ -113,25 +113,24 @@ class Job:
         the piece before the next, and so on), then by key. So requests with a common prefix are
         adjacent, and the order depends only on the prompts.
         """
-        key_table = stored.key_table
-        for place in self._ordered(key_table, np.flatnonzero(stored.lacking())).tolist():
-            request = self._request(int(key_table.representative[place]))
-            key = bytes(key_table.keys[place]).ljust(KEY.itemsize, b"\0")
-            vars(request)["key"] = key.hex()  # known from the plan; computing it is slow
-            yield Work(request, stored.missing(place))
+        lacking = stored.key_table.keys[stored.lacking() > 0]
+        for place in self._ordered(self.key_table.indices(lacking)).tolist():
+            request = self._request(int(self.key_table.representative[place]))
+            key = bytes(self.key_table.keys[place]).ljust(KEY.itemsize, b"\0").hex()
+            vars(request)["key"] = key  # known from the plan; computing it is slow
+            yield Work(request, stored.missing(stored.key_table.index(key)))
 
     def part(self, number: int, count: int) -> KeyTable:
         """Return part `number` (from 1) of `count` parts of the key table.
 
         Prompts with a common beginning stay together; parts do not depend on the store's contents.
         """
-        key_table = self.key_table
-        parts = np.array_split(self._ordered(key_table, np.arange(len(key_table.keys))), count)
-        part = parts[number - 1]
-        return KeyTable(key_table.keys[part], key_table.draws[part], key_table.representative[part])
+        ordered = self._ordered(np.arange(len(self.key_table.keys)))
+        part = np.array_split(ordered, count)[number - 1]
+        return KeyTable(self.key_table.keys[part], self.key_table.draws[part])
 
-    def _ordered(self, key_table: KeyTable, places: Counts) -> Counts:
-        parts = self._parts[key_table.representative[places]]
+    def _ordered(self, places: Counts) -> Counts:
+        parts = self._parts[self.key_table.representative[places]]
         return places[np.lexsort(parts.T[::-1])]
 
     def _request(self, number: int) -> Request:

@@ -41,12 +41,8 @@ def section(report: Report) -> Section | None:
     rows = report.rows("cost")
     if not len(rows):
         return None
-
-    def cells(judge: Judge) -> list[Cell] | None:
-        mine = rows.where(judge=judge.id)
-        return _cells(mine) if len(mine) else None
-
-    bodies = judge_bodies(report.judges, cells)
+    asked = report.judges_of(rows)
+    bodies = judge_bodies(asked, lambda judge: _cells(rows.where(judge=judge.id)))
     written = sorted(rows.where(judge="").names("perturbation"))
     writers = {name: rows.where(perturbation=name) for name in written}
     if writers:
@@ -56,7 +52,7 @@ def section(report: Report) -> Section | None:
     columns = [Column(spoken(name)) for name in (*USAGE, PRICE, EACH)]
     columns.append(Column("Remarks", style="words"))
     table = Table("Replies, tokens and price, over all datasets.", "Judge", columns, bodies)
-    unpriced = [judge.id for judge in report.judges if _unpriced(rows.where(judge=judge.id))]
+    unpriced = [judge.id for judge in asked if _unpriced(rows.where(judge=judge.id))]
     unpriced += [name for name, of_writer in writers.items() if _unpriced(of_writer)]
     first: list[Block] = []
     if unpriced:

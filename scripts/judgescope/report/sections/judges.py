@@ -37,7 +37,7 @@ from judgescope.report.elements import (
 from judgescope.report.headline import PERSON, Measure, measures
 from judgescope.report.panels import Forest, forest_spec
 from judgescope.report.report import Dataset, Judge, Report, in_group
-from judgescope.report.rows import Rows
+from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import trust
 from judgescope.report.sections.cost import ALL, free, price_per_1000
 from judgescope.report.tables import agreed_with, judge_bodies, leaders, section_of
@@ -285,26 +285,28 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
 
     Where no aspect has a rank correlation, it is that of labels.
     """
-    known = [one for dataset in report.datasets for one in measures(report, dataset)]
-    kinds = {one.kind for one in known}
-    kind = AGREEMENT if AGREEMENT in kinds else LABELS
-    every = [one for one in known if one.kind == kind]
+
+    def numbers(measure: Measure, judges: Sequence[Judge]) -> list[Row]:
+        return [row for row in measure.defined(judges) if not of_few(row)]
+
+    known = [measure for dataset in report.datasets for measure in measures(report, dataset)]
+    kind = AGREEMENT if any(measure.kind == AGREEMENT for measure in known) else LABELS
+    every = [measure for measure in known if measure.kind == kind]
     real = [judge for judge in ranked if not judge.control][:MOST_DRAWN]
-    shown = [one for one in every if any(not of_few(row) for row in one.defined(real))]
+    shown = [measure for measure in every if numbers(measure, real)]
     if not shown:
         return None
     controls = [judge for judge in report.judges if judge.engine == "control"]
     panels = []
-    for one in shown:
+    for measure in shown:
         levels = {
-            row.judge: (row.value or 0.0, row.ci_low, row.ci_high)
-            for row in one.defined(real)
-            if not of_few(row)
+            row.judge: (row.value or 0.0, row.ci_low, row.ci_high) for row in numbers(measure, real)
         }
-        points, people = [levels.get(judge.id) for judge in real], one.row(PERSON)
-        knowing = [row.value or 0.0 for row in one.defined(controls) if not of_few(row)]
-        band = (min(knowing), max(knowing)) if knowing else None
-        title = one.name if len(report.datasets) == 1 else f"{one.name}, {one.dataset.name}"
+        points, people = [levels.get(judge.id) for judge in real], measure.row(PERSON)
+        values = [row.value or 0.0 for row in numbers(measure, controls)]
+        band = (min(values), max(values)) if values else None
+        several = len(report.datasets) > 1
+        title = f"{measure.name}, {measure.dataset.name}" if several else measure.name
         panels.append(Forest(title, points, people.value if people else None, band))
     first = shown[0]
     place, where = (kind, first.dataset.id, first.aspect), panels[0].title
@@ -318,7 +320,7 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
             if (claim.kind, claim.dataset, claim.row.aspect) == place
         )
     ]
-    best = leaders(agreeing, [row for row in first.defined(agreeing) if not of_few(row)])
+    best = leaders(agreeing, numbers(first, agreeing))
     who = listed([f"`{row.judge}`" for row in best[: trust.FEW]])
     summary = f"No judge is shown to agree with people on {where}."
     if best:

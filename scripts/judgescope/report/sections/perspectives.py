@@ -201,10 +201,9 @@ def scale_ranges(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figur
         frame = means.where(criterion=criterion).defined.frame
         measured = pd.MultiIndex.from_frame(frame[["statistic", "level"]]).isin(RANGE_MEASURES)
         known = Rows(frame[measured])
+        names = known.names("judge")
         points = {
-            judge: cards[judge.id].points[dataset.id]
-            for judge in judges
-            if judge.id in known.by("judge")
+            judge: cards[judge.id].points[dataset.id] for judge in judges if judge.id in names
         }
         if len({*map(tuple, points.values())}) > 1:
             points = dict(sorted(points.items(), key=lambda one: one[1]))

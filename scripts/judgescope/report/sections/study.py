@@ -116,13 +116,10 @@ def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.
     columns = [elements.Column("planned", group="Judgments")]
     columns += [elements.Column(words.STATUSES[status], group="Judgments") for status in statuses]
     columns += [elements.Column("share ok"), elements.Column("Reasons", style="words")]
-
-    def cells(judge: Judge) -> list[Cell] | None:
-        mine = rows.where(judge=judge.id)
-        return Tally(mine).cells(statuses) if len(mine) else None
-
+    judges = {judge: rows.where(judge=judge.id) for judge in report.judges_of(rows)}
+    bodies = judge_bodies(judges, lambda judge: Tally(judges[judge]).cells(statuses))
     tally, caption = Tally(rows), f"{dataset.name}: judgments by judge, over all cells."
-    table = elements.Table(caption, "Judge", columns, judge_bodies(report.judges, cells))
+    table = elements.Table(caption, "Judge", columns, bodies)
     summary = (
         "A judge is compared only on the texts that it scored; the lost judgments may be the "
         "hard ones."
@@ -133,13 +130,12 @@ def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.
     if tally.counts[OFF_GRID]:
         yield elements.Text(words.OFF_GRID_SENTENCE, style="small")
     bodies = []
-    for judge in report.judges:
-        by_cell = rows.where(judge=judge.id).frame.groupby(["cell", "aspect"], sort=False)
+    for judge, mine in judges.items():
         lines = [
             elements.Line(cell, Tally(part["record"]).cells(statuses), about=report.aspect(aspect))
-            for (cell, aspect), part in by_cell
+            for (cell, aspect), part in mine.frame.groupby(["cell", "aspect"], sort=False)
         ]
-        bodies += [elements.Body(lines, judge.id)] if lines else []
+        bodies.append(elements.Body(lines, judge.id))
     caption = f"{dataset.name}: judgments by judge, set of targets and aspect."
     source = "tables/coverage.csv"
     table = elements.Table(caption, "Targets and aspect", columns, bodies, source=source)

@@ -200,14 +200,19 @@ def told(folder: Path, **keys: Any) -> str:
     fields |= {"files": {"program": "score.py"}}
     (folder / "score.py").write_text("", encoding="utf-8")
     model = CommandModel.model_validate(fields | keys)
-    files = model.model_dump(include={"files", "sha256"})
     spec = PreflightSpec(
         code="",
         versions={},
         output="",
         data=str(folder),
         owners={
-            "mine": FileOwner(**files, published={}, folder=str(folder), where="models/mine.yaml")
+            "mine": FileOwner(
+                named={**model.files},
+                sha256=model.sha256,
+                published={},
+                folder=str(folder),
+                where="models/mine.yaml",
+            )
         },
         programs={"mine": model.model_dump()},
         **{key: {} for key in ("study", "cards", "cells", "judges", "asked")},

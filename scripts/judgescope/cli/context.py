@@ -12,7 +12,7 @@ from judgescope.cli import child_process
 from judgescope.cli.live_runs import living, recorded
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
-from judgescope.schema.cards import Published, Study
+from judgescope.schema.cards import Dataset, RecordedModel, Study
 from judgescope.schema.loading import load_yaml, read_card, validate_card
 
 if TYPE_CHECKING:
@@ -115,8 +115,13 @@ def snakemake(
         from judgescope.data.files import to_fetch
 
         plan = plan_of_study(study or demo(), passed, drafting=True)
-        cards = [(name, card) for _, name, card in plan.cards() if isinstance(card, Published)]
-        fetch_all([(name, card, to_fetch(card, Path(plan.study.data))) for name, card in cards])
+        fetch_all(
+            [
+                (name, card, to_fetch(card, Path(plan.study.data)))
+                for _, name, card in plan.cards()
+                if isinstance(card, Dataset | RecordedModel)
+            ]
+        )
     if is_dry(passed) or "--unlock" in passed:
         return child_process.run(command)[0]
     with recorded(results_folder(study, passed).name) as record:

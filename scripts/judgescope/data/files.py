@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.cards import Hub
@@ -30,8 +30,9 @@ FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 CLIENT = "huggingface_hub"
 
 
+@runtime_checkable
 class HasFiles(Protocol):
-    """A card with files: a dataset's, or a recorded model's."""
+    """A card with files: a dataset's, or a model's that is recorded, a program, or run here."""
 
     @property
     def files(self) -> Mapping[str, str | Hub]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from judgescope.core.cells import split
 from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import HOME
-from judgescope.data.files import absent, resolve
+from judgescope.data.files import HasFiles, absent, resolve
 from judgescope.data.rated import Names
 from judgescope.data.select import originals, read_selected
 from judgescope.engines.base import EngineInputs, Subject
@@ -41,16 +41,15 @@ def data_files(plan: Plan) -> Files:
     """
     files: Files = {}
     for kind, name, card in plan.cards():
-        roles = getattr(card, "files", None)
-        if not roles:
+        if not isinstance(card, HasFiles) or not card.files:
             continue
         folder, data = Path(plan.folders[kind, name]), Path(plan.study.data)
         where = str(folder / f"{name}.yaml")
         files[name] = [
             os.path.normpath(path)
-            for role, file in roles.items()
+            for role, file in card.files.items()
             if not isinstance(file, Hub)
-            for path, _ in resolve(roles, role, folder, data, where=where)
+            for path, _ in resolve(card.files, role, folder, data, where=where)
         ]
     return files
 

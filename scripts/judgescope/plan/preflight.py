@@ -2,7 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import field
 
 from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.files import write_text
@@ -14,7 +15,7 @@ from judgescope.schema.cards import CommandModel, Hub
 class FileOwner(SpecPart, frozen=True, kw_only=True):
     """A card that names files."""
 
-    files: dict[str, str | dict[str, object]]
+    named: dict[str, str | dict[str, object]] = field(name="files")
     """Role -> path, or the keys of a file on the hub."""
     sha256: dict[str, str]
     published: dict[str, str]
@@ -24,21 +25,13 @@ class FileOwner(SpecPart, frozen=True, kw_only=True):
     where: str
     """The name of the card in errors."""
 
-    def named(self) -> "NamedFiles":
-        """Return files and hashes in the form that `verify` reads."""
-        files = {
+    @property
+    def files(self) -> dict[str, str | Hub]:
+        """Return role -> path or file on the hub."""
+        return {
             role: Hub.model_validate(file) if isinstance(file, dict) else file
-            for role, file in self.files.items()
+            for role, file in self.named.items()
         }
-        return NamedFiles(files, self.sha256, self.published)
-
-
-class NamedFiles(NamedTuple):
-    """Files, and the hashes that they must have, by role."""
-
-    files: dict[str, str | Hub]
-    sha256: dict[str, str]
-    published: dict[str, str]
 
 
 class PreflightSpec(JobSpec, frozen=True, kw_only=True):
@@ -82,7 +75,7 @@ def verified(spec: PreflightSpec) -> dict[str, object]:
     """
     data = Path(spec.data)
     hashes = {
-        name: verify(owner.named(), Path(owner.folder), data, where=owner.where, fetch=False)
+        name: verify(owner, Path(owner.folder), data, where=owner.where, fetch=False)
         for name, owner in spec.owners.items()
     }
     for model, card in spec.programs.items():

@@ -14,18 +14,6 @@ from judgescope.methods.registry import METHODS
 from judgescope.prompts import Templates
 from judgescope.schema import cards
 
-Card = (
-    cards.Dataset
-    | cards.Model
-    | cards.Judge
-    | cards.DerivedJudge
-    | cards.Aspect
-    | cards.Criterion
-    | cards.AnyPerturbation
-    | cards.Weights
-    | cards.Expectations
-)
-"""Any card but the study's."""
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
 """Controls that are made from people's ratings of the same targets that they judge."""
 ALONE = {"rules"}
@@ -298,7 +286,7 @@ class Plan:
         only = self.judges[judge].aspects
         return [name for name in self.aspects_of(dataset) if not only or split(name)[0] in only]
 
-    def cards(self) -> Iterator[tuple[str, str, Card]]:
+    def cards(self) -> Iterator[tuple[str, str, cards.Card]]:
         """Yield (kind, id, card) of every card but the study's."""
         for kind in ("dataset", "model", "judge", "aspect", "criterion", "perturbation"):
             for name, card in getattr(self, cards.FOLDERS[kind]).items():

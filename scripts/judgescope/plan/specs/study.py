@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from judgescope.core.api_keys import KeySource
+from judgescope.data.files import HasFiles
 from judgescope.engines.factory import located
 from judgescope.plan.code import computing
 from judgescope.plan.judges import card_hash, engine_of
@@ -20,7 +21,7 @@ def preflight(plan: Plan) -> PreflightSpec:
         cards={f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
         owners={
             name: FileOwner(
-                files={
+                named={
                     role: file.model_dump(mode="json") if isinstance(file, cards.Hub) else file
                     for role, file in card.files.items()
                 },
@@ -30,15 +31,7 @@ def preflight(plan: Plan) -> PreflightSpec:
                 where=f"{cards.FOLDERS[kind]}/{name}.yaml",
             )
             for kind, name, card in plan.cards()
-            if isinstance(
-                card,
-                cards.Dataset
-                | cards.RecordedModel
-                | cards.CommandModel
-                | cards.LlamaModel
-                | cards.VllmModel,
-            )
-            and card.files
+            if isinstance(card, HasFiles) and card.files
         },
         data=plan.study.data,
         cells={name: len(plan.cells_of(name)) for name in plan.datasets},

@@ -83,20 +83,19 @@ WEIGHTS = "data"
 """The role of a card's single file."""
 PACKAGE = "package:"
 """The prefix of the path of a file in an installed package: `package:<name>/<file>`."""
-Parts = Access[
-    Annotated[
-        int,
-        Field(
-            ge=1,
-            le=1000,
-            description="Number of jobs that share the requests to this model for a dataset, each "
-            "with its own journal: for several GPUs or nodes. No reply depends on it.",
-        ),
-    ]
-]
 
 
-class OpenAIModel(ModelCard):
+class BaseAskedModel(ModelCard):
+    """The keys of all models that are asked: their replies are kept in the reply store."""
+
+    family: Slug | None = None
+    """The model's family; models of one family may favour each other."""
+    parts: Access[int] = Field(1, ge=1, le=1000)
+    """Number of jobs that share the requests to this model for a dataset, each with its own
+    journal: for several GPUs or nodes. No reply depends on it."""
+
+
+class OpenAIModel(BaseAskedModel):
     """A model behind an endpoint that speaks OpenAI's chat protocol."""
 
     renamed: ClassVar[dict[str, str]] = {"spelling": "field_names"}
@@ -140,8 +139,6 @@ class OpenAIModel(ModelCard):
     variant: Asking[str | None] = None
     """What the name does not show: quantisation, server, build. Replies are stored by name,
     revision and variant, not by URL: give different weights a different variant."""
-    family: Slug | None = None
-    """The model's family; models of one family may favour each other."""
     extra_body: Asking[dict[str, Any]] = Field({})
     """Further fields of every request, such as chat_template_kwargs or reasoning_effort."""
     probe: Access[bool] = True
@@ -155,7 +152,6 @@ class OpenAIModel(ModelCard):
     (needs the package tokenizers); default: an estimate from stored replies."""
     limits: Access[Limits] = Limits()
     """Limits on requests."""
-    parts: Parts = 1
 
     @field_validator("base_url", "proxy")
     @classmethod
@@ -248,7 +244,7 @@ BINDING = "2026.10.11549"
 """The version of xllamacpp, whose interface changes from one to the next (envs/llama.txt)."""
 
 
-class LlamaModel(ModelCard):
+class LlamaModel(BaseAskedModel):
     """A GGUF file that the job itself serves with llama.cpp on this machine."""
 
     engine: Asking[Literal["llama"]]
@@ -269,8 +265,6 @@ class LlamaModel(ModelCard):
     cache: Asking[bool] = False
     """Whether the server caches the previous prompt: about twice as fast if prompts begin alike,
     but log probabilities then depend slightly on the order of requests."""
-    family: Slug | None = None
-    """The model's family; models of one family may favour each other."""
     extra_body: Asking[dict[str, Any]] = Field({})
     """Further fields of every request, such as `grammar` (llama.cpp's notation), which restricts
     what the model may reply."""
@@ -279,7 +273,6 @@ class LlamaModel(ModelCard):
     the server honours."""
     timeout: Access[float] = Field(3600, gt=0)
     """Seconds until an unanswered request fails."""
-    parts: Parts = 1
 
     @model_validator(mode="after")
     def _one_file(self) -> Self:
@@ -345,7 +338,7 @@ PYTHON = "python"
 """The role that stands for the interpreter."""
 
 
-class CommandModel(ModelCard):
+class CommandModel(BaseAskedModel):
     """Your own program: it reads targets and writes scores, one JSON object per line."""
 
     renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
@@ -373,9 +366,6 @@ class CommandModel(ModelCard):
     env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field([])
     """Names of environment variables that the program needs; it also sees PATH, HOME and those of
     language, temporary folder and GPU, and no others."""
-    family: Slug | None = None
-    """The model's family; models of one family may favour each other."""
-    parts: Parts = 1
     price: Access[Price | None] = None
     """The price of tokens, if the program reports usage; default: free."""
 
@@ -436,7 +426,7 @@ class Adapter(Card):
     """The hash of its files `adapter_*`: the sha256 of all their `name sha256` lines."""
 
 
-class VllmModel(ModelCard):
+class VllmModel(BaseAskedModel):
     """A model that a job itself loads with vLLM, in its own process or behind its own server."""
 
     engine: Asking[Literal["vllm"]]
@@ -452,8 +442,6 @@ class VllmModel(ModelCard):
     """The commit of the weights; default: the hub's newest."""
     variant: Asking[str | None] = None
     """What else distinguishes these weights."""
-    family: Slug | None = None
-    """The model's family; models of one family may favour each other."""
     dtype: Asking[str | None] = None
     """The number format of the weights; default: their own."""
     quantization: Asking[str | None] = None
@@ -490,7 +478,6 @@ class VllmModel(ModelCard):
     """The price of its tokens; default: unknown."""
     limits: Access[Limits] = Limits(concurrency=256)
     """Mode served: limits on requests."""
-    parts: Parts = 1
 
     @model_validator(mode="after")
     def _known(self) -> Self:

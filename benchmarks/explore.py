@@ -28,7 +28,6 @@ from judgescope.report.explore import render, write_shards
 from judgescope.report.specs import ExploreSpec
 from judgescope.schema.tables import table_of, write_parts, write_table
 
-HOME = Path(__file__).resolve().parents[1]
 ITEMS, SYSTEMS, JUDGES, ASPECTS = 125, 10, 5, 8
 COUNT = ITEMS * SYSTEMS * JUDGES * ASPECTS
 WORDS = [f"word{number}" for number in range(900)]
@@ -204,8 +203,7 @@ def main() -> None:
         page = Path(spec["output"])
         start = time.perf_counter()
         write_shards(convert(spec, ExploreSpec), page.with_suffix(""))
-        looks = [HOME / "workflow" / one for one in ("report/style.css", "texts/style.css")]
-        page.write_text(render("big", HOME / "workflow" / "explore", looks), encoding="utf-8")
+        page.write_text(render("big"), encoding="utf-8")
         spent = time.perf_counter() - start
         sizes = {path.name: path.stat().st_size for path in [page, *page.with_suffix("").iterdir()]}
         kinds = ("explore", "index", "names", "list")

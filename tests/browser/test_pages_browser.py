@@ -22,11 +22,9 @@ from judgescope.report.page import write_pages
 from judgescope.report.sections import sections_of
 from people_studies import AnnotationsStudy, RatingsStudy, VotesStudy, plan_of
 from people_tables import rows_of
-from running import HOME
 from spotcheck_study import Study
 
 pytestmark = [pytest.mark.heavy, needs_browser]
-TEMPLATES, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
 EVIL = '=HYPERLINK("http://x", "y")'
 
 
@@ -36,7 +34,7 @@ def report(folder: Path, **changes: Any) -> Path:
     spec = report_study.make(folder, **changes)
     page = Path(spec["output"])
     contents = report_study.loaded(spec)
-    write_pages(contents, TEMPLATES, sections_of(contents), page.parent)
+    write_pages(contents, sections_of(contents), page.parent)
     return page
 
 
@@ -56,7 +54,7 @@ def card(folder: Path) -> Path:
     folder.mkdir(parents=True)
     spec = cards_study.make(folder)
     page = folder / "gamma.html"
-    pages = dict(cards.render(cards_study.loaded(spec), TEMPLATES, TEXTS))
+    pages = dict(cards.render(cards_study.loaded(spec)))
     page.write_text(pages["gamma"], "utf-8")
     return page
 

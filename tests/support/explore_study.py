@@ -13,9 +13,7 @@ from judgescope.perturb.rules import perturb_dataset
 from judgescope.report.explore import render, write_shards
 from judgescope.report.specs import ExploreSpec
 from judgescope.schema.tables import table_of, write_table
-from running import HOME
 
-LOOKS = [HOME / "workflow" / name for name in ("report/style.css", "texts/style.css")]
 Row = dict[str, Any]
 DOUBLED = "The cat sat on the the mat"
 """What each text by a system begins with; the annotator marks `the the`."""
@@ -159,6 +157,6 @@ class ExploreStudy:
     def write(self) -> Path:
         """Write the page and its shards; return the page."""
         write_shards(convert(self.spec, ExploreSpec), self.page.with_suffix(""))
-        html = render(self.spec["study"], HOME / "workflow" / "explore", LOOKS)
+        html = render(self.spec["study"])
         self.page.write_text(html, encoding="utf-8", newline="\n")
         return self.page

@@ -8,8 +8,6 @@ from judgescope.report.page import render
 from judgescope.report.report import Report
 from judgescope.report.sections import sections_of
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "workflow" / "report"
-
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 LOADS = {"src", "href", "xlink:href", "srcset", "action", "data", "poster", "background"}
 
@@ -54,7 +52,7 @@ class Page(HTMLParser):
 
 def on_one_page(report: Report) -> str:
     """Return all sections of a report as one page."""
-    return render(report, TEMPLATES, sections_of(report))
+    return render(report, sections_of(report))
 
 
 def text_of_pages(folder: Path) -> str:

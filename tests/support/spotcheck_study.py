@@ -11,9 +11,7 @@ from judgescope.perturb.rules import perturb_dataset
 from judgescope.report.specs import SpotcheckSpec
 from judgescope.report.spotcheck import render
 from judgescope.schema.tables import table_of, write_table
-from running import HOME
 
-TEMPLATES = HOME / "workflow"
 Row = dict[str, Any]
 Texts = Mapping[str, str]
 
@@ -83,4 +81,4 @@ class Study:
         self.add("lie", rows, replies, method="llm")
 
     def page(self) -> str:
-        return render(convert(self.spec, SpotcheckSpec), TEMPLATES / "texts", TEMPLATES / "report")
+        return render(convert(self.spec, SpotcheckSpec))

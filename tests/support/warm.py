@@ -158,10 +158,9 @@ def _compile_templates() -> None:
     """Compile the templates of the report and of judges' pages, which most studies fill."""
     from judgescope.report.page import filled
 
-    templates = HOME / "workflow" / "report"
     for root in (None, "", "../"):
-        for path in templates.glob("*.jinja"):
-            filled(templates, root).get_template(path.name)
+        for path in (HOME / "workflow" / "report").glob("*.jinja"):
+            filled(root).get_template(path.name)
 
 
 def serve(address: str, ready: int) -> Callable[[], int]:

@@ -18,7 +18,6 @@ from judgescope.report.sections import sections_of
 from report_setup import on_one_page
 from study import Study
 
-TEMPLATES = running.HOME / "workflow" / "report"
 NASTY = "</script>{x} & <b>\u202e"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" class="marks" width="100" height="40"><path/></svg>'
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -31,7 +30,7 @@ def figure(title: str = "T", *keys: Key) -> Figure:
 def written(folder: Path, **changes: Any) -> tuple[Report, Path, Path]:
     report = study.loaded(study.make(folder, **changes))
     figures, pages = folder / "figures", folder / "sections"
-    write_parts(report, TEMPLATES, sections_of(report), figures, pages)
+    write_parts(report, sections_of(report), figures, pages)
     return report, figures, pages
 
 
@@ -69,7 +68,7 @@ def test_two_runs_write_the_same_files(tmp_path: Path) -> None:
 
 
 def test_a_figure_alone_has_title_summary_and_legend() -> None:
-    found = ElementTree.fromstring(alone(figure("T & u", Key("●", "blue", "a <key>")), TEMPLATES))
+    found = ElementTree.fromstring(alone(figure("T & u", Key("●", "blue", "a <key>"))))
     texts = ["".join(one.itertext()) for one in found.iter(f"{SPACE}text")]
     assert texts == ["T & u", "● a <key>"]
     assert found.findtext(f"{SPACE}title") == "T & u"
@@ -85,7 +84,7 @@ def test_figures_on_demand_are_found() -> None:
 
 def test_a_label_cannot_leave_its_place(tmp_path: Path) -> None:
     path = tmp_path / "f.svg"
-    path.write_text(alone(figure(NASTY), TEMPLATES), encoding="utf-8")
+    path.write_text(alone(figure(NASTY)), encoding="utf-8")
     assert title_of(path) == "‹/script›(x) & ‹b›⟨U+202E⟩"
     assert ElementTree.parse(path).findtext(f"{SPACE}title") == "</script>{x} & <b>⟨U+202E⟩"
 

@@ -22,17 +22,15 @@ from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import yaml
-from markupsafe import Markup
 from numpy.random import Generator
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
-from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.subjects import Subjects
 from judgescope.plan.study import Plan
-from judgescope.report.html import environment_of, finished
+from judgescope.report.html import environment_of, page_from
 from judgescope.schema.cards import Aspect
 from judgescope.statistics.result import Estimate
 
@@ -325,11 +323,9 @@ def tasks_of(plan: Plan) -> list[str]:
 
 def write_pages(pages: Sequence[Page], folder: Path) -> str:
     """Write pages into a folder; return a line with the numbers of pages and questions."""
-    script = (WORKFLOW / "people" / "save.js").read_text(encoding="utf-8")
-    template = environment_of(WORKFLOW / "people").get_template("page.html.jinja")
+    template = environment_of("people").get_template("page.html.jinja")
     for page in pages:
-        text = finished(template.render(page=page, script=Markup(script)), script)
-        write_text(folder / page.file, text)
+        write_text(folder / page.file, page_from(template, scripts=["people/save.js"], page=page))
     what = "errors" if pages[0].kind == "errors" else "questions"
     return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} {what}"
 

@@ -22,18 +22,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from judgescope.core.cells import unpack
-from judgescope.core.errors import UNSEEN, coded
+from judgescope.core.errors import UNSEEN
 from judgescope.core.files import write_text
-from judgescope.core.paths import WORKFLOW
-from judgescope.report.html import environment_of, script_hash
+from judgescope.report.html import environment_of, page_from
 from judgescope.report.items import Draw, Span, Target, Texts
 from judgescope.report.marked import states
 from judgescope.report.specs import ExploreSpec, PerturbationCard
 from judgescope.report.words import STATUSES
 
+STYLES = ("report/style.css", "texts/style.css", "explore/style.css")
+SCRIPTS = ("explore/a-shards.js", "explore/b-texts.js", "explore/c-page.js")
 CALL = "judgescope"
 """The function of the page."""
 LIMIT = 250_000
@@ -53,14 +52,10 @@ _UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
 Row = dict[str, Any]
 
 
-def render(study: str, templates: Path, looks: Sequence[Path]) -> str:
-    """Return the page; `looks` are the style sheets that come before its own."""
-    values = {"study": study}
-    files = {"style": [*looks, templates / "style.css"], "script": sorted(templates.glob("*.js"))}
-    for name, paths in files.items():
-        text = "".join(path.read_text(encoding="utf-8") for path in paths)
-        values |= {name: Markup(text), f"{name}_hash": script_hash(text)}
-    return coded(environment_of(templates).get_template("page.html.jinja").render(values))
+def render(study: str) -> str:
+    """Return the page."""
+    template = environment_of("explore").get_template("page.html.jinja")
+    return page_from(template, STYLES, SCRIPTS, study=study)
 
 
 def write_shards(spec: ExploreSpec, folder: Path) -> None:
@@ -305,5 +300,4 @@ def explore(spec: ExploreSpec) -> None:
     """Write the page of all judgments, and the data that it loads from a folder beside it."""
     output = Path(spec.output)
     write_shards(spec, output.with_suffix(""))
-    styles = [WORKFLOW / folder / "style.css" for folder in ("report", "texts")]
-    write_text(output, render(spec.study, WORKFLOW / "explore", styles))
+    write_text(output, render(spec.study))

@@ -3,11 +3,13 @@
 import base64
 import hashlib
 import re
-from pathlib import Path
+from collections.abc import Iterable
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from judgescope.core.errors import coded
+from judgescope.core.paths import WORKFLOW
 
 POLICY = "@policy@"
 """Stands in a template for its content security policy."""
@@ -15,13 +17,13 @@ CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
 
-def environment_of(templates: Path) -> Environment:
-    """Return the environment for the templates of a folder and the base of all pages, beside it.
+def environment_of(folder: str) -> Environment:
+    """Return the environment for the templates of a folder of the workflow and the base of all.
 
     All values are escaped.
     """
     return Environment(
-        loader=FileSystemLoader([templates, templates.parent]),
+        loader=FileSystemLoader([WORKFLOW / folder, WORKFLOW]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -30,8 +32,21 @@ def environment_of(templates: Path) -> Environment:
     )
 
 
+def page_from(
+    template: Template, styles: Iterable[str] = (), scripts: Iterable[str] = (), **values: object
+) -> str:
+    """Return a page with these style sheets and scripts, files of the workflow.
+
+    The template has their texts as `style` and `script`, and the hash of each.
+    """
+    for name, files in {"style": styles, "script": scripts}.items():
+        text = "".join((WORKFLOW / file).read_text(encoding="utf-8") for file in files)
+        values |= {name: Markup(text), f"{name}_hash": script_hash(text)}
+    return finished(template.render(values), str(values["script"]))
+
+
 def script_hash(script: str) -> str:
-    """Return the hash by which a page's policy lets its one script run."""
+    """Return the hash by which a page's policy allows its one script, or its style."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 

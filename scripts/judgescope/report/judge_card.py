@@ -4,18 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from markupsafe import Markup
 from msgspec import structs
 
 from judgescope.core.files import write_text
-from judgescope.core.paths import WORKFLOW
 from judgescope.engines import PROMPTED
 from judgescope.report import elements, words, worst_cases
 from judgescope.report.cells import NO_CELL, Cell, counts_of, estimate, words_cell
 from judgescope.report.claims import claims
 from judgescope.report.elements import Block, Body, Column, Fold, Line, Section, Table, Text
-from judgescope.report.html import finished
-from judgescope.report.page import delete_stale, filled, table_script
+from judgescope.report.html import page_from
+from judgescope.report.page import SCRIPTS, STYLE, delete_stale, filled
 from judgescope.report.report import CardReport, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import agreement, study
@@ -28,6 +26,7 @@ from judgescope.report.words import count, dollars, label, plural, spoken
 from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
 
+STYLES = (STYLE, "texts/style.css", "report/judge.css")
 DEFAULT = "default"
 OF_PROMPTS = (
     *("draws", "temperature", "top_p", "max_tokens", "seed", "estimator", "share"),
@@ -58,25 +57,22 @@ OVERALL = ""
 """The aspect of numbers that are of no single one."""
 
 
-def render(report: CardReport, templates: Path, texts: Path) -> Iterator[tuple[str, str]]:
-    """Yield each judge's id and its page; `texts` is the folder of the style of perturbed texts."""
-    template = filled(templates).get_template("judge.html.jinja")
-    styles = (templates / "style.css", texts / "style.css", templates / "judge.css")
-    style = "".join(path.read_text(encoding="utf-8") for path in styles)
-    script = table_script(templates)
+def render(report: CardReport) -> Iterator[tuple[str, str]]:
+    """Yield each judge's id and its page."""
     readers = [worst_cases.Reader(report, dataset) for dataset in report.datasets]
     for judge in report.judges:
-        page = template.render(
+        page = page_from(
+            filled().get_template("judge.html.jinja"),
+            STYLES,
+            SCRIPTS,
             study=report.study,
             judge=judge,
             judges=report.judges,
             facts=facts(report, judge),
             sections=list(_sections(report, judge, readers)),
             contents=(),
-            style=Markup(style),
-            script=Markup(script),
         )
-        yield judge.id, finished(page, script)
+        yield judge.id, page
 
 
 def _sections(
@@ -288,6 +284,6 @@ def judge_card(spec: JudgeCardSpec) -> None:
     """Write the card of every judge, and delete those of an earlier state of the study."""
     folder = Path(spec.output)
     report = CardReport.load(spec)
-    for judge, html in render(report, WORKFLOW / "report", WORKFLOW / "texts"):
+    for judge, html in render(report):
         write_text(folder / f"{judge}.html", html)
     delete_stale(folder.glob("*.html"), [judge.id for judge in report.judges], "judge")

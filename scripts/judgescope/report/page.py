@@ -14,12 +14,11 @@ from markupsafe import Markup, escape
 from judgescope.core.errors import coded
 from judgescope.core.files import write_text
 from judgescope.core.names import slug
-from judgescope.core.paths import WORKFLOW
 from judgescope.report import elements
 from judgescope.report.cells import Cell
 from judgescope.report.charts import COLOURS, INK
 from judgescope.report.elements import FRONT, SECTIONS, Block, Figure, Section, Table
-from judgescope.report.html import environment_of, finished
+from judgescope.report.html import environment_of, page_from
 from judgescope.report.report import Report
 from judgescope.report.sections import sections_of
 from judgescope.report.sections.judges import measured
@@ -27,7 +26,8 @@ from judgescope.report.sections.spans import MOST_ERRORS
 from judgescope.report.specs import ReportSpec
 
 TICKS = re.compile(r"`([^`]*)`")
-SCRIPTS = ("sort.js", "csv.js")
+STYLE, SCRIPTS = "report/style.css", ("report/sort.js", "report/csv.js")
+"""The files of a page with tables: they are sorted, saved, and show their notes."""
 SCORE = re.compile(
     r"\b(D(?=_[a-z])|S(?=_[A-Z]))_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact|[TF])\b"
 )
@@ -45,7 +45,6 @@ PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
 
 def render(
     report: Report,
-    templates: Path,
     sections: Sequence[Section],
     contents: Sequence[Section] = (),
     root: str | None = None,
@@ -56,25 +55,20 @@ def render(
     those that it has. `root` is the way from the page to the folder of the report, None of a page
     that lies elsewhere.
     """
-    script = table_script(templates)
-    page = (
-        filled(templates, root)
-        .get_template("index.html.jinja")
-        .render(
-            study=report.study,
-            measured=measured(report),
-            sections=sections,
-            contents=contents,
-            style=Markup((templates / "style.css").read_text(encoding="utf-8")),
-            errors=range(1, MOST_ERRORS + 1),
-            script=Markup(script),
-        )
+    return page_from(
+        filled(root).get_template("index.html.jinja"),
+        [STYLE],
+        SCRIPTS,
+        study=report.study,
+        measured=measured(report),
+        sections=sections,
+        contents=contents,
+        errors=range(1, MOST_ERRORS + 1),
     )
-    return finished(page, script)
 
 
 @cache
-def filled(templates: Path, root: str | None = None) -> Environment:
+def filled(root: str | None = None) -> Environment:
     """Return what fills the report's templates: each is compiled once for all pages.
 
     `root` stands before every link to another page; without it, long tables have no pages.
@@ -83,17 +77,12 @@ def filled(templates: Path, root: str | None = None) -> Environment:
     def linked(href: str) -> str:
         return href if href.startswith("#") else f"{root or ''}{href}"
 
-    environment = environment_of(templates)
+    environment = environment_of("report")
     environment.filters |= {"inline": inline, "drawn": Markup}
     environment.filters["table_cell"] = partial(table_cell, linked=linked)
     environment.filters["linked"] = linked
     environment.globals["long_tables"] = root is not None
     return environment
-
-
-def table_script(templates: Path) -> str:
-    """Return the script of a page with tables: they are sorted, saved, and show their notes."""
-    return "".join((templates / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
 def table_cell(cell: Cell, linked: Callable[[str], str] = str) -> Markup:
@@ -127,33 +116,31 @@ def inline(text: str) -> Markup:
 # --- parts of the report ----------------------------------------------------------------------
 
 
-def write_parts(
-    report: Report, templates: Path, sections: Iterable[Section], figures: Path, pages: Path
-) -> None:
+def write_parts(report: Report, sections: Iterable[Section], figures: Path, pages: Path) -> None:
     """Write `<section>/<number>-<title>.svg` into one folder, `<section>.html` into another."""
     figures.mkdir(parents=True, exist_ok=True)
     for section in sections:
-        write_text(pages / f"{section.id}.html", unlinked(render(report, templates, [section])))
+        write_text(pages / f"{section.id}.html", unlinked(render(report, [section])))
         for number, figure in enumerate(figures_of(section.blocks), 1):
             name = f"{number:02d}-{slug(figure.title)}.svg"
-            write_text(figures / section.id / name, alone(figure, templates))
+            write_text(figures / section.id / name, alone(figure))
 
 
-def write_pages(report: Report, templates: Path, sections: Sequence[Section], folder: Path) -> None:
+def write_pages(report: Report, sections: Sequence[Section], folder: Path) -> None:
     """Write the first page, and a page for each other section and each long table."""
     by_id = {section.id: section for section in sections}
     front = [by_id[name] for name in FRONT if name in by_id]
     front.insert(1, gallery(sections))
-    write_text(folder / "index.html", render(report, templates, front, sections, ""))
+    write_text(folder / "index.html", render(report, front, sections, ""))
     (folder / SECTIONS).mkdir(parents=True, exist_ok=True)
     for section in sections:
         if section.id not in FRONT:
-            page = render(report, templates, [section], sections, "../")
+            page = render(report, [section], sections, "../")
             write_text(folder / section.href, page)
         for table in every_block(section.blocks):
             if isinstance(table, Table) and table.too_long:
                 whole = replace(section, lead="", blocks=[replace(table, whole=True)])
-                write_text(folder / table.page, render(report, templates, [whole], sections, "../"))
+                write_text(folder / table.page, render(report, [whole], sections, "../"))
 
 
 def gallery(sections: Iterable[Section]) -> Section:
@@ -192,11 +179,11 @@ def figures_of(blocks: Iterable[Block]) -> Iterator[Figure]:
     return (block for block in every_block(blocks) if isinstance(block, Figure))
 
 
-def alone(figure: Figure, templates: Path) -> str:
+def alone(figure: Figure) -> str:
     """Return a figure as a whole file: on white, with its title, its summary and its legend."""
     size = SIZE.search(figure.svg)
     assert size, "our own charts say how large they are"
-    template = filled(templates).get_template("figure.svg.jinja")
+    template = filled().get_template("figure.svg.jinja")
     width, height = map(float, size.groups())
     titles = wrap(figure.title, ACROSS)
     values = {"figure": figure, "titles": titles, "width": width, "height": height}
@@ -215,12 +202,11 @@ def report(spec: ReportSpec) -> None:
     sections = sections_of(contents)
     tables = Path(next(iter(spec.tables.values()))).parent
     delete_stale([*tables.glob("*.csv"), *tables.glob("*.parquet")], spec.tables, "table")
-    templates = WORKFLOW / "report"
     output = Path(spec.output)
     if not spec.texts:  # pages of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
-    write_pages(contents, templates, sections, output.parent)
-    write_parts(contents, templates, sections, Path(spec.figures), Path(spec.sections))
+    write_pages(contents, sections, output.parent)
+    write_parts(contents, sections, Path(spec.figures), Path(spec.sections))
 
 
 def delete_stale(paths: Iterable[Path], names: Collection[str], what: str) -> None:

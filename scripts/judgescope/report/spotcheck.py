@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from markupsafe import Markup
 
 from judgescope.core.files import write_text
-from judgescope.core.paths import WORKFLOW
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
 from judgescope.report.elements import Excerpt
-from judgescope.report.html import environment_of, finished
+from judgescope.report.html import environment_of, page_from
 from judgescope.report.marked import Piece, compared, marked, shortened, states
 from judgescope.report.specs import PerturbationCard, PerturbedSet, SpotcheckSpec
 from judgescope.report.words import count
@@ -56,22 +54,21 @@ class Sample:
     undone: Sequence[Example]
 
 
-def render(spec: SpotcheckSpec, templates: Path, look: Path) -> str:
-    """Return the page; `look` is the folder of the report's own style sheet."""
-    environment = environment_of(templates)
+def render(spec: SpotcheckSpec) -> str:
+    """Return the page."""
+    environment = environment_of("texts")
     environment.filters["counted"] = count
-    styles = [look / "style.css", templates / "style.css"]
-    page = environment.get_template("page.html.jinja").render(
+    return page_from(
+        environment.get_template("page.html.jinja"),
+        ["report/style.css", "texts/style.css"],
         study=spec.study,
         datasets=[
             (name, spec.datasets[name].name or name, list(samples(spec, name)))
             for name in spec.order
         ],
-        style=Markup("".join(path.read_text(encoding="utf-8") for path in styles)),
         drawn=DRAWN,
         outcomes=OUTCOMES,
     )
-    return finished(page)
 
 
 def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[Sample]:
@@ -161,5 +158,4 @@ def _unperturbed(before: str, reply: str | None) -> Excerpt:
 
 def spotcheck(spec: SpotcheckSpec) -> None:
     """Write a sample of the perturbed texts, with the replies behind those that a model made."""
-    page = render(spec, WORKFLOW / "texts", WORKFLOW / "report")
-    write_text(Path(spec.output), page)
+    write_text(Path(spec.output), render(spec))

@@ -127,7 +127,7 @@ def test_each_cell_of_the_page_leads_to_its_number_on_the_page_of_evidence(
     tmp_path: Path,
 ) -> None:
     report = study.loaded(study.make(tmp_path))
-    write_pages(report, TEMPLATES, sections_of(report), tmp_path / "report")
+    write_pages(report, sections_of(report), tmp_path / "report")
     first_page, evidence = (
         (tmp_path / "report" / name).read_text(encoding="utf-8")
         for name in ("index.html", "sections/evidence.html")

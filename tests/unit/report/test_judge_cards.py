@@ -30,11 +30,10 @@ from study import Study
 
 pytestmark = pytest.mark.heavy
 BOTH = ("minor", "major")
-REPORT, TEXTS = HOME / "workflow" / "report", HOME / "workflow" / "texts"
 
 
 def cards(spec: dict[str, Any]) -> dict[str, str]:
-    return dict(render(cards_study.loaded(spec), REPORT, TEXTS))
+    return dict(render(cards_study.loaded(spec)))
 
 
 @pytest.fixture(scope="module")

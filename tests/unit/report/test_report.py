@@ -108,7 +108,7 @@ def test_the_page_is_well_formed(whole: str) -> None:
 def test_every_link_leads_to_a_place_on_a_page(tmp_path: Path) -> None:
     report = study.loaded(study.make(tmp_path))
     folder = (tmp_path / "report").resolve()
-    write_pages(report, TEMPLATES, sections_of(report), folder)
+    write_pages(report, sections_of(report), folder)
     pages = {path: Page(path.read_text("utf-8")) for path in folder.rglob("*.html")}
     ids = {path: {told.get("id") for _, told in page.elements} for path, page in pages.items()}
     ways = Counter[str]()
@@ -343,7 +343,7 @@ def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
     report = study.loaded(study.make(tmp_path, {"coverage": rows}))
     sections = sections_of(report)
-    write_pages(report, TEMPLATES, sections, tmp_path / "report")
+    write_pages(report, sections, tmp_path / "report")
     html = (tmp_path / "report" / "sections" / "coverage.html").read_text("utf-8")
     told = "With 601 rows it has a page of its own and is stored in"
     assert told in visible(html).replace(" ,", ",")

@@ -21,7 +21,6 @@ from judgescope.report.specs import AnnotatedTexts
 from judgescope.schema.tables import table_of, write_table
 from report_setup import on_one_page
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "workflow" / "report"
 TEXT = "The Owls won 9 to 7 & <b>slept</b>."
 EVIL = "<script>alert(1)</script>"
 

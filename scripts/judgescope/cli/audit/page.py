@@ -11,7 +11,6 @@ from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.guess import PAIRED, ROLES
 from judgescope.cli.terminal import plain
-from judgescope.core.paths import WORKFLOW
 from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS, THESE_SYSTEMS
 from judgescope.methods.measures import WITHIN_SOURCE
@@ -273,4 +272,4 @@ def as_html(findings: Findings) -> str:
         Section("supports", "This file supports", "", [Text(line) for line in _supports(findings)]),
         Section("adds", "One more column would add", "", [Text(line) for line in _adds(findings)]),
     ]
-    return render(findings.report, WORKFLOW / "report", sections)
+    return render(findings.report, sections)

@@ -11,7 +11,6 @@ from judgescope.cli.export import ACROSS, FILTERS
 from judgescope.cli.export.markdown import blocks, one_line
 from judgescope.cli.show import check_filters, option
 from judgescope.core.errors import UserError, check_known
-from judgescope.core.paths import WORKFLOW
 from judgescope.report.cells import FLAT, Cell, estimate
 from judgescope.report.elements import Body, Column, Section, Table
 from judgescope.report.page import render, unlinked
@@ -323,7 +322,7 @@ def _latex_cell(cell: Cell, footnotes: dict[str, int]) -> str:
 def _page(report: Report, tables: Mapping[str, Table]) -> str:
     """Return an offline HTML page."""
     section = Section("tables", "Tables", "", [*tables.values()])
-    return unlinked(render(report, WORKFLOW / "report", [section]))
+    return unlinked(render(report, [section]))
 
 
 WRITERS = {

@@ -9,7 +9,10 @@ const takes = {
   index: (told) => Object.assign(study, told),
   items: (d, told) => { study.datasets[d].items = told; study.datasets[d].sources = []; study.datasets[d].texts = []; study.datasets[d].columns = []; },
   set: (d, s, told) => { study.datasets[d].sets[s].push(told); study.datasets[d].texts[s] = []; },
-  list: (d, c, told) => { study.datasets[d].columns[c] = { ...told, rows: [] }; },
+  list: (d, c, told) => {
+    const [b, u, e] = [told.b, told.u, told.e].map((same) => (Array.isArray(same) ? same : told.v.map(() => same)));
+    study.datasets[d].columns[c] = { ...told, t: told.t ?? [...told.v.keys()], b, u, e, rows: [] };
+  },
   sources: (d, first, rows) => put(study.datasets[d].sources, first, rows),
   texts: (d, s, first, rows) => put(study.datasets[d].texts[s], first, rows),
   rows: (d, c, first, rows) => put(study.datasets[d].columns[c].rows, first, rows),

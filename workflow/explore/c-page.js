@@ -18,6 +18,7 @@ const hashOf = (state) => `#${new URLSearchParams(FIELDS.filter((name) => state[
 const go = (changes) => { location.hash = hashOf({ ...read(), page: "", ...changes }); };
 const shownNumber = (value) => (value === null ? "–" : String(value).replace("-", "−"));
 const rounded = (value) => shownNumber(value === null ? null : Number(value.toFixed(Math.abs(value) < 100 ? 3 : 0)));
+const whose = (data) => ({ human: "People's rating", planned: "Planned rating" }[data.ratings] ?? "Rating");
 const mean = (values) => Number((values.reduce((sum, one) => sum + one, 0) / values.length).toPrecision(5));
 
 // --- the choices -----------------------------------------------------------------------------
@@ -53,10 +54,6 @@ function choose(state, d) {
 
 // --- the chosen judgments ----------------------------------------------------------------------
 
-const targetOf = (columns, row) => (columns.t === null ? row : columns.t[row]);
-const otherOf = (columns, row) => (Array.isArray(columns.b) ? columns.b[row] : columns.b);
-const statusOf = (columns, row) => (Array.isArray(columns.u) ? columns.u[row] : columns.u);
-
 // The chosen texts of a set, or null for all.
 function wanted(data, names, state) {
   const find = state.find.toLowerCase();
@@ -84,10 +81,10 @@ function matches(data, cells, state) {
     const texts = sets.get(s);
     const other = state.other ? data.sets[s][3].ids.indexOf(state.other) : null;
     for (let row = 0; row < columns.v.length; row++) {
-      const t = targetOf(columns, row), b = otherOf(columns, row);
+      const t = columns.t[row], b = columns.b[row];
       if (texts && !texts[t] && (b === null || state.target || !texts[b])) continue;
       if (other !== null && b !== other) continue;
-      if (state.status && !(statusOf(columns, row) & status)) continue;
+      if (state.status && !(columns.u[row] & status)) continue;
       if (state.score && columns.v[row] !== Number(state.score)) continue;
       if (state.people) {
         const a = data.cells[cell][2];
@@ -121,9 +118,9 @@ function distances(data, cell) {
   const [s, , a] = data.cells[cell];
   const columns = data.columns[cell];
   const ratings = data.sets[s][3].ratings[a] ?? [];
-  const rated = [...columns.v.keys()].filter((row) => columns.v[row] !== null && otherOf(columns, row) === null && ratings[targetOf(columns, row)]?.length);
+  const rated = [...columns.v.keys()].filter((row) => columns.v[row] !== null && columns.b[row] === null && ratings[columns.t[row]]?.length);
   const scores = midRanks(rated.map((row) => columns.v[row]));
-  const people = midRanks(rated.map((row) => mean(ratings[targetOf(columns, row)])));
+  const people = midRanks(rated.map((row) => mean(ratings[columns.t[row]])));
   return new Map(rated.map((row, at) => [row, Math.abs(scores[at] - people[at])]));
 }
 
@@ -134,7 +131,7 @@ function ordered(data, found, order) {
     return found.sort((a, b) => far(b) - far(a)); // rows without a rating come last, in order
   }
   if (order === "item") {
-    const key = ([cell, row]) => data.sets[data.cells[cell][0]][3].items[targetOf(data.columns[cell], row)];
+    const key = ([cell, row]) => data.sets[data.cells[cell][0]][3].items[data.columns[cell].t[row]];
     const keys = new Map(found.map((one) => [one, key(one)]));
     return found.sort((a, b) => keys.get(a) - keys.get(b)); // other rows stay in order
   }
@@ -152,10 +149,10 @@ function ordered(data, found, order) {
 function rowOf(data, [cell, row]) {
   const [s, j, a] = data.cells[cell];
   const columns = data.columns[cell];
-  const t = targetOf(columns, row), b = otherOf(columns, row);
+  const t = columns.t[row], b = columns.b[row];
   const names = data.sets[s][3];
   const ratings = b === null ? (names.ratings[a]?.[t] ?? []) : [];
-  const statuses = study.statuses.filter((one, at) => statusOf(columns, row) & (1 << at)).map(([, told]) => told);
+  const statuses = study.statuses.filter((one, at) => columns.u[row] & (1 << at)).map(([, told]) => told);
   return { cell, row, s, j, a, t, b, names, ratings, statuses, score: columns.v[row], columns };
 }
 
@@ -222,10 +219,9 @@ function panelOf(data, one) {
   const [source, references] = data.sources[item];
   const draws = columns.rows[row];
   const missing = draws.filter(([, value]) => value === null || value === undefined).length;
-  const estimator = columns.words[Array.isArray(columns.e) ? columns.e[row] : columns.e];
+  const estimator = columns.words[columns.e[row]];
   const drawn_ = draws.length > 1 || missing ? ` (${estimator ?? "no score"} of ${plural(draws.length, "draw")}${missing ? `, ${missing} without a value` : ""})` : "";
   const about = data.sets[one.s][2];
-  const whose = { human: "People's rating", planned: "Planned rating" }[data.ratings] ?? "Rating";
   const rated = one.ratings.length > 1 ? ` (mean of ${one.ratings.map(shownNumber).join(", ")})` : "";
   return [
     facts([
@@ -234,7 +230,7 @@ function panelOf(data, one) {
       ["Errors put in", names.steps && String(names.steps[t])],
       ["Judge", make("code", {}, study.judges[one.j][0]), ` (${study.judges[one.j][1]})`],
       ["Score", `${scoredAs(data, one, shownNumber)}${drawn_}`],
-      [whose, one.ratings.length ? (data.labels[one.a] ? one.ratings.map((value) => data.labels[one.a][0][value]).join(", ") : `${shownNumber(mean(one.ratings))}${rated}`) : ""],
+      [whose(data), one.ratings.length ? (data.labels[one.a] ? one.ratings.map((value) => data.labels[one.a][0][value]).join(", ") : `${shownNumber(mean(one.ratings))}${rated}`) : ""],
       ["Links", make("a", { href: link(data, one) }, "only this judgment"), ", ", make("a", { href: link(data, one, { judge: "", aspect: "", other: "" }) }, "all judgments of this text"), ", ", make("a", { href: link(data, one, { target: "", other: "" }) }, "all of this cell")],
     ]),
     ...textBlocks(b === null ? "The text" : "The first text", data.texts[one.s][t]),
@@ -302,7 +298,7 @@ function show(data, found, state) {
   const last = Math.max(Math.ceil(found.length / PAGE), 1);
   const page = Math.min(Math.max(Number.parseInt(state.page, 10) || 1, 1), last);
   const rows = found.slice((page - 1) * PAGE, page * PAGE).map((one) => rowOf(data, one));
-  table.querySelector(".rated").textContent = { human: "People's rating", planned: "Planned rating" }[data.ratings] ?? "Rating";
+  table.querySelector(".rated").textContent = whose(data);
   const inside = table.contains(document.activeElement);
   table.tBodies[0].replaceChildren(...rows.map((one) => lineOf(data, one)));
   if (inside) table.querySelector(".opener")?.focus(); // a link within a row led here

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from math import isfinite
+from math import inf
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.core.cells import DERIVED, joined
+from judgescope.core.cells import DERIVED
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
 from judgescope.report import words
 from judgescope.report.elements import Block, Case, Excerpt, Section, Text
-from judgescope.report.items import Draw, Judged, Target, Texts
+from judgescope.report.items import Draw, Judged, Target, Texts, scores_of
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.report import CardReport, Dataset, Judge
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
@@ -30,9 +30,6 @@ MOST = 5
 SYSTEMS, ORIGINAL = "systems", "original"
 HEAVIEST = ("major", "single", "minor")
 
-ScoresOfTargets = dict[str, float | None]
-ScoresOfJudge = Mapping[tuple[str, str], ScoresOfTargets]
-"""(Set of texts, aspect) -> target -> score, None where there is none."""
 WHOLE = 20_000
 """Characters of a long text that can be unfolded."""
 SMALL = 500
@@ -72,70 +69,58 @@ class Worst:
     equal: int = 0
 
 
-def _columns(table: pa.Table, names: Iterable[str]) -> Iterator[Any]:
-    return zip(*(table[name].to_pylist() for name in names), strict=True)
-
-
 def unnoticed(
-    scores: ScoresOfJudge,
+    scores: pd.DataFrame,
     perturbations: Sequence[ExpectedDrop],
     perturbed: Mapping[str, Mapping[str, str]],
     ends: Mapping[str, Ends],
 ) -> Worst:
     """Return the perturbed texts that score no lower than their originals, the highest above first.
 
-    `perturbed` is set -> target -> original, of each of which one text is shown. Equals are in the
-    order: the heavier degree, the study's order of perturbations, the id.
+    `scores` are those of a judge (`scores_of`); `perturbed` is set -> target -> original, of each
+    of which one text is shown. Equals are in the order: the heavier degree, the study's order of
+    perturbations, the id.
     """
-    worst, missing = list[tuple[tuple[float, int, int, str], Bad]](), 0
-    widths = {
-        name: _width(scores, name, ends.get(name)) for one in perturbations for name in one.aspects
-    }
-    for order, perturbation in enumerate(perturbations):
-        cell = perturbation.cell
-        aspects = [aspect for aspect in perturbation.aspects if (cell, aspect) in scores]
-        for target, original in perturbed[cell].items() if aspects else ():
-            each = []
-            for aspect in aspects:
-                after = scores[cell, aspect].get(target)
-                before = scores.get((ORIGINAL, aspect), {}).get(original)
-                if after is not None and before is not None:
-                    by = _share(after - before, widths[aspect])
-                    each.append(Bad(cell, aspect, target, after, before, by))
-            if each:
-                bad = max(each, key=lambda one: one.by)  # of equal ones, the first
-                heavy = HEAVIEST.index(cell.rpartition(".")[2])
-                worst.append(((-bad.by, heavy, order, target), bad))
-            else:
-                missing += 1
-    ordered = [bad for _, bad in sorted(worst, key=lambda one: one[0])]
-    higher, equal = sum(bad.by > 0 for bad in ordered), sum(bad.by == 0 for bad in ordered)
-    shown: dict[str, Bad] = {}
-    for bad in ordered[: higher + equal]:
-        shown.setdefault(perturbed[bad.cell][bad.target], bad)
-    return Worst([*shown.values()][:MOST], len(ordered), missing, higher, equal)
-
-
-def _width(scores: ScoresOfJudge, aspect: str, ends: Ends) -> float:
-    """Return how wide the range of the judge's scores is on an aspect."""
-    if ends is not None:
-        return ends[1] - ends[0]
-    every = [
-        value
-        for (_, name), of_targets in scores.items()
-        if name == aspect
-        for value in of_targets.values()
-        if value is not None
+    judged = {*zip(scores["perturbation"], scores["judged"], strict=True)}
+    places = [
+        (HEAVIEST.index(one.cell.rpartition(".")[2]), order, one.cell, aspect, target, original)
+        for order, one in enumerate(perturbations)
+        for aspect in one.aspects
+        if (one.cell, aspect) in judged
+        for target, original in perturbed[one.cell].items()
     ]
-    return max(every) - min(every) if every else 0.0
+    names = ["heavy", "order", "perturbation", "judged", "target", "original"]
+    every = pd.DataFrame(places, columns=names)
+    before = scores[scores["perturbation"] == ORIGINAL]
+    before = before.rename(columns={"target": "original", "value": "other"})
+    every = every.merge(scores, "left", ["perturbation", "judged", "target"])
+    every = every.merge(before[["judged", "original", "other"]], "left", ["judged", "original"])
+    widths = {aspect: _width(scores, aspect, ends.get(aspect)) for aspect in {*every["judged"]}}
+    every["by"] = (every["value"] - every["other"]) / every["judged"].map(widths)
+    worst = every.dropna(subset="by").sort_values("by", ascending=False, kind="stable")
+    worst = worst.drop_duplicates(["order", "target"])  # of equal aspects, the first
+    worst = worst.sort_values(["by", "heavy", "order", "target"], ascending=[False, *[True] * 3])
+    higher, equal = int((worst["by"] > 0).sum()), int((worst["by"] == 0).sum())
+    shown = worst[: higher + equal].drop_duplicates("original")
+    n_missing = len(every.drop_duplicates(["order", "target"])) - len(worst)
+    return Worst(_cases(shown), len(worst), n_missing, higher, equal)
 
 
-def _share(difference: float, width: float) -> float:
-    return difference / width if width else 0.0
+def _cases(worst: pd.DataFrame) -> list[Bad]:
+    names = ["perturbation", "judged", "target", "value", "other", "by"]
+    return [Bad(*row) for row in worst[names][:MOST].itertuples(index=False, name=None)]
+
+
+def _width(scores: pd.DataFrame, aspect: str, ends: Ends) -> float:
+    """Return how wide the range of the judge's scores is on an aspect, infinite for one value."""
+    if ends is None:
+        values = scores["value"][scores["judged"] == aspect]
+        ends = (values.min(), values.max())
+    return (ends[1] - ends[0]) or inf
 
 
 def disagreeing(
-    scores: ScoresOfJudge,
+    scores: pd.DataFrame,
     ratings: Mapping[str, Mapping[str, float]],
     scales: Mapping[str, Sequence[float]],
     ends: Mapping[str, Ends],
@@ -145,35 +130,33 @@ def disagreeing(
     Both are placed between the ends of their scales; where the judge's scores have no ends, both
     by their mid-rank among the texts that have both. Equals are in the order of their ids.
     """
-    worst: dict[str, Bad] = {}
-    missing = set[str]()
+    of_systems, parts = scores[scores["perturbation"] == SYSTEMS], []
     for aspect, scale in scales.items():  # the study's order
-        of_targets = scores.get((SYSTEMS, aspect))
-        if of_targets is None:
-            continue
-        known, rated = {}, ratings.get(aspect.partition(".")[0], {})
-        for target in rated:
-            if (score := of_targets.get(target)) is None:
-                missing.add(target)
-            else:
-                known[target] = score
-        people, span = [rated[target] for target in known], ends.get(aspect)
-        places, wanted = _places([*known.values()], span), _places(people, span and scale)
-        for (target, score), place, other in zip(known.items(), places, wanted, strict=True):
-            by = round(place - other, 12)
-            if target not in worst or abs(by) > abs(worst[target].by):
-                worst[target] = Bad(SYSTEMS, aspect, target, score, rated[target], by, span is None)
-    ordered = sorted(worst.values(), key=lambda bad: (-abs(bad.by), bad.target))
-    cases = [bad for bad in ordered if bad.by][:MOST]
-    return Worst(cases, len(ordered), len(missing - worst.keys()))
+        of_aspect, span = of_systems[of_systems["judged"] == aspect], ends.get(aspect)
+        if len(of_aspect):
+            rated = pd.Series(ratings.get(aspect.partition(".")[0], {}), name="other", dtype=float)
+            part = rated.rename_axis("target").reset_index().merge(of_aspect, "left", "target")
+            known = part.dropna(subset="value")
+            distance = _places(known["value"], span) - _places(known["other"], span and scale)
+            part["by"] = distance.map(lambda by: round(by, 12))
+            parts.append(part)
+    if not parts:
+        return Worst([], 0, 0)
+    every = pd.concat(parts)
+    every["far"] = every["by"].abs()
+    worst = every.dropna(subset="by").sort_values("far", ascending=False, kind="stable")
+    worst = worst.drop_duplicates("target").sort_values(["far", "target"], ascending=[False, True])
+    cases = [
+        bad._replace(ranked=ends.get(bad.aspect) is None) for bad in _cases(worst[worst["far"] > 0])
+    ]
+    return Worst(cases, len(worst), every["target"].nunique() - len(worst))
 
 
-def _places(values: Sequence[float], ends: Sequence[float] | None) -> list[float]:
+def _places(values: pd.Series, ends: Sequence[float] | None) -> pd.Series:
     """Return where each value lies between the ends, else its mid-rank; as shares."""
     if ends is not None:
-        return [_share(value - ends[0], ends[1] - ends[0]) for value in values]
-    ranks = pd.Series(values, dtype=float).rank()
-    return [(rank - 0.5) / len(values) for rank in ranks]
+        return (values - ends[0]) / ((ends[1] - ends[0]) or inf)
+    return (values.rank() - 0.5) / len(values)
 
 
 class Reader:
@@ -187,19 +170,10 @@ class Reader:
         self._perturbed: dict[str, dict[str, str]] = {}
 
     @cached_property
-    def _scores(self) -> pa.Table:
-        table = read_table("scores", f"{self.out}/collected/{self.dataset.id}/scores.parquet")
-        return table.filter(pc.is_null(table["target_b"]))
-
-    def scores(self, judge: Judge) -> ScoresOfJudge:
-        """Return the scores of a judge; the table is read once for all judges."""
-        mine = self._scores.filter(pc.equal(self._scores["judge"], judge.id))
-        scores: dict[tuple[str, str], ScoresOfTargets] = {}
-        names = ("perturbation", "aspect", "criterion", "target", "value")
-        for cell, aspect, criterion, target, value in _columns(mine, names):
-            known = value if value is not None and isfinite(value) else None
-            scores.setdefault((cell, joined(aspect, criterion)), {})[target] = known
-        return scores
+    def scores(self) -> pd.DataFrame:
+        """Return the scores of all judges; an infinite one is none."""
+        scores = scores_of(self.out, self.dataset.id)
+        return scores.assign(value=scores["value"].where(np.isfinite(scores["value"])))
 
     @cached_property
     def originals(self) -> dict[str, Target]:
@@ -210,12 +184,12 @@ class Reader:
     def perturbed(self, cell: str) -> dict[str, str]:
         """Return target -> the original of its item, for the texts of a set that were perturbed."""
         if cell not in self._perturbed:
-            names = ["target", "item", "status"]
             path = f"{self.out}/targets/{self.dataset.id}/{cell}.parquet"
+            table = read_table("targets", path, ["target", "item", "status"])
             self._perturbed[cell] = {
-                target: self.originals[item].target
-                for target, item, status in _columns(read_table("targets", path, names), names)
-                if status.partition(":")[0] in DONE and item in self.originals
+                row["target"]: self.originals[row["item"]].target
+                for row in table.to_pylist()
+                if row["status"].partition(":")[0] in DONE and row["item"] in self.originals
             }
         return self._perturbed[cell]
 
@@ -247,7 +221,7 @@ def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
 
     def cases(dataset: Dataset) -> Iterator[Block]:
         reader = by_id[dataset.id]
-        scores = reader.scores(judge)
+        scores = reader.scores[reader.scores["judge"] == judge.id]
         yield from _unnoticed(reader, judge, scores)
         yield from _disagreeing(reader, judge, scores)
         yield from _failed(reader, judge)
@@ -256,12 +230,13 @@ def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
     return Section("worst", "Its worst cases", LEAD, blocks) if blocks else None
 
 
-def _unnoticed(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterator[Block]:
+def _unnoticed(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator[Block]:
     """Yield the perturbed texts that the judge scores no lower than their originals."""
+    judged = {*zip(scores["perturbation"], scores["judged"], strict=True)}
     perturbations = [
         one
         for one in (reader.rules.perturbations if reader.rules else [])
-        if any((one.cell, aspect) in scores for aspect in one.aspects)
+        if any((one.cell, aspect) in judged for aspect in one.aspects)
     ]
     if not perturbations:
         return
@@ -307,10 +282,10 @@ def _why(perturbations: Sequence[ExpectedDrop]) -> list[str]:
     return sentences
 
 
-def _disagreeing(reader: Reader, judge: Judge, scores: ScoresOfJudge) -> Iterator[Block]:
+def _disagreeing(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator[Block]:
     """Yield the texts where the judge is farthest from the ratings."""
     rules = reader.rules
-    if not (rules and rules.rated) or not any(cell == SYSTEMS for cell, _ in scores):
+    if not (rules and rules.rated) or SYSTEMS not in {*scores["perturbation"]}:
         return
     worst = disagreeing(scores, reader.texts.means, rules.scales, reader.ends(judge))
     whose = "the planned ratings" if reader.dataset.planned else "people's ratings"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pandas as pd
 import pytest
 
 import cards_study
@@ -49,8 +50,9 @@ def pages(study: dict[str, Any]) -> dict[str, str]:
 # --- what is worst ---------------------------------------------------------------------------
 
 
-def scores_of(values: dict[str, dict[str, float | None]]) -> dict[tuple[str, str], Any]:
-    return {(cell, "fluency"): told for cell, told in values.items()}
+def scores_of(values: dict[str, dict[str, float | None]], judged: str = "fluency") -> pd.DataFrame:
+    rows = [(cell, judged, *one) for cell, told in values.items() for one in told.items()]
+    return pd.DataFrame(rows, columns=["perturbation", "judged", "target", "value"])
 
 
 def drops(*cells: str, aspects: Sequence[str] = ("fluency",)) -> list[ExpectedDrop]:
@@ -81,12 +83,9 @@ def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavi
 
 
 def test_a_text_counts_once_in_its_worst_aspect_and_without_a_scale_by_the_judges_range() -> None:
-    scores: dict[tuple[str, str], Any] = {
-        ("original", "fluency"): {"a": 10.0, "b": 0.0},
-        ("typos.major", "fluency"): {"a-": 12.0, "b-": 20.0},
-        ("original", "coherence"): {"a": 1.0, "b": 1.0},
-        ("typos.major", "coherence"): {"a-": 2.0, "b-": 0.0},
-    }
+    fluency = {"original": {"a": 10.0, "b": 0.0}, "typos.major": {"a-": 12.0, "b-": 20.0}}
+    coherence = {"original": {"a": 1.0, "b": 1.0}, "typos.major": {"a-": 2.0, "b-": 0.0}}
+    scores = pd.concat([scores_of(fluency), scores_of(coherence, "coherence")])
     perturbations = drops("typos.major", aspects=["fluency", "coherence"])
     worst = unnoticed(scores, perturbations, {"typos.major": {"a-": "a", "b-": "b"}}, {})
     # fluency goes from 0 to 20, coherence from 0 to 2

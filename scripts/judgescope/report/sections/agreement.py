@@ -7,18 +7,16 @@ from itertools import product
 
 import pandas as pd
 
-from judgescope.core.cells import joined
 from judgescope.report import tables
 from judgescope.report.cells import Cell, count_cell, estimate, figures
 from judgescope.report.charts import Distribution, histogram_spec, svg
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Key, Line, Table
 from judgescope.report.headline import PERSON
-from judgescope.report.items import Texts
+from judgescope.report.items import Texts, scores_of
 from judgescope.report.panels import BINS, bins_spec
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Rows
 from judgescope.report.words import LEVELS, SWAYS, count, label, listed, percent, plural
-from judgescope.schema.tables import read_table
 from judgescope.statistics.registry import STATISTICS, statistic
 
 FIGURE = ("spearman", "by_source")
@@ -214,10 +212,8 @@ def rating_figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
 
 def _texts(results: str, dataset: Dataset) -> pd.DataFrame:
     """Return rating and score, and the bins of both, of each text that has them."""
-    path = f"{results}/collected/{dataset.id}/scores.parquet"
-    names = ["judge", "aspect", "criterion", "target", "value", "perturbation", "target_b"]
-    frame = read_table("scores", path, names).to_pandas().rename(columns={"value": "scores"})
-    frame = frame[(frame["perturbation"] == "systems") & frame["target_b"].isna()]
+    frame = scores_of(results, dataset.id).rename(columns={"value": "scores"})
+    frame = frame[frame["perturbation"] == "systems"]
     means = [
         (aspect, target, mean)
         for aspect, of_targets in Texts(results, dataset.id).means.items()
@@ -225,8 +221,6 @@ def _texts(results: str, dataset: Dataset) -> pd.DataFrame:
     ]
     rated = pd.DataFrame(means, columns=["aspect", "target", "ratings"])
     frame = frame.dropna(subset="scores").merge(rated, on=["aspect", "target"])
-    named = zip(frame["aspect"], frame["criterion"].fillna(""), strict=True)
-    frame = frame.assign(judged=[joined(*names) for names in named])
     parts = frame.groupby(["judge", "judged"])
     return frame.assign(**{f"{one}_bin": parts[one].transform(binned) for one in STYLES})
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 from judgescope.report import charts
 from judgescope.report.charts import BLUE, GREEN, GRID, INK, RED, SOFT, Spec, cut
 from judgescope.report.elements import Key
+from judgescope.report.rows import Row
 from judgescope.report.words import MINUS
 
 COLUMNS, WIDE, HIGH = 3, 240, 190
@@ -29,11 +30,6 @@ FORESTS, FOREST_WIDE, FOREST_LEFT, FOREST_NAME = 2, 560, 130, 18
 """Forest plots beside each other, their pixels, those of the names, and characters of a name."""
 FOREST_LINE, FOREST_HEAD, FOREST_FOOT = 18, 26, 22
 """Pixels of a judge, and above and below the judges."""
-Dot = tuple[int, float]
-Ends = tuple[int, float, float]
-"""A whole number, and the lower and the upper end of an interval over it."""
-Level = tuple[float, float | None, float | None]
-"""A value that belongs to no whole number, and its interval, None without one."""
 
 
 def _text(colour: str, align: str, size: int, **more: int) -> Spec:
@@ -179,10 +175,10 @@ class _Frame:
         """Draw a line across the panel at a value."""
         self.canvas.add(look, self.left, self.y(value), x2=self.right)
 
-    def upright(self, look: str, x: float, low: float | None, high: float | None) -> None:
-        """Draw a line between two values; nothing without them."""
-        if low is not None and high is not None:
-            self.canvas.add(look, x, self.y(low), y2=self.y(high))
+    def upright(self, look: str, x: float, row: Row) -> None:
+        """Draw the interval of a number; nothing without one."""
+        if row.ci_low is not None and row.ci_high is not None:
+            self.canvas.add(look, x, self.y(row.ci_low), y2=self.y(row.ci_high))
 
     def below(self, x: float, text: str) -> None:
         """Write a number below the panel."""
@@ -202,17 +198,24 @@ def _framed(canvas: Canvas, grid: _Grid, number: int, x: str) -> Spec:
 
 @dataclass(frozen=True)
 class TargetSet:
-    """Dots over whole numbers and the means of those over each; the intervals of means and dots.
+    """Numbers of subsets over their size k, and the means of each size with their intervals.
 
-    `level` is drawn as a line across, its interval at the line's end.
+    Of the subset of all members, `whole`, the interval is drawn, too; `student` is a line across,
+    its interval at the line's end.
     """
 
     title: str
-    dots: Sequence[Dot]
-    means: Sequence[Dot]
-    spread: Sequence[Ends] = ()
-    ends: Sequence[Ends] = ()
-    level: Level | None = None
+    subsets: Sequence[Row]
+    means: Sequence[Row]
+    whole: Row | None = None
+    student: Row | None = None
+
+    @property
+    def values(self) -> list[float | None]:
+        """Return all that its scale must hold."""
+        with_ends = (row for row in (*self.means, self.whole, self.student) if row)
+        ends = (end for row in with_ends for end in row.ends)
+        return [*(row.value for row in self.subsets), *ends]
 
 
 def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
@@ -220,12 +223,8 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
 
     All panels share both scales.
     """
-    sizes = sorted({at for panel in panels for at, _ in (*panel.dots, *panel.means)})
-    values, canvas = list[float | None](), Canvas()
-    for panel in panels:
-        placed = (*panel.dots, *panel.means, *panel.spread, *panel.ends)
-        values += [value for _, *of_one in placed for value in of_one] + [*(panel.level or ())]
-    scale = Scale.of(values)
+    sizes = sorted({row.k for panel in panels for row in (*panel.subsets, *panel.means)})
+    scale, canvas = Scale.of(value for panel in panels for value in panel.values), Canvas()
     for number, panel in enumerate(panels):
         frame = _Frame(canvas, ENSEMBLES, number, panel.title, scale)
         wide, places = frame.right - frame.left - 2 * EDGE, dict[int, float]()
@@ -233,16 +232,16 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
             share = (at - sizes[0]) / (sizes[-1] - sizes[0]) if sizes[1:] else 0.5
             places[at] = frame.left + EDGE + wide * share
             frame.below(places[at], str(at))
-        for at, value in panel.means:
-            canvas.add("mean", places[at], frame.y(value), panel=number)
-        for at, value in panel.dots:
-            canvas.add("subset", places[at], frame.y(value))
-        for look, intervals in (("spread", panel.spread), ("interval", panel.ends)):
-            for at, low, high in intervals:
-                frame.upright(look, places[at], low, high)
-        if panel.level:
-            frame.across("level", panel.level[0])
-            frame.upright("level_end", frame.right, *panel.level[1:])
+        for row in panel.means:
+            canvas.add("mean", places[row.k], frame.y(row.value or 0.0), panel=number)
+            frame.upright("spread", places[row.k], row)
+        for row in panel.subsets:
+            canvas.add("subset", places[row.k], frame.y(row.value or 0.0))
+        if panel.whole:
+            frame.upright("interval", places[panel.whole.k], panel.whole)
+        if panel.student and panel.student.value is not None:
+            frame.across("level", panel.student.value)
+            frame.upright("level_end", frame.right, panel.student)
     return _framed(canvas, ENSEMBLES, len(panels), x)
 
 
@@ -257,14 +256,14 @@ class Forest:
     """
 
     title: str
-    points: Sequence[Level | None]
+    points: Sequence[Row | None]
     people: float | None = None
     band: tuple[float, float] | None = None
 
     @property
     def values(self) -> list[float | None]:
         """Return all that its scale must hold."""
-        ends = [end for point in self.points for end in point or ()]
+        ends = [end for row in self.points if row for end in row.ends]
         return [0.0, *ends, self.people, *(self.band or ())]
 
 
@@ -276,8 +275,8 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
     wide, edge = (FOREST_WIDE - FOREST_LEFT) / columns, 2 * EDGE
     tall = len(names) * FOREST_LINE + FOREST_HEAD + FOREST_FOOT
     for number, panel in enumerate(panels):
-        row, column = divmod(number, columns)
-        top = row * tall + FOREST_HEAD
+        down, column = divmod(number, columns)
+        top = down * tall + FOREST_HEAD
         bottom = top + len(names) * FOREST_LINE
         left = FOREST_LEFT + column * wide + edge
 
@@ -293,15 +292,14 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
         if panel.band:
             least, most = map(at, panel.band)
             canvas.add("band", least, top, x2=max(most, least + 1), y2=bottom)
-        for line, (name, point) in enumerate(zip(names, panel.points, strict=True)):
+        for line, (name, row) in enumerate(zip(names, panel.points, strict=True)):
             y = top + (line + 0.5) * FOREST_LINE
             if column == 0:
                 canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
-            if point:
-                value, low, high = point
-                canvas.add("judge", at(value), y)
-                if low is not None and high is not None:
-                    canvas.add("interval", at(low), y, x2=at(high))
+            if row:
+                canvas.add("judge", at(row.value or 0.0), y)
+                if row.ci_low is not None and row.ci_high is not None:
+                    canvas.add("interval", at(row.ci_low), y, x2=at(row.ci_high))
     height = ceil(len(panels) / columns) * tall + FOOT
     canvas.add("axis", FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, height - 8, text=x)
     return canvas.spec(FOREST_WIDE, height)
@@ -347,15 +345,12 @@ def bins_spec(
 # --- cost against quality --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Bought:
-    """A judge in a panel: its number, the price of 1,000 judgments, its value and interval."""
+class Bought(NamedTuple):
+    """A judge in a panel: its number in the legend, the price of 1,000 judgments, its row."""
 
     number: int
     price: float
-    value: float
-    ci_low: float | None
-    ci_high: float | None
+    row: Row
 
 
 @dataclass(frozen=True)
@@ -378,7 +373,7 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     cheap, dear = floor(min(powers)), max(ceil(max(powers)), floor(min(powers)) + 1)
     free, canvas = any(price <= 0 for price in prices), Canvas()
     for number, panel in enumerate(panels):
-        ends = [end for dot in panel.dots for end in (dot.value, dot.ci_low, dot.ci_high)]
+        ends = [end for dot in panel.dots for end in dot.row.ends]
         frame = _Frame(canvas, COSTS, number, panel.title, Scale.of([*ends, panel.level]))
         start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
         wide = (frame.right - PRICE_EDGE - start) / (dear - cheap)
@@ -394,9 +389,10 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
                 at = start + (log10(dot.price) - cheap) * wide
             else:  # free judges stand side by side
                 at = frame.left + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE
-            frame.upright("interval", at, dot.ci_low, dot.ci_high)
-            canvas.add("judge", at, frame.y(dot.value))
-            canvas.add("name", at + 5, frame.y(dot.value) - 7, text=str(dot.number))
+            y = frame.y(dot.row.value or 0.0)
+            frame.upright("interval", at, dot.row)
+            canvas.add("judge", at, y)
+            canvas.add("name", at + 5, y - 7, text=str(dot.number))
     return _framed(canvas, COSTS, len(panels), x)
 
 

@@ -83,6 +83,11 @@ class Row(NamedTuple):
         return f"{self.perturbation}.{self.degree}" if self.degree else self.perturbation
 
     @property
+    def ends(self) -> tuple[float | None, float | None, float | None]:
+        """Return the value and the ends of its interval, for the scale of a figure."""
+        return self.value, self.ci_low, self.ci_high
+
+    @property
     def group(self) -> str:
         """Return the letters of a rank: a test does not separate judges that share one."""
         letters = (part for part in self.note.split("; ") if part.startswith(GROUP))

@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,9 @@ def pages(study: dict[str, Any]) -> dict[str, str]:
 # --- what is worst ---------------------------------------------------------------------------
 
 
-def scores_of(values: dict[str, dict[str, float | None]], judged: str = "fluency") -> pd.DataFrame:
+def scores_of(
+    values: Mapping[str, Mapping[str, float | None]], judged: str = "fluency"
+) -> pd.DataFrame:
     rows = [(cell, judged, *one) for cell, told in values.items() for one in told.items()]
     return pd.DataFrame(rows, columns=["perturbation", "judged", "target", "value"])
 

@@ -15,15 +15,23 @@ from judgescope.report.elements import Figure, Fold, Section, Table, Text
 from judgescope.report.headline import measures
 from judgescope.report.panels import COLUMNS, HIGH, WIDE, TargetSet, panels_spec
 from judgescope.report.report import Report
+from judgescope.report.rows import Row as TableRow
 from judgescope.report.sections import ensemble
 from methods_setup import ASPECTS, CONSTANT, one
 from report_study import marks
 
 Row = dict[str, Any]
-DOTS = [(1, 0.2), (1, 0.4), (2, 0.5)]
-MEANS = [(1, 0.3), (2, 0.5)]
-SPREAD, ENDS = [(1, 0.1, 0.45), (2, 0.35, 0.62)], [(2, 0.35, 0.62)]
-PANELS = [TargetSet(f"p{at}", DOTS, MEANS, SPREAD, ENDS) for at in range(4)]
+
+
+def number(
+    k: int, value: float, ci_low: float | None = None, ci_high: float | None = None
+) -> TableRow:
+    return TableRow(k=k, value=value, ci_low=ci_low, ci_high=ci_high)
+
+
+DOTS = [number(1, 0.2), number(1, 0.4), number(2, 0.5, 0.35, 0.62)]
+MEANS = [number(1, 0.3, 0.1, 0.45), number(2, 0.5, 0.35, 0.62)]
+PANELS = [TargetSet(f"p{at}", DOTS, MEANS, DOTS[-1]) for at in range(4)]
 
 
 def test_every_dot_has_its_place_in_its_own_panel() -> None:
@@ -48,16 +56,15 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
 @pytest.mark.heavy
 def test_ticks_hold_everything_and_are_few() -> None:
     for dots in ([(1, 0.31), (2, 0.32)], [(1, -0.9), (2, 0.9)], [(1, 0.5)], [(1, 0.0), (2, 0.04)]):
-        drawn = marks(panels_spec([TargetSet("p", dots, [])], x="members"))
+        panel = TargetSet("p", [number(*dot) for dot in dots], [])
+        drawn = marks(panels_spec([panel], x="members"))
         lines = [line["y"] for line in drawn["grid"]]
         assert 2 <= len(lines) <= 8
         assert all(min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01 for dot in drawn["subset"])
         words = [word["text"] for word in drawn["tick"]]
         assert len({*words}) == len(words) == len(lines)
-    assert "\N{MINUS SIGN}1.0" in [
-        word["text"]
-        for word in marks(panels_spec([TargetSet("p", [(1, -0.9), (2, 0.9)], [])], x=""))["tick"]
-    ]
+    drawn = marks(panels_spec([TargetSet("p", [number(1, -0.9), number(2, 0.9)], [])], x=""))
+    assert "\N{MINUS SIGN}1.0" in [word["text"] for word in drawn["tick"]]
 
 
 def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
@@ -70,8 +77,9 @@ def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
 
 @pytest.mark.heavy
 def test_a_level_is_a_line_across_its_panel_with_its_interval_at_the_end() -> None:
-    panels = [replace(PANELS[0], level=(0.4, 0.05, 0.9)), *PANELS[1:3]]
-    drawn = marks(panels_spec([*panels, replace(PANELS[3], level=(0.5, None, None))], x="members"))
+    panels = [replace(PANELS[0], student=number(0, 0.4, 0.05, 0.9)), *PANELS[1:3]]
+    panels.append(replace(PANELS[3], student=number(0, 0.5)))
+    drawn = marks(panels_spec(panels, x="members"))
     assert {*drawn} - {*marks(panels_spec(PANELS, x="members"))} == {"level", "level_end"}
     (first, fourth), (upright,) = drawn["level"], drawn["level_end"]
     lines, dots = drawn["grid"], drawn["subset"]

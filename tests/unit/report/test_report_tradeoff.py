@@ -10,6 +10,7 @@ from judgescope.methods.cost import FREE
 from judgescope.report.elements import Figure, Fold, Table, Text
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
+from judgescope.report.rows import Row as TableRow
 from judgescope.report.sections import agreement, cost
 from judgescope.report.sections.study import unmeasured
 from judgescope.report.tables import leaders
@@ -88,13 +89,19 @@ def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
     assert "price is not known" in text.text and text.text.endswith(": `alpha` and `rules`.")
 
 
+def bought(
+    number: int, price: float, value: float, low: float | None = None, high: float | None = None
+) -> Bought:
+    return Bought(number, price, TableRow(value=value, ci_low=low, ci_high=high))
+
+
 def placed(*dots: Bought, level: float | None = None) -> dict[str, list[dict[str, Any]]]:
     """Return what the figure places, by its look."""
     return study.marks(scatter_spec([Priced("one", dots, level)], x="US$"))
 
 
 def test_prices_lie_on_a_logarithm_and_what_is_free_beside_it() -> None:
-    dots = [Bought(at, price, 0.5, None, None) for at, price in enumerate((0, 0, 0.1, 1, 10), 1)]
+    dots = [bought(at, price, 0.5) for at, price in enumerate((0, 0, 0.1, 1, 10), 1)]
     xs = [dot["x"] for dot in placed(*dots)["judge"]]
     assert xs == sorted(set(xs)), "each in its own place, the dearer the further right"
     assert xs[4] - xs[3] == pytest.approx(xs[3] - xs[2])
@@ -102,7 +109,7 @@ def test_prices_lie_on_a_logarithm_and_what_is_free_beside_it() -> None:
 
 
 def test_higher_values_lie_higher_and_intervals_hold_their_dots() -> None:
-    dots = [Bought(1, 0.5, 0.2, 0.1, 0.3), Bought(2, 5.0, 0.6, None, None)]
+    dots = [bought(1, 0.5, 0.2, 0.1, 0.3), bought(2, 5.0, 0.6)]
     drawn = placed(*dots, level=0.4)
     low, high = drawn["judge"]
     [line], [ends] = drawn["level"], drawn["interval"]
@@ -111,8 +118,8 @@ def test_higher_values_lie_higher_and_intervals_hold_their_dots() -> None:
 
 
 def test_values_that_are_one_up_to_rounding_can_be_drawn() -> None:
-    close = Bought(1, 0.5, 1.0, 0.9999999999999998, 1.0)
-    assert placed(close, Bought(2, 5.0, 1.0, 1.0, 1.0))
+    close = bought(1, 0.5, 1.0, 0.9999999999999998, 1.0)
+    assert placed(close, bought(2, 5.0, 1.0, 1.0, 1.0))
 
 
 @pytest.mark.heavy

@@ -130,7 +130,7 @@ def _prices_and_quality(
     for measure in measures(report, dataset):
         rows = {judge: measure.row(judge) for judge in priced}
         dots = [
-            Bought(number, priced[judge], row.value, row.ci_low, row.ci_high)
+            Bought(number, priced[judge], row)
             for number, (judge, row) in enumerate(rows.items(), 1)
             if row and row.value is not None
         ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from judgescope.report import elements
 from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
-from judgescope.report.panels import Ends, TargetSet, panels_spec
+from judgescope.report.panels import TargetSet, panels_spec
 from judgescope.report.report import Dataset, Report, TrainingStep, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.specs import Distilled
@@ -197,17 +197,12 @@ class _Ensemble:
             )
             if first and last:
                 growth.append(f"{heading} from {figures(first)} to {figures(last)}")
-            student, reached = self._at(f"student_{name}", level, aspect, self.student), None
+            student = self._at(f"student_{name}", level, aspect, self.student)
             if student and student.value is not None:
                 students.append(f"{heading} {figures(student)}")
-                reached = (student.value, student.ci_low, student.ci_high)
             means = self._subsets(f"subset_mean_{name}", level, aspect)
-            whole = self._at(name, level, aspect, self.whole, self.size)
-            dots, of_means = (
-                [(row.k, row.value or 0.0) for row in rows] for rows in (subsets, means)
-            )
-            intervals = _ends(means), _ends([whole] if whole else [])
-            panels.append(TargetSet(heading, dots, of_means, *intervals, reached))
+            whole = next((row for row in subsets if row.judge_b == self.whole), None)
+            panels.append(TargetSet(heading, subsets, means, whole, student))
         if not panels:
             return
         summary = (
@@ -237,15 +232,6 @@ class _Ensemble:
             lines = [Entry(head, {"statistic": f"subset_mean_{name}"}), *subsets]
             groups.append(RowGroup(f"Of {plural(size, 'member')}", {"k": size}, lines=lines))
         return self._table(f"{title}.", "Members", [*groups, *self._of_student(name)], self.main)
-
-
-def _ends(rows: Sequence[Row]) -> list[Ends]:
-    """Return the intervals of the rows that have one, over the size of their subsets."""
-    return [
-        (row.k, row.ci_low, row.ci_high)
-        for row in rows
-        if row.ci_low is not None and row.ci_high is not None
-    ]
 
 
 # --- the distilled judge ---------------------------------------------------------------------

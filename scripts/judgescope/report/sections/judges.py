@@ -299,9 +299,7 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     controls = [judge for judge in report.judges if judge.engine == "control"]
     panels = []
     for measure in shown:
-        levels = {
-            row.judge: (row.value or 0.0, row.ci_low, row.ci_high) for row in numbers(measure, real)
-        }
+        levels = {row.judge: row for row in numbers(measure, real)}
         points, people = [levels.get(judge.id) for judge in real], measure.row(PERSON)
         values = [row.value or 0.0 for row in numbers(measure, controls)]
         band = (min(values), max(values)) if values else None

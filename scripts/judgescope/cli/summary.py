@@ -5,11 +5,11 @@
 
 import csv
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, get_args
 
 from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
 from judgescope.cli.terminal import aligned, plain
@@ -274,27 +274,6 @@ def _unpriced_models(plan: "Plan", name: str) -> set[str]:
 # --- a pilot ---------------------------------------------------------------------------------
 
 
-class Difference(NamedTuple):
-    """The first judge's statistic minus the second's, on one aspect of a dataset."""
-
-    dataset: str
-    aspect: str
-    judge: str
-    other: str
-    value: float
-    ci_low: float | None
-    ci_high: float | None
-    needed: int | None
-    """The items needed to detect a difference of this size, with power .8 at level .05."""
-
-    @property
-    def line(self) -> str:
-        """Return the judges, the difference, its interval, and the items needed."""
-        interval = FEW if self.ci_low is None else f"[{self.ci_low:+.2f}, {self.ci_high:+.2f}]"
-        needed = "" if self.needed is None else f", {self.needed:,} items are needed to detect it"
-        return f"    {self.judge} - {self.other:<24}{f'{self.value:+.2f}':>7} {interval}{needed}"
-
-
 def conclusions(out: Path) -> str:
     """Return which judges differ in a pilot's tables, and which may be dropped."""
     rows = _rows(out, "comparison")
@@ -309,41 +288,44 @@ def conclusions(out: Path) -> str:
         for row in rows
         if row.judge_b and row.statistic.startswith(prefix)
     ]
-    chosen = PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
-    differences = [each for each in _differences(rows, *chosen) if asked & {each.judge, each.other}]
-    if not differences:
-        return "\nThe pilot cannot compare judges: it needs two judges, and the method agreement."
-    what = f"{chosen[0]} ({chosen[1]}) with people's ratings"
-    lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
-    for place in sorted({each[:2] for each in differences}):
-        lines.append(f"  {', '.join(place)}")
-        lines += [each.line for each in differences if each[:2] == place]
-    return "\n".join([*lines, "", *_droppable(differences, asked)])
-
-
-def _differences(rows: Rows, statistic: str, level: str) -> Iterator[Difference]:
-    """Yield the defined differences in a statistic."""
+    name, level = PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
     gaps, detectable = (
         {
             (row.dataset, row.aspect, row.judge, row.judge_b): row
-            for row in rows.where(statistic=f"{kind}_{statistic}", level=level).defined
-            if row.judge_b
+            for row in rows.where(statistic=f"{kind}{name}", level=level).defined
+            if row.judge_b and asked & {row.judge, row.judge_b}
         }
-        for kind in ("difference", "detectable")
+        for kind in (prefix, "detectable_")
     )
-    for key, gap in gaps.items():
-        needed = None
-        if (least := detectable.get(key)) and least.value is not None and gap.value:
-            needed = sources_needed(least.n, least.value, abs(gap.value))
-        yield Difference(*key, gap.value or 0, gap.ci_low, gap.ci_high, needed)
+    if not gaps:
+        return "\nThe pilot cannot compare judges: it needs two judges, and the method agreement."
+    what = f"{name} ({level}) with people's ratings"
+    lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
+    for place in sorted({key[:2] for key in gaps}):
+        lines.append(f"  {', '.join(place)}")
+        lines += [_gap(gap, detectable.get(key)) for key, gap in gaps.items() if key[:2] == place]
+    return "\n".join([*lines, "", *_droppable(gaps.values(), asked)])
 
 
-def _droppable(differences: Sequence[Difference], asked: set[str]) -> Iterator[str]:
+def _gap(gap: Row, detectable: Row | None) -> str:
+    """Return two judges, their difference, its interval, and the items needed to detect it.
+
+    That is with power .8 at level .05, as `detectable` is computed.
+    """
+    interval = FEW if gap.ci_low is None else f"[{gap.ci_low:+.2f}, {gap.ci_high:+.2f}]"
+    needed = ""
+    if detectable and detectable.value is not None and gap.value:
+        items = sources_needed(detectable.n, detectable.value, abs(gap.value))
+        needed = f", {items:,} items are needed to detect it"
+    return f"    {gap.judge} - {gap.judge_b:<24}{f'{gap.value:+.2f}':>7} {interval}{needed}"
+
+
+def _droppable(gaps: Iterable[Row], asked: set[str]) -> Iterator[str]:
     """Yield the rule for dropping judges, and the judges that may be dropped."""
     beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for each in differences:
-        beaten[each.judge, each.other].append(each.ci_high is not None and each.ci_high < 0)
-        beaten[each.other, each.judge].append(each.ci_low is not None and each.ci_low > 0)
+    for gap in gaps:
+        beaten[gap.judge, gap.judge_b].append(gap.ci_high is not None and gap.ci_high < 0)
+        beaten[gap.judge_b, gap.judge].append(gap.ci_low is not None and gap.ci_low > 0)
     better: dict[str, list[str]] = defaultdict(list)
     for (judge, other), everywhere in beaten.items():
         if judge in asked and all(everywhere):

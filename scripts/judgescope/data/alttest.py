@@ -26,7 +26,7 @@ def read(draft: Draft, files: Files) -> None:
         )
     rows = [(path, number, row) for path, _ in files["data"] for number, row in annotations(path)]
     for path, number, row in rows:
-        with draft.at(path, number):
+        with draft.reading(path, number):
             output = draft.output(draft.item(row[ITEM], [], None), row[SYSTEM], None)
             for aspect in draft.columns:
                 for rater in row.keys() - {ITEM, SYSTEM}:

@@ -14,10 +14,10 @@ def read(draft: Draft, files: Files) -> None:
     rows = all_rows(path for path, _ in files["data"])
     references: dict[str, dict[str, None]] = {}
     for path, number, row in rows:
-        with draft.at(path, number):
+        with draft.reading(path, number):
             references.setdefault(_qid(draft, row), {})[_reference(draft, row)] = None
     for path, number, row in rows:
-        with draft.at(path, number):
+        with draft.reading(path, number):
             qid = _qid(draft, row)
             source = [draft.pick(row, "question"), draft.pick(row, "context")]
             draft.item(qid, source, list(references.get(qid, ())) or None)

@@ -23,12 +23,12 @@ def read(draft: Draft, files: Files) -> None:
     empty = list[str]()
     for path, _ in files["data"]:
         if path.suffix == ".story":
-            with draft.at(path, 1):
+            with draft.reading(path, 1):
                 article, *highlights = HIGHLIGHT.split(read_text(path))
                 _add(draft, empty, path.stem, article, highlights)
             continue
         for number, row in read_rows(path):
-            with draft.at(path, number):
+            with draft.reading(path, number):
                 name, article = draft.pick(row, "id"), draft.pick(row, "article")
                 highlights = str(draft.pick(row, "highlights") or "").splitlines()
                 _add(draft, empty, name, article, highlights)

@@ -109,7 +109,7 @@ class Draft:
         return bool(self._items)
 
     @contextmanager
-    def at(self, file: Path, row: int, part: str = "") -> Iterator[None]:
+    def reading(self, file: Path, row: int, part: str = "") -> Iterator[None]:
         """Make this row, or a part of it that errors name, the current one; see `caught`."""
         self.location, self.part = Location(str(file), row), part
         with self.caught():
@@ -119,7 +119,7 @@ class Draft:
         """Add every row of some files with `add`; its errors are recorded as faults of the row."""
         for path, _ in files:
             for number, row in read_rows(path):
-                with self.at(path, number):
+                with self.reading(path, number):
                     add(self, row)
         return self
 
@@ -515,7 +515,7 @@ def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
         if first.document is not None:
             meta["document"] = first.document
         references = zip(*(segment.references for segment in group), strict=True)
-        with draft.at(path, first.line):
+        with draft.reading(path, first.line):
             draft.item(
                 numbered(draft.card.dataset, first.line, last),
                 [_text(segment.source for segment in group)],

@@ -92,10 +92,10 @@ def _of_aspect(draft: Draft, files: RoleFiles, role: str, aspect: str) -> Iterat
     contents = {path: read_object(path) for path, _ in files}
     holding = [path for path, content in contents.items() if column in content]
     if len(holding) == 1:
-        with draft.at(holding[0], 0, f"aspect {column}"):
+        with draft.reading(holding[0], 0, f"aspect {column}"):
             yield from READERS[role](draft, holding[0], aspect, contents[holding[0]][column])
         return
-    with draft.at(holding[-1] if holding else files[0][0], 0):
+    with draft.reading(holding[-1] if holding else files[0][0], 0):
         if holding:
             raise RowFault("two files of a role contain the same aspect", got=column)
         raise RowFault(
@@ -111,7 +111,7 @@ def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Give
         raise RowFault("the texts of an aspect must be a list of objects", got=entries)
     part = draft.part
     for row, entry in enumerate(entries, start=1):
-        with draft.at(path, row, part):
+        with draft.reading(path, row, part):
             if not isinstance(entry, dict):
                 raise RowFault("a rated text must be an object", got=entry)
             source, text = (_text(draft, entry, key) for key in ("source", "target"))
@@ -125,7 +125,7 @@ def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[G
         raise RowFault("the texts of an aspect must be an object with sources as keys", got=entries)
     part, seen, same = draft.part, set[str](), 0
     for row, (key, texts) in enumerate(entries.items(), start=1):
-        with draft.at(path, row, part):
+        with draft.reading(path, row, part):
             source = draft.text(key.strip(), "source")
             if source in seen:
                 raise RowFault("two sources differ only in white space", got=key)
@@ -146,7 +146,7 @@ def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, 
     """Yield the texts of a source; return how many equal the text before them."""
     (path, row), part, seen = draft.location, draft.part, list[str]()
     for step, entry in enumerate(texts):
-        with draft.at(Path(path), row, f"{part}, text {step + 1}"):
+        with draft.reading(Path(path), row, f"{part}, text {step + 1}"):
             fields = entry if isinstance(entry, dict) else {"target": entry}
             if text := _text(draft, fields, "target"):
                 seen.append(text)

@@ -63,7 +63,7 @@ def _segments(
         if not any(cell.strip() for cell in cells):
             document += 1
             continue
-        with draft.at(path, number):
+        with draft.reading(path, number):
             if len(cells) != columns:
                 raise RowFault(
                     "this line does not have the number of columns that the file name implies",

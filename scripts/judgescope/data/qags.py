@@ -44,16 +44,16 @@ def read(draft: Draft, files: Files) -> None:
 
 def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
     entries: list[Any] = []
-    with draft.at(path, number):
+    with draft.reading(path, number):
         entries = draft.pick(row, "summary_sentences[*]")
         if not entries:
             raise RowFault("a summary has no sentence", got=row["summary_sentences"])
     sentences: list[_Sentence] = []
     for index, entry in enumerate(entries, start=1):
-        with draft.at(path, number, f"sentence {index}"):
+        with draft.reading(path, number, f"sentence {index}"):
             sentence = _sentence(draft, entry)
             sentences += [sentence] if sentence.text else []
-    with draft.at(path, number):
+    with draft.reading(path, number):
         votes = [{"sentence": sentence.text, "votes": sentence.votes} for sentence in sentences]
         item = draft.item(name, [draft.pick(row, "article")], None, {SENTENCES: votes})
         if sentences and len(sentences) == len(entries):

@@ -30,13 +30,13 @@ def read(draft: Draft, files: Files) -> None:
     rows = {role: all_rows(path for path, _ in paths) for role, paths in files.items()}
     _check_columns(draft, columns, rows)
     for path, number, row in rows.get("items", []):
-        with draft.at(path, number):
+        with draft.reading(path, number):
             _item(draft, columns, row, len(rows["items"]))
     if "items" in rows and not draft.has_items:
         return
     named: dict[str, dict[str, object]] = {}
     for path, number, row in rows.get("data", []):
-        with draft.at(path, number):
+        with draft.reading(path, number):
             if "items" in rows:
                 item = draft.name(draft.pick(row, columns.item or ""), "item")
             else:
@@ -65,7 +65,7 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
                     todo="check that its first row is a header with the columns of the card",
                 )
             for column in needed[role]:
-                with draft.at(path, number):
+                with draft.reading(path, number):
                     draft.pick(row, column)
 
 

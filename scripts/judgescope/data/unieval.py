@@ -19,7 +19,7 @@ def read(draft: Draft, files: Files) -> None:
     nameless: Counter[str] = Counter()
     rows = all_rows(path for path, _ in files["data"])
     for path, number, row in rows:
-        with draft.at(path, number):
+        with draft.reading(path, number):
             _add(draft, row, len(rows), nameless)
     if nameless:
         draft.notes.append("no system names: the texts of each item are numbered")

@@ -16,7 +16,7 @@ def read(draft: Draft, files: Files) -> None:
             prefix = "-".join(fields.values()) or (draft.card.dataset if role == "data" else role)
             rows = list(read_rows(path))
             for number, row in rows:
-                with draft.at(path, number):
+                with draft.reading(path, number):
                     _add(draft, row, numbered(prefix, number, len(rows)), fields)
 
 

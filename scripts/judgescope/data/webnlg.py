@@ -22,7 +22,7 @@ def read(draft: Draft, files: Files) -> None:
     """
     for path, _ in files["data"]:
         for number, entry in enumerate(read_xml(path).iter("entry"), start=1):
-            with draft.at(path, number):
+            with draft.reading(path, number):
                 _add(draft, entry)
 
 

@@ -37,7 +37,7 @@ def read(draft: Draft, files: Files) -> None:
     columns = _columns(draft.card, files)
     for path, lines in columns:
         for number, line in enumerate(lines, start=1):
-            with draft.at(path, number):
+            with draft.reading(path, number):
                 if not line.strip():
                     raise RowFault("a line is empty")
     draft.check()
@@ -55,7 +55,7 @@ def _add_rated(draft: Draft, files: Files, count: int) -> None:
         lines = lines_of(path)
         _check_count(len(lines), count, path, source)
         for number, line in enumerate(lines, start=1):
-            with draft.at(path, number):
+            with draft.reading(path, number):
                 item = numbered(draft.card.dataset, number, count)
                 keys[fields["system"], number] = draft.output(item, fields["system"], line)
     draft.check()
@@ -71,7 +71,7 @@ def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, in
     counts, systems = Counter[str](), {system for system, _ in keys}
     left = Counter[str]()
     for number, line in enumerate(lines_of(path), start=1):
-        with draft.at(path, number):
+        with draft.reading(path, number):
             system, tab, cell = line.partition("\t")
             if not tab:
                 raise RowFault("a line must be a system and a score, with a tab between them")

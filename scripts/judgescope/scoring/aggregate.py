@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from judgescope.core.files import write_hashes
 from judgescope.core.rng import stream
 from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale, stand_in
 from judgescope.schema.tables import SCHEMAS, table_of, write_parts
@@ -86,6 +87,8 @@ UNIT = ("target", "target_b", "criterion")
 """The columns that identify the text or texts of a score."""
 Unit = tuple[str | None, ...]
 Spans = Sequence[list[dict[str, Any]]]
+Scored = tuple[pa.Table, pa.Table]
+"""The judgments and the scores of a part of a cell."""
 
 
 def aggregated(
@@ -98,7 +101,7 @@ def aggregated(
     scale: Scale | None,
     missing: Missing | None = None,
     spans: Spans | None = None,
-) -> tuple[pa.Table, pa.Table]:
+) -> Scored:
     """Return the judgments and the scores of a part of a cell.
 
     `verdicts` and `values` belong to the draws, one per row of `answers`. A score is null unless at
@@ -167,7 +170,23 @@ def _scores(
     ]
 
 
-def write_cell(parts: Iterable[tuple[pa.Table, pa.Table]], judgments: str, scores: str) -> None:
+def write_cells(
+    cells: Iterable[tuple[str, Iterable[Scored]]], judgments: str, scores: str, hashes: str | None
+) -> None:
+    """Write the parts of each cell and, if `hashes` names a file, the hashes of all files there.
+
+    A cell's name is `<set of texts>/<judge>`; in the paths of its files `{}` stands for it.
+    """
+    paths: dict[str, str] = {}
+    for name, parts in cells:
+        files = {"judgments": judgments.format(name), "scores": scores.format(name)}
+        write_cell(parts, **files)
+        paths |= {f"{kind}/{name}": path for kind, path in files.items()}
+    if hashes:
+        write_hashes(paths, hashes)
+
+
+def write_cell(parts: Iterable[Scored], judgments: str, scores: str) -> None:
     """Write the judgments and the scores of a cell's parts to these paths."""
     for kind, path, tables in zip(
         ("judgments", "scores"), (judgments, scores), zip(*parts, strict=True), strict=True

@@ -9,31 +9,31 @@ from typing import Final
 import pyarrow as pa
 
 from judgescope.core.cells import joined
-from judgescope.core.files import write_hashes
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.parsers import Read, parsed_by
 from judgescope.parsing.text import locate_errors
 from judgescope.schema.tables import SCHEMAS, read_part, texts_of
-from judgescope.scoring.aggregate import LOGPROB_MEAN, aggregated, write_cell
-from judgescope.scoring.specs import CellPart, CellSpec, Missing, Reading, ScoreSpec
+from judgescope.scoring.aggregate import LOGPROB_MEAN, Scored, aggregated, write_cells
+from judgescope.scoring.specs import CellPart, Missing, Reading, ScoredCells, ScoreSpec
 
 UNREAD: Final = {"usage", "provenance", "logprobs"}
 """Columns of replies that affect scores only if these are computed from probabilities."""
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def score_cell(spec: CellSpec) -> Iterator[tuple[pa.Table, pa.Table]]:
+def score_cell(spec: ScoreSpec, cells: ScoredCells, perturbation: str) -> Iterator[Scored]:
     """Yield the judgments and the scores of a cell, aspect by aspect.
 
     Aspects are read independently of each other. An error names its aspect.
     """
-    texts = texts_of(spec.targets) if spec.targets else NO_TEXTS
-    for (aspect, criterion), reading in spec.ordered:
-        part = spec.cell.part(aspect)
+    texts = texts_of(spec.targets.format(perturbation)) if cells.located else NO_TEXTS
+    replies = spec.replies.format(f"{perturbation}/{cells.judge}")
+    for (aspect, criterion), reading in cells.ordered:
+        part = CellPart(spec.dataset, perturbation, cells.judge, aspect)
         try:
             unread = UNREAD - {"logprobs"} if reading.estimator == LOGPROB_MEAN else UNREAD
             columns = [name for name in SCHEMAS["answers"].names if name not in unread]
-            answers = read_part("answers", spec.replies, aspect, criterion, columns)
+            answers = read_part("answers", replies, aspect, criterion, columns)
             yield score_part(answers, reading, part=part, texts=texts, missing=spec.missing)
         except Exception as error:
             error.add_note(f"{'/'.join(part[:3])}, aspect {joined(aspect, criterion)}")
@@ -47,7 +47,7 @@ def score_part(
     part: CellPart,
     texts: Mapping[str, str] = NO_TEXTS,
     missing: Missing | None = None,
-) -> tuple[pa.Table, pa.Table]:
+) -> Scored:
     """Return the judgments and the scores of a cell's answers on one aspect.
 
     `texts`: target -> its text, if errors are to be located. Scores are those of `aggregated`.
@@ -173,10 +173,9 @@ def _said(text: str, values: Mapping[str, float]) -> float | None:
 
 def score(spec: ScoreSpec) -> None:
     """Read the reply file of each cell, write judgments and scores, and a hash of all files."""
-    paths: dict[str, str] = {}
-    for cell_spec in spec.each():
-        cell = cell_spec.cell
-        write_cell(score_cell(cell_spec), cell.judgments, cell.scores)
-        name = f"{cell.perturbation}/{cell.judge}"
-        paths |= {f"judgments/{name}": cell.judgments, f"scores/{name}": cell.scores}
-    write_hashes(paths, spec.hashes)
+    scored = (
+        (f"{perturbation}/{cells.judge}", score_cell(spec, cells, perturbation))
+        for cells in spec.cells
+        for perturbation in cells.perturbations
+    )
+    write_cells(scored, spec.judgments, spec.scores, spec.hashes)

@@ -1,6 +1,7 @@
 """Scores that are computed or recorded as numbers: judgments without a parser."""
 
-import pyarrow as pa
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from judgescope.core.cells import Block, unpack
@@ -10,7 +11,7 @@ from judgescope.engines.base import Answer
 from judgescope.engines.computing import EngineSpec, Part, ReplaySpec, cells_of
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.schema.tables import table_of, write_parts
-from judgescope.scoring.aggregate import aggregated, write_cell
+from judgescope.scoring.aggregate import Scored, aggregated, write_cells
 from judgescope.scoring.specs import CellPart, Missing
 
 NUMBER, LABEL = "number", "label"
@@ -34,7 +35,7 @@ class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
     missing: Missing | None = None
 
 
-def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> tuple[pa.Table, pa.Table]:
+def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> Scored:
     """Return judgments and scores of a part of a cell whose draws are numbers or labels."""
     judge, aspect = part.judge, part.aspect.partition(".")[0]
     verdicts = [_verdict(answer, scale) for answer in part.answers]
@@ -63,16 +64,14 @@ def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
 def compute(spec: ComputeSpec) -> None:
     """Write the judgments and scores of every cell of a model that computes scores."""
     scales = {cell: read.scale for read in spec.read for cell in unpack(read.cells)}
-    paths: dict[str, str] = {}
-    for parts in cells_of(spec):
-        cell = parts[0].perturbation, parts[0].judge.judge
-        made = [_computed(spec, part, scales[*cell, part.aspect]) for part in parts]
-        name = "/".join(cell)
-        judgments, scores = spec.judgments.format(name), spec.scores.format(name)
-        write_cell(made, judgments, scores)
-        paths |= {f"judgments/{name}": judgments, f"scores/{name}": scores}
-    if spec.hashes:
-        write_hashes(paths, spec.hashes)
+
+    def scored() -> Iterator[tuple[str, list[Scored]]]:
+        for parts in cells_of(spec):
+            cell = parts[0].perturbation, parts[0].judge.judge
+            made = [_computed(spec, part, scales[*cell, part.aspect]) for part in parts]
+            yield "/".join(cell), made
+
+    write_cells(scored(), spec.judgments, spec.scores, spec.hashes)
 
 
 def replay(spec: ReplaySpec) -> None:

@@ -13,7 +13,7 @@ from judgescope.parsing.annotation import MOST
 from judgescope.parsing.parsers import parsed_by
 from judgescope.parsing.text import MATCHES, LocatedSpan, fold, locate_errors, occurrence_of
 from judgescope.schema.tables import read_part, read_table, table_of, texts_of
-from judgescope.scoring.aggregate import UNIT, Unit, in_order, majority, write_cell
+from judgescope.scoring.aggregate import UNIT, Scored, Unit, in_order, majority, write_cell
 from judgescope.scoring.specs import CellPart, DeriveSpec, Pair
 
 Lists = Sequence[Sequence[LocatedSpan]]
@@ -48,7 +48,7 @@ def derive_part(
     min_annotators: int,
     labels: Sequence[str] = (),
     errors: Mapping[str, Listed] | None = None,
-) -> tuple[pa.Table, pa.Table]:
+) -> Scored:
     """Return judgments and scores of a part of a cell: the mean of the members' scores per target.
 
     For labels (a score is then the position of a label), it is the label that most members give,

@@ -1,6 +1,5 @@
 """Specs of the jobs that turn replies or other judges' scores into judgments and scores."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -59,23 +58,6 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return CellPart(self.dataset, self.perturbation, self.judge, aspect)
 
 
-class CellSpec(SpecPart, frozen=True, kw_only=True):
-    """One cell whose replies are parsed and aggregated."""
-
-    cell: Place
-    replies: str
-    readings: list[Reading]
-    targets: str | None = None
-    """The texts in which listed errors are located, if replies list errors."""
-    missing: Missing | None = None
-
-    @property
-    def ordered(self) -> list[tuple[Pair, Reading]]:
-        """Return every aspect with its reading, in the order of the cell's files."""
-        pairs = [(pair, reading) for reading in self.readings for pair in reading.pairs]
-        return sorted(pairs, key=lambda pair: (pair[0][0], pair[0][1] or ""))
-
-
 class ScoredCells(SpecPart, frozen=True, kw_only=True):
     """Cells of one judge whose replies are read in the same way."""
 
@@ -84,6 +66,12 @@ class ScoredCells(SpecPart, frozen=True, kw_only=True):
     readings: list[Reading]
     located: bool = False
     """Whether the replies list errors, which are located in the texts."""
+
+    @property
+    def ordered(self) -> list[tuple[Pair, Reading]]:
+        """Return every aspect with its reading, in the order of the cell's files."""
+        pairs = [(pair, reading) for reading in self.readings for pair in reading.pairs]
+        return sorted(pairs, key=lambda pair: (pair[0][0], pair[0][1] or ""))
 
 
 class ScoreSpec(JobSpec, frozen=True, kw_only=True):
@@ -101,25 +89,6 @@ class ScoreSpec(JobSpec, frozen=True, kw_only=True):
     hashes: str
     """The file for the hashes of all judgments and scores."""
     missing: Missing | None = None
-
-    def each(self) -> Iterator[CellSpec]:
-        """Yield every cell."""
-        for cells in self.cells:
-            for perturbation in cells.perturbations:
-                name = f"{perturbation}/{cells.judge}"
-                yield CellSpec(
-                    cell=Place(
-                        dataset=self.dataset,
-                        perturbation=perturbation,
-                        judge=cells.judge,
-                        judgments=self.judgments.format(name),
-                        scores=self.scores.format(name),
-                    ),
-                    replies=self.replies.format(name),
-                    readings=cells.readings,
-                    targets=self.targets.format(perturbation) if cells.located else None,
-                    missing=self.missing,
-                )
 
 
 class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -1,5 +1,6 @@
 """Aspects in one file of a cell do not mix: each is read, aggregated and derived by itself."""
 
+import json
 from math import log
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ from msgspec.structs import replace
 from cell_files import pairs
 from judgescope.parsing.judgment import Scale
 from judgescope.schema.tables import read_part, read_table, table_of, write_parts, write_table
-from judgescope.scoring.cell import score_cell
+from judgescope.scoring.cell import score
 from judgescope.scoring.ensembles import derive
-from judgescope.scoring.specs import CellSpec, DeriveSpec, Errors, Place, Reading
+from judgescope.scoring.specs import DeriveSpec, Errors, Place, Reading, ScoredCells, ScoreSpec
 
 THREE, FIVE = Scale(1, 3, 1), Scale(1, 5, 1)
 POINTS = Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Excellent"))
@@ -49,15 +50,25 @@ def reading(scale: Scale | None, *aspects: tuple[str, str | None], **keys: Any) 
 
 
 def place(folder: Path, judge: str) -> Place:
-    files = {kind: str(folder / kind / f"{judge}.parquet") for kind in ("judgments", "scores")}
+    name = f"systems/{judge}.parquet"
+    files = {kind: str(folder / kind / name) for kind in ("judgments", "scores")}
     return Place(dataset="d", perturbation="systems", judge=judge, **files)
 
 
+def cell(judge: str, *readings: Reading) -> list[ScoredCells]:
+    sets = ["systems"]
+    return [ScoredCells(judge=judge, perturbations=sets, readings=[*readings], located=True)]
+
+
+def into(folder: Path) -> dict[str, Any]:
+    return {kind: str(folder / kind / "{}.parquet") for kind in ("judgments", "scores")}
+
+
 @pytest.fixture
-def spec(tmp_path: Path) -> CellSpec:
+def spec(tmp_path: Path) -> ScoreSpec:
     """A cell on five aspects, each read in another way, of replies with the same words."""
     four = {"text": "4"}
-    replies = tmp_path / "replies" / "j.parquet"
+    replies = tmp_path / "replies" / "systems" / "j.parquet"
     parts = [
         part("clarity", None, four, four),
         part("clarity", "terse", four, {"text": "2"}),
@@ -68,25 +79,23 @@ def spec(tmp_path: Path) -> CellSpec:
     ]
     write_parts("answers", parts, replies)
     targets = [{"dataset": "d", "target": "t", "item": "i", "text": TEXT, "status": "ok"}]
-    write_table("targets", table_of("targets", targets), tmp_path / "targets.parquet")
+    write_table("targets", table_of("targets", targets), tmp_path / "targets" / "systems.parquet")
     weighed = {"estimator": "logprob_mean", "samples": True}
-    return CellSpec(
-        cell=place(tmp_path, "j"),
-        replies=str(replies),
-        targets=str(tmp_path / "targets.parquet"),
-        readings=[
+    return ScoreSpec(
+        dataset="d",
+        cells=cell(
+            "j",
             reading(FIVE, ("weighed", None), ("weighed", "terse"), **weighed),
             reading(FIVE, ("fluency", None), ("clarity", "terse")),
             reading(THREE, ("clarity", None)),
             reading(POINTS, ("errors", None), parser="annotation"),
-        ],
+        ),
+        replies=str(tmp_path / "replies" / "{}.parquet"),
+        targets=str(tmp_path / "targets" / "{}.parquet"),
+        hashes=str(tmp_path / "hashes"),
+        **into(tmp_path),
+        **COMMON,
     )
-
-
-def write_cell(spec: CellSpec) -> None:
-    judgments, scores = zip(*score_cell(spec), strict=True)
-    write_parts("judgments", judgments, spec.cell.judgments)
-    write_parts("scores", scores, spec.cell.scores)
 
 
 def values(path: str) -> dict[tuple[str | None, str | None], tuple[float | None, int, str]]:
@@ -97,9 +106,12 @@ def values(path: str) -> dict[tuple[str | None, str | None], tuple[float | None,
     }
 
 
-def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(spec: CellSpec) -> None:
-    write_cell(spec)
-    assert values(spec.cell.scores) == {
+def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(
+    spec: ScoreSpec, tmp_path: Path
+) -> None:
+    score(spec)
+    files = place(tmp_path, "j")
+    assert values(files.scores) == {
         ("clarity", None): (None, 2, "mean"),
         ("clarity", "terse"): (3.0, 0, "mean"),
         ("errors", None): (3.5, 0, "mean"),
@@ -107,49 +119,42 @@ def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(spec: CellS
         ("weighed", None): (pytest.approx(4.5), 0, "logprob_mean"),
         ("weighed", "terse"): (4.0, 0, "mean"),
     }
-    judged = read_table("judgments", spec.cell.judgments)
+    judged = read_table("judgments", files.judgments)
     assert pairs(judged) == sorted(pairs(judged), key=lambda pair: (pair[0], pair[1] or ""))
     alike = {row["status"] for row in judged.to_pylist() if row["aspect"] == "clarity"}
     assert alike == {"out_of_range", "ok"}
-    spans = read_part("judgments", spec.cell.judgments, "errors", None)["spans"].to_pylist()
+    spans = read_part("judgments", files.judgments, "errors", None)["spans"].to_pylist()
     assert [one["start"] for one in spans[0]] == [6]
+    hashes = json.loads(Path(spec.hashes).read_text(encoding="utf-8"))
+    assert [*hashes] == ["judgments/systems/j", "scores/systems/j"]
 
 
-def test_a_part_is_what_it_is_in_a_cell_of_its_own(spec: CellSpec, tmp_path: Path) -> None:
-    write_cell(spec)
-    for one in spec.readings:
+def test_a_part_is_what_it_is_in_a_cell_of_its_own(spec: ScoreSpec, tmp_path: Path) -> None:
+    score(spec)
+    apart = tmp_path / "alone"
+    for one in spec.cells[0].readings:
         for pair in one.pairs:
-            alone = replace(
-                spec, readings=[replace(one, pairs=[pair])], cell=place(tmp_path / "alone", "j")
-            )
-            write_cell(alone)
+            score(replace(spec, cells=cell("j", replace(one, pairs=[pair])), **into(apart)))
             for kind in ("judgments", "scores"):
-                whole, own = (getattr(each.cell, kind) for each in (spec, alone))
+                whole, own = (getattr(place(each, "j"), kind) for each in (tmp_path, apart))
                 assert read_part(kind, whole, *pair).equals(read_table(kind, own)), pair
 
 
-def test_what_goes_wrong_names_the_aspect(spec: CellSpec) -> None:
-    broken = replace(spec, readings=[reading(None, ("clarity", "terse"))])
+def test_what_goes_wrong_names_the_aspect(spec: ScoreSpec) -> None:
+    broken = replace(spec, cells=cell("j", reading(None, ("clarity", "terse"))))
     with pytest.raises(ValueError, match="needs a scale") as error:
-        write_cell(broken)
+        score(broken)
     assert error.value.__notes__ == ["d/systems/j, aspect clarity.terse"]
 
 
 def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
-    spec: CellSpec, tmp_path: Path
+    spec: ScoreSpec, tmp_path: Path
 ) -> None:
-    write_cell(spec)
+    score(spec)
     other = part("fluency", None, {"text": "2"}), part("clarity", "terse", {"text": "5"})
-    write_parts("answers", other, tmp_path / "replies" / "k.parquet")
+    write_parts("answers", other, tmp_path / "replies" / "systems" / "k.parquet")
     pairs_of_both: list[tuple[str, str | None]] = [("clarity", "terse"), ("fluency", None)]
-    write_cell(
-        replace(
-            spec,
-            cell=place(tmp_path, "k"),
-            replies=str(tmp_path / "replies" / "k.parquet"),
-            readings=[reading(FIVE, *pairs_of_both)],
-        )
-    )
+    score(replace(spec, cells=cell("k", reading(FIVE, *pairs_of_both))))
     both = [place(tmp_path, name) for name in "jk"]
     made = DeriveSpec(
         cell=place(tmp_path, "both"),
@@ -163,7 +168,7 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
         ("clarity", "terse"): 4.0,
         ("fluency", None): 3.0,
     }
-    lists = Errors(lists=[both[0].judgments] * 2, targets=str(spec.targets))
+    lists = Errors(lists=[both[0].judgments] * 2, targets=spec.targets.format("systems"))
     listed = replace(made, pairs=[("errors", None)], members=[both[0].scores] * 2, errors=lists)
     derive(listed)
     [row] = read_table("judgments", made.cell.judgments).to_pylist()

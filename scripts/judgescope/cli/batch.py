@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgescope.cli.context import plan_and_results, snakemake
+from judgescope.cli.context import check_input, plan_and_results, snakemake
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
 
@@ -237,7 +237,10 @@ def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, Iterator[Work]]]":
     from judgescope.plan.generators import makers_of, supervisors
     from judgescope.replies.inspection import check
 
-    for card, jobs in of_endpoints(plan):
+    endpoints = of_endpoints(plan)
+    if not endpoints:
+        print("no judge of this study asks a model behind an endpoint: there are no requests")
+    for card, jobs in endpoints:
         store = _store(plan, card)
         check(store.shard)  # before money is spent
         yield card, _missing(store, jobs)
@@ -267,8 +270,7 @@ def import_batch(args: Arguments) -> int:
 
     plan, _ = plan_and_results(args.study)
     for path in args.files:
-        if not path.is_file():
-            raise UserError("file not found", where=str(path))
+        check_input(path)
     with ExitStack() as stack:
         models = []
         for card, jobs in of_endpoints(plan):

@@ -193,6 +193,14 @@ def _config_pairs(passed: Sequence[str]) -> slice:
 # --- files that commands write ---------------------------------------------------------------
 
 
+def check_input(path: Path) -> None:
+    """Raise UserError, with the files beside it, for a file that does not exist."""
+    if not path.is_file():
+        folder = path.parent
+        beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+        raise UserError("file not found", where=str(folder), got=path.name, allowed=beside or None)
+
+
 def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None) -> None:
     """Raise UserError for a file that cannot be written, before any work is done for it.
 

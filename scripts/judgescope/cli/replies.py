@@ -7,7 +7,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgescope.cli.context import check_output, plan_and_results, write_json_lines
+from judgescope.cli.context import (
+    check_input,
+    check_output,
+    plan_and_results,
+    write_json_lines,
+)
 from judgescope.cli.show import add_filters, check_filters, check_rows, filters_of, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
@@ -296,6 +301,7 @@ def merge(args: Arguments) -> int:
     """Add the replies of an exported file to a store."""
     from judgescope.replies import compaction
 
+    check_input(args.file)
     for shard, done in compaction.merge(args.file, store_folder(args, new=True)).items():
         print(
             f"{plain(shard)}: {done.new:,} new replies, {done.known:,} already stored, "

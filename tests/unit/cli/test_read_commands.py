@@ -64,6 +64,17 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
     assert "judgescope run study.yaml" in said("replies", "show", "study.yaml")
     assert "this study perturbs no text" in said("spotcheck", "study.yaml")
     assert "file not found" in said("spotcheck", "none.yaml")
+    missing = said("replies", "import", "studi.yaml")
+    assert "file not found" in missing and "nearest: study.yaml" in missing
+
+
+@pytest.mark.slow
+def test_a_batch_of_a_study_without_endpoints_says_that_there_are_no_requests(
+    tmp_path: Path,
+) -> None:
+    Study(tmp_path).write(perturbations=[], methods=["agreement"], judges=["length"])
+    done = running.run("-m", "judgescope", "batch", "export", "study.yaml", "out", cwd=tmp_path)
+    assert done.returncode == 0 and "asks a model behind an endpoint" in done.stdout
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from judgescope.cli.context import check_input
 from judgescope.cli.init.guess import (
     ALL,
     MISSING,
@@ -268,10 +269,7 @@ def load_table(file: Path, cards: Cards) -> Table:
     if file.is_dir():
         todo = "name a file in it"
         raise UserError("this is a folder, not a table", where=str(file), todo=todo)
-    if not file.is_file():
-        folder = file.parent
-        beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        raise UserError("file not found", where=str(folder), got=file.name, allowed=beside)
+    check_input(file)
     numbered = list(read_rows(file))
     if not numbered:
         raise UserError("this table has no rows", where=str(file))

@@ -10,7 +10,7 @@ each text counts as its own source.
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -160,7 +160,7 @@ def paired_test(
 
     first, second: (texts,); human, source, system as in `agreement`. Only texts with both scores
     and a rating count. The interval is that of the paired deletions of sources. ValueError as in
-    `agreement`, and for no permutations.
+    `agreement`, for no permutations, and an unknown statistic, level or unit of permutation.
 
     Deutsch, Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics".
 
@@ -172,6 +172,9 @@ def paired_test(
     """
     if permutations < 1:
         raise ValueError(f"permutations must be 1 or greater, not {permutations}")
+    _check_choice("statistic", statistic, get_args(Statistic))
+    _check_choice("level", level, get_args(Level))
+    _check_choice("permute", permute, get_args(Permute))
     _check_indexes(first, second, human, source, system)
     x1, x2, y = _column(first, "first"), _column(second, "second"), _mean_rating(human)
     sources, systems = _codes(source, y.size, "source"), _systems(system, y.size)
@@ -327,6 +330,12 @@ def _check_indexes(*values: object) -> None:
     indexes = [v.index for v in values if isinstance(v, pd.Series | pd.DataFrame)]
     if not all(index.equals(indexes[0]) for index in indexes[1:]):
         raise ValueError("indexes differ: align the Series and DataFrames, or pass arrays")
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Raise ValueError for a word that an argument does not allow."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
 def _check_lengths(**lengths: int) -> None:

@@ -190,6 +190,12 @@ GAPS = np.array([None, *SOURCE[1:]], dtype=object)
         (lambda: js.alpha(HUMAN, source=SHORT), "lengths differ"),
         (lambda: js.paired_test(JUDGE, SHORT, HUMAN), "lengths differ"),
         (lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permutations=0), "1 or greater, not 0"),
+        (
+            lambda: js.paired_test(JUDGE, JUDGE, HUMAN, statistic="tau"),
+            "statistic must be one of pearson, spearman, kendall_b, not 'tau'",
+        ),
+        (lambda: js.paired_test(JUDGE, JUDGE, HUMAN, level="source"), "level must be one of"),
+        (lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permute="all"), "permute must be one of"),
         (lambda: js.soft_pairwise(JUDGE, HUMAN, source=SOURCE, system=GAPS), "system has missing"),
         (lambda: js.alt_test(JUDGE, HUMAN, source=SHORT), "lengths differ"),
         (lambda: js.discernment(HUMAN, HUMAN[:, :2]), "original has 48 rows"),

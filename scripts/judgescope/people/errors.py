@@ -8,6 +8,7 @@ show which judge annotated an error. Errors that look the same are shown once.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, check_known
+from judgescope.core.names import SYSTEMS
 from judgescope.core.rng import stream
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
@@ -29,8 +31,6 @@ from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.spans import EXPLANATIONS, SPANS, verdict_shares
 
-SYSTEMS: Final = "systems"
-"""The set of texts by systems, into which no errors were injected."""
 SPAN, WHY = "span", "why"
 """The questions on an error: about its passage, and about its explanation."""
 OPTIONS: Final[dict[str, form.Options]] = {
@@ -180,9 +180,7 @@ def make(
     aspects and items.
     """
     form.check_numbers(errors=errors, voters=voters)
-    of_judge: dict[str, list[Error]] = {}
-    for error in errors_of(plan, out, judges):
-        of_judge.setdefault(error.judge, []).append(error)
+    of_judge = form.grouped(errors_of(plan, out, judges), lambda error: error.judge)
     drawn: form.Drawn[Error] = {
         (judge,): form.balanced(
             sorted(annotated, key=lambda error: error.key),
@@ -206,9 +204,7 @@ def _items(plan: Plan, errors: Iterable[Error], rng: Generator) -> list[form.Ite
     """Return the items of a voter's page; errors that look the same are one item."""
     ordered = sorted(errors, key=lambda error: error.key)
     kinds = all(error.category for error in ordered)
-    alike: dict[tuple[object, ...], list[Error]] = {}
-    for error in ordered:
-        alike.setdefault((*error.shown, error.category if kinds else None), []).append(error)
+    alike = form.grouped(ordered, lambda error: (*error.shown, error.category if kinds else None))
     groups = form.shuffled([*alike.values()], rng)
     return [_item(plan, tuple(group), kinds=kinds) for group in groups]
 
@@ -334,14 +330,13 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Part]]) -
     Pages contain the number of voters: verdicts of voters who sent no file are missing. Pages of a
     later round, with more errors, have other questions.
     """
-    pages = [(each.questions, each.voter[1]) for each in responses]
-    complete: Counter[Error] = Counter()
-    planned: dict[Error, dict[str, int]] = {}
-    for verdict in verdicts:
-        questions, voters = pages[verdict.voter - 1]
-        planned.setdefault(verdict.error, {})[questions] = voters
-        complete[verdict.error] += verdict.complete
-    return {error: sum(voters.values()) - complete[error] for error, voters in planned.items()}
+    rounds = {response.questions: response for response in responses}
+    planned: Counter[Error] = Counter()
+    for response in rounds.values():
+        shown = {question.subject[0] for question in response.asked.values()}
+        planned.update(dict.fromkeys(chain(*shown), response.voter[1]))
+    planned.subtract(verdict.error for verdict in verdicts if verdict.complete)
+    return planned
 
 
 def _tables(

@@ -36,6 +36,7 @@ from judgescope.statistics.result import Estimate
 
 Record = TypeVar("Record")
 Named = TypeVar("Named")
+Key = TypeVar("Key", bound=Hashable)
 Asked = TypeVar("Asked", covariant=True)
 Options = tuple[tuple[str, str], ...]
 """(the answer as it is saved, its label), …."""
@@ -187,9 +188,7 @@ def balanced(
     Kinds take turns while they have records; within a kind, the item drawn least often so far comes
     first. A smaller draw is the beginning of a larger one.
     """
-    of_kind: dict[Hashable, list[Record]] = {}
-    for record in shuffled(records, rng):
-        of_kind.setdefault(kind(record), []).append(record)
+    of_kind = grouped(shuffled(records, rng), kind)
     used: Counter[Hashable] = Counter()
     drawn: list[Record] = []
     while len(drawn) < min(limit, len(records)):
@@ -199,6 +198,14 @@ def balanced(
             used[item(record)] += 1
             drawn.append(record)
     return drawn[:limit]
+
+
+def grouped(records: Iterable[Record], key: Callable[[Record], Key]) -> dict[Key, list[Record]]:
+    """Return key -> its records, both in the order of the records."""
+    groups: dict[Key, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
 
 
 def shuffled(records: Sequence[Record], rng: Generator) -> list[Record]:
@@ -214,9 +221,7 @@ def half_swapped(records: Sequence[Record], rng: Generator) -> list[tuple[Record
 
 def by_aspect(subjects: Iterable[Subject], rng: Generator) -> Iterator[list[Subject]]:
     """Yield the subjects of each aspect, the aspects in random order."""
-    groups: dict[str, list[Subject]] = {}
-    for subject in subjects:
-        groups.setdefault(subject.aspect, []).append(subject)
+    groups = grouped(subjects, lambda subject: subject.aspect)
     for name in shuffled(sorted(groups), rng):
         yield groups[name]
 
@@ -340,24 +345,16 @@ class Response(NamedTuple, Generic[Record]):
     task: str
     person: str
     answers: dict[str, str]
+    questions: str
+    """Identifies the page's questions; pages of other rounds have others."""
+    voter: tuple[int, int]
+    """The page's voter, number k of n; (0, 0) if the page's id does not name one."""
     asked: Mapping[str, Question[Record]]
 
     @property
     def given(self) -> Iterator[tuple[Question[Record], str]]:
         """Yield every question with its answer."""
         return ((self.asked[question], answer) for question, answer in self.answers.items())
-
-    @property
-    def questions(self) -> str:
-        """Return a name of the page's questions, which pages of other rounds do not have."""
-        return page_id(self.answers)
-
-    @property
-    def voter(self) -> tuple[int, int]:
-        """Return the page's voter, number k of n; (0, 0) if the page's id does not name one."""
-        match = VOTER.match(self.survey)
-        number = (int(match[1]), int(match[2])) if match else (0, 0)
-        return number if number[0] <= number[1] else (0, 0)
 
 
 Find = Callable[[str], Question[Record] | None]
@@ -451,8 +448,11 @@ def _read(path: Path) -> Response[Record]:
     if not isinstance(answers, dict) or not all(isinstance(each, str) for each in answers.values()):
         what = "this is not a file of answers"
         raise UserError(what, where=str(path), allowed=KEYS, todo="remove it")
-    survey, task, voter = (str(content[name]) for name in ("survey", "task", "voter"))
-    return Response(survey, task, voter, answers, {})
+    survey, task, person = (str(content[name]) for name in ("survey", "task", "voter"))
+    match = VOTER.match(survey)
+    voter, voters = (int(match[1]), int(match[2])) if match else (0, 0)
+    number = (voter, voters) if voter <= voters else (0, 0)
+    return Response(survey, task, person, answers, page_id(answers), number, {})
 
 
 def _checked(

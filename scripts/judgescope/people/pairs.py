@@ -148,18 +148,17 @@ def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[
     for task in form.tasks_of(plan):
         datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
         pairs = [pair for pair in chosen if pair.dataset in datasets]
-        wordings: dict[str, list[str]] = {}
-        for aspect in dict.fromkeys(name for each in datasets for name in plan.aspects_of(each)):
-            wordings.setdefault(split(aspect)[0], []).append(aspect)
+        aspects = dict.fromkeys(name for each in datasets for name in plan.aspects_of(each))
+        wordings = form.grouped(aspects, lambda aspect: split(aspect)[0])
         rng = stream(plan.study.seed, "votes", "sets", task)
-        for number, aspects in enumerate(sets_of(wordings, rng), start=1):
+        for number, asked in enumerate(sets_of(wordings, rng), start=1):
             # parts of about the same size
             mixed = form.shuffled(pairs, rng)
-            parts = ceil(len(pairs) / max(1, limit // len(aspects)))
+            parts = ceil(len(pairs) / max(1, limit // len(asked)))
             for part in range(1, parts + 1):
                 for voter in range(1, voters + 1):
                     place = task, number, part, voter
-                    items = list(_items(plan, place, aspects, mixed[part - 1 :: parts]))
+                    items = list(_items(plan, place, asked, mixed[part - 1 :: parts]))
                     file = f"{task}-set{number}-part{part}-voter{voter}.html"
                     name = form.page_id(item.id for item in items)
                     yield form.Page("texts", task, file, name, items, number)

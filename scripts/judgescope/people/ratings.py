@@ -81,10 +81,9 @@ def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> for
     rate each text on every aspect.
     """
     form.check_numbers(texts=texts, voters=voters)
-    ratings = ratings_of(plan, out)
     drawn: form.Drawn[Rating] = {}
-    for dataset in dict.fromkeys(rating.dataset for rating in ratings):
-        asked = [rating for rating in ratings if rating.dataset == dataset]
+    datasets = form.grouped(ratings_of(plan, out), lambda rating: rating.dataset)
+    for dataset, asked in datasets.items():
         chosen = form.balanced(
             list(dict.fromkeys(rating.subject for rating in asked)),
             stream(plan.study.seed, "ratings", "texts", dataset),

@@ -33,8 +33,6 @@ from judgescope.statistics.result import Estimate
 
 RATED, ROW, GRADED = "rated", "row", "graded"
 """The kinds of texts."""
-CONSTRUCTED: Final = (ROW, GRADED)
-"""The kinds of texts whose quality is known by construction."""
 NEEDS: Final = {
     RATED: "a dataset with several people's ratings of each text, on scales that have a `step`",
     ROW: "perturbations with several `steps`, which make error-injection chains",
@@ -220,20 +218,19 @@ def quality(text: Text) -> float:
     return fmean(text.positions) if text.positions else -text.level
 
 
-def agreed(text: Text) -> int | None:
-    """Return the position of the rating that all raters (at least two) gave, or None."""
-    return text.positions[0] if len(text.positions) > 1 and len({*text.positions}) == 1 else None
+def levels(text: Text, others: int) -> list[int]:
+    """Return the positions of ratings that all of two or more raters gave but exactly `others`.
 
-
-def nearly(text: Text) -> list[int]:
-    """Return the positions of ratings that all raters but one gave, who gave a neighbouring one.
-
-    With two raters who gave neighbouring ratings, there are two such positions.
+    The others gave a neighbouring rating. With two raters of whom one is another, there may be two
+    such positions.
     """
-    low, *_, high = text.positions if len(text.positions) > 1 else (0, 0)
-    if high - low != 1:
-        return []
-    return [at for at in (low, high) if text.positions.count(at) == len(text.positions) - 1]
+    ratings = text.positions
+    return [
+        level
+        for level in dict.fromkeys(ratings)
+        if len(ratings) > 1 and ratings.count(level) == len(ratings) - others
+        if all(abs(rating - level) <= 1 for rating in ratings)
+    ]
 
 
 def blocks_of(texts: Sequence[Text]) -> dict[str, list[Block]]:
@@ -253,13 +250,13 @@ def blocks_of(texts: Sequence[Text]) -> dict[str, list[Block]]:
     alike: dict[int, list[Text]] = {}
     close: dict[int, list[Text]] = {}
     for text in sorted(texts, key=lambda text: text.target):
-        if (position := agreed(text)) is not None:
-            alike.setdefault(position, []).append(text)
-        for base in nearly(text):
-            close.setdefault(base, []).append(text)
+        for level in levels(text, others=0):
+            alike.setdefault(level, []).append(text)
+        for level in levels(text, others=1):
+            close.setdefault(level, []).append(text)
     return {
-        NEW: [(alike[at], close.get(at, [])) for at in sorted(alike)],
-        ORIGINAL: [(alike[at], alike.get(at + 1, [])) for at in sorted(alike)],
+        NEW: [(alike[level], close.get(level, [])) for level in sorted(alike)],
+        ORIGINAL: [(alike[level], alike.get(level + 1, [])) for level in sorted(alike)],
     }
 
 
@@ -303,13 +300,7 @@ def sampled(texts: Iterable[Text], rng: Generator, limit: int) -> list[Text]:
 
 
 def make(
-    plan: Plan,
-    out: Path,
-    folder: Path,
-    *,
-    kinds: Sequence[str] = (RATED,),
-    pairs: int | None = None,
-    voters: int = 2,
+    plan: Plan, out: Path, folder: Path, *, kinds: Sequence[str], pairs: int | None, voters: int
 ) -> form.Made[Case]:
     """Write the pages of a study about texts of some `kinds` into a folder.
 
@@ -336,12 +327,12 @@ def make(
 
 def _drawn(seed: int, texts: Iterable[Text], limit: int) -> form.Drawn[Case]:
     """Return dataset, aspect ("": any) and group -> up to `limit` pairs, or single texts."""
-    places: dict[tuple[str, str, str], list[Text]] = {}
-    for text in texts:
-        aspect = text.aspect if text.kind == RATED else ""
-        places.setdefault((text.kind, text.dataset, aspect), []).append(text)
+
+    def place_of(text: Text) -> tuple[str, str, str]:
+        return text.kind, text.dataset, text.aspect if text.kind == RATED else ""
+
     result: form.Drawn[Case] = {}
-    for (kind, *place), some in places.items():
+    for (kind, *place), some in form.grouped(texts, place_of).items():
         rngs = partial(stream, seed, "reevaluation", *place)
         if kind == GRADED:
             texts = sampled(some, rngs(GRADED), limit)

@@ -191,6 +191,9 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
         study.ask(study.plan())
     assert "judgescope run" in str(error.value)
     assert len(study.ask(study.plan(), "careful")[0]) == 2
+    (study.out / "targets" / "news" / "systems.parquet").unlink()
+    with pytest.raises(UserError, match="1 of 2 files with texts of the study are missing"):
+        study.ask(study.plan(), "careful")
 
 
 # --- in a browser ------------------------------------------------------------------------------

@@ -23,10 +23,9 @@ from judgescope.people.recheck import (
     ROW,
     Case,
     Text,
-    agreed,
     blocks_of,
     drawn,
-    nearly,
+    levels,
     pair_of,
     read,
     sources_of,
@@ -69,24 +68,24 @@ def test_groups_are_counted_by_hand() -> None:
 @pytest.mark.parametrize(
     ("places", "all_agree", "all_but_one"),
     [
-        ((2, 2, 2), 2, []),
-        ((2, 2, 3), None, [2]),
-        ((1, 2, 2), None, [2]),
-        ((2, 2, 4), None, []),
-        ((1, 2, 3), None, []),
-        ((1, 1, 2, 2), None, []),
-        ((1, 1, 1, 1, 2), None, [1]),
-        ((1, 2), None, [1, 2]),
-        ((4, 4), 4, []),
-        ((4,), None, []),
-        ((), None, []),
+        ((2, 2, 2), [2], []),
+        ((2, 2, 3), [], [2]),
+        ((1, 2, 2), [], [2]),
+        ((2, 2, 4), [], []),
+        ((1, 2, 3), [], []),
+        ((1, 1, 2, 2), [], []),
+        ((1, 1, 1, 1, 2), [], [1]),
+        ((1, 2), [], [1, 2]),
+        ((4, 4), [4], []),
+        ((4,), [], []),
+        ((), [], []),
     ],
 )
 def test_how_far_raters_agree(
-    places: tuple[int, ...], all_agree: int | None, all_but_one: list[int]
+    places: tuple[int, ...], all_agree: list[int], all_but_one: list[int]
 ) -> None:
     one = text("t", *(places or (0,)))._replace(positions=places)
-    assert (agreed(one), nearly(one)) == (all_agree, all_but_one)
+    assert (levels(one, others=0), levels(one, others=1)) == (all_agree, all_but_one)
 
 
 @pytest.mark.simulation

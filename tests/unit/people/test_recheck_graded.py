@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
 from judgescope.people.form import Page, page_id, rating_options
-from judgescope.people.recheck import CONSTRUCTED, GRADED, ROW, Case, read, sampled
+from judgescope.people.recheck import GRADED, ROW, Case, read, sampled
 from people_studies import FLUENCY, GRADED_SET, ReevaluationStudy, numbers, text
 from people_tables import rows_of
 from report_setup import Page as Parsed
@@ -109,7 +109,7 @@ def test_a_page_does_not_tell_a_text_s_rating_or_set(study: ReevaluationStudy) -
 
 
 def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
-    pages, draws = study.ask(study.plan(), *CONSTRUCTED, pairs=10)
+    pages, draws = study.ask(study.plan(), ROW, GRADED, pairs=10)
     assert [(draw.group, len(draw.pairs)) for draw in draws] == [(ROW, 10), (GRADED, 10)]
     for page in pages:
         assert [len(one.texts) for one in page.items] == [2] * 10 + [1] * 10
@@ -156,7 +156,7 @@ def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> N
 def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> None:
     """One voter always finds what is known; the other no pair, and no rating but those of 5."""
     plan = study.plan()
-    pages, [_, drawn] = study.ask(plan, *CONSTRUCTED, pairs=20)
+    pages, [_, drawn] = study.ask(plan, ROW, GRADED, pairs=20)
 
     def first(about: Case, in_order: bool) -> str:
         return ("A" if in_order else "B") if about.is_pair else off_by(about, 0)
@@ -215,7 +215,7 @@ def test_intervals_are_over_sources(
     study = ReevaluationStudy(tmp_path, {"fluency": [(1, 1)] * 30})
     study.grade(30)
     plan = study.plan()
-    [page], [_, draw] = study.ask(plan, *CONSTRUCTED, pairs=30, voters=1)
+    [page], [_, draw] = study.ask(plan, ROW, GRADED, pairs=30, voters=1)
     assert len({about.sources for about in draw.pairs}) == 30
     wrong = {about.texts[0] for about in draw.pairs[:off]}
 

@@ -1,6 +1,6 @@
 """Checks of judges' cards against their models, the datasets and each other."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from judgescope.core.errors import UserError, check_known
 from judgescope.engines import ASKED, PROMPTED
@@ -15,6 +15,11 @@ from judgescope.schema.cards.judges import OVERALL
 FORMS = {"lexical": cards.LEXICAL_FORMS, "control": cards.CONTROL_FORMS}
 Rated = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
 """What a judge may rate: (dataset and aspect in errors, dataset, aspect, scale)."""
+
+
+def _excluded(key: str, problem: str, where: str, got: object = None) -> UserError:
+    """Return the error for a key that the card of a judge must leave out."""
+    return UserError(problem, where=f"{where}, key {key}", got=got, todo=f"leave `{key}` out")
 
 
 def check_judge(
@@ -35,12 +40,8 @@ def check_judge(
     _check_reference(judge, model, where)
     _check_recorded(judge, model, where)
     if judge.hint is not None and (model.engine not in PROMPTED or judge.form == cards.COMPARE):
-        raise UserError(
-            "a hint needs a model that reads prompts, and a form that rates one text",
-            where=f"{where}, key hint",
-            got=f"{judge.model}, form {judge.form}",
-            todo="leave `hint` out",
-        )
+        problem = "a hint needs a model that reads prompts, and a form that rates one text"
+        raise _excluded("hint", problem, where, f"{judge.model}, form {judge.form}")
     _check_prompted(judge, model, where)
     _check_parser(judge, model, where)
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
@@ -80,11 +81,8 @@ def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None
             allowed=["true", "false"],
         )
     if judge.form == cards.COMPARE and judge.against is not None and model.engine in PROMPTED:
-        raise UserError(
-            "the form compare compares two texts with each other, not with a reference",
-            where=f"{where}, key use_reference",
-            todo="leave `use_reference` out",
-        )
+        problem = "the form compare compares two texts with each other, not with a reference"
+        raise _excluded("use_reference", problem, where)
 
 
 def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
@@ -100,12 +98,7 @@ def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
             todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml",
         )
     for key in sorted({"pairs", "orders"} & judge.model_fields_set):
-        raise UserError(
-            problem,
-            where=f"{where}, key {key}",
-            got=getattr(judge, key),
-            todo=f"leave `{key}` out",
-        )
+        raise _excluded(key, problem, where, getattr(judge, key))
 
 
 def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
@@ -125,12 +118,8 @@ def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check the keys that set how a prompt is filled, and where a reply ends."""
     for key in ("spotlight", "stop"):
         if getattr(judge, key) and model.engine not in PROMPTED:
-            raise UserError(
-                f"`{key}` needs a model that reads prompts",
-                where=f"{where}, key {key}",
-                got=f"{judge.model} (engine {model.engine})",
-                todo=f"leave `{key}` out",
-            )
+            problem = f"`{key}` needs a model that reads prompts"
+            raise _excluded(key, problem, where, f"{judge.model} (engine {model.engine})")
     if judge.stop and "stop" in getattr(model, "extra_body", {}):
         raise UserError(
             "the judge's card and the model's card both set stop strings",
@@ -211,7 +200,7 @@ def _check_shots(
         problem, got = "demonstrations need ratings, and this dataset has none", bare[0]
     else:
         return
-    raise UserError(problem, where=f"{where}, key shots", got=got, todo="leave `shots` out")
+    raise _excluded("shots", problem, where, got)
 
 
 def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
@@ -224,12 +213,8 @@ def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where
         del special["structured"]
     for key in (key for key, used in special.items() if used):
         if model.engine not in PROMPTED or judge.form == cards.COMPARE:
-            raise UserError(
-                f"this `{key}` needs a model that reads prompts, and a form that rates one text",
-                where=f"{where}, key {key}",
-                got=getattr(judge, key),
-                todo=f"leave `{key}` out",
-            )
+            needs = "needs a model that reads prompts, and a form that rates one text"
+            raise _excluded(key, f"this `{key}` {needs}", where, getattr(judge, key))
         for title, _, name, scale in rated:
             own = judge.scale_on(name) or scale
             if own.step is None:
@@ -241,36 +226,23 @@ def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where
                 )
 
 
-def _check_threshold(threshold: float, scales: Collection[cards.Scale], where: str) -> None:
-    """Check that a threshold lies within each of a judge's scales."""
-    for scale in scales:
-        if not scale.min <= threshold <= scale.max:
-            raise UserError(
-                "a threshold outside the judge's scale gives every text the same label",
-                where=f"{where}, key threshold",
-                got=threshold,
-                allowed=_shown(scale),
-            )
-
-
 def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
     """Check a judge's keys for aspects with labels and no numbers: threshold, scale, read_as."""
     labelled = [(title, name, scale) for title, _, name, scale in rated if scale.categorical]
     if judge.threshold is not None and not any(len(s.labels) == 2 for *_, s in labelled):
-        raise UserError(
-            "a threshold needs an aspect that people rate with two labels: this judge has none",
-            where=f"{where}, key threshold",
-            got=judge.threshold,
-            todo="leave `threshold` out",
-        )
-    if isinstance(judge.threshold, float):
-        _check_threshold(judge.threshold, judge.scales, where)
+        needs = "needs an aspect that people rate with two labels: this judge has none"
+        raise _excluded("threshold", f"a threshold {needs}", where, judge.threshold)
+    for own in judge.scales:
+        if isinstance(judge.threshold, float) and not own.min <= judge.threshold <= own.max:
+            raise UserError(
+                "a threshold outside the judge's scale gives every text the same label",
+                where=f"{where}, key threshold",
+                got=judge.threshold,
+                allowed=_shown(own),
+            )
     if judge.read_as and not labelled and not any(scale.categorical for scale in judge.scales):
-        raise UserError(
-            "`read_as` needs an aspect with labels and no numbers: this judge has none",
-            where=f"{where}, key read_as",
-            todo="leave `read_as` out",
-        )
+        problem = "`read_as` needs an aspect with labels and no numbers: this judge has none"
+        raise _excluded("read_as", problem, where)
     for rating, name, people in labelled:
         scale = judge.scale_on(name)
         if scale is not None and scale.categorical and scale.labels != people.labels:

@@ -165,7 +165,7 @@ ACROSS: list[Case] = [
     (
         "an ensemble of one",
         {ENSEMBLE: {"members": ["asked"]}},
-        ["both.yaml", "key members", "at least 2"],
+        ["both.yaml", "key members", "length 2 or more"],
     ),
     (
         "a member twice",
@@ -237,7 +237,7 @@ ACROSS: list[Case] = [
         scale(step=3),
         ["key aspects.clarity", "a whole number of steps"],
     ),
-    ("a scale of no steps", scale(step=0), ["key aspects.clarity.step", "greater than 0"]),
+    ("a scale of no steps", scale(step=0), ["key aspects.clarity.step", "more than 0"]),
     ("a scale without end", scale(max=float("inf")), ["key aspects.clarity.max", "finite", "inf"]),
     ("a scale from NaN", scale(min=float("nan")), ["key aspects.clarity.min", "finite", "nan"]),
     (

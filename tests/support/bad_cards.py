@@ -253,22 +253,22 @@ WORDS: list[Case] = [
     (
         "`no` for a word",
         {JUDGE: "judge: asked\nmodel: loop\nform: no\n"},
-        ["asked.yaml:3, key form", "string", "False"],
+        ["asked.yaml:3, key form", "must be text", "False"],
     ),
     (
         "`on` for a name",
         {ASPECT: "aspect: clarity\nname: on\ndefinition: d\n"},
-        ["clarity.yaml:2, key name", "string", "True"],
+        ["clarity.yaml:2, key name", "must be text", "True"],
     ),
     (
         "`yes` for an id",
         {JUDGE: "judge: yes\nmodel: loop\n"},
-        ["asked.yaml:1, key judge", "string", "True"],
+        ["asked.yaml:1, key judge", "must be text", "True"],
     ),
     (
         "a date for a name",
         {ASPECT: "aspect: clarity\nname: 2020-01-02\ndefinition: d\n"},
-        ["clarity.yaml:2, key name", "string", "date"],
+        ["clarity.yaml:2, key name", "must be text", "date"],
     ),
     (
         "a time for a variant",
@@ -278,14 +278,14 @@ WORDS: list[Case] = [
     (
         "a number for a revision",
         {MODEL: {"revision": 123}},
-        ["loop.yaml:4, key revision", "string", "123"],
+        ["loop.yaml:4, key revision", "must be text", "123"],
     ),
     (
         "a word for a number",
         {JUDGE: {"temperature": "warm"}},
         ["asked.yaml:4, key temperature", "number", "'warm'"],
     ),
-    ("nothing for a name", {DATASET: {"name": {}}}, ["mine.yaml:2, key name", "string"]),
+    ("nothing for a name", {DATASET: {"name": {}}}, ["mine.yaml:2, key name", "must be text"]),
     (
         "`yes` for a share",
         {JUDGE: "judge: asked\nmodel: loop\nform: plain\nshare: yes\n"},
@@ -302,7 +302,7 @@ WORDS: list[Case] = [
         ["asked.yaml:4, key draws", "True"],
     ),
     ("a part for a count", {JUDGE: {"draws": 2.5}}, ["asked.yaml:4, key draws", "2.5"]),
-    ("no draws", {JUDGE: {"draws": 0}}, ["asked.yaml:4, key draws", "greater than or equal to 1"]),
+    ("no draws", {JUDGE: {"draws": 0}}, ["asked.yaml:4, key draws", "must be 1 or more"]),
     ("a negative seed", {STUDY: {"seed": -1}}, ["study.yaml", "key seed", "-1"]),
     ("huge draws", {JUDGE: {"draws": 10**30}}, ["asked.yaml:4, key draws"]),
     ("more than all items", {JUDGE: {"share": 1.5}}, ["asked.yaml:4, key share", "1.5"]),
@@ -340,14 +340,14 @@ WORDS: list[Case] = [
     (
         "a list for a mapping",
         {DATASET: {"aspects": ["clarity"]}},
-        ["mine.yaml", "key aspects", "dictionary"],
+        ["mine.yaml", "key aspects", "must be keys with values"],
     ),
-    ("a list for a word", {JUDGE: {"form": ["plain"]}}, ["asked.yaml", "key form", "string"]),
-    ("an empty list", {STUDY: {"judges": []}}, ["study.yaml", "key judges", "at least 1"]),
+    ("a list for a word", {JUDGE: {"form": ["plain"]}}, ["asked.yaml", "key form", "must be text"]),
+    ("an empty list", {STUDY: {"judges": []}}, ["study.yaml", "key judges", "length 1 or more"]),
     (
         "a number in a list",
         {STUDY: {"aspects": [7]}},
-        ["study.yaml", "key aspects.0", "string", "7"],
+        ["study.yaml", "key aspects.0", "must be text", "7"],
     ),
     (
         "a name twice",

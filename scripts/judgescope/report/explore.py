@@ -124,7 +124,7 @@ class Writer:
         self, set_number: int, name: str, card: PerturbationCard | None, items: Mapping[str, int]
     ) -> dict[str, int]:
         """Write a set of texts and their ratings; return text -> number."""
-        targets = list(self.texts.of(name).values())
+        targets = list(self.texts.targets(name).values())
         views = (view(one, card) for one in targets)
         ratings = {}
         for aspect, number in self.aspects.items():

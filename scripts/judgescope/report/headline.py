@@ -81,7 +81,7 @@ class Measure:
     def row(self, judge: Judge) -> Row | None:
         """Return the judge's row."""
         rows = self.report.rows(self.table, self.dataset.id)
-        return rows.at(judge.id, self.statistic, self._place, cell=self.cell, form=self.form)
+        return rows.find(judge.id, self.statistic, self._place, cell=self.cell, form=self.form)
 
     def defined(self, judges: Iterable[Judge]) -> list[Row]:
         """Return the rows of judges that have a value."""
@@ -110,7 +110,7 @@ class Measure:
             return ""
         ranks = self.report.rows("comparison", self.dataset.id)
         statistic, level = self._compared_by
-        row = ranks.at(judge.id, f"rank_{statistic}", aspect=self.aspect, level=level)
+        row = ranks.find(judge.id, f"rank_{statistic}", aspect=self.aspect, level=level)
         return row.group if row else ""
 
     def merit(self, value: float) -> float:
@@ -137,8 +137,8 @@ class Measure:
         if difference and (ends is None or ends[0] <= 0):
             return False
         name = f"p_holm_{statistic}"  # corrected for all pairs
-        straight = rows.at(judge.id, name, place, judge_b=other.id)
-        p = straight or rows.at(other.id, name, place, judge_b=judge.id)
+        straight = rows.find(judge.id, name, place, judge_b=other.id)
+        p = straight or rows.find(other.id, name, place, judge_b=judge.id)
         return not p or (p.value is not None and p.value <= SIGNIFICANT)
 
     @property

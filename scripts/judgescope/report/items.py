@@ -125,7 +125,7 @@ class Texts:
         for row in table.to_pylist():
             yield Item(row["item"], row["source"] or "", tuple(row["references"] or ()))
 
-    def of(self, perturbation: str) -> Mapping[str, Target]:
+    def targets(self, perturbation: str) -> Mapping[str, Target]:
         """Return target -> text of a set, in the order of its table; the last set is kept."""
         if self._set[0] != perturbation:
             path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
@@ -148,7 +148,7 @@ class Texts:
             for kind in ("scores", "judgments", "replies")
         )
         if self._cell[0] != scores:
-            found, targets = defaultdict(list), self.of(perturbation)
+            found, targets = defaultdict(list), self.targets(perturbation)
             draws = _draws(judgments, replies)
             columns = [*_ASKED[:4], "value", "estimator"]
             for row in read_table("scores", scores, columns).to_pylist():

@@ -113,7 +113,7 @@ class Scale:
     step: float
 
     @classmethod
-    def of(cls, values: Iterable[float | None], wider: float = 1.0) -> Self:
+    def covering(cls, values: Iterable[float | None], wider: float = 1.0) -> Self:
         """Return the scale that holds the values, with few ticks; fewer where it is `wider`."""
         known = [value for value in values if value is not None]
         span, step = (max(known) - min(known)) * wider, 0.1
@@ -224,7 +224,7 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     All panels share both scales.
     """
     sizes = sorted({row.k for panel in panels for row in (*panel.subsets, *panel.means)})
-    scale, canvas = Scale.of(value for panel in panels for value in panel.values), Canvas()
+    scale, canvas = Scale.covering(value for panel in panels for value in panel.values), Canvas()
     for number, panel in enumerate(panels):
         frame = _Frame(canvas, ENSEMBLES, number, panel.title, scale)
         wide, places = frame.right - frame.left - 2 * EDGE, dict[int, float]()
@@ -269,7 +269,7 @@ class Forest:
 
 def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Spec:
     """Return the specification: a line for each name, panels beside each other, one scale."""
-    scale = Scale.of((value for panel in panels for value in panel.values), wider=1.5)
+    scale = Scale.covering((value for panel in panels for value in panel.values), wider=1.5)
     canvas = Canvas()
     columns = min(FORESTS, len(panels))
     wide, edge = (FOREST_WIDE - FOREST_LEFT) / columns, 2 * EDGE
@@ -280,26 +280,26 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
         bottom = top + len(names) * FOREST_LINE
         left = FOREST_LEFT + column * wide + edge
 
-        def at(value: float, left: float = left) -> float:
+        def x_of(value: float, left: float = left) -> float:
             return left + scale.share(value) * (wide - 2 * edge)
 
         canvas.add("title", left, top - 12, text=cut(panel.title, int(wide / 7.5), 0))
         for value, text in scale.ticks:
-            canvas.add("number", at(value), bottom + 10, text=text)
-        canvas.add("grid", at(0), top, y2=bottom)
+            canvas.add("number", x_of(value), bottom + 10, text=text)
+        canvas.add("grid", x_of(0), top, y2=bottom)
         if panel.people is not None:
-            canvas.add("level", at(panel.people), top, y2=bottom)
+            canvas.add("level", x_of(panel.people), top, y2=bottom)
         if panel.band:
-            least, most = map(at, panel.band)
+            least, most = map(x_of, panel.band)
             canvas.add("band", least, top, x2=max(most, least + 1), y2=bottom)
         for line, (name, row) in enumerate(zip(names, panel.points, strict=True)):
             y = top + (line + 0.5) * FOREST_LINE
             if column == 0:
                 canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
             if row:
-                canvas.add("judge", at(row.value or 0.0), y)
+                canvas.add("judge", x_of(row.value or 0.0), y)
                 if row.ci_low is not None and row.ci_high is not None:
-                    canvas.add("interval", at(row.ci_low), y, x2=at(row.ci_high))
+                    canvas.add("interval", x_of(row.ci_low), y, x2=x_of(row.ci_high))
     height = ceil(len(panels) / columns) * tall + FOOT
     canvas.add("axis", FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, height - 8, text=x)
     return canvas.spec(FOREST_WIDE, height)
@@ -374,7 +374,7 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     free, canvas = any(price <= 0 for price in prices), Canvas()
     for number, panel in enumerate(panels):
         ends = [end for dot in panel.dots for end in dot.row.ends]
-        frame = _Frame(canvas, COSTS, number, panel.title, Scale.of([*ends, panel.level]))
+        frame = _Frame(canvas, COSTS, number, panel.title, Scale.covering([*ends, panel.level]))
         start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
         wide = (frame.right - PRICE_EDGE - start) / (dear - cheap)
         unpaid = [dot.number for dot in panel.dots if dot.price <= 0]

@@ -113,7 +113,7 @@ class Rows:
         self._parts: dict[tuple[str, str | int], Rows] = {}
 
     @classmethod
-    def of(cls, records: Iterable[Row] = ()) -> "Rows":
+    def from_records(cls, records: Iterable[Row] = ()) -> "Rows":
         """Return records as rows."""
         fields = [*Row._fields, "judged", "cell", "record"]
         rows = [(*row, row.judged, row.cell, row) for row in records]
@@ -131,7 +131,7 @@ class Rows:
         for name, default in Row._field_defaults.items():
             values = table[name].to_pylist() if name in table.column_names else [None] * len(table)
             columns.append([default if value is None else value for value in values])
-        frame = cls.of(map(Row._make, zip(*columns, strict=True))).frame
+        frame = cls.from_records(map(Row._make, zip(*columns, strict=True))).frame
         with_and_without = frame.duplicated(["dataset", *_OVERALL], keep=False)
         return cls(frame[(frame["system_subset"] != "") | ~with_and_without])
 
@@ -178,7 +178,7 @@ class Rows:
         """Return the sum of a statistic over all rows."""
         return float(self.where(statistic=statistic).frame["value"].sum())
 
-    def at(
+    def find(
         self, judge: str, statistic: str, shared: Place = _OVERALL, **more: Unpack[Place]
     ) -> Row | None:
         """Return the row in a place, or None; the rows are those of one dataset."""
@@ -194,4 +194,4 @@ class Rows:
         )
 
 
-NO_ROWS = Rows.of()
+NO_ROWS = Rows.from_records()

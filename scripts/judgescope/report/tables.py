@@ -110,7 +110,7 @@ class TableSpec:
         for column in self.columns:
             place: Address = {"judge": self.judge, "level": self.level, **shared, **column.where}
             name = column.statistic or place.get("statistic", self.statistic)
-            found.append(rows.at(place["judge"], name, place))
+            found.append(rows.find(place["judge"], name, place))
         show = self.cell or partial(estimate, counts=self.counts)
         return [show(row) for row in found], any(found)
 
@@ -330,8 +330,8 @@ def between(
 ) -> Row | None:
     """Return the row of a judge's value minus another's, whichever way it was written."""
     name = f"difference_{statistic}"
-    straight = rows.at(judge.id, name, where, judge_b=other.id)
-    return straight or turned(rows.at(other.id, name, where, judge_b=judge.id))
+    straight = rows.find(judge.id, name, where, judge_b=other.id)
+    return straight or turned(rows.find(other.id, name, where, judge_b=judge.id))
 
 
 def turned(row: Row | None) -> Row | None:

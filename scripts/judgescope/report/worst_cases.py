@@ -179,7 +179,7 @@ class Reader:
     def originals(self) -> dict[str, Target]:
         """Return item -> its original text."""
         texts = Texts(self.out, self.dataset.id)
-        return {target.item: target for target in texts.of(ORIGINAL).values()}
+        return {target.item: target for target in texts.targets(ORIGINAL).values()}
 
     def perturbed(self, cell: str) -> dict[str, str]:
         """Return target -> the original of its item, for the texts of a set that were perturbed."""

@@ -88,8 +88,8 @@ def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) ->
 
 def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(study: ExploreStudy) -> None:
     texts = Texts(str(study.folder), "news")
-    before = {one.item: one.text for one in texts.of("original").values()}
-    perturbed = list(texts.of("typos.minor").values())
+    before = {one.item: one.text for one in texts.targets("original").values()}
+    perturbed = list(texts.targets("typos.minor").values())
     assert [one.before for one in perturbed] == [before[one.item] for one in perturbed]
     assert all(apply_edits(one.before or "", one.edits) == one.text for one in perturbed)
 

@@ -14,10 +14,10 @@ from judgescope.report.rows import Row
 def test_rows_are_found_by_place_and_column() -> None:
     made = study.typed_rows(list(study.discernment()))
     news = made.where(dataset="news")
-    found = news.at("alpha", "D_exact", cell="typos.minor")
+    found = news.find("alpha", "D_exact", cell="typos.minor")
     assert found is not None
     assert found.value == pytest.approx(4.6)
-    assert news.at("alpha", "D_exact") is None
+    assert news.find("alpha", "D_exact") is None
     assert len(made.where(judge=("alpha", "beta"), statistic="D_avg")) == 4
     assert made.where(dataset="chat").names("dataset") == ["chat"]
     means = made.frame.groupby(["judge", "statistic"])["value"].mean()
@@ -83,7 +83,7 @@ def test_without_the_references_own_texts_goes_before_with_them() -> None:
     for rows in (study.typed_rows(records), study.typed_rows(records[::-1])):
         assert len(rows) == 2
         for judge, value in (("j", 0.2), ("other", 0.5)):
-            found = rows.at(judge, "s", aspect="a", level="pooled")
+            found = rows.find(judge, "s", aspect="a", level="pooled")
             assert found is not None and found.value == value
 
 

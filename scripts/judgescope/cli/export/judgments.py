@@ -220,7 +220,7 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
         order = {name: at for at, name in enumerate(plan.target_sets(dataset))}
         cells = plan.cell_aspects_of(dataset)
         for cell in sorted(cells, key=lambda cell: order[cell.perturbation]):
-            common, targets = _of_cell(plan, cell), known.of(cell.perturbation)
+            common, targets = _of_cell(plan, cell), known.targets(cell.perturbation)
             ratings = known.ratings(split(cell.aspect)[0])
             digest = cache(lambda text: sha256(text.encode()).hexdigest())  # of several draws
             path, names = plan.file(out, "judgments", cell), [*COPIED, *READ]

@@ -164,7 +164,7 @@ def _letters(report: Report, table: str, row: Row) -> str:
     """Return the letters of groups that a test cannot tell apart, "" without a test."""
     rows = report.rows("comparison" if table == "agreement" else table, row.dataset)
     name = f"rank_{row.statistic}"
-    rank = rows.at(row.judge, name, aspect=row.judged, level=row.level, cell=row.cell)
+    rank = rows.find(row.judge, name, aspect=row.judged, level=row.level, cell=row.cell)
     return rank.group if rank else ""
 
 

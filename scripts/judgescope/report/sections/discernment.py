@@ -75,7 +75,7 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     absent = []
     for judge in report.judges:
         if judge not in present:
-            row = rows.at(judge.id, "D_avg")
+            row = rows.find(judge.id, "D_avg")
             absent.append(f"`{judge.id}`: {spoken(row.note) if row else 'not planned'}.")
     if absent:
         yield Text("No discernment score on this dataset:", items=absent)
@@ -141,15 +141,15 @@ def _heat(
 def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[Block]:
     """Return the figure of a dataset's response styles, nothing where no judge has any."""
     rows = report.rows("responses", dataset.id)
-    shown = [judge for judge in judges if rows.at(judge.id, "range_top")]
+    shown = [judge for judge in judges if rows.find(judge.id, "range_top")]
     if not shown:
         return []
     both = [
         f"{judge.id} {figures(before)} and {figures(after)}"
         for judge in shown
         if not judge.control
-        and (before := rows.at(judge.id, "score_mean", cell="original"))
-        and (after := rows.at(judge.id, "score_mean", cell="all"))
+        and (before := rows.find(judge.id, "score_mean", cell="original"))
+        and (after := rows.find(judge.id, "score_mean", cell="all"))
     ]
     said = f" Mean scores of originals and of perturbed texts: {'; '.join(both)}." if both else ""
     summary = (
@@ -166,10 +166,9 @@ def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[
 def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
     mine = rows.where(judge=judge.id, statistic="score_share", perturbation=series)
     shares = {row.k: row.value or 0.0 for row in mine}
-    ends = (rows.at(judge.id, "range_bottom"), rows.at(judge.id, "range_top"))
-    low, high, mean = (
-        row.value if row else None for row in (*ends, rows.at(judge.id, "score_mean", cell=series))
-    )
+    mean_row = rows.find(judge.id, "score_mean", cell=series)
+    ends = (rows.find(judge.id, name) for name in ("range_bottom", "range_top"))
+    low, high, mean = (row.value if row else None for row in (*ends, mean_row))
     place = None
     if mean is not None and low is not None and high is not None:
         place = (mean - low) / (high - low)

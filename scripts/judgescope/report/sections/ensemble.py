@@ -99,7 +99,7 @@ class _Ensemble:
         yield elements.Fold(f"{self.name}: other statistics and levels", rest)
 
     def _at(self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0) -> Row | None:
-        return self.rows.at(self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k)
+        return self.rows.find(self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k)
 
     def _subsets(self, name: str, level: str, aspect: str) -> list[Row]:
         return [*self.rows.where(statistic=name, level=level, judged=aspect).defined]
@@ -313,10 +313,10 @@ def _taught(report: Report, card: Distilled, names: dict[str, str]) -> elements.
             counts = [
                 Cell("")
                 if aspect == AVERAGE
-                else estimate(rows.at(card.judge, "taught_examples", aspect=aspect, level=split))
+                else estimate(rows.find(card.judge, "taught_examples", aspect=aspect, level=split))
                 for split in SPLITS
             ]
-            losses = (rows.at(card.judge, loss, aspect=aspect, level=HELD_OUT) for loss in LOSSES)
+            losses = (rows.find(card.judge, loss, aspect=aspect, level=HELD_OUT) for loss in LOSSES)
             head = aspect_or_mean(report, aspect)
             lines.append(elements.Line(head, [*counts, *map(estimate, losses)]))
         examples = sum(row.n for row in rows.where(statistic="taught_examples", level=TRAIN))

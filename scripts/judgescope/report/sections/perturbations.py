@@ -88,7 +88,7 @@ def perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
 
 def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
     ok, kept, failed = (
-        rows.at("", f"share_{outcome}", cell="original") for outcome in ("ok", "kept", "failed")
+        rows.find("", f"share_{outcome}", cell="original") for outcome in ("ok", "kept", "failed")
     )
     if ok is None:
         return
@@ -124,7 +124,7 @@ def _outcome(row: Row | None) -> Cell:
 def faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     """Yield how many planned faults every lexical judge misses, and who sees which."""
     kinds = [*(kind for kind in rows.names("criterion") if kind != ALL), ALL]
-    missed = {kind: rows.at(EVERY, "miss_rate", level="pooled", criterion=kind) for kind in kinds}
+    missed = {kind: rows.find(EVERY, "miss_rate", level="pooled", criterion=kind) for kind in kinds}
     of_all = missed[ALL]
     if of_all is not None and of_all.value is not None:
         number = _number(of_all)
@@ -168,7 +168,7 @@ def _fault_lines(
     aspects: dict[tuple[float | None, ...], dict[str, list[Row | None]]] = {}
     for aspect in dataset.aspects:
         noticed = [
-            rows.at(judge.id, "detection_rate", aspect=aspect, level="pooled", criterion=kind)
+            rows.find(judge.id, "detection_rate", aspect=aspect, level="pooled", criterion=kind)
             for kind in kinds
         ]
         if any(noticed):

@@ -282,7 +282,7 @@ def _of_statistic(
         (f"{title}, by form.", "agreement", 0, reached),
         (caption, "comparison", 1, differences),
     ):
-        rows = Rows.of(row._replace(statistic=name, judge_b="") for row in numbers if row)
+        rows = Rows.from_records(row._replace(statistic=name, judge_b="") for row in numbers if row)
         if len(rows):
             columns = [aspect for aspect in aspects if aspect in rows.names("judged")]
             spec = tables.TableSpec(

@@ -25,6 +25,8 @@ FEWEST = 2
 SYSTEM = "given"
 """The system of texts whose author is unknown."""
 Row = dict[str, Any]
+Contents = dict[Path, Row]
+"""The files of a role, each with its object."""
 
 
 class Given(NamedTuple):
@@ -38,14 +40,14 @@ class Given(NamedTuple):
 
 def read(draft: Draft, files: Files) -> None:
     """Add the items: every source once, however many texts it has."""
+    contents = {role: _contents(files[role]) for role in GIVEN_ROLES if role in files}
     texts = [
         text
-        for role in GIVEN_ROLES
-        if role in files
+        for role, of_role in contents.items()
         for aspect in draft.card.aspects
-        for text in _of_aspect(draft, files[role], role, aspect)
+        for text in _of_aspect(draft, of_role, role, aspect)
     ]
-    _note(draft, files, [text.rating is not None for text in texts])
+    _note(draft, contents, [text.rating is not None for text in texts])
     sources = dict.fromkeys(text.source for text in texts)
     for source in sources:
         draft.item(draft.number([source], len(sources)), [source], None)
@@ -54,7 +56,7 @@ def read(draft: Draft, files: Files) -> None:
 def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given]:
     """Return the texts of one aspect in the files of a role; raises UserErrors for faulty texts."""
     draft = Draft(card)
-    texts = list(_of_aspect(draft, files, role, aspect))
+    texts = list(_of_aspect(draft, _contents(files), role, aspect))
     draft.check()
     return texts
 
@@ -86,16 +88,19 @@ def given_rows(
     return targets, graded
 
 
-def _of_aspect(draft: Draft, files: RoleFiles, role: str, aspect: str) -> Iterator[Given]:
+def _contents(files: RoleFiles) -> Contents:
+    return {path: read_object(path) for path, _ in files}
+
+
+def _of_aspect(draft: Draft, contents: Contents, role: str, aspect: str) -> Iterator[Given]:
     """Yield the texts of an aspect; whatever is wrong with a text is recorded as a fault."""
     column = draft.card.aspects[aspect].column or aspect
-    contents = {path: read_object(path) for path, _ in files}
     holding = [path for path, content in contents.items() if column in content]
     if len(holding) == 1:
         with draft.reading(holding[0], 0, f"aspect {column}"):
             yield from READERS[role](draft, holding[0], aspect, contents[holding[0]][column])
         return
-    with draft.reading(holding[-1] if holding else files[0][0], 0):
+    with draft.reading(holding[-1] if holding else next(iter(contents)), 0):
         if holding:
             raise RowFault("two files of a role contain the same aspect", got=column)
         raise RowFault(
@@ -158,14 +163,14 @@ def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
     return draft.text(trimmed(draft.pick(entry, key)), key)
 
 
-def _note(draft: Draft, files: Files, rated: list[bool]) -> None:
+def _note(draft: Draft, contents: Mapping[str, Contents], rated: list[bool]) -> None:
     """Record the number of texts, and the aspects that the card does not list, which are not
     read."""
     counts = {"with a rating": sum(rated), "in a chain": len(rated) - sum(rated)}
     draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
     known = {scale.column or name for name, scale in draft.card.aspects.items()}
-    for role, role_files in sorted(files.items()):
-        names = {name for path, _ in role_files for name in read_object(path)}
+    for role, of_role in sorted(contents.items()):
+        names = {name for content in of_role.values() for name in content}
         if others := sorted(names - known):
             draft.notes.append(f"aspects that the card does not list ({role}): {', '.join(others)}")
 

@@ -11,7 +11,7 @@ from judgescope.schema.cards import Format
 
 def read(draft: Draft, files: Files) -> None:
     """Add the items: question and context are the source, an item's id is its qid."""
-    rows = all_rows(path for path, _ in files["data"])
+    rows = all_rows(files["data"])
     references: dict[str, dict[str, None]] = {}
     for path, number, row in rows:
         with draft.reading(path, number):

@@ -37,7 +37,7 @@ def read(draft: Draft, files: Files) -> None:
             got=", ".join(draft.card.aspects),
             todo="name one aspect",
         )
-    rows = all_rows(path for path, _ in files["data"])
+    rows = all_rows(files["data"])
     for position, (path, number, row) in enumerate(rows, start=1):
         _add(draft, path, number, row, numbered(draft.card.dataset, position, len(rows)))
 

@@ -82,9 +82,9 @@ def read_object(path: Path) -> Row:
     return content
 
 
-def all_rows(paths: Iterable[Path]) -> list[tuple[Path, int, Row]]:
-    """Return the rows of several files, each with its file and number."""
-    return [(path, number, row) for path in paths for number, row in read_rows(path)]
+def all_rows(files: Iterable[tuple[Path, object]]) -> list[tuple[Path, int, Row]]:
+    """Return the rows of a role's files, each with its file and number."""
+    return [(path, number, row) for path, _ in files for number, row in read_rows(path)]
 
 
 def cell_list(cell: object) -> list[Any] | None:

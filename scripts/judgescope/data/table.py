@@ -27,7 +27,7 @@ def read(draft: Draft, files: Files) -> None:
     """Add all rows; raters are rater-1, …, or columns if an aspect has several."""
     columns = draft.card.columns
     assert columns is not None  # the card's own check
-    rows = {role: all_rows(path for path, _ in paths) for role, paths in files.items()}
+    rows = {role: all_rows(of_role) for role, of_role in files.items()}
     _check_columns(draft, columns, rows)
     for path, number, row in rows.get("items", []):
         with draft.reading(path, number):

@@ -17,7 +17,7 @@ def read(draft: Draft, files: Files) -> None:
     If no system is named, the texts of an item are numbered.
     """
     nameless: Counter[str] = Counter()
-    rows = all_rows(path for path, _ in files["data"])
+    rows = all_rows(files["data"])
     for path, number, row in rows:
         with draft.reading(path, number):
             _add(draft, row, len(rows), nameless)

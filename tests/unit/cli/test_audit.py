@@ -98,6 +98,27 @@ def test_columns_named_after_people_may_be_raters_and_the_page_says_how(page: Pa
     assert "note  " not in page(rows, "--human", "overall=anna,ben")[1]
 
 
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        (["2", "4 out of 5"], "judge (row 3 has '4 out of 5', which is not a number)"),
+        (["no", "maybe"], "judge (row 3 has 'maybe', which is not a label or a choice)"),
+    ],
+)
+def test_a_column_named_judge_that_cannot_be_read_is_explained(
+    page: Page, cells: list[str], reason: str
+) -> None:
+    rows = [{**row, "judge": cells[at > 0]} for at, row in enumerate(two(20))]
+    status, said = page(rows)
+    assert status == 3 and f"skipped: {reason}" in said
+
+
+def test_a_json_object_is_not_a_choice(page: Page) -> None:
+    rows = [{"human": {"a": row["human"]}, "judge": row["judge"]} for row in two(20)]
+    status, said = page(rows, name="mine.jsonl")
+    assert status == 3 and "cannot tell which column has people's ratings; skipped: human" in said
+
+
 def test_a_judge_that_knows_nothing_is_not_shown_to_be_better_than_chance(page: Page) -> None:
     scores = np.random.default_rng(0).permutation([row["judge"] for row in two(200)])
     rows = [{**row, "judge": int(one)} for row, one in zip(two(200), scores, strict=True)]

@@ -26,6 +26,7 @@ from judgescope.cli.init.guess import (
     judges_of,
     longest,
     numbers,
+    role_of,
     scale,
     words_of,
 )
@@ -147,18 +148,23 @@ class Table:
         """Return the unused columns that look like ratings, each with its first invalid cell.
 
         At least half of the cells are numbers, perhaps with a decimal comma, or the column has the
-        name of an aspect.
+        name of an aspect, or short cells and the name of a person, a model or a choice. The first
+        cell that is not a label or a choice either is named, if there is one.
         """
         reasons = []
         for column in (name for name in self.columns if name not in set(used)):
             filled = self.filled(column)
             bad = [(number, row[column]) for number, row in filled if not numbers([row], column)]
             near = sum(bool(NEARLY_NUMBER.fullmatch(str(row[column]).strip())) for _, row in filled)
-            named = aspect_of(column) in self.aspects
+            short = all(len(str(cell)) <= MAX_CELL for _, cell in bad)
+            named = short and _says_who_chose(column) and role_of(column) is None
+            named = named or aspect_of(column) in self.aspects
             if bad and (2 * near >= len(filled) or named):
-                number, cell = bad[0]
+                wrong = [each for each in bad if not _is_code(each[1])]
+                kind = "a label or a choice" if 0 < len(wrong) < len(bad) else "a number"
+                number, cell = (wrong or bad)[0]
                 got = repr(str(cell)[:MAX_CELL])
-                reasons.append(f"{column} (row {number} has {got}, which is not a number)")
+                reasons.append(f"{column} (row {number} has {got}, which is not {kind})")
         return reasons
 
     def filled(self, column: str) -> list[tuple[int, Row]]:
@@ -318,6 +324,13 @@ def _says_who_chose(column: str) -> bool:
     return bool((CHOICE | PEOPLE).intersection(words_of(column))) or is_judge(column)
 
 
+def _is_code(cell: object) -> bool:
+    """Return whether a cell is a label or a choice."""
+    word = word_of(cell)
+    is_choice = _meaning(word, (), ()) is not None and not NEARLY_NUMBER.fullmatch(word)
+    return is_choice or word.casefold() in LABEL_CODES
+
+
 def _aspect(column: str, aspects: Collection[str]) -> str:
     """Return the aspect of a column of choices: `clarity_winner` is of clarity, `ann` of all."""
     words = aspect_of(column).split("-")
@@ -399,6 +412,8 @@ def _codes(
         if is_missing(cell := row.get(column)):
             codes.append(None)
             continue
+        if isinstance(cell, Mapping):
+            return None
         names, word = _names(row, systems), word_of(cell)
         if names.count(word.casefold()) == 1:
             codes.append(FIRST + names.index(word.casefold()))

@@ -407,7 +407,7 @@ def _new_name(kind: str, keys: KeyPath) -> str:
 
 def _models_at(annotation: Any, keys: KeyPath) -> list[type[Card]]:
     """Return the models that describe a place inside a card."""
-    models = _models(annotation)
+    models = card_types(annotation)
     if not keys:
         return models
     key = str(keys[0])
@@ -416,25 +416,27 @@ def _models_at(annotation: Any, keys: KeyPath) -> list[type[Card]]:
     return inner or _models_at(annotation, keys[1:])
 
 
-def _models(annotation: Any) -> list[type[Card]]:
+def card_types(annotation: Any) -> list[type[Card]]:
+    """Return the types of cards in a type annotation."""
     if isinstance(annotation, type) and issubclass(annotation, Card):
         return [annotation]
-    return [model for part in get_args(annotation) for model in _models(part)]
+    return [model for part in get_args(annotation) for model in card_types(part)]
 
 
 def _values_of(kind: str, keys: KeyPath) -> list[str] | None:
     """Return the words that a key of a card allows, None if it allows other values."""
     if len(keys) != 1:
         return None
-    fields = [model.model_fields.get(str(keys[0])) for model in _models(KINDS[kind])]
-    words = [word for field in fields if field for word in _words(field.annotation)]
+    fields = [model.model_fields.get(str(keys[0])) for model in card_types(KINDS[kind])]
+    words = [word for field in fields if field for word in words_of(field.annotation)]
     return list(dict.fromkeys(words)) or None
 
 
-def _words(annotation: Any) -> list[str]:
+def words_of(annotation: Any) -> list[str]:
+    """Return the words that a type annotation allows."""
     if get_origin(annotation) is Literal:
         return [str(value) for value in get_args(annotation)]
-    return [word for part in get_args(annotation) for word in _words(part)]
+    return [word for part in get_args(annotation) for word in words_of(part)]
 
 
 def write_new_card(card: dict[str, Any], path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from generate import generated
+from generate import generated, sections
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.process_limits import without
 from judgescope.engines.factory import settled
@@ -51,6 +51,14 @@ def test_generated_files_equal_their_sources() -> None:
         if form(path.read_text(encoding="utf-8")) != form(text)
     ]
     assert not stale, f"{stale}: run `make generated`"
+
+
+def test_the_reference_has_a_section_for_every_mapping_in_a_card() -> None:
+    titles = [title for title, _ in sections()]
+    names = {card.__name__ for _, card in sections()}
+    assert len(set(titles)) == len(titles)
+    assert names >= {"AttackPerturbation", "AltTest", "Caps", "Fallback", "SubAspect", "Supervisor"}
+    assert "Study: `distill.recipe`" in titles
 
 
 def invalid(kind: str, card: object) -> list[str]:

@@ -319,7 +319,7 @@ def prune(args: Arguments) -> int:
     """Drop the replies that no named study uses, or print how much that would free."""
     from judgescope.plan.asking_jobs import used_keys
     from judgescope.replies import compaction
-    from judgescope.replies.lookup import having, joined
+    from judgescope.replies.lookup import having
     from judgescope.replies.shard import shards
 
     plans = [plan_and_results(study)[0] for study in args.study]
@@ -327,9 +327,9 @@ def prune(args: Arguments) -> int:
     if len(stores) > 1:
         what = "the studies use different reply stores"
         raise UserError(what, where="replies prune", got=stores)
-    used = joined(used_keys(plan, whole=True) for plan in plans)
+    used = [used_keys(plan, whole=True) for plan in plans]
     for shard in shards(Path(stores[0])):
-        keep = having(used.get(shard.name))
+        keep = having(*(keys[shard.name] for keys in used if shard.name in keys))
         lines, size = compaction.unused(shard, keep)
         print(f"{shard.name}: {lines:,} lines are not used, {size:,} bytes of text")
         if args.yes and lines:

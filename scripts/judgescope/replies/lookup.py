@@ -75,19 +75,10 @@ def indices_in(ascending: Keys, keys: Keys) -> Counts:
     return np.where(ascending[places] == keys, places, -1)
 
 
-def having(keys: Keys | None) -> Chosen:
-    """Return a function that tests which keys are among `keys`; None means no keys."""
-    members = np.empty(0, KEY) if keys is None else keys
+def having(*keys: Keys) -> Chosen:
+    """Return a function that tests which keys are in any of these arrays."""
+    members = np.concatenate([np.empty(0, KEY), *keys])
     return KeyTable(members, np.ones(len(members), np.int64)).has
-
-
-def joined(keys_of_studies: Iterable[Mapping[str, Keys]]) -> dict[str, Keys]:
-    """Return shard -> the keys of several studies."""
-    keys: dict[str, list[Keys]] = {}
-    for study in keys_of_studies:
-        for shard, shard_keys in study.items():
-            keys.setdefault(shard, []).append(shard_keys)
-    return {shard: np.concatenate(parts) for shard, parts in keys.items()}
 
 
 class StoredReplies:

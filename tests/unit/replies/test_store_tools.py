@@ -14,9 +14,9 @@ from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
 from judgescope.replies.compaction import Compacted, Imported, compact, export, forget_errors, merge
 from judgescope.replies.inspection import stats, verify
-from judgescope.replies.journal import Chosen, Keys
+from judgescope.replies.journal import KEY, Chosen, Keys
 from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
-from judgescope.replies.lookup import KeyTable
+from judgescope.replies.lookup import KeyTable, having
 from judgescope.replies.shard import files_of, shards
 from judgescope.replies.store import DAY, Store
 
@@ -388,3 +388,12 @@ def test_what_is_not_kept_goes_and_a_journal_of_today_stays(tmp_path: Path) -> N
     assert sorted(one.text for one in read(tmp_path).values()) == ["2", "3", "today"]
     compact(tmp_path / "m", keep=lambda keys: np.zeros(len(keys), bool), now=time.time() + 2 * DAY)
     assert files_of(tmp_path / "m") == [] and not list((tmp_path / "m").iterdir())
+
+
+def test_keys_of_any_study_are_kept_and_without_a_study_none() -> None:
+    first, second, every = (
+        np.array([bytes.fromhex(KEYS[number]) for number in numbers], KEY)
+        for numbers in ((0, 1), (1, 2), range(4))
+    )
+    assert having(first, second)(every).tolist() == [True, True, True, False]
+    assert not having()(every).any()

@@ -17,7 +17,7 @@ Rated = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
 """What a judge may rate: (dataset and aspect in errors, dataset, aspect, scale)."""
 
 
-def _excluded(key: str, problem: str, where: str, got: object = None) -> UserError:
+def _leave_out(key: str, problem: str, where: str, got: object = None) -> UserError:
     """Return the error for a key that the card of a judge must leave out."""
     return UserError(problem, where=f"{where}, key {key}", got=got, todo=f"leave `{key}` out")
 
@@ -41,7 +41,7 @@ def check_judge(
     _check_recorded(judge, model, where)
     if judge.hint is not None and (model.engine not in PROMPTED or judge.form == cards.COMPARE):
         problem = "a hint needs a model that reads prompts, and a form that rates one text"
-        raise _excluded("hint", problem, where, f"{judge.model}, form {judge.form}")
+        raise _leave_out("hint", problem, where, f"{judge.model}, form {judge.form}")
     _check_prompted(judge, model, where)
     _check_parser(judge, model, where)
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
@@ -82,7 +82,7 @@ def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None
         )
     if judge.form == cards.COMPARE and judge.against is not None and model.engine in PROMPTED:
         problem = "the form compare compares two texts with each other, not with a reference"
-        raise _excluded("use_reference", problem, where)
+        raise _leave_out("use_reference", problem, where)
 
 
 def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
@@ -98,7 +98,7 @@ def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
             todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml",
         )
     for key in sorted({"pairs", "orders"} & judge.model_fields_set):
-        raise _excluded(key, problem, where, getattr(judge, key))
+        raise _leave_out(key, problem, where, getattr(judge, key))
 
 
 def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
@@ -119,7 +119,7 @@ def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
     for key in ("spotlight", "stop"):
         if getattr(judge, key) and model.engine not in PROMPTED:
             problem = f"`{key}` needs a model that reads prompts"
-            raise _excluded(key, problem, where, f"{judge.model} (engine {model.engine})")
+            raise _leave_out(key, problem, where, f"{judge.model} (engine {model.engine})")
     if judge.stop and "stop" in getattr(model, "extra_body", {}):
         raise UserError(
             "the judge's card and the model's card both set stop strings",
@@ -200,7 +200,7 @@ def _check_shots(
         problem, got = "demonstrations need ratings, and this dataset has none", bare[0]
     else:
         return
-    raise _excluded("shots", problem, where, got)
+    raise _leave_out("shots", problem, where, got)
 
 
 def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
@@ -214,7 +214,7 @@ def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where
     for key in (key for key, used in special.items() if used):
         if model.engine not in PROMPTED or judge.form == cards.COMPARE:
             needs = "needs a model that reads prompts, and a form that rates one text"
-            raise _excluded(key, f"this `{key}` {needs}", where, getattr(judge, key))
+            raise _leave_out(key, f"this `{key}` {needs}", where, getattr(judge, key))
         for title, _, name, scale in rated:
             own = judge.scale_on(name) or scale
             if own.step is None:
@@ -231,7 +231,7 @@ def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: s
     labelled = [(title, name, scale) for title, _, name, scale in rated if scale.categorical]
     if judge.threshold is not None and not any(len(s.labels) == 2 for *_, s in labelled):
         needs = "needs an aspect that people rate with two labels: this judge has none"
-        raise _excluded("threshold", f"a threshold {needs}", where, judge.threshold)
+        raise _leave_out("threshold", f"a threshold {needs}", where, judge.threshold)
     for own in judge.scales:
         if isinstance(judge.threshold, float) and not own.min <= judge.threshold <= own.max:
             raise UserError(
@@ -242,7 +242,7 @@ def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: s
             )
     if judge.read_as and not labelled and not any(scale.categorical for scale in judge.scales):
         problem = "`read_as` needs an aspect with labels and no numbers: this judge has none"
-        raise _excluded("read_as", problem, where)
+        raise _leave_out("read_as", problem, where)
     for rating, name, people in labelled:
         scale = judge.scale_on(name)
         if scale is not None and scale.categorical and scale.labels != people.labels:

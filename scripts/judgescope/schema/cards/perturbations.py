@@ -167,8 +167,6 @@ class Anchoring(Decoding):
         "trial": "calibration_share",
         "surplus": "oversample",
     }
-    steps: ClassVar[int] = 1
-    attempts: ClassVar[int] = 1
 
     model: Slug
     """The card of the model that compares (the comparator)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from judgescope.cli import show
 from judgescope.cli.context import results_folder
 from judgescope.cli.show import FILTERS, PLACES, numbers
-from judgescope.cli.terminal import UNDEFINED, plain
+from judgescope.cli.terminal import plain, undefined
 from judgescope.core.errors import UserError, check_known
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _undefined(pairs: "DataFrame") -> list[str]:
     reasons = [
         "; ".join(dict.fromkeys(note[at] for note in notes if at in note)) for at in pairs.index
     ]
-    return [f"{UNDEFINED}: {text}" if text else "" for text in reasons]
+    return [undefined(text) if text else "" for text in reasons]
 
 
 def _signatures(pairs: "DataFrame") -> Iterator[str]:

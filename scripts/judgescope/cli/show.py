@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgescope.cli.context import results_folder
-from judgescope.cli.terminal import UNDEFINED, aligned, plain
+from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.result import NO_AGREEMENT
@@ -130,8 +130,8 @@ def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes:
     varied, common = varied_columns(kept, PLACES)
     texts = shown[["method", "note"]].fillna("")
     remarks = [
-        f"{UNDEFINED}: {note}" if undefined else "; ".join(filter(None, [method, note])) * notes
-        for undefined, method, note in zip(
+        undefined(note) if missing else "; ".join(filter(None, [method, note])) * notes
+        for missing, method, note in zip(
             shown["value"].isna(), texts["method"], texts["note"], strict=True
         )
     ]

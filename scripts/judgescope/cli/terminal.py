@@ -23,6 +23,11 @@ UNDEFINED = "undefined"
 """The beginning of the remark on an undefined number."""
 
 
+def undefined(note: str) -> str:
+    """Return the remark on an undefined number whose note says why."""
+    return note if note.startswith(UNDEFINED) else f"{UNDEFINED}: {note}"
+
+
 def coloured() -> bool:
     """Return whether standard output is a terminal and NO_COLOR is not set."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"

@@ -50,6 +50,14 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
     ]
 
 
+def test_a_note_that_begins_with_undefined_does_not_say_it_twice() -> None:
+    note = "undefined on 2 of 2 aspects: constant judge"
+    undefined = row("one", value=None, ci_low=None, ci_high=None, note=note)
+    assert (
+        show([undefined])[-1].endswith(f"  {note}") and "undefined: " not in show([undefined])[-1]
+    )
+
+
 def test_what_is_empty_everywhere_is_not_named() -> None:
     rows = [row("", aspect=aspect, level="") for aspect in ("fluency", "coherence")]
     assert show(rows)[0] == "agreement: 2 of 2 rows; all rows: dataset d, statistic pearson"

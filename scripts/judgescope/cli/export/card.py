@@ -30,7 +30,8 @@ def card(report: Report) -> str:
 def _section(section: Section, *, folded: bool = False) -> list[str]:
     """Return a section; `folded`: with the parts that the report shows on demand."""
     shown = [block for block in section.blocks if folded or not isinstance(block, Fold)]
-    return [f"## {escaped(section.title)}", "", inline(section.lead), "", *blocks(shown)]
+    lead = section.lead.removesuffix(judges.CLICK)
+    return [f"## {escaped(section.title)}", "", inline(lead), "", *blocks(shown)]
 
 
 def _limits(report: Report) -> Iterator[str]:

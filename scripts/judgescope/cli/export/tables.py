@@ -10,6 +10,7 @@ from dataclasses import replace
 from judgescope.cli.export import ACROSS, FILTERS
 from judgescope.cli.export.markdown import blocks, one_line
 from judgescope.cli.show import check_filters, option
+from judgescope.cli.terminal import undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.report.cells import FLAT, Cell, estimate
 from judgescope.report.elements import Body, Column, Section, Table
@@ -152,7 +153,7 @@ def _cell(report: Report, table: str, row: Row | None) -> Cell:
     defined = row.value is not None
     below = "†" if defined and BELOW in row.note else ""
     notes = (
-        "" if defined else f"undefined: {spoken(row.note)}",
+        "" if defined else undefined(spoken(row.note)),
         f"{count(row.n_missing)} missing, n = {count(row.n)}" if row.n_missing else "",
         NO_AGREEMENT if defined and NO_AGREEMENT in row.note else "",
     )

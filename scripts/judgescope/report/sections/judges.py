@@ -46,8 +46,10 @@ from judgescope.statistics.verdict import Outcome
 
 LEAD = (
     "Each cell shows the verdict that all its claims reach (see the signs below), with the "
-    "deciding number or how many claims hold. Click a cell for its evidence."
+    "deciding number or how many claims hold."
 )
+CLICK = " Click a cell for its evidence."
+"""The end of the lead on a page."""
 EVIDENCE_LEAD = (
     "What can be said of each judge, and every claim behind it with its number, its test and "
     "the texts on which the judge does worst. The sentences are written by rules from the "
@@ -95,7 +97,7 @@ SIGNS = (
 @in_group("Verdict", 10)
 def section(report: Report) -> Section:
     """Return the first screen."""
-    return Section("judges", "The judges", LEAD, [_overview(report)])
+    return Section("judges", "The judges", LEAD + CLICK, [_overview(report)])
 
 
 @in_group("Verdict", 20)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs import Job
-from judgescope.cli import replies
+from judgescope.cli.commands import add_replies
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
 from judgescope.replies.compaction import compact
@@ -109,7 +109,7 @@ def _command(*words: str) -> int:
     import argparse
 
     parser = argparse.ArgumentParser()
-    replies.add_commands(parser.add_subparsers())
+    add_replies(parser.add_subparsers())
     told = parser.parse_args(["replies", *words])
     return int(told.act(told))
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from judgescope.cli.init import add_commands, begin
+from judgescope.cli.commands import add_init
+from judgescope.cli.init import begin
 
 TEXTS = [
     ("The mill at Orrin burnt down on Friday.", "one", "The mill at Orrin has burnt down.", 5, 4),
@@ -35,7 +36,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def init(*words: str, answers: list[str] | None = None) -> int:
     """Run the command as its parser does; `answers` are typed, in their order."""
     parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers())
+    add_init(parser.add_subparsers())
     told = parser.parse_args(["init", *words])
     if answers is None:
         status: int = told.act(told)

@@ -1,46 +1,32 @@
 """The commands `judgescope batch …`: requests answered within a day, at a lower price."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from judgescope.cli.context import check_input, plan_and_results, snakemake
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
-
-if TYPE_CHECKING:
-    from judgescope.engines.requests import Work
-    from judgescope.plan.asking_jobs import StudyJob
-    from judgescope.plan.study import Plan
-    from judgescope.replies.batch import Results
-    from judgescope.replies.batches import Batch, Batches, Fetched
-    from judgescope.replies.store import Store
-    from judgescope.schema.cards import OpenAIModel
+from judgescope.engines.factory import settled
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.requests import Work
+from judgescope.plan.asking_jobs import StudyJob, of_endpoints
+from judgescope.plan.checks.study import caps_of
+from judgescope.plan.generators import makers_of, supervisors
+from judgescope.plan.study import Plan
+from judgescope.replies import batch
+from judgescope.replies.batch import Results
+from judgescope.replies.batches import Batch, Batches, Fetched, under_way
+from judgescope.replies.budget import Spending
+from judgescope.replies.inspection import check
+from judgescope.replies.ledger import NANOS, shown
+from judgescope.replies.lookup import KeyTable
+from judgescope.replies.probing import read_findings, try_out
+from judgescope.replies.store import Store
+from judgescope.schema.cards import OpenAIModel
 
 Arguments = argparse.Namespace
-
-
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser("batch", help="use the Batch API: cheaper, within a day")
-    actions = parser.add_subparsers(dest="action", required=True)
-
-    def add(name: str, act: Callable[[Arguments], int], about: str) -> argparse.ArgumentParser:
-        command: argparse.ArgumentParser = actions.add_parser(name, help=about)
-        command.add_argument("study", type=Path, help="the study's YAML file")
-        command.set_defaults(act=act)
-        return command
-
-    add("submit", submit, "send the requests without a stored reply as batches")
-    add("status", status, "print the progress of the study's batches")
-    add("fetch", fetch, "store the replies of finished batches")
-    add("cancel", cancel, "cancel the study's batches (then fetch the replies so far)")
-    command = add("export", export_batch, "write the requests without a stored reply to files")
-    command.add_argument("folder", type=Path, help="the folder to write to")
-    command = add("import", import_batch, "add results from files to the reply store")
-    command.add_argument("files", type=Path, nargs="+", help="result and error files, in any order")
 
 
 # --- batches in progress -----------------------------------------------------------------------
@@ -51,9 +37,6 @@ def submit(args: Arguments) -> int:
 
     A new endpoint is first probed with a few requests at the usual price.
     """
-    from judgescope.plan.checks.study import caps_of
-    from judgescope.replies.ledger import NANOS, shown
-
     plan, _ = plan_and_results(args.study)
     if code := _make_texts(args.study, plan):
         return code
@@ -71,14 +54,8 @@ def submit(args: Arguments) -> int:
     return 0
 
 
-def _probe(plan: "Plan") -> None:
+def _probe(plan: Plan) -> None:
     """Probe how endpoints treat request fields, unless an earlier job has."""
-    from judgescope.engines.openai.engine import OpenAIEngine
-    from judgescope.plan.asking_jobs import of_endpoints
-    from judgescope.plan.checks.study import caps_of
-    from judgescope.replies.budget import Spending
-    from judgescope.replies.probing import read_findings, try_out
-
     for card, jobs in of_endpoints(plan):
         store = _store(plan, card)
         missing = any(job.job.key_table.slots > store.find(job.job.key_table).count for job in jobs)
@@ -107,8 +84,6 @@ def status(args: Arguments) -> int:
 
 def fetch(args: Arguments) -> int:
     """Store the replies of finished batches; return 1 while a batch is not finished."""
-    from judgescope.replies.ledger import NANOS, shown
-
     waiting = 0
     for batches, each in _under_way(args.study):
         if each.record.batch is None:
@@ -147,12 +122,8 @@ def cancel(args: Arguments) -> int:
     return 0
 
 
-def _under_way(study: Path) -> "Iterator[tuple[Batches, Batch]]":
+def _under_way(study: Path) -> Iterator[tuple[Batches, Batch]]:
     """Yield the batches of a study, each with its endpoint."""
-    from judgescope.engines.factory import settled
-    from judgescope.replies.batches import under_way
-    from judgescope.schema.cards import OpenAIModel
-
     plan, _ = plan_and_results(study)
     made: dict[str, Batches] = {}
     for each in under_way(Path(plan.study.store), plan.study.ledger):
@@ -173,27 +144,21 @@ def _under_way(study: Path) -> "Iterator[tuple[Batches, Batch]]":
         yield made[model], each
 
 
-def _batches(plan: "Plan", card: "OpenAIModel") -> "Batches":
-    from judgescope.replies.batches import Batches
-
+def _batches(plan: Plan, card: OpenAIModel) -> Batches:
     return Batches(Path(plan.study.store), plan.study.ledger, card)
 
 
-def _store(plan: "Plan", card: "OpenAIModel") -> "Store":
-    from judgescope.replies.store import Store
-
+def _store(plan: Plan, card: OpenAIModel) -> Store:
     return Store(Path(plan.study.store), card.served_name)
 
 
-def _print_messages(state: "Fetched") -> None:
+def _print_messages(state: Fetched) -> None:
     for message in state.messages:
         print(f"  {plain(message)}")
 
 
 def check_none_under_way(store: str, ledger: str, study: object) -> None:
     """Raise UserError while a study has batches: a run would pay for their requests again."""
-    from judgescope.replies.batches import under_way
-
     if batches := under_way(Path(store), ledger):
         count = sum(each.record.requests for each in batches)
         raise UserError(
@@ -209,8 +174,6 @@ def check_none_under_way(store: str, ledger: str, study: object) -> None:
 
 def export_batch(args: Arguments) -> int:
     """Write the requests without a stored reply; first make texts that need no model."""
-    from judgescope.replies import batch
-
     plan, _ = plan_and_results(args.study)
     if code := _make_texts(args.study, plan):
         return code
@@ -222,21 +185,17 @@ def export_batch(args: Arguments) -> int:
     return 0
 
 
-def _make_texts(study: Path, plan: "Plan") -> int:
+def _make_texts(study: Path, plan: Plan) -> int:
     """Make the texts that need no model, and check a judge to be trained, before requests cost."""
     student = [plan.paths.student()] if plan.taught else []
     return snakemake(study, ["texts_unasked", *student])
 
 
-def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, Iterator[Work]]]":
+def _requests(plan: Plan) -> Iterator[tuple[OpenAIModel, Iterator[Work]]]:
     """Yield each endpoint with its requests without a stored reply; print what is not included.
 
     These are cells whose texts a model has to write first, and merged error lists.
     """
-    from judgescope.plan.asking_jobs import of_endpoints
-    from judgescope.plan.generators import makers_of, supervisors
-    from judgescope.replies.inspection import check
-
     endpoints = of_endpoints(plan)
     if not endpoints:
         print("no judge of this study asks a model behind an endpoint: there are no requests")
@@ -257,17 +216,13 @@ def _requests(plan: "Plan") -> "Iterator[tuple[OpenAIModel, Iterator[Work]]]":
             print(f"not included: {model} merges {lists} at the end (judgescope run)")
 
 
-def _missing(store: "Store", jobs: "Iterable[StudyJob]") -> "Iterator[Work]":
+def _missing(store: Store, jobs: Iterable[StudyJob]) -> Iterator[Work]:
     for job in jobs:
         yield from job.job.work(store.find(job.job.key_table))
 
 
 def import_batch(args: Arguments) -> int:
     """Add the results of batch files to the store."""
-    from judgescope.plan.asking_jobs import of_endpoints
-    from judgescope.replies import batch
-    from judgescope.replies.lookup import KeyTable
-
     plan, _ = plan_and_results(args.study)
     for path in args.files:
         check_input(path)
@@ -290,7 +245,7 @@ def import_batch(args: Arguments) -> int:
     return 0
 
 
-def _print_counts(done: "Results") -> None:
+def _print_counts(done: Results) -> None:
     known = f"{done.known:,} already stored"
     print(f"{done.new:,} replies and {done.refused:,} refusals added, {known}")
     print(f"lines of other requests: {done.foreign:,}; lines without a result: {done.torn:,}")

@@ -2,17 +2,16 @@
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from pandas import DataFrame
 
 from judgescope.cli import show
+from judgescope.cli.commands import SHOWN
 from judgescope.cli.context import results_folder
-from judgescope.cli.show import FILTERS, PLACES, numbers
+from judgescope.cli.show import PLACES, numbers
 from judgescope.cli.terminal import plain, undefined
 from judgescope.core.errors import UserError, check_known
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 PAIRED = {"agreement": "comparison"}
 """Table -> the table with its paired differences, if that is another one."""
@@ -35,30 +34,8 @@ class Side(NamedTuple):
     """One side of a comparison: its name and rows, and the judge if the side is a judge."""
 
     name: str
-    rows: "DataFrame"
+    rows: DataFrame
     judge: str | None = None
-
-
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `compare` to a parser's subcommands; it sets `act`."""
-    parser = commands.add_parser(
-        "compare",
-        help="compare the numbers of two studies or judges",
-        description="Print the statistics of two studies or two judges side by side, with paired "
-        "differences where the study has computed them.",
-    )
-    parser.add_argument("study", type=Path, help="the study's YAML file")
-    parser.add_argument("other", type=Path, nargs="?", help="the YAML file of a second study")
-    parser.add_argument(
-        "--judges",
-        nargs="+",
-        default=[],
-        metavar="JUDGE",
-        help="two judges of one study; for two studies, a judge of each, or one that both have",
-    )
-    parser.add_argument("--table", default="agreement", help="the table; default: agreement")
-    show.add_filters(parser, [name for name in FILTERS if name != "judge"], limit=40)
-    parser.set_defaults(act=compare)
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -87,7 +64,7 @@ def compare(args: argparse.Namespace) -> int:
     sides = []
     for files, name, judge in zip((tables, others), names, (judges or [None]) * 2, strict=False):
         every = show.rows_of(files, table)
-        rows = show.chosen(table, every, show.filters_of(args, FILTERS))
+        rows = show.chosen(table, every, show.filters_of(args, SHOWN))
         sides.append(_side(name, rows, every, judge) if judge else Side(name, rows))
     name = PAIRED.get(table, table)
     paired = show.rows_of(tables, name) if args.other is None and name in tables else None
@@ -95,7 +72,7 @@ def compare(args: argparse.Namespace) -> int:
     return 0
 
 
-def _side(study: str, rows: "DataFrame", every: "DataFrame", judge: str) -> Side:
+def _side(study: str, rows: DataFrame, every: DataFrame, judge: str) -> Side:
     """Return a judge's rows among the chosen ones; `every` has all rows of the table."""
     kept = rows[rows["judge"] == judge]
     if not len(kept):
@@ -106,7 +83,7 @@ def _side(study: str, rows: "DataFrame", every: "DataFrame", judge: str) -> Side
 
 
 def lines(
-    table: str, first: Side, second: Side, paired: "DataFrame | None", *, limit: int
+    table: str, first: Side, second: Side, paired: DataFrame | None, *, limit: int
 ) -> Iterator[str]:
     """Yield the numbers that both sides have, up to a limit (0: all), and how to read them.
 
@@ -145,7 +122,7 @@ def lines(
         yield UNDECIDED
 
 
-def _matched(first: Side, second: Side, columns: list[str]) -> "DataFrame":
+def _matched(first: Side, second: Side, columns: list[str]) -> DataFrame:
     """Return the numbers that both sides have, side by side, in the order of the first."""
     rows = first.rows
     if first.judge:
@@ -154,8 +131,8 @@ def _matched(first: Side, second: Side, columns: list[str]) -> "DataFrame":
 
 
 def _with_paired(
-    pairs: "DataFrame", paired: "DataFrame", judge: str, other: str, columns: list[str]
-) -> "DataFrame":
+    pairs: DataFrame, paired: DataFrame, judge: str, other: str, columns: list[str]
+) -> DataFrame:
     """Return the pairs of numbers with the results on both judges: first - second."""
     both = paired[paired["judge"].isin([judge, other]) & paired["judge_b"].isin([judge, other])]
     names = both["statistic"].str.extract(f"^(?P<kind>{HOLM}|{GAP}|{P})_(?P<statistic>.+)$")
@@ -170,7 +147,7 @@ def _with_paired(
     return pairs
 
 
-def _undefined(pairs: "DataFrame") -> list[str]:
+def _undefined(pairs: DataFrame) -> list[str]:
     """Return the reasons why numbers of a pair are undefined, "" if all are defined."""
     ends = ["", OTHER, *(f"_{kind}" for kind in KINDS if kind in pairs)]
     notes = [pairs[f"note{end}"].where(pairs[f"value{end}"].isna()).dropna() for end in ends]
@@ -180,7 +157,7 @@ def _undefined(pairs: "DataFrame") -> list[str]:
     return [undefined(text) if text else "" for text in reasons]
 
 
-def _signatures(pairs: "DataFrame") -> Iterator[str]:
+def _signatures(pairs: DataFrame) -> Iterator[str]:
     """Yield the parts in which the signatures of two numbers differ, with their values."""
     differing: dict[str, dict[str, None]] = {}
     for signatures in zip(

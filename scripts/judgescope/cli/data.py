@@ -15,24 +15,8 @@ from judgescope.schema.loading import read_card
 KINDS = ("dataset", "model")
 
 
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `data` to a parser's subcommands; it sets `act`."""
-    parser = commands.add_parser("data", help="list, fetch and verify public data")
-    actions = parser.add_subparsers(dest="action", required=True)
-    for name, act, about in (
-        ("list", show, "list the data that can be fetched, with size, licence and state"),
-        ("fetch", fetch_cards, "fetch the files of cards into the cache"),
-        ("verify", verify, "compare the fetched files with the hashes in their cards"),
-    ):
-        action = actions.add_parser(name, help=about, description=act.__doc__)
-        some = "+" if name == "fetch" else "*"
-        ids = "ids of dataset or model cards" + ("; default: all" if some == "*" else "")
-        action.add_argument("cards", nargs=some, help=ids)
-        action.set_defaults(act=act)
-
-
 def show(args: argparse.Namespace) -> int:
-    """Print a line for each card with files to fetch, then how to get the files of other cards."""
+    """Print the files of cards: those to fetch, and how to get others."""
     rows, by_hand = [["card", "files", "size", "", "repository", "licence"]], []
     for name, card in _cards(args.cards):
         if card.source:
@@ -50,7 +34,7 @@ def show(args: argparse.Namespace) -> int:
 
 
 def fetch_cards(args: argparse.Namespace) -> int:
-    """Fetch the files of cards into the cache, except those that it already has."""
+    """Fetch the files of cards that the cache lacks."""
     cards = list(_cards(args.cards))
     for name, card in cards:
         if card.source is None:
@@ -67,7 +51,7 @@ def fetch_cards(args: argparse.Namespace) -> int:
 
 
 def verify(args: argparse.Namespace) -> int:
-    """Compare the fetched files with the hashes in their cards; exit with 1 if one differs."""
+    """Verify the fetched files of cards; raise UserErrors for those that differ."""
     wrong = []
     for name, card in _cards(args.cards):
         for file, expected in card.published.items():

@@ -4,44 +4,22 @@ import argparse
 import json
 import os
 import shlex
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.core.errors import UserError
+from judgescope.engines.factory import adapter_in
+from judgescope.engines.vllm_options import located, room
+from judgescope.plan.study import Plan
 from judgescope.schema.cards.models import ADAPTER_FILES
-
-if TYPE_CHECKING:
-    from judgescope.plan.study import Plan
+from judgescope.schema.loading import validate_card, write_new_card
 
 TARGETS = {"export": ["export.json"], "train": [f"adapter/{ADAPTER_FILES[0]}", "export.json"]}
 """The files that each command makes, in the folder `distill` of the study's results."""
 
 
-def add_commands(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    yaml_file: Callable[[str], Path],
-) -> None:
-    """Add the command `distill` to a parser's subcommands; `yaml_file` reads an argument."""
-    parser = commands.add_parser("distill", help="train a small judge on another's judgments")
-    actions = parser.add_subparsers(dest="action", required=True)
-    for name, about in {
-        "export": "let the teacher judge the sample, and write training examples",
-        "train": "write the examples, and train the judge's model",
-        "card": "write a model card for the trained model, to use it in other studies",
-    }.items():
-        action = actions.add_parser(name, help=about)
-        action.add_argument("study", type=yaml_file, help="the study's YAML file")
-        action.set_defaults(act=distill, passes_options=name != "card")
-    actions.choices["card"].add_argument(
-        "card", type=yaml_file, help="the card to write: config/models/<id>.yaml"
-    )
-
-
 def distill(args: argparse.Namespace) -> int:
     """Export examples, train, or write the trained model's card."""
-    from judgescope.cli.context import is_dry, plan_of_study, snakemake
-
     plan = plan_of_study(args.study, args.passed)
     if plan.study.distill is None:
         raise UserError(
@@ -66,15 +44,11 @@ def distill(args: argparse.Namespace) -> int:
     return status
 
 
-def write_card(plan: "Plan", adapter: Path, path: Path) -> list[str]:
+def write_card(plan: Plan, adapter: Path, path: Path) -> list[str]:
     """Write the card of a model with the adapter that a study has trained; return the next steps.
 
     Raises UserError if it is not trained yet, or a card with this name exists.
     """
-    from judgescope.engines.factory import adapter_in
-    from judgescope.engines.vllm_options import located, room
-    from judgescope.schema.loading import validate_card, write_new_card
-
     judge, model = plan.student
     if not (adapter / ADAPTER_FILES[0]).is_file():
         raise UserError(

@@ -1,6 +1,7 @@
 """The command `judgescope`: its subcommands, and those that run or check a study."""
 
 import argparse
+import csv
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,21 +14,7 @@ from platform import python_version
 from typing import NoReturn
 
 from judgescope import __version__
-from judgescope.cli import (
-    audit,
-    batch,
-    compare,
-    completion,
-    context,
-    data,
-    distill,
-    export,
-    init,
-    people,
-    replies,
-    reproduce,
-    show,
-)
+from judgescope.cli import commands, completion, context, people
 from judgescope.cli.completion import add_examples
 from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.cli.unread_replies import reading
@@ -35,7 +22,6 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.secrets import print_exception, show_without_secrets
 from judgescope.schema.cards import PILOT
-from judgescope.schema.loading import nearest_file
 
 Arguments = argparse.Namespace
 RENAMES = HOME / "docs" / "renames.csv"
@@ -49,6 +35,11 @@ GROUPS = {
     "shell": ("completion",),
 }
 """The commands, in the order of the help."""
+ADDED = (
+    *(commands.add_audit, commands.add_init, commands.add_data, commands.add_show),
+    *(commands.add_compare, commands.add_export, commands.add_reproduce, commands.add_replies),
+    *(commands.add_batch, commands.add_distill, people.add_commands),
+)
 FAILED = 1
 """The exit code of an error, unless the command sets its own (`failed`)."""
 
@@ -104,7 +95,7 @@ class Parser(argparse.ArgumentParser):
         """Print the usage and the error, and exit."""
         self.print_usage(sys.stderr)
         said = _renamed(sys.argv[1:]) or message
-        status = audit.BROKEN if sys.argv[1:2] == ["audit"] else 2
+        status = commands.BROKEN if sys.argv[1:2] == ["audit"] else 2
         self.exit(status, f"{self.prog}: error: {said}\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -121,7 +112,7 @@ class Parser(argparse.ArgumentParser):
 def _renamed(words: Sequence[str]) -> str | None:
     """Return the new name of a renamed command or option, None if the line has none."""
     new: dict[str, list[str]] = {}
-    for row in reproduce.read_csv(RENAMES):
+    for row in csv.DictReader(RENAMES.read_text(encoding="utf-8").splitlines()):
         old = row["old"].split()
         if row["kind"] == "command" and words[:1] == old[:1] and {*old} <= {*words}:
             new.setdefault(row["old"], []).append(f"`judgescope {row['new']}`")
@@ -141,7 +132,7 @@ def command_line() -> argparse.ArgumentParser:
         version=", ".join(" ".join(each) for each in versions.items()),
         help="show the versions of judgescope, Python and Snakemake",
     )
-    commands = parser.add_subparsers(
+    added = parser.add_subparsers(
         prog="judgescope", dest="command", required=True, help=argparse.SUPPRESS
     )
     for name, act, about in (
@@ -150,26 +141,24 @@ def command_line() -> argparse.ArgumentParser:
         ("draft", draft, "let a model draft missing evaluation steps"),
         ("pilot", pilot, "try a share: which judges, and how many items?"),
     ):
-        command = commands.add_parser(name, help=about, description=getdoc(act))
+        command = added.add_parser(name, help=about, description=getdoc(act))
         about = "the study's YAML file; default: the demo, config/config.yaml"
-        command.add_argument("study", nargs="?", type=_study, help=about)
+        command.add_argument("study", nargs="?", type=commands.study_file, help=about)
         command.set_defaults(act=act, passes_options=True)
-    commands.choices["run"].add_argument(
+    added.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",
         help="recompute a finished study with each value of its key `missing`, in separate "
         "folders (results/STUDY-missing-POLICY), and print the main numbers that change; "
         "sends no requests",
     )
-    commands.choices["pilot"].add_argument(
+    added.choices["pilot"].add_argument(
         "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
     )
-    for module in (audit, init, data, show, compare, export, reproduce, replies, batch):
-        module.add_commands(commands)
-    distill.add_commands(commands, _study)
-    people.add_commands(commands)
-    completion.add_commands(commands, command_line)
-    command = commands.add_parser(
+    for add in ADDED:
+        add(added)
+    completion.add_commands(added, command_line)
+    command = added.add_parser(
         "spotcheck",
         help="write a page with a sample of perturbed texts",
         description="Make the study's perturbed texts, and write a page with a sample from each "
@@ -178,31 +167,19 @@ def command_line() -> argparse.ArgumentParser:
     command.add_argument("study", type=Path, help="the study's YAML file")
     command.set_defaults(act=spotcheck)
     add_examples(parser)
-    parser.description = "\n".join(_overview(commands))
+    parser.description = "\n".join(_overview(added))
     return parser
 
 
-def _overview(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> Iterator[str]:
+def _overview(added: commands.Commands) -> Iterator[str]:
     """Yield a line for each command, by group."""
     yield "Meta-evaluation of LLM judges.\n"
-    abouts = {action.dest: action.help for action in commands._get_subactions()}
+    abouts = {action.dest: action.help for action in added._get_subactions()}
     for group, names in GROUPS.items():
         for name in names:
             heading = group if name == names[0] else ""
             yield f"{heading:19}{name:11}{abouts[name]}"
     yield "\nCommands that run a study pass further options on to Snakemake."
-
-
-def _study(text: str) -> Path:
-    """Return a study's file; raise an error for another word, such as an option's value."""
-    if Path(text).suffix not in {".yaml", ".yml"}:
-        near = nearest_file(Path(text))
-        meant = f" Did you mean {near}?" if near else ""
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not the YAML file of a study.{meant} Name the study first, or join a "
-            "Snakemake option to its value: --cores=4"
-        )
-    return Path(text)
 
 
 # --- commands that run Snakemake -------------------------------------------------------------
@@ -237,9 +214,11 @@ def _finished(study: Path | None, passed: Sequence[str], out: Path) -> Iterator[
     if is_dry(passed):
         yield snakemake(study, "all", passed)
         return
+    from judgescope.cli.batch import check_none_under_way
+
     file = study or context.demo()
     card = context.study_card(file, passed)
-    batch.check_none_under_way(card.store, card.ledger, study)
+    check_none_under_way(card.store, card.ledger, study)
     targets = ["all", *_damaged(study, passed, out)]
     with reading(file, passed, out):
         yield snakemake(study, targets, passed)

@@ -2,29 +2,35 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from judgescope.cli.context import (
-    check_input,
-    check_output,
-    plan_and_results,
-    write_json_lines,
-)
-from judgescope.cli.show import add_filters, check_filters, check_rows, filters_of, rows_left
+from judgescope.cli.commands import OF_REPLIES
+from judgescope.cli.context import check_input, check_output, plan_and_results, write_json_lines
+from judgescope.cli.show import check_filters, check_rows, filters_of, rows_left
 from judgescope.cli.terminal import aligned, plain
+from judgescope.core.cells import split
 from judgescope.core.errors import UserError
+from judgescope.core.files import whole
 from judgescope.core.names import BATCH
-
-if TYPE_CHECKING:
-    from judgescope.plan.study import Plan
+from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
+from judgescope.plan.asking_jobs import jobs_of, used_keys
+from judgescope.plan.specs.judging import reading
+from judgescope.plan.study import CellAspect, Plan
+from judgescope.replies import compaction, inspection
+from judgescope.replies.lookup import having
+from judgescope.replies.pricing import nanodollars
+from judgescope.replies.shard import shards
+from judgescope.replies.store import Store
+from judgescope.schema.cards import AskedModel
+from judgescope.schema.tables import read_part
+from judgescope.scoring.cell import reader
 
 DEFAULT = Path("cache/replies")
 Arguments = argparse.Namespace
 Row = dict[str, Any]
-FILTERS = ("judge", "aspect", "status", "target")
 SHOWN = ("dataset", "perturbation", "judge", "aspect", "target", "draw", "status", "value")
 WIDTH = 70
 """The number of characters of a reply that are printed."""
@@ -33,57 +39,6 @@ MATCHED = ("target", "target_b", "hint", "key", "draw")
 COPIED = ("aspect", "criterion", "target", "target_b", "hint", "draw", "key", "finish")
 PARSED = ("status", "rule", "value")
 """The columns that come from a reply's judgment."""
-
-
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the commands to a parser's subcommands; each sets `act`."""
-    parser = commands.add_parser("replies", help="list, verify, merge and prune stored replies")
-    tools = parser.add_subparsers(dest="action", required=True)
-
-    def add(
-        name: str, act: Callable[[Arguments], int], about: str, file: str = "", nargs: str = "?"
-    ) -> argparse.ArgumentParser:
-        parser: argparse.ArgumentParser = tools.add_parser(name, help=about)
-        if file:
-            parser.add_argument("file", type=Path, help=file)
-        parser.add_argument("study", type=Path, nargs=nargs, help="the study's YAML file")
-        if name not in ("retry", "prune"):
-            parser.add_argument(
-                "--store", type=Path, help="the folder of the store; default: the study's"
-            )
-        parser.set_defaults(act=act)
-        return parser
-
-    _add_read(tools)
-    add("retry", retry, "retry refused requests in the next run")
-    add("stats", stats, "print the contents of the store, by model")
-    command = add("verify", verify, "verify every line of the store")
-    command.add_argument(
-        "--drop", action="store_true", help="drop damaged lines (their replies are requested again)"
-    )
-    add("compact", compact, "merge the journals of each model into one file")
-    add("dump", dump, "write all replies of the store to a file", "the file to write: .parquet")
-    about = "add the replies in a file from `dump` to the store"
-    add("import", merge, about, "a file from `dump`: .parquet")
-    command = add("prune", prune, "drop replies that the named studies do not use", nargs="+")
-    command.add_argument("--yes", action="store_true", help="drop them; default: only count them")
-
-
-def _add_read(tools: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = tools.add_parser(
-        "show",
-        help="list a study's replies with status, tokens and price; write them with prompts",
-    )
-    parser.add_argument("study", type=Path, help="the study's YAML file; also works during a run")
-    add_filters(parser, FILTERS, "replies")
-    parser.add_argument("--file", type=Path, help="write all, with prompts, to this .jsonl file")
-    parser.add_argument(
-        "--rows",
-        type=int,
-        default=20,
-        help="maximum number of rows in the terminal, 0: all; default: 20",
-    )
-    parser.set_defaults(act=read)
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -102,13 +57,11 @@ def read(args: Arguments) -> int:
             where=str(out / "replies"),
             todo=f"judgescope run {args.study}",
         )
-    filters = filters_of(args, FILTERS)
+    filters = filters_of(args, OF_REPLIES)
     check_filters("the replies", filters, lambda name: {row[name] for row in rows if row[name]})
     rows = [row for row in rows if all(row[name] in values for name, values in filters.items())]
     print("\n".join(summary(rows)))
     if args.file is not None:
-        from judgescope.core.files import whole
-
         with whole(args.file) as part:
             write_json_lines(rows, part)
         print(f"{args.file}: {len(rows):,} replies with their prompts")
@@ -117,15 +70,8 @@ def read(args: Arguments) -> int:
     return 0
 
 
-def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
+def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
     """Yield every reply of a study's judges, from reply files or else from the store."""
-    from judgescope.plan.asking_jobs import jobs_of
-    from judgescope.plan.specs.judging import reading
-    from judgescope.plan.study import CellAspect
-    from judgescope.replies.pricing import nanodollars
-    from judgescope.replies.store import Store
-    from judgescope.scoring.cell import reader
-
     for job in jobs_of(plan):
         store, listed = Store(Path(plan.study.store), job.card.served_name), job.card.price
         search = cache(partial(store.find, job.job.key_table))  # once, and only if needed
@@ -166,9 +112,6 @@ def _replies(plan: "Plan", out: Path, *, prompts: bool) -> Iterator[Row]:
 
 def _part(table: str, path: str, aspect: str) -> list[Row]:
     """Return the rows of a cell's file on an aspect; [] if the file does not exist yet."""
-    from judgescope.core.cells import split
-    from judgescope.schema.tables import read_part
-
     return read_part(table, path, *split(aspect)).to_pylist() if Path(path).is_file() else []
 
 
@@ -178,8 +121,6 @@ def _match(row: Row) -> tuple[object, ...]:
 
 def summary(rows: Iterable[Row]) -> list[str]:
     """Return a line per judge: replies, replies of each status, tokens, price."""
-    from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
-
     by_judge: dict[str, list[Row]] = {}
     for row in rows:
         by_judge.setdefault(row["judge"], []).append(row)
@@ -209,8 +150,6 @@ def listed(rows: Sequence[Row], limit: int) -> Iterator[str]:
 
 
 def _shards(args: Arguments) -> list[Path]:
-    from judgescope.replies.shard import shards
-
     return list(shards(store_folder(args)))
 
 
@@ -226,23 +165,18 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
 
 def retry(args: Arguments) -> int:
     """Let the next run repeat the requests of a study that its endpoints refused."""
-    from judgescope.replies.compaction import drop_answers, forget_errors
-    from judgescope.replies.store import Store
-    from judgescope.schema.cards import AskedModel
-
     plan, out = plan_and_results(args.study)
     for model in plan.models.values():
         if isinstance(model, AskedModel):
             with Store(Path(plan.study.store), model.served_name) as store:
-                print(f"{model.model}: {forget_errors(store)} refused requests will be sent again")
-    print(f"reply files that the next run will remake: {drop_answers(out)}")
+                count = compaction.forget_errors(store)
+                print(f"{model.model}: {count} refused requests will be sent again")
+    print(f"reply files that the next run will remake: {compaction.drop_answers(out)}")
     return 0
 
 
 def stats(args: Arguments) -> int:
     """Print the contents of each shard of a store."""
-    from judgescope.replies import inspection
-
     for shard in _shards(args):
         counts = inspection.stats(shard)
         tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
@@ -259,8 +193,6 @@ def verify(args: Arguments) -> int:
 
     With `--drop`, damaged lines are removed; their requests may be sent and paid for again.
     """
-    from judgescope.replies import inspection
-
     wrong = notes = 0
     for shard in _shards(args):
         for finding in inspection.verify(shard):
@@ -274,8 +206,6 @@ def verify(args: Arguments) -> int:
 
 def compact(args: Arguments) -> int:
     """Merge the files of every shard."""
-    from judgescope.replies import compaction
-
     for shard in _shards(args):
         done = compaction.compact(shard)
         print(f"{shard.name}: {len(done.removed)} files merged, {done.freed:,} bytes freed")
@@ -290,17 +220,13 @@ def _print_left(files: Mapping[Path, str]) -> None:
 
 def dump(args: Arguments) -> int:
     """Write all replies of a store to one file."""
-    from judgescope.replies.compaction import export
-
     check_output(args.file, [".parquet"])
-    print(f"{args.file}: {export(store_folder(args), args.file):,} lines")
+    print(f"{args.file}: {compaction.export(store_folder(args), args.file):,} lines")
     return 0
 
 
 def merge(args: Arguments) -> int:
     """Add the replies of an exported file to a store."""
-    from judgescope.replies import compaction
-
     check_input(args.file)
     for shard, done in compaction.merge(args.file, store_folder(args, new=True)).items():
         print(
@@ -317,11 +243,6 @@ def merge(args: Arguments) -> int:
 
 def prune(args: Arguments) -> int:
     """Drop the replies that no named study uses, or print how much that would free."""
-    from judgescope.plan.asking_jobs import used_keys
-    from judgescope.replies import compaction
-    from judgescope.replies.lookup import having
-    from judgescope.replies.shard import shards
-
     plans = [plan_and_results(study)[0] for study in args.study]
     stores = sorted({plan.study.store for plan in plans})
     if len(stores) > 1:

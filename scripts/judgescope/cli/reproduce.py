@@ -5,22 +5,30 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from inspect import getdoc
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from jinja2 import Environment
+from scipy.stats import rankdata
 
 from judgescope.cli.context import snakemake
 from judgescope.cli.terminal import aligned
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
 from judgescope.core.paths import HOME
-from judgescope.data.files import cache
-from judgescope.schema.cards import REASONS, Publication
+from judgescope.data.fetch import fetch_all
+from judgescope.data.files import cache, to_fetch
+from judgescope.data.select import originals, read_selected
+from judgescope.data.sentences import split_sentences
+from judgescope.schema.cards import REASONS, Dataset, Publication
 from judgescope.schema.loading import read_card
-
-if TYPE_CHECKING:
-    from judgescope.schema.cards import Dataset
+from judgescope.schema.tables import read_table
+from judgescope.statistics.confusion import confusion, expectations
+from judgescope.statistics.means import independent_mean
+from judgescope.statistics.result import Estimate
 
 Row = Mapping[str, object]
 SHELF = HOME / "config" / "published"
@@ -79,25 +87,8 @@ class Outcome(NamedTuple):
         return [*map(str, (total, equal, total - equal - wrong, wrong))]
 
 
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `reproduce` to a parser's subcommands; it sets `act`."""
-    about = "recompute published figures and compare them"
-    parser = commands.add_parser("reproduce", help=about, description=getdoc(reproduce))
-    parser.add_argument("names", nargs="*", help="what to reproduce; default: list all names")
-    parser.add_argument("--all", action="store_true", help="reproduce all, with one line for each")
-    parser.add_argument("--data", default="data", help="the folder with your own copies of data")
-    parser.add_argument(
-        "--markdown", type=Path, help="write all results to this file, if all could be computed"
-    )
-    parser.set_defaults(act=reproduce)
-
-
 def reproduce(args: argparse.Namespace) -> int:
-    """Fetch the data, compute the figures of a publication, and compare them with the printed ones.
-
-    Writes results/published-<name>/index.html. The exit status is 1 if a figure differs and its
-    card does not give a reason.
-    """
+    """Reproduce publications; return 1 if a figure differs without a reason."""
     shelf = {path.stem: path for path in sorted(SHELF.glob("*.yaml"))}
     check_known(sorted(args.names), shelf, "unknown publication", where="reproduce")
     names = [*shelf] if args.all else args.names
@@ -187,8 +178,6 @@ def _compared(
 
 def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
     """Compute some tables of a study, and return their rows with the table's name."""
-    from judgescope.schema.tables import read_table
-
     name = f"published-{card.publication}"
     folder = Path("results") / name
     study = {"study": name, "seed": SEED, "data": data, **(card.study or {})}
@@ -209,7 +198,6 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
 
 def pairs_of_systems(folder: Path) -> Iterator[Row]:
     """Yield how many pairs of systems each judge's mean scores order as people's ratings do."""
-    import pandas as pd
 
     def means(pattern: str, *keys: str) -> pd.Series:
         table = pd.concat(map(pd.read_parquet, folder.glob(pattern)))
@@ -232,11 +220,6 @@ def pairs_of_systems(folder: Path) -> Iterator[Row]:
 
 def _of_originals(dataset: str, data: str) -> list[Row]:
     """Return the mean characters, words and sentences of the texts that a card selects."""
-    from judgescope.data.fetch import fetch_all
-    from judgescope.data.files import to_fetch
-    from judgescope.data.select import originals, read_selected
-    from judgescope.data.sentences import split_sentences
-
     path = HOME / "config" / "datasets" / f"{dataset}.yaml"
     card: Dataset = read_card("dataset", path)
     fetch_all([(dataset, card, to_fetch(card, Path(data)))])
@@ -255,10 +238,6 @@ def _of_originals(dataset: str, data: str) -> list[Row]:
 
 def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
     """Return the size of S_T and S_F, people's agreement with them, and a judge's confusion."""
-    import numpy as np
-
-    from judgescope.statistics.confusion import confusion, expectations
-
     sets = expectations(cells)
     values: dict[str, float | None] = {
         "wanted": len(sets.drops),
@@ -281,11 +260,6 @@ def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
 
 def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
     """Yield each printed mean and rank of a table next to the one computed from printed cells."""
-    from scipy.stats import rankdata
-
-    from judgescope.statistics.means import independent_mean
-    from judgescope.statistics.result import Estimate
-
     printed = read_csv(folder / table)
     head = next(iter(printed[0]))
     rows: list[dict[str, float | None]] = []
@@ -340,8 +314,6 @@ tr.wrong{background:#fdd}tr.explained{background:#ffd}</style>
 
 def html(outcome: Outcome) -> str:
     """Return the HTML page of an outcome, with a row for each figure."""
-    from jinja2 import Environment
-
     page = Environment(autoescape=True).from_string(PAGE)
     return page.render(heads=HEADS, line=line(outcome), **outcome._asdict())
 

@@ -3,16 +3,16 @@
 import argparse
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pandas import DataFrame, Series, isna
+
+from judgescope.cli.commands import SHOWN, option
 from judgescope.cli.context import results_folder
+from judgescope.cli.summary import summary
 from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.result import NO_AGREEMENT
-
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
 
 Filters = Mapping[str, Sequence[str]]
 """Column -> the values to keep."""
@@ -23,42 +23,12 @@ PLACES = [
     if name not in {*NUMBERS, "method", "note"}
 ]
 """The columns that identify a number."""
-FILTERS = ("dataset", "judge", "aspect", "statistic", "level", "perturbation")
-
-
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `show` to a parser's subcommands; it sets `act`."""
-    parser = commands.add_parser("show", help="print the numbers of a study's tables")
-    parser.add_argument("study", type=Path, help="the study's YAML file")
-    parser.add_argument(
-        "table", nargs="?", help="a table's name; default: the main results, and a list of tables"
-    )
-    add_filters(parser, FILTERS, limit=40)
-    parser.add_argument("--notes", action="store_true", help="print each number's method and note")
-    parser.set_defaults(act=show)
-
-
-def add_filters(
-    parser: argparse.ArgumentParser, names: Iterable[str], what: str = "rows", limit: int = 0
-) -> None:
-    """Add options that choose rows by their columns, and with a default `limit` also `--rows`."""
-    for name in names:
-        kind, about = int if name == "k" else str, f"only {what} with this {name}"
-        parser.add_argument(option(name), nargs="+", default=[], type=kind, help=about)
-    if limit:
-        about = f"maximum number of rows, 0: all; default: {limit}"
-        parser.add_argument("--rows", type=int, default=limit, help=about)
-
-
-def option(column: str) -> str:
-    """Return the option that filters by a column."""
-    return f"--{column.replace('_', '-')}"
 
 
 def show(args: argparse.Namespace) -> int:
     """Print a table's rows, or a study's main results and the names of its tables."""
     tables = tables_of(args.study)
-    filters = filters_of(args, FILTERS)
+    filters = filters_of(args, SHOWN)
     if args.table is None and filters:
         raise UserError(
             "no table is named",
@@ -68,8 +38,6 @@ def show(args: argparse.Namespace) -> int:
         )
     check_rows(args.rows)
     if args.table is None:
-        from judgescope.cli.summary import summary
-
         print(summary(results_folder(args.study)).strip())
         print("\ntables (add a name to the command to print one):\n")
         print("\n".join(overview(tables)))
@@ -101,7 +69,7 @@ def tables_of(study: Path) -> dict[str, Path]:
     return tables
 
 
-def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
+def rows_of(tables: Mapping[str, Path], table: str) -> DataFrame:
     """Return a study's table; raise UserError if it has no such table."""
     folder = next(iter(tables.values())).parent
     check_known([table], tables, "the study does not have this table", where=str(folder))
@@ -119,7 +87,7 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
     return aligned(body, titled=False)
 
 
-def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes: bool) -> list[str]:
+def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: bool) -> list[str]:
     """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
     The first line has the values that all rows share. The reason follows an undefined number.
@@ -145,7 +113,7 @@ def lines(table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes:
     ]
 
 
-def numbers(rows: "DataFrame", suffix: str = "") -> "list[Series]":
+def numbers(rows: DataFrame, suffix: str = "") -> list[Series]:
     """Return the values, their intervals and their n, of columns with a suffix."""
     value, low, high, n = (rows[f"{name}{suffix}"] for name in ("value", "ci_low", "ci_high", "n"))
     text, start, end = (column.map("{:.4g}".format) for column in (value, low, high))
@@ -153,17 +121,15 @@ def numbers(rows: "DataFrame", suffix: str = "") -> "list[Series]":
     return [text.where(value.notna(), "-"), interval, n]
 
 
-def listed(titles: Sequence[str], columns: "Sequence[Series | list[str]]") -> list[str]:
+def listed(titles: Sequence[str], columns: Sequence[Series | list[str]]) -> list[str]:
     """Return columns as aligned lines below their titles; none without rows."""
-    from pandas import isna
-
     rows = [
         ["" if isna(cell) else plain(cell) for cell in row] for row in zip(*columns, strict=True)
     ]
     return aligned([titles, *rows]) if rows else []
 
 
-def varied_columns(rows: "DataFrame", columns: Iterable[str]) -> tuple[list[str], str]:
+def varied_columns(rows: DataFrame, columns: Iterable[str]) -> tuple[list[str], str]:
     """Return the columns in which rows differ, and the values of the others as text."""
     varied = [name for name in columns if rows[name].nunique(dropna=False) != 1]
     first = rows.head(1).drop(columns=varied)
@@ -176,7 +142,7 @@ def rows_left(count: int, others: str) -> list[str]:
     return [f"… and {count:,} more rows: --rows 0 shows all; {others}"] if count else []
 
 
-def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
+def no_agreement(rows: DataFrame, second: str | None = None) -> list[str]:
     """Return a remark on judges whose agreement means nothing, if there are any.
 
     `second` is the suffix of the columns of another judge.
@@ -188,7 +154,7 @@ def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
     return [f"hint: {', '.join(sorted(judges))}: {NO_AGREEMENT}"] if judges else []
 
 
-def chosen(table: str, rows: "DataFrame", filters: Filters) -> "DataFrame":
+def chosen(table: str, rows: DataFrame, filters: Filters) -> DataFrame:
     """Return the rows that pass the filters; raise UserError for a value that no row has."""
     check_filters(table, filters, lambda name: set(rows[name].dropna()) - {""})
     for name, values in filters.items():

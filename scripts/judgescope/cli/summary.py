@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
 from judgescope.cli.terminal import aligned, plain
@@ -22,13 +22,11 @@ from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import POOLED, WITHIN_SOURCE
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
+from judgescope.plan.study import Plan
 from judgescope.report.rows import NO_ROWS, Row, Rows
 from judgescope.schema.tables import read_table
 from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.verdict import Outcome
-
-if TYPE_CHECKING:
-    from judgescope.plan.study import Plan
 
 HEADINGS = {
     ("kappa_linear", "direct"): "linear κ with people",
@@ -239,7 +237,7 @@ def _bars(verdicts: Rows) -> list[str]:
     return ["\nrequired minimums (bars) of the study:", *lines] if lines else []
 
 
-def unpriced(out: Path, plan: "Callable[[], Plan]") -> list[str]:
+def unpriced(out: Path, plan: Callable[[], Plan]) -> list[str]:
     """Return a warning for each model without a price, with its card and its users.
 
     `plan` returns the study's plan; it is called only where a price is missing.
@@ -259,7 +257,7 @@ def unpriced(out: Path, plan: "Callable[[], Plan]") -> list[str]:
     ]
 
 
-def _unpriced_models(plan: "Plan", name: str) -> set[str]:
+def _unpriced_models(plan: Plan, name: str) -> set[str]:
     """Return the models without a price behind a judge, an ensemble or a writer of texts."""
     derived = plan.derived.get(name)
     judges = derived.members if derived else [name]

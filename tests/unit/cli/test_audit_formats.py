@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from audit_setup import two
-from judgescope.cli.audit import add_commands, table
+from judgescope.cli.audit import table
+from judgescope.cli.commands import add_audit
 from judgescope.cli.init.cards import cards_of
 from judgescope.core.errors import UserError, UserErrors
 
@@ -133,7 +134,7 @@ def wanted(content: Any, path: Path, *words: str) -> Any:
     text = "\n".join(map(json.dumps, content)) if lines else json.dumps(content)
     path.write_text(text, encoding="utf-8")
     parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers())
+    add_audit(parser.add_subparsers())
     return table.draft_of(parser.parse_args(["audit", str(path), *words]), {})
 
 
@@ -314,7 +315,7 @@ def test_results_of_a_tool_are_audited(tmp_path: Path, capsys: pytest.CaptureFix
     path = tmp_path / "log.json"
     path.write_text(json.dumps(inspect()), encoding="utf-8")
     parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers())
+    add_audit(parser.add_subparsers())
     args = parser.parse_args(["audit", str(path), "--require", "spearman=.3", "--json"])
     assert args.act(args) in {0, 1, 2}
     content = json.loads(capsys.readouterr().out)

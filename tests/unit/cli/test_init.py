@@ -11,8 +11,9 @@ import yaml
 
 import running
 from init_setup import ROWS, card, here, init, written
-from judgescope.cli.init import add_commands, begin
-from judgescope.cli.init.endpoint import PROVIDERS, variable
+from judgescope.cli.commands import PROVIDERS, add_init
+from judgescope.cli.init import begin
+from judgescope.cli.init.endpoint import variable
 from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
 from judgescope.cli.init.tables import pairs_of
@@ -308,7 +309,7 @@ def test_no_question_comes_twice_in_a_row(here: Path) -> None:
         return next(wrong)
 
     parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers())
+    add_init(parser.add_subparsers())
     words = ["init", "mine.csv", "--rating", "pace=fluency_rater1"]
     assert begin(parser.parse_args(words), ask) == 1
     assert len(asked) == 11 and all(one != after for one, after in pairwise(asked))

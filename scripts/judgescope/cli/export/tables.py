@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from judgescope.cli.export import ACROSS, FILTERS
+from judgescope.cli.commands import ACROSS, EXPORTED, option
 from judgescope.cli.export.markdown import blocks, one_line
-from judgescope.cli.show import check_filters, option
+from judgescope.cli.show import check_filters
 from judgescope.cli.terminal import undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.report.cells import FLAT, Cell, estimate
@@ -23,7 +23,7 @@ from judgescope.statistics.result import NO_AGREEMENT
 
 Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
-DIFFERENCES = (*FILTERS, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
+DIFFERENCES = (*EXPORTED, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
 """The columns in which two numbers of one cell can differ."""
 BELOW = "below control"
 """Part of the note of a number that is below a control's."""
@@ -129,7 +129,7 @@ def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]
         other = cells.setdefault(cell, row)
         if other is not row:
             differing = [n for n in DIFFERENCES if getattr(row, n) != getattr(other, n)]
-            options = [option(name) for name in differing if name in FILTERS]
+            options = [option(name) for name in differing if name in EXPORTED]
             raise UserError(
                 f"several numbers of {table} fall into one cell",
                 where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",

@@ -3,15 +3,13 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
 
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
-from judgescope.cli.init.endpoint import PROVIDERS
 from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.interview import Ask, interview, roles_of, unused
 from judgescope.cli.init.tables import load_table
@@ -22,113 +20,7 @@ from judgescope.data.rated import Rated
 from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
-Options = Mapping[str, tuple[str | tuple[str, str] | None, str]]
-"""Option -> its metavar, and what it is about."""
-COLUMN_OPTIONS: Final[Options] = {
-    "--text": ("COLUMN", "the text that is judged"),
-    "--source": ("COLUMN", "the source of the text; repeat it for several columns"),
-    "--references": ("COLUMN", "reference texts; repeat it for several columns"),
-    "--item": ("COLUMN", "the id that rows of one source share"),
-    "--system": ("COLUMN", "the system that wrote the text"),
-    "--scale": ("[ASPECT=]MIN:MAX[:STEP]", "the scale of the ratings; MIN is the lowest value"),
-    "--texts": (
-        ("FIRST", "SECOND"),
-        "if people chose between two texts: the columns of the first and the second",
-    ),
-    "--systems": (("FIRST", "SECOND"), "the columns of the systems that wrote the two texts"),
-}
-"""Options on the columns of a table, which `audit` and `init` share."""
-TABLE_OPTIONS: Final[Options] = {
-    **COLUMN_OPTIONS,
-    "--rating": (
-        "ASPECT=COLUMN,…",
-        "the ratings of an aspect, one column per rater; repeat it for each aspect",
-    ),
-    "--define": ("ASPECT=TEXT", "a definition for judges, if the aspect has no card"),
-    "--task": (None, "what systems had to write: summarization, dialogue, translation, …"),
-}
-RATING_OPTIONS: Final[Options] = {
-    "--mean": (None, "the ratings are means over raters"),
-    "--planned": (None, "the ratings were planned, not given by people"),
-}
-JUDGE_OPTIONS: Final[Options] = {
-    "--provider": ("NAME", f"a provider that judgescope has a card for: {', '.join(PROVIDERS)}"),
-    "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
-    "--model": ("NAME", "the model's name at the endpoint"),
-    "--key-env": ("VARIABLE", "the NAME of the environment variable that holds the key"),
-    "--key-file": ("FILE", "a file with only the key, instead of --key-env"),
-    "--proxy": (
-        "URL",
-        "the proxy in front of the endpoint; variables such as HTTPS_PROXY are ignored",
-    ),
-    "--proxy-auth-env": (
-        "VARIABLE",
-        "the NAME of the variable that holds the proxy's user:password",
-    ),
-    "--proxy-auth-file": ("FILE", "a file with only user:password, instead of --proxy-auth-env"),
-    "--ca-file": ("FILE", "certificates (PEM) to trust instead of the system's"),
-    "--form": (None, "the prompt form (template); default: analyze-rate"),
-    "--judge": ("CARD", "an existing judge card"),
-    "--metric": (
-        "[ASPECT=]COLUMN",
-        "a column with the scores of a judge or metric; repeat it for more",
-    ),
-    "--recorded": ("FILE", "a file with a judge's replies about the texts"),
-    "--reply": ("COLUMN", "the column with the replies in the file of --recorded"),
-    "--max-usd": ("US$", "the most that the study may cost in total"),
-}
-COST_OPTIONS: Final[Options] = {
-    "--price": (("IN", "OUT"), "US$ per million tokens of prompts, and of replies"),
-    "--draws": (None, "replies to request for each question; default: 1"),
-}
-REPEATED: Final = ("source", "references", "scale", "rating", "define", "judge", "metric", "human")
-KINDS: Final[Mapping[str, Mapping[str, Any]]] = {
-    **{f"--{name}": {"action": "append", "default": []} for name in (*REPEATED, "require")},
-    **{f"--{name}": {"nargs": 2, "default": []} for name in ("texts", "systems")},
-    **{f"--{name}": {"action": "store_true"} for name in ("mean", "planned", "json")},
-    **{f"--{name}": {"type": Path} for name in ("recorded", "html", "write")},
-    "--provider": {"choices": PROVIDERS},
-    "--price": {"nargs": 2, "type": float},
-    "--draws": {"type": int},
-}
-"""Option -> further arguments for its parser; without any it takes one text."""
 YES = {"", "y", "yes"}
-
-
-# --- the command -----------------------------------------------------------------------------
-
-
-def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `init` to a parser's subcommands; it sets `act`."""
-    parser = commands.add_parser(
-        "init",
-        help="create a study from your texts and ratings",
-        description="Read the header of a CSV, TSV, JSONL or Parquet file, guess what its columns "
-        "contain, ask about the rest, and write a study's cards (YAML files). No file is "
-        "overwritten.",
-    )
-    parser.add_argument("file", type=Path, nargs="?", help="the table, one row per text")
-    parser.add_argument("--study", help="the study's name; default: the file's name")
-    table = parser.add_argument_group("the table's columns (guessed if you do not name them)")
-    judge = parser.add_argument_group("judges; default: metrics and controls only")
-    add_options(table, TABLE_OPTIONS)
-    add_options(judge, JUDGE_OPTIONS)
-    add_options(table, RATING_OPTIONS)
-    add_options(judge, COST_OPTIONS)
-    for name in ("--licence", "--citation"):
-        about = f"the {name[2:]} of the data, for the report"
-        parser.add_argument(name, default=cards.NOT_STATED, help=about)
-    parser.add_argument(
-        "--yes", action="store_true", help="ask no questions: use the options, and guess the rest"
-    )
-    parser.set_defaults(act=init)
-
-
-def add_options(group: "argparse._ActionsContainer", options: Options) -> None:
-    """Add options to a parser or a group of options."""
-    for flag, (metavar, about) in options.items():
-        named: dict[str, Any] = {"metavar": metavar} if metavar else {}
-        group.add_argument(flag, help=about, **named, **KINDS.get(flag, {}))
 
 
 def init(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from judgescope.cli.commands import NOT_STATED
 from judgescope.cli.init.endpoint import Endpoint
 from judgescope.cli.init.guess import Guess, columns_of
 from judgescope.cli.init.tables import Scale, Table
@@ -26,7 +27,6 @@ from judgescope.schema.loading import Cards, write_new_card
 CONFIG = Path("config")
 STUDIES = "studies"
 RESULTS = Path("results")
-NOT_STATED = "not stated"
 TAKEN = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
 Card = dict[str, Any]

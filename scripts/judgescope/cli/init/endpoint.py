@@ -18,11 +18,6 @@ from judgescope.schema.loading import load_yaml
 VARIABLE = re.compile(r"[A-Za-z_]\w*")
 MARKED = re.compile(r"(sk|hf|gsk|xai)[-_].{8,}")
 """A part of an address or a name that may be a key: it has a provider's prefix."""
-PROVIDERS = (
-    *("openai", "openai-reasoning", "azure", "azure-token", "anthropic", "gemini", "openrouter"),
-    *("ollama", "vllm", "llama-cpp"),
-)
-"""Model cards that judgescope includes, one for each way to access a provider."""
 SOURCES: Final = (
     ("api_key_env", "api_key_file", "token_command"),
     ("proxy_auth_env", "proxy_auth_file"),

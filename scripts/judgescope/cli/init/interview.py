@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from judgescope.cli.commands import PROVIDERS
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
-from judgescope.cli.init.endpoint import ACCESS, PROVIDERS, Endpoint, address, model_name, provided
+from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
 from judgescope.cli.init.tables import Table
 from judgescope.cli.terminal import plain

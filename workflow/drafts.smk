@@ -16,7 +16,7 @@ import os
 
 from judgescope.plan.drafts import draft_spec, drafts_of
 from judgescope.plan.specs.study import key_sources
-from judgescope.plan.workflow import check_vllm
+from judgescope.plan.workflow import check_interpreters
 
 with refusing():
     DRAFTS = {draft.file: draft for draft in drafts_of(PLAN, SOURCE)}
@@ -31,7 +31,7 @@ onstart:
             for key in key_sources(PLAN, [DRAFTER]):
                 key.check()
             if not CONDA:
-                check_vllm({DRAFTER: PLAN.models[DRAFTER]}, os.environ)
+                check_interpreters({DRAFTER: PLAN.models[DRAFTER]}, os.environ)
 
 
 rule drafts:

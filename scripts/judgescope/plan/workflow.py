@@ -27,8 +27,7 @@ from judgescope.plan.inputs import data_files, read_all
 from judgescope.plan.loading import load_plan
 from judgescope.plan.preflight import verified
 from judgescope.plan.specs import study
-from judgescope.plan.study import Plan
-from judgescope.schema.cards import LlamaModel, Model
+from judgescope.schema.cards import TRAINED, LlamaModel, Model, VllmModel
 from judgescope.schema.loading import load_yaml
 
 DEMO = "config/config.yaml"
@@ -95,29 +94,18 @@ def export_places(*, conda: bool) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def check_interpreters(plan: Plan, environ: Mapping[str, str]) -> None:
-    """Check that there is an environment for vLLM models, and for a model that is trained.
+def check_interpreters(models: Mapping[str, Model], environ: Mapping[str, str]) -> None:
+    """Check that what the models need is installed: vLLM, what trains a judge, llama.cpp's binding.
 
-    `environ` has the paths of their interpreters.
+    `environ` has the paths of the interpreters of other environments.
     """
-    check_vllm(plan.models, environ)
-    if plan.taught:
-        where = f"models/{plan.student[1].model}.yaml, key adapter"
-        _check(environ, "for training", where, "train")
-
-
-def check_binding(models: Mapping[str, Model]) -> None:
-    """Check that the binding of llama.cpp is installed if a model needs it."""
-    for model in models.values():
+    for name, model in models.items():
         if isinstance(model, LlamaModel):
             llama.check_binding(model)
-
-
-def check_vllm(models: Mapping[str, Model], environ: Mapping[str, str]) -> None:
-    """Check that an environment with vLLM is installed if a model needs it."""
-    needs = [name for name, model in models.items() if model.engine == "vllm"]
-    if needs:
-        _check(environ, "with vLLM", f"models/{needs[0]}.yaml, key engine", "vllm")
+        if isinstance(model, VllmModel):
+            _check(environ, "with vLLM", f"models/{name}.yaml, key engine", "vllm")
+            if model.adapter == TRAINED:
+                _check(environ, "for training", f"models/{name}.yaml, key adapter", "train")
 
 
 def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> None:
@@ -143,8 +131,7 @@ def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
             for key in study.key_sources(jobs.plan, jobs.plan.models):
                 key.check()
         if not conda:
-            check_interpreters(jobs.plan, os.environ)
-            check_binding(jobs.plan.models)
+            check_interpreters(jobs.plan.models, os.environ)
         read_all(jobs.plan)
 
 

@@ -16,6 +16,7 @@ from judgescope.core.paths import HOME, Paths
 from judgescope.plan.dag import Dag
 from judgescope.plan.jobs import read_spec
 from judgescope.plan.workflow import (
+    check_interpreters,
     command,
     guard,
     let_card_decide,
@@ -25,6 +26,7 @@ from judgescope.plan.workflow import (
     spec_params,
     title_label,
 )
+from judgescope.schema.cards import TRAINED, LlamaModel, VllmModel
 
 DEMO = HOME / "config" / "config.yaml"
 
@@ -142,6 +144,26 @@ def test_the_guard_checks_files_and_interpreters(
     monkeypatch.setattr("judgescope.plan.workflow.verified", _refuses)
     with pytest.raises(WorkflowError, match="changed"):
         guard(demo, conda=True, sends=True)
+
+
+def test_every_model_has_what_it_needs_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = LlamaModel(model="gguf", engine="llama", path="a.gguf")
+    student = VllmModel(model="student", engine="vllm", name="a/b", adapter=TRAINED)
+    installed = tmp_path / "python"
+    installed.touch(0o755)
+    bound: list[LlamaModel] = []
+    monkeypatch.setattr("judgescope.engines.llama.check_binding", bound.append)
+    python = {"JUDGESCOPE_PYTHON_VLLM": "/nowhere", "JUDGESCOPE_PYTHON_TRAIN": "/nowhere"}
+    with pytest.raises(UserError, match="the environment with vLLM") as vllm:
+        check_interpreters({"gguf": served, "student": student}, python)
+    assert vllm.value.where == "models/student.yaml, key engine" and bound == [served]
+    python["JUDGESCOPE_PYTHON_VLLM"] = str(installed)
+    with pytest.raises(UserError, match="the environment for training") as training:
+        check_interpreters({"student": student}, python)
+    assert training.value.where == "models/student.yaml, key adapter"
+    check_interpreters({"student": student}, python | {"JUDGESCOPE_PYTHON_TRAIN": str(installed)})
 
 
 def _refuses(spec: Any) -> None:

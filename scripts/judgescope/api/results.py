@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 
 from judgescope.core.errors import UserError
+from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import Paths
 from judgescope.methods.registry import METHODS
 from judgescope.schema.tables import RESULT_COLUMNS, SCHEMAS, TEXT, frame_of, read_table
@@ -42,7 +43,7 @@ class Results:
             known = "that this study did not compute" if name in METHODS else "by this name"
             raise AttributeError(
                 f"{str(self._folder)!r} has no table {known}: {name!r}; "
-                f"tables: {', '.join(self.tables)}; also: scores, judgments()"
+                f"tables: {', '.join(self.tables)}; also: scores, ratings, judgments()"
             )
         if name not in self._frames:
             table = read_table("results", self._paths.table(name))
@@ -65,7 +66,7 @@ class Results:
         return (
             f"<judgescope results {str(self._folder)!r}\n"
             f"  datasets: {', '.join(self.datasets)}\n  tables (rows): {sizes}\n"
-            "  also: scores, judgments(texts=False)>"
+            "  also: scores, ratings, judgments(texts=False)>"
         )
 
     @property
@@ -75,6 +76,28 @@ class Results:
             names = [self._paths.collected(dataset, "scores") for dataset in self.datasets]
             self._frames["scores"] = _joined("scores", (read_table("scores", n) for n in names))
         return self._frames["scores"]
+
+    @property
+    def ratings(self) -> pd.DataFrame:
+        """People's ratings and choices: a row per text (or pair of texts), aspect and rater.
+
+        `item` and `system` are those of the text. Values are as in the data, also on a scale whose
+        lowest value is the best.
+        """
+        if "ratings" not in self._frames:
+            rated = [
+                frame_of(read_table("ratings", self._paths.ratings(dataset))).merge(
+                    self._systems(dataset), how="left", on="target", validate="many_to_one"
+                )
+                for dataset in self.datasets
+            ]
+            self._frames["ratings"] = pd.concat(rated, ignore_index=True)
+        return self._frames["ratings"]
+
+    def _systems(self, dataset: str) -> pd.DataFrame:
+        """Return target, item and system of every text that a system wrote."""
+        path = self._paths.targets(dataset, SYSTEMS)
+        return frame_of(read_table("targets", path, ["target", "item", "system"]))
 
     def judgments(self, *, texts: bool = False) -> pd.DataFrame:
         """Return every judgment: a row per judge, text (or pair), aspect and draw.

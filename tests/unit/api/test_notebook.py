@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -25,11 +26,20 @@ def test_the_code_of_the_page_runs(
 ) -> None:
     monkeypatch.chdir(demo)
     blocks = FENCE.findall((HOME / "docs" / "notebook.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 6 and len(blocks[3].splitlines()) > 5
-    run(blocks, "notebook.md")
+    assert len(blocks) == 7 and len(blocks[4].splitlines()) > 5
+    variables = run(blocks, "notebook.md")
     printed = capsys.readouterr().out
     for part in ("agreement (", "rouge-1", "kendall_b", "n_tied=", "D_exact"):
         assert part in printed, part
+    table: Any = variables["results"].agreement  # type: ignore[attr-defined]
+    [reported] = table.query(
+        "dataset == 'demo-news' and judge == 'rules' and aspect == 'fluency' "
+        "and statistic == 'normal_scores'"
+    ).to_dict("records")
+    recomputed: Any = variables["recomputed"]
+    number = recomputed.loc[("normal_scores", "within_source")]
+    for name in ("value", "ci_low", "ci_high", "n"):
+        assert number[name] == pytest.approx(reported[name], abs=1e-12), name
 
 
 @pytest.mark.slow

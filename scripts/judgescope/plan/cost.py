@@ -27,7 +27,7 @@ from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
 from judgescope.plan.loading import load_plan
-from judgescope.plan.notices import asked_once, too_few, unjudged, unordered
+from judgescope.plan.notices import asked_once, too_few, unjudged, unordered, without_data
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.specs.judging import adapter_folder, ask
 from judgescope.plan.specs.study import key_sources
@@ -377,7 +377,7 @@ def check(spec: CheckSpec) -> None:
     engines = sorted(set(covered["judges"].values()))
     print(f"  {len(covered['judges'])} judges ({', '.join(engines)})")
     plan = load_plan(spec.config, HOME, source=spec.source)
-    for line in (*unjudged(plan), *unordered(plan), *asked_once(plan)):
+    for line in (*without_data(plan), *unjudged(plan), *unordered(plan), *asked_once(plan)):
         print(f"  {line}")
     for name in plan.datasets:
         if name not in spec.unfetched:

@@ -13,7 +13,7 @@ from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.controls import build
 from judgescope.plan.checks.judges import check_judge
 from judgescope.plan.generators import addition
-from judgescope.plan.notices import unordered
+from judgescope.plan.notices import unordered, without_data
 from judgescope.plan.specs import results
 from judgescope.schema.cards import ControlModel, Dataset, Judge, OpenAIModel, RecordedModel, Scale
 from study import Study
@@ -188,6 +188,21 @@ def test_an_attack_names_the_best_label(tmp_path: Path, monkeypatch: pytest.Monk
     )
     study.write()
     assert "pass" in addition(study.plan(), "demo-answers", "claimed-verdict", "attack").text
+
+
+def test_a_named_method_without_its_data_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path, study="s", aspects=[], judges=["random"], perturbations=[])
+    lines = [*without_data(study.plan(methods=["agreement", "labels", "pairwise"]))]
+    assert [line.partition(" has ")[0] for line in lines] == [
+        "warning: the method labels",
+        "warning: the method pairwise",
+    ]
+    assert lines[0].endswith("nothing to compute: it needs an aspect with labels")
+    study.change("datasets", "demo-answers", dataset="ours")
+    assert not [*without_data(study.plan(datasets=["ours"], methods=["labels"]))]
 
 
 def test_methods_that_compare_values_leave_labels_without_an_order_out_and_say_so(

@@ -97,9 +97,9 @@ def agreement(
     sources, systems = _codes(source, x.size, "source"), _systems(system, x.size)
     _check_lengths(judge=x.size, human=y.size, source=sources.size, system=systems.size)
     weights = _deletions(sources)
-    found = correlations(x, y, sources, systems, weights=weights)
+    results = correlations(x, y, sources, systems, weights=weights)
     within = within_sources(x, y, sources, len(weights))
-    estimates: dict[tuple[str, str], Estimate] = {key: one.estimate for key, one in found.items()}
+    estimates: dict[tuple[str, str], Estimate] = {key: one.estimate for key, one in results.items()}
     estimates[STATISTIC, "within_source"] = within.estimate
     return _frame(estimates, ["statistic", "level"])
 

@@ -173,6 +173,6 @@ def _signatures(pairs: DataFrame) -> Iterator[str]:
                 differing.setdefault(key, {})[values] = None
     if not differing:
         yield "signatures: the same on both sides"
-    for key, found in differing.items():
-        more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
-        yield plain(f"signatures differ in {key}: {'; '.join([*found][:3])}{more}")
+    for key, pairs in differing.items():
+        more = f"; and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+        yield plain(f"signatures differ in {key}: {'; '.join([*pairs][:3])}{more}")

@@ -77,15 +77,15 @@ def _absent(card: Published) -> set[str]:
 
 def _cards(names: Sequence[str]) -> Iterator[tuple[str, Published]]:
     """Yield the id and content of cards with public files: all of them, or those named."""
-    found = set()
+    known = set()
     for kind in KINDS:
         folders = [base / "config" / FOLDERS[kind] for base in (Path(), HOME)]
         paths = {path.stem: path for folder in reversed(folders) for path in folder.glob("*.yaml")}
         for name in sorted({*paths}.intersection(names) if names else paths):
             card = read_card(kind, paths[name])
             if isinstance(card, Published):
-                found.add(name)
+                known.add(name)
                 yield name, card
-    if unknown := set(names) - found:
+    if unknown := set(names) - known:
         allowed = [name for name, _ in _cards([])]
         raise UserError("unknown card", where="data", got=min(unknown), allowed=allowed)

@@ -73,17 +73,17 @@ def assigned(
         check_free(column, named, "the ratings")
     for column in scored:
         check_free(column, {**named, "ratings": rated}, flag)
-    found = table.guessed(named, [*rated, *scored])
-    free = found.without([*rated, *scored])
+    guessed = table.guessed(named, [*rated, *scored])
+    free = guessed.without([*rated, *scored])
     ratings = ratings or free.ratings
-    judges = {judge: free.judges.get(judge, {}) for judge in found.judges if more or not parts}
+    judges = {judge: free.judges.get(judge, {}) for judge in guessed.judges if more or not parts}
     for aspect, column in parts:
         check_known({aspect} - {EVERY}, ratings, UNRATED, where=flag)
         new = judges_of([column], ratings) if aspect == EVERY else {slug(column): {aspect: column}}
         for judge, of in new.items():
             judges[judge] = judges.get(judge, {}) | of
     judges = {judge: of for judge, of in judges.items() if of}
-    return replace(found, ratings=dict(ratings), judges=judges, means=found.means and not rated)
+    return replace(guessed, ratings=dict(ratings), judges=judges, means=guessed.means and not rated)
 
 
 def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
@@ -147,12 +147,12 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
         what, todo = "cannot tell which column has the judge's replies", "name it: --reply COLUMN"
         raise UserError(what, where=str(file), allowed=table.columns, todo=todo)
     check_known([reply], table.columns, NO_COLUMN, where="--reply")
-    found = guess(table.rows, {"ratings": [reply]})
+    roles = guess(table.rows, {"ratings": [reply]})
     text, system, item = (
-        mine if (mine := getattr(columns, role)) in table.columns else mine and getattr(found, role)
+        mine if (mine := getattr(columns, role)) in table.columns else mine and getattr(roles, role)
         for role in ("text", "system", "item")
     )
-    source = columns.source if set(columns.source) <= set(table.columns) else found.source
+    source = columns.source if set(columns.source) <= set(table.columns) else roles.source
     if item is None and text is None:
         raise UserError(
             "no column identifies the text that a reply is about",

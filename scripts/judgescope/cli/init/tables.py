@@ -194,24 +194,24 @@ class Table:
         if self.pairs is None:
             return guess(self.rows, {**named, "ratings": taken}, self.aspects)
         free = [column for column in self.pairs.choices if column not in taken]
-        found = guess(self.rows, {**named, "ratings": [*taken, *free]})
+        guessed = guess(self.rows, {**named, "ratings": [*taken, *free]})
         scored = [column for column in free if is_judge(column)]
         ratings: dict[str, list[str]] = {}
         for column in free:
             if column not in scored:
                 ratings.setdefault(_aspect(column, self.aspects), []).append(column)
         judges = judges_of(scored, ratings)
-        return replace(found, ratings=ratings, judges=judges, choice_words=self.pairs.words)
+        return replace(guessed, ratings=ratings, judges=judges, choice_words=self.pairs.words)
 
     def labels_of(self, columns: Guess, stated: Collection[str]) -> dict[str, Label]:
         """Return aspect -> its two labels, if people gave labels and no scale is `stated`."""
-        found = {
+        labels = {
             aspect: next((self.labels[c] for c in group if c in self.labels), FAIL_PASS)
             for aspect, group in columns.ratings.items()
             if not columns.compared and aspect not in stated and self._zeros_and_ones(group)
         }
-        alike = len({*found.values()}) == 1  # a judge's card has one translation of 0 and 1
-        return found if alike else dict.fromkeys(found, FAIL_PASS)
+        alike = len({*labels.values()}) == 1  # a judge's card has one translation of 0 and 1
+        return labels if alike else dict.fromkeys(labels, FAIL_PASS)
 
     def _zeros_and_ones(self, columns: Iterable[str]) -> bool:
         return {*self.values(columns)} == {0.0, 1.0}
@@ -373,7 +373,7 @@ def pairs_of(
                 words.setdefault(code, {})[word] = None
             elif code is not None and column not in by_system:
                 by_system.append(column)
-    listed = {code: [*found] for code, found in words.items()}
+    listed = {code: [*each] for code, each in words.items()}
     return Pairs(texts, systems, read, listed, by_system)
 
 
@@ -384,7 +384,7 @@ def choices_of_nothing(rows: Sequence[Row], columns: Sequence[str]) -> list[str]
 
 def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
     """Return pairs of columns whose names differ only by side, with their common words."""
-    found: dict[tuple[str, ...], dict[int, str]] = {}
+    by_stem: dict[tuple[str, ...], dict[int, str]] = {}
     for column in columns:
         words = words_of(column)
         for number, sides in enumerate(SIDES):
@@ -392,8 +392,8 @@ def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
                 if side in words:
                     at = words.index(side)
                     stem = (str(number), str(at), *words[:at], *words[at + 1 :])
-                    found.setdefault(stem, {}).setdefault(place, column)
-    return [([*stem[2:]], [two[0], two[1]]) for stem, two in found.items() if len(two) == 2]
+                    by_stem.setdefault(stem, {}).setdefault(place, column)
+    return [([*stem[2:]], [two[0], two[1]]) for stem, two in by_stem.items() if len(two) == 2]
 
 
 def _like_texts(rows: Sequence[Row], column: str) -> bool:
@@ -438,8 +438,8 @@ def _meaning(word: str, texts: Sequence[str], systems: Sequence[str]) -> int | N
         return None
     if TIES.intersection(words):
         return TIE
-    found = {place for sides in SIDES for place, side in enumerate(sides) if side in words}
-    return FIRST + found.pop() if len(found) == 1 else None
+    named = {place for sides in SIDES for place, side in enumerate(sides) if side in words}
+    return FIRST + named.pop() if len(named) == 1 else None
 
 
 # --- long tables (one row per rating) ----------------------------------------------------------

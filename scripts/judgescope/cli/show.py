@@ -11,7 +11,9 @@ from judgescope.cli.context import results_folder
 from judgescope.cli.summary import summary
 from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError, check_known
+from judgescope.report.cells import FLAT
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
+from judgescope.statistics.resampling import NO_WIDTH
 from judgescope.statistics.result import NO_AGREEMENT
 
 Filters = Mapping[str, Sequence[str]]
@@ -114,10 +116,14 @@ def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: b
 
 
 def numbers(rows: DataFrame, suffix: str = "") -> list[Series]:
-    """Return the values, their intervals and their n, of columns with a suffix."""
+    """Return the values, their intervals and their n, of columns with a suffix.
+
+    An interval of no width that the note names is marked ° as in the report.
+    """
     value, low, high, n = (rows[f"{name}{suffix}"] for name in ("value", "ci_low", "ci_high", "n"))
     text, start, end = (column.map("{:.4g}".format) for column in (value, low, high))
-    interval = ("[" + start + ", " + end + "]").where(low.notna() & high.notna())
+    flat = rows[f"note{suffix}"].fillna("").map(lambda note: FLAT if NO_WIDTH in note else "")
+    interval = ("[" + start + ", " + end + "]" + flat).where(low.notna() & high.notna())
     return [text.where(value.notna(), "-"), interval, n]
 
 

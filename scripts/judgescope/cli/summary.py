@@ -23,9 +23,11 @@ from judgescope.methods.measures import POOLED, WITHIN_SOURCE
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
 from judgescope.plan.study import Plan
+from judgescope.report.cells import FLAT
 from judgescope.report.rows import NO_ROWS, Row, Rows
 from judgescope.schema.tables import read_table
 from judgescope.statistics.comparison import sources_needed
+from judgescope.statistics.resampling import NO_WIDTH
 from judgescope.statistics.verdict import Outcome
 
 HEADINGS = {
@@ -189,7 +191,8 @@ def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
 
 
 def _with_interval(row: Row) -> str:
-    interval = "" if row.ci_low is None else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]"
+    flat = FLAT if NO_WIDTH in row.note else ""
+    interval = "" if row.ci_low is None else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]{flat}"
     return f"{row.value:.2f}{interval}"
 
 

@@ -50,6 +50,12 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
     ]
 
 
+def test_an_interval_without_width_has_the_sign_of_the_report() -> None:
+    flat = row("two", ci_low=0.5, ci_high=0.5, note="no width: all 24 sources are equal")
+    first, second = show([row("one"), flat])[-2:]
+    assert "[0.5, 0.5]°" in second and "°" not in first
+
+
 def test_a_note_that_begins_with_undefined_does_not_say_it_twice() -> None:
     note = "undefined on 2 of 2 aspects: constant judge"
     undefined = row("one", value=None, ci_low=None, ci_high=None, note=note)

@@ -34,6 +34,19 @@ def test_every_table_of_the_demo_is_the_one_in_its_csv_file(results: Results, de
 
 
 @pytest.mark.slow
+def test_every_number_has_n_and_every_estimate_an_interval_or_a_note(results: Results) -> None:
+    for name in results.tables:
+        table = getattr(results, name)
+        assert table["n"].notna().all() and (table["signature"].fillna("") != "").all(), name
+        assert (table.loc[table["value"].isna(), "note"].fillna("") != "").all(), name
+    for name in ("agreement", "discernment", "faults", "perspectives"):
+        table = getattr(results, name)
+        bare = table[table["ci_low"].isna() & (table["note"].fillna("") == "")]
+        kinds = {statistic.partition("_")[0] for statistic in bare["statistic"]}
+        assert kinds <= {"p", "rank", "class"}, name  # class_count
+
+
+@pytest.mark.slow
 def test_scores_and_judgments_are_those_that_the_tables_rest_on(results: Results) -> None:
     scores, judgments = results.scores, results.judgments(texts=True)
     assert set(scores["dataset"]) == set(results.datasets) == set(judgments["dataset"])

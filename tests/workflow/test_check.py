@@ -67,6 +67,7 @@ def test_a_check_needs_no_key_and_says_that_a_run_does(
     told = check(study)
     assert numbers(told, "terse, demo-dialogue")
     assert "before a run:" in told and "models/loop.yaml, key api_key" in told and said in told
+    assert "\n  judges: 1 (openai), and 5 controls\n" in told
     done = study.run()
     assert done.returncode == 1 and said in done.stdout and study.endpoint.asked == []
 

@@ -100,7 +100,8 @@ def report(
     if bare and card.select.original != "none":
         shown = ", ".join(bare[:5])
         problems.append(
-            f"items without a reference, and so without an original: {len(bare)} ({shown})"
+            "items without a reference, and so without an original, which only perturbations need: "
+            f"{len(bare)} ({shown})"
         )
     return IngestReport(
         dataset=card.dataset,

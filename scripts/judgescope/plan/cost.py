@@ -374,8 +374,9 @@ def check(spec: CheckSpec) -> None:
     print(f"study {covered['study']['study']}: all cards and files are in order")
     for dataset, cells in covered["cells"].items():
         print(f"  {dataset:<24}{cells:>6} cells")
-    engines = sorted(set(covered["judges"].values()))
-    print(f"  {len(covered['judges'])} judges ({', '.join(engines)})")
+    engines = [engine for engine in covered["judges"].values() if engine != "control"]
+    controls = len(covered["judges"]) - len(engines)
+    print(f"  judges: {len(engines)} ({', '.join(sorted({*engines}))}), and {controls} controls")
     plan = load_plan(spec.config, HOME, source=spec.source)
     for line in (*without_data(plan), *unjudged(plan), *unordered(plan), *asked_once(plan)):
         print(f"  {line}")

@@ -133,7 +133,8 @@ def test_items_without_references_are_noted(folder: Path) -> None:
     assert ingest(folder, dataset=card).returncode == 0
     report = json.loads((folder / "out" / "report.json").read_text())
     assert report["problems"] == [
-        "items without a reference, and so without an original: 1 (mine-001)"
+        "items without a reference, and so without an original, which only perturbations need: "
+        "1 (mine-001)"
     ]
     assert report["originals"] == 0 and rows(folder, "original", "targets") == []
 

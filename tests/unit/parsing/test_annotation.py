@@ -132,6 +132,7 @@ def test_the_verdict_that_counts(text: str, status: str, value: float | None, ru
         ("Explanation: Bad.\nLocation: a\nSeverity: 1", [("a", "Bad.", 1)]),
         ('Location: "a" and "b"\nExplanation: Bad.', [("a", "Bad.", None), ("b", "Bad.", None)]),
         ("Location: 'the team's win'\nExplanation: x", [("the team's win", "x", None)]),
+        ("Location: 'a'\nExplanation: x", [("a", "x", None)]),
         ('Location: "Yes," he said\nExplanation: x', [('"Yes," he said', "x", None)]),
         ("Location: a\nSeverity: N/A\nExplanation: x", [("a", "x", None)]),
         ('Error 1: "go" should be "goes" (severity 2)', [("go", "X (severity 2)", 2)]),

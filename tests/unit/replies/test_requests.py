@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.prompts import load
+from judgescope.replies import few_shot
 from judgescope.replies.judging import Questions, pairs, rows, shown
 from judgescope.schema.cards import Aspect, Decoding, Judge, OpenAIModel, RatedAspect
 from running import HOME
@@ -96,6 +97,14 @@ def test_pairs_are_of_one_item_by_step_then_id() -> None:
     assert ids("all", *SUBJECTS) == [("a:x", "a:y"), ("a:x", "a:z"), ("a:y", "a:z")]
     chain = [subject("a", name, step) for name, step in (("c", 1), ("b", 2), ("a", 3))]
     assert ids("adjacent", *chain) == [("a:c", "a:b"), ("a:b", "a:a")]
+
+
+def test_a_demonstration_shows_a_value_of_the_scale_or_two_decimals() -> None:
+    text = subject("a", "x")
+    steps, plain = SCALE, RatedAspect(min=0, max=1)
+    assert few_shot.shown(few_shot.Rated(text, 3.5), steps)["rating"] == steps.shown(3)
+    assert few_shot.shown(few_shot.Rated(text, 3.51), steps)["rating"] == steps.shown(4)
+    assert few_shot.shown(few_shot.Rated(text, 1 / 3), plain)["rating"] == plain.shown(0.33)
 
 
 def ask(judge: Judge, scale: RatedAspect = SCALE, subjects: Any = SUBJECTS) -> Questions:

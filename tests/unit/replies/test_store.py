@@ -20,6 +20,7 @@ from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.replies import asking as module
 from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.compaction import forget_errors
+from judgescope.replies.journal import CUT, is_damaged, sealed
 from judgescope.replies.lookup import KeyTable
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Price
@@ -44,6 +45,13 @@ def texts(folder: Path, **wanted: int) -> dict[tuple[int, int], str]:
     asked = {KEYS[int(name[1:])]: draws for name, draws in wanted.items()}
     found = Store(folder, "m").read(asked)
     return {(KEYS.index(key), draw): one.text for (key, draw), one in found.items()}
+
+
+def test_a_changed_line_is_damaged_and_a_cut_or_empty_line_is_not() -> None:
+    line = sealed({"key": KEYS[0], "draw": 0, "reply": "4"})
+    assert not is_damaged(line) and not is_damaged(b"\n")
+    assert is_damaged(line.replace(b"4", b"5", 1))
+    assert not is_damaged(line[:-5]) and not is_damaged(line[:-5] + CUT)
 
 
 def test_what_was_written_is_read_and_nothing_else(tmp_path: Path) -> None:

@@ -27,9 +27,10 @@ from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
 from judgescope.plan.loading import load_plan
-from judgescope.plan.notices import asked_once, too_few, unjudged, unordered, without_data
+from judgescope.plan.notices import asked_once, too_few, unjudged, unordered
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.specs.judging import adapter_folder, ask
+from judgescope.plan.specs.results import without_data
 from judgescope.plan.specs.study import key_sources
 from judgescope.plan.study import Plan
 from judgescope.replies import pricing

@@ -4,27 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from judgescope.methods.registry import METHODS
-from judgescope.plan.specs.results import WHEN
 from judgescope.plan.study import Plan
 from judgescope.statistics.means import tango
 
 MARGIN: Final = 0.05
 """A judge withstands hints that move less than this share of its scores (methods.md 9)."""
-
-NEEDS: Final = {
-    "labels": "an aspect with labels",
-    "votes": "people's choices between two texts, or a judge of the form `compare`",
-    "annotated": "a judge that lists errors",
-}
-"""Condition of a method -> what meets it."""
-
-
-def without_data(plan: Plan) -> Iterator[str]:
-    """Yield a line about each method that the study names and that has nothing to compute."""
-    for name in plan.study.methods:
-        when = METHODS[name].when
-        if when in NEEDS and not WHEN[when](plan):
-            yield f"warning: the method {name} has nothing to compute: it needs {NEEDS[when]}"
 
 
 def unjudged(plan: Plan) -> Iterator[str]:

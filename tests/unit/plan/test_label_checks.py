@@ -13,8 +13,9 @@ from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.controls import build
 from judgescope.plan.checks.judges import check_judge
 from judgescope.plan.generators import addition
-from judgescope.plan.notices import unordered, without_data
+from judgescope.plan.notices import unordered
 from judgescope.plan.specs import results
+from judgescope.plan.specs.results import without_data
 from judgescope.schema.cards import ControlModel, Dataset, Judge, OpenAIModel, RecordedModel, Scale
 from study import Study
 

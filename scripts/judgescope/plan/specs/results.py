@@ -3,7 +3,7 @@
 The declarations of the methods (methods/base.py) determine both.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -43,6 +43,12 @@ WHEN: dict[str, Callable[[Plan], object]] = {
     "always": lambda plan: True,
 }
 """Condition -> whether a study meets it; tables that a study does not name depend on these."""
+NEEDS: Final = {
+    "labels": "an aspect with labels",
+    "votes": "people's choices between two texts, or a judge of the form `compare`",
+    "annotated": "a judge that lists errors",
+}
+"""Condition of a method -> what meets it."""
 
 
 def tables_of(plan: Plan) -> list[str]:
@@ -51,6 +57,14 @@ def tables_of(plan: Plan) -> list[str]:
     for state, holds in WHEN.items():
         found += [name for name, method in METHODS.items() if method.when == state and holds(plan)]
     return list(dict.fromkeys(found))
+
+
+def without_data(plan: Plan) -> Iterator[str]:
+    """Yield a line about each method that the study names and that has nothing to compute."""
+    for name in plan.study.methods:
+        when = METHODS[name].when
+        if when in NEEDS and not WHEN[when](plan):
+            yield f"warning: the method {name} has nothing to compute: it needs {NEEDS[when]}"
 
 
 def datasets_of(plan: Plan, table: str) -> list[str]:

@@ -280,7 +280,7 @@ def discernment(
     `rank_biserial` (from -1 to 1), `mean_drop` (in points) and `p_wilcoxon` of each aspect.
     ValueError: shapes or aspects differ, weights that do not fit, a missing label.
 
-    (Wang et al. 2024), section 3.3; Wilson 2019; Kerby 2014.
+    Wang et al. 2024, section 3.3; Wilson 2019; Kerby 2014.
 
     >>> result = discernment([5, 4, 5, 3, 4, 5], [3, 3, 4, 3, 2, 2])
     >>> result.loc[("", "D_exact"), "value"].round(3).item()
@@ -289,15 +289,7 @@ def discernment(
     [1.0, 1.0]
     """
     _check_indexes(original, perturbed, source)
-    before, after = (
-        pd.DataFrame(_table(v, name), columns=_names(v))
-        for name, v in (("original", original), ("perturbed", perturbed))
-    )
-    if before.shape != after.shape or list(before) != list(after):
-        raise ValueError(
-            f"original has {before.shape[0]} rows of {list(before)}, "
-            f"perturbed {after.shape[0]} of {list(after)}"
-        )
+    before, after = _paired_tables(original, perturbed)
     aspects = [str(name) for name in before]
     if weights is not None and set(weights) != set(aspects):
         raise ValueError(f"weights of {sorted(weights)} for the aspects {aspects}")
@@ -323,6 +315,20 @@ def discernment(
         combined = combined_scores(pairs, tests, checked, method)
         scores = {n: with_tail_note(n, one.estimate, method) for n, one in combined.items()}
     return _frame(rows | {("", name): one for name, one in scores.items()}, ["aspect", "statistic"])
+
+
+def _paired_tables(original: ArrayLike, perturbed: ArrayLike) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the scores of texts and of perturbed texts, by aspect; ValueError if they differ."""
+    before, after = (
+        pd.DataFrame(_table(v, name), columns=_names(v))
+        for name, v in (("original", original), ("perturbed", perturbed))
+    )
+    if before.shape != after.shape or list(before) != list(after):
+        raise ValueError(
+            f"original has {before.shape[0]} rows of {list(before)}, "
+            f"perturbed {after.shape[0]} of {list(after)}"
+        )
+    return before, after
 
 
 def _check_indexes(*values: object) -> None:

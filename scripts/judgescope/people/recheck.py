@@ -183,7 +183,7 @@ class Case(NamedTuple):
         return len(self.texts) == 2
 
     @property
-    def place(self) -> tuple[str, ...]:
+    def labels(self) -> tuple[str, ...]:
         """Return the dataset, aspect, group, set of texts and targets."""
         return (*self[:3], self.texts[0].set, *(text.target for text in self.texts))
 
@@ -410,12 +410,12 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
     pairs: list[Sequence[object]] = []
     texts: list[Sequence[object]] = []
     for case, (judgments, missing) in tally.items():
-        dataset, aspect, _, *place = case.place
+        dataset, aspect, _, *place = case.labels
         levels = [text.level for text in case.texts]
         signs = Counter((judgment > 0) - (judgment < 0) for judgment in judgments)
         same, worse, better = signs[0], signs[-1], signs[1]
         if case.is_pair:
-            pairs.append((*case.place, *levels, better, worse, same, missing))
+            pairs.append((*case.labels, *levels, better, worse, same, missing))
         else:
             steps = sum(map(abs, judgments))
             texts.append((dataset, aspect, *place, *levels, same, worse, better, missing, steps))
@@ -454,7 +454,7 @@ def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
             planned[case] = max(response.voter[1], planned[case])
     return {
         case: Judged(judgments[case], max(0, planned[case] - len(judgments[case])))
-        for case in sorted(judgments, key=lambda case: case.place)
+        for case in sorted(judgments, key=lambda case: case.labels)
     }
 
 

@@ -92,11 +92,15 @@ def in_session(process: int) -> set[int]:
 
 
 def kill_all(process: int) -> None:
-    """Kill a command that began a session, and all that it started, at one moment: kill -9."""
+    """Kill a command that began a session, and all that it started, at one moment: kill -9.
+
+    All are stopped first: none notices that another has been killed, and cleans up.
+    """
     while there := in_session(process):
-        for one in there:
-            with suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for one in there:
+                with suppress(ProcessLookupError):
+                    os.kill(one, number)
 
 
 def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedProcess[str]:

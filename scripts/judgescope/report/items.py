@@ -10,7 +10,6 @@ from functools import cached_property
 from math import fsum
 from typing import Any, NamedTuple
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -190,19 +189,6 @@ class Texts:
                 if target_b is not None:  # the same choice, as a judge in the other order sees it
                     pairs.setdefault((target_b, target), []).append(-value)
         return ratings
-
-
-def scores_of(out: str, dataset: str) -> pd.DataFrame:
-    """Return the scores that judges gave to single texts of a dataset in the results `out`.
-
-    `judged` is the aspect with its criterion, as cells name it.
-    """
-    names = ["judge", "perturbation", "aspect", "criterion", "target", "value", "target_b"]
-    path = f"{out}/collected/{dataset}/scores.parquet"
-    frame = read_table("scores", path, names).to_pandas()
-    frame = frame[frame["target_b"].isna()]
-    named = zip(frame["aspect"], frame["criterion"].fillna(""), strict=True)
-    return frame.assign(judged=[joined(*names) for names in named])
 
 
 def _draws(judgments: str, replies: str) -> Mapping[tuple[object, ...], list[Draw]]:

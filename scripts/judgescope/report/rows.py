@@ -1,4 +1,4 @@
-"""Result tables as DataFrames, and their rows as records."""
+"""Result tables and scores as DataFrames, and rows of result tables as records."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -6,6 +6,9 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import pandas as pd
 import pyarrow as pa
+
+from judgescope.core.cells import joined
+from judgescope.schema.tables import read_table
 
 GROUP = "group "
 """Begins the part of a rank's note that has its letters."""
@@ -195,3 +198,16 @@ class Rows:
 
 
 NO_ROWS = Rows.from_records()
+
+
+def scores_of(out: str, dataset: str) -> pd.DataFrame:
+    """Return the scores that judges gave to single texts of a dataset in the results `out`.
+
+    `judged` is the aspect with its criterion, as cells name it.
+    """
+    names = ["judge", "perturbation", "aspect", "criterion", "target", "value", "target_b"]
+    path = f"{out}/collected/{dataset}/scores.parquet"
+    frame = read_table("scores", path, names).to_pandas()
+    frame = frame[frame["target_b"].isna()]
+    named = zip(frame["aspect"], frame["criterion"].fillna(""), strict=True)
+    return frame.assign(judged=[joined(*names) for names in named])

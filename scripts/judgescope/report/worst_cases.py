@@ -16,9 +16,10 @@ from judgescope.core.cells import DERIVED
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
 from judgescope.report import words
 from judgescope.report.elements import Block, Case, Excerpt, Section, Text
-from judgescope.report.items import Draw, Judged, Target, Texts, scores_of
+from judgescope.report.items import Draw, Judged, Target, Texts
 from judgescope.report.marked import Piece, shortened, states
 from judgescope.report.report import CardReport, Dataset, Judge
+from judgescope.report.rows import scores_of
 from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
 from judgescope.report.spotcheck import DONE
 from judgescope.report.tables import by_dataset

@@ -12,10 +12,10 @@ from judgescope.report.cells import Cell, count_cell, estimate, figures
 from judgescope.report.charts import Distribution, histogram_spec, svg
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Key, Line, Table
 from judgescope.report.headline import PERSON
-from judgescope.report.items import Texts, scores_of
+from judgescope.report.items import Texts
 from judgescope.report.panels import BINS, bins_spec
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Rows
+from judgescope.report.rows import Rows, scores_of
 from judgescope.report.words import LEVELS, SWAYS, count, label, listed, percent, plural
 from judgescope.statistics.registry import STATISTICS, statistic
 

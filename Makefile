@@ -58,7 +58,7 @@ soak: .venv/test ## test endurance: twenty killed runs, 100,000 requests (half a
 	set -o pipefail; JUDGESCOPE_KILLS=20 JUDGESCOPE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/faults/test_storm.py tests/faults/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
 
 # Do the tests notice faults? docs/mutants.md; MUTANTS="--sample 300" draws so many.
-mutants: .venv/measure ## mutation testing: do the tests notice faults? (days)
+mutants: .venv/measure ## mutation testing: do the tests notice faults? (days; a sample of 300: about an hour)
 	$(BIN)/python tests/support/mutating.py $(MUTANTS)
 
 # With the processes that the tests start.

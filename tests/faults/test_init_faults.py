@@ -111,11 +111,18 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
     assert len(Path("data/t.jsonl").read_text().splitlines()) == 12
     if name == "winner":
         return
+    rows[7][-1] = "9"  # row 9 of the file, as the header is row 1; the text begins in row 8
     other = table(",".join(["question", *texts, "rater", name]), rows, "other.csv")
     shutil.rmtree("config")
-    assert (
-        "other.csv" in refused(other, "--scale", "0:3:1") and not Path("data/other.jsonl").exists()
-    )
+    said = refused(other, "--scale", "0:4:1")
+    assert "other.csv, row 8" in said and not Path("data/other.jsonl").exists()
+
+
+def test_a_path_in_an_error_has_no_way_back(here: Path) -> None:
+    lines = [[*line[:3], line[3] if at else 9] for at, line in enumerate(LINES)]
+    file = table("article,model,summary,fluency", lines)
+    said = refused(file, "--scale", "1:5:1")
+    assert "where:   t.csv, row 2" in said and ".." not in said
 
 
 def test_choices_between_systems_without_texts_are_for_an_audit(here: Path) -> None:

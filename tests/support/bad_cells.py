@@ -205,14 +205,18 @@ ROWS: list[Case] = [
     (
         "two scores of one text",
         recorded(scored(), scored(score=3)),
-        ["two recorded rows describe the same text", "scores.jsonl:1 and", "scores.jsonl:2"],
+        [
+            "two recorded rows describe the same text",
+            "scores.jsonl, row 1 and",
+            "scores.jsonl, row 2",
+        ],
     ),
     (
         "scores of ids that only look alike",
         recorded(scored("A!"), scored("b.")),
         [
             "no recorded row matches",
-            "scores.jsonl:1",
+            "scores.jsonl, row 1",
             "recalled, aspect clarity",
             "'A!'",
             "item 'a'",
@@ -222,46 +226,46 @@ ROWS: list[Case] = [
         (
             f"a score in words: {cell}",
             recorded(scored(), scored("b", score=cell)),
-            ["a recorded score is not a number", "scores.jsonl:2", f"got:     '{cell}'"],
+            ["a recorded score is not a number", "scores.jsonl, row 2", f"got:     '{cell}'"],
         )
         for cell in ("4,5", "80%", "NaN", "Infinity")
     ),
     (
         "scores in a column of a near name",
         recorded({"id": "a", "by": "x", "scores": 4}),
-        ["no such column or key: `score`", "scores.jsonl:1", "nearest: scores"],
+        ["no such column or key: `score`", "scores.jsonl, row 1", "nearest: scores"],
     ),
     (
         "scores without a system",
         recorded({"id": "a", "score": 4}),
-        ["no such column or key: `by`", "scores.jsonl:1"],
+        ["no such column or key: `by`", "scores.jsonl, row 1"],
     ),
     (
         "a score that is an object",
         recorded(scored(score={"n": 4})),
-        ["neither a string nor a number", "scores.jsonl:1"],
+        ["neither a string nor a number", "scores.jsonl, row 1"],
     ),
     (
         "a score that is a truth value",
         recorded(scored(score=True)),
-        ["neither a string nor a number", "scores.jsonl:1", "True"],
+        ["neither a string nor a number", "scores.jsonl, row 1", "True"],
     ),
     (
         "a score in a list in a list",
         recorded(scored(score=[[4]])),
-        ["neither a string nor a number", "scores.jsonl:1"],
+        ["neither a string nor a number", "scores.jsonl, row 1"],
     ),
     (
         "a row that fits two targets",
         recorded({"id": "a", "score": 4}, rows={"item": "id", "scores": {"clarity": "score"}}),
-        ["matches two targets", "scores.jsonl:1", "a:x and a:y"],
+        ["matches two targets", "scores.jsonl, row 1", "a:x and a:y"],
     ),
     (
         "texts in no column of scores",
         recorded(
             {"out": "What x wrote.", "score": 4}, rows={"text": "text", "scores": {"*": "score"}}
         ),
-        ["no such column or key: `text`", "scores.jsonl:1", "out"],
+        ["no such column or key: `text`", "scores.jsonl, row 1", "out"],
     ),
     (
         "scores of another dataset",

@@ -63,7 +63,8 @@ def test_a_lenient_judge_is_said_to_let_bad_answers_through_before_anything_else
     assert (rows["tnr"]["value"], rows["tnr"]["n"], rows["tpr"]["value"]) == (0.6, 20, 1.0)
     page = first_page(recorded)
     sentence = (
-        "demo-lenient lets 40 % of bad texts through (Correctness: “pass” where people say “fail”)"
+        "demo-lenient lets 40 % of bad texts through "
+        "(Correctness: “pass” where the authors' plan says “fail”)"
     )
     assert sentence in page
     start = page.index("Each cell shows the verdict")

@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -72,7 +73,7 @@ def resolve(
         )
     if FIELD.search(name):
         return _matches(base, name) or _no_match(base, name, where, todo)
-    path = base / name
+    path = plain(base / name)
     if os.path.isdir(path):
         raise UserError("this is a folder, not a file", where=where, got=str(path), todo=todo)
     if not os.path.isfile(path):  # unlike Path, it returns False for impossible names, too
@@ -109,6 +110,14 @@ def absolute(path: str, folder: Path, data: Path) -> str:
     return os.path.abspath((folder if relative == path else data) / relative)
 
 
+def plain(path: Path) -> Path:
+    """Return a path without `..`, unless a link makes that another file."""
+    short = Path(os.path.normpath(path))
+    with suppress(ValueError):  # no file has such a name
+        return short if os.path.realpath(short) == os.path.realpath(path) else path
+    return path
+
+
 def _absent(path: Path, where: str, todo: str) -> UserError:
     """Return the error for a missing file or folder, with what exists in its place."""
     while not os.path.isdir(path.parent):
@@ -140,7 +149,7 @@ def _fixed(base: Path, text: str) -> tuple[Path, str]:
     """Return the folder before the first field of a pattern, and the rest of the pattern."""
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
-    return base.joinpath(*parts[:first]), "/".join(parts[first:])
+    return plain(base.joinpath(*parts[:first])), "/".join(parts[first:])
 
 
 def _matches(base: Path, text: str) -> RoleFiles:

@@ -286,7 +286,7 @@ class RecordedEngine:
         }
         distinct = {problem: list(dict.fromkeys(names)) for problem, names in unmatched.items()}
         return [
-            f"{self.card.model}: {problem}: {len(names)}, first {', '.join(names[:MAX_NAMED])}"
+            f"{self.card.model}: {problem}: {len(names)}, first {'; '.join(names[:MAX_NAMED])}"
             for problem, names in distinct.items()
             if names
         ]
@@ -324,7 +324,7 @@ class RecordedEngine:
         return UserError(
             f"no matching recorded row has a {kind} for this aspect",
             where=f"models/{self.card.model}.yaml, key rows.{key}; judge {judge}, aspect {aspect}; "
-            f"first row {row.where}",
+            f"first: {row.where}",
             got=names.reply or columns,
             todo=f"name the column with its {kind}s, or remove the aspect from `aspects` in the "
             "judge's card",
@@ -428,7 +428,7 @@ class RecordedEngine:
         for path, fields in resolve(self.card.files, role, self.folder, self.data):
             by_judge = self.card.kind == "alttest"
             for number, cells in annotations(path) if by_judge else read_rows(path, self.card.kind):
-                where = f"{path}:{number}"
+                where = f"{path}, row {number}"
                 if names.lists:
                     for entry in entries(cells, self.dataset, where):
                         yield Row(f"{where} {entry[ENTRY]}", entry, fields)

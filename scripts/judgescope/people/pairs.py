@@ -325,7 +325,7 @@ def _expected(path: Path) -> dict[Cell, int]:
         if perturbation is None or aspect is None or value not in ("", "0", "1"):
             raise UserError(
                 "a row needs a perturbation, an aspect and an expected value: 1, 0 or empty",
-                where=f"{path}:{number}",
+                where=f"{path}, row {number}",
                 got=value,
                 allowed="the columns perturbation, aspect, expected",
             )

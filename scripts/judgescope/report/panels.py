@@ -255,7 +255,8 @@ class Forest:
     `people` is a line, `band` what the controls span.
     """
 
-    title: str
+    titles: Sequence[str]
+    """The lines of its title; all panels have as many."""
     points: Sequence[Row | None]
     people: float | None = None
     band: tuple[float, float] | None = None
@@ -273,17 +274,20 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
     canvas = Canvas()
     columns = min(FORESTS, len(panels))
     wide, edge = (FOREST_WIDE - FOREST_LEFT) / columns, 2 * EDGE
-    tall = len(names) * FOREST_LINE + FOREST_HEAD + FOREST_FOOT
+    head = FOREST_HEAD + FOREST_LINE * (len(panels[0].titles) - 1)
+    tall = len(names) * FOREST_LINE + head + FOREST_FOOT
     for number, panel in enumerate(panels):
         down, column = divmod(number, columns)
-        top = down * tall + FOREST_HEAD
+        top = down * tall + head
         bottom = top + len(names) * FOREST_LINE
         left = FOREST_LEFT + column * wide + edge
 
         def x_of(value: float, left: float = left) -> float:
             return left + scale.share(value) * (wide - 2 * edge)
 
-        canvas.add("title", left, top - 12, text=cut(panel.title, int(wide / 7.5), 0))
+        for line, title in enumerate(panel.titles):
+            at = down * tall + FOREST_HEAD - 12 + line * FOREST_LINE
+            canvas.add("title", left, at, text=cut(title, int(wide / 7.5), 0))
         for value, text in scale.ticks:
             canvas.add("number", x_of(value), bottom + 10, text=text)
         canvas.add("grid", x_of(0), top, y2=bottom)

@@ -1,6 +1,6 @@
 """The data of the report: the study's spec, its result tables, counts of each dataset."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -166,6 +166,11 @@ class Report:
     def names(self) -> dict[str, str]:
         """Return dataset -> its name."""
         return {dataset.id: dataset.name for dataset in self.datasets}
+
+    def raters(self, names: Iterable[str]) -> str:
+        """Return who rated the texts of these datasets."""
+        planned = {self.spec.datasets[name].ratings == "planned" for name in names}
+        return " or ".join("the authors' plan" if one else "people" for one in sorted(planned))
 
     @cached_property
     def judges(self) -> list[Judge]:

@@ -297,7 +297,7 @@ def test_rows_are_joined_by_target_and_those_of_other_datasets_left_out(tmp_path
     engine = recorded(tmp_path)
     assert said(engine) == ["1", "2"]
     path = tmp_path / "rows.jsonl"
-    assert engine.notices == [f"it: recorded rows that match no text: 1, first {path}:4"]
+    assert engine.notices == [f"it: recorded rows that match no text: 1, first {path}, row 4"]
 
 
 def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None
     assert said(engine) == ["1", "no_recorded_row"]
     path = tmp_path / "rows.jsonl"
     notice = engine.notices[-1]
-    assert "text differs" in notice and notice.endswith(f": 1, first {path}:3")
+    assert "text differs" in notice and notice.endswith(f": 1, first {path}, row 3")
 
 
 @pytest.mark.parametrize(

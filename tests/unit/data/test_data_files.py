@@ -37,6 +37,19 @@ def test_a_path_is_relative_to_the_card_or_the_data_folder_or_absolute(tmp_path:
     assert found["d"][0][0].samefile(tmp_path / "x.csv")
 
 
+def test_a_path_has_no_way_back_unless_a_link_makes_it_another_file(tmp_path: Path) -> None:
+    cards, away = tmp_path / "config", tmp_path / "away" / "cards"
+    for folder in (cards, away):
+        folder.mkdir(parents=True)
+        jsonl(folder.parent / "rows.jsonl", [{"from": folder.name}])
+    (tmp_path / "linked").symlink_to(away)
+    files = {"data": "../rows.jsonl", "any": "../{name}.jsonl"}
+    for role in files:
+        assert resolve(files, role, cards, tmp_path)[0][0] == tmp_path / "rows.jsonl"
+        [(path, _)] = resolve(files, role, tmp_path / "linked", tmp_path)
+        assert path.resolve() == tmp_path / "away" / "rows.jsonl"
+
+
 def test_a_pattern_gives_its_files_sorted_with_their_fields(tmp_path: Path) -> None:
     for name in ("m2_fluency_rts.jsonl", "m1_fluency_rts.jsonl", "a_b_c_rts.jsonl", "m1.jsonl"):
         (tmp_path / name).touch()

@@ -78,7 +78,7 @@ def test_either_way_to_say_the_order(tmp_path: Path, way: str) -> None:
 def test_both_orders_under_one_name_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="same two texts in the same order") as caught:
         said(engine(tmp_path, [row("A"), row("B")]))
-    assert "swapped" in caught.value.todo and "data.jsonl:1 and" in caught.value.where
+    assert "swapped" in caught.value.todo and "data.jsonl, row 1 and" in caught.value.where
 
 
 def test_labels_name_texts_as_shown_or_as_the_columns_do(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_names_are_joined_as_they_are_and_not_by_the_ids_made_of_them(tmp_path: 
         made.checked_joins()
     [error] = caught.value.errors
     assert "'A!'" in str(error.got) and "'a'" in str(error.allowed)
-    assert f"{tmp_path / 'rows.jsonl'}:1" in error.where
+    assert f"{tmp_path / 'rows.jsonl'}, row 1" in error.where
     assert "judge it" in error.where and "aspect fluency" in error.where
 
 
@@ -172,7 +172,7 @@ def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(tmp_p
     with pytest.raises(UserErrors, match="has a score for this aspect") as caught:
         made.checked_joins()
     [error] = caught.value.errors
-    assert "aspect coherence" in error.where and "rows.jsonl:1" in error.where
+    assert "aspect coherence" in error.where and "rows.jsonl, row 1" in error.where
     assert error.got == "fluency: score" and "`aspects`" in error.todo
     made = engine(tmp_path, [row("a", "")])
     ask(made, subject("a"))
@@ -201,7 +201,7 @@ def test_the_card_says_which_of_repeated_rows_counts(
     assert ask(made, subject("a")) == [score]
     with pytest.raises(UserError) as caught:
         ask(engine(tmp_path, rows), subject("a"))
-    assert "rows.jsonl:1 and" in caught.value.where and "repeated" in caught.value.todo
+    assert "rows.jsonl, row 1 and" in caught.value.where and "repeated" in caught.value.todo
 
 
 def test_scores_that_differ_by_rounding_are_no_conflict(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_score_in_words_is_an_error_with_its_row(tmp_path: Path, value: object
     made = engine(tmp_path, [row("b", 1), row("a", value)])
     with pytest.raises(UserError) as caught:
         ask(made, subject("b"), subject("a"))
-    assert caught.value.where == f"{tmp_path / 'rows.jsonl'}:2"
+    assert caught.value.where == f"{tmp_path / 'rows.jsonl'}, row 2"
     assert caught.value.got == value
 
 
@@ -283,4 +283,4 @@ def test_check_opens_recorded_files(tmp_path: Path) -> None:
     code, told = check(tmp_path, [row(f"doc_{at}", 2) for at in range(10)])
     assert code != 0 and "'doc_0'" in told and "item '0'" in told and "models/it.yaml" in told
     code, told = check(tmp_path, [row(at, "4,5") for at in range(10)])
-    assert code != 0 and "'4,5'" in told and "rows.jsonl:1" in told
+    assert code != 0 and "'4,5'" in told and "rows.jsonl, row 1" in told

@@ -118,7 +118,7 @@ def test_a_file_name_gives_columns_and_aspects_are_kept_apart(tmp_path: Path) ->
     assert overall[0] == ["a x Overall Quality"]
     assert unmatched(made) == 2  # b of y, on both aspects
     assert (
-        f"recorded rows that match no text: 2, first {tmp_path / 'y_fluency.jsonl'}:2"
+        f"recorded rows that match no text: 2, first {tmp_path / 'y_fluency.jsonl'}, row 2"
         in (made.notices[0])
     )
 
@@ -132,8 +132,8 @@ def test_rows_and_targets_that_do_not_meet_are_counted_and_named(tmp_path: Path)
     made.answer(judge(), "coherence", FIVE, SUBJECTS)
     assert unmatched(made) == 2  # on both aspects
     assert made.notices == [
-        f"it: recorded rows that match no text: 1, first {tmp_path / 'rows.jsonl'}:1",
-        "it: texts without a recorded row: 2, first a:x, b:x",
+        f"it: recorded rows that match no text: 1, first {tmp_path / 'rows.jsonl'}, row 1",
+        "it: texts without a recorded row: 2, first a:x; b:x",
     ]
 
 
@@ -142,7 +142,7 @@ def test_two_rows_about_one_text_are_an_error_that_names_both(tmp_path: Path) ->
     with pytest.raises(UserError) as error:
         made.answer(judge(), "fluency", FIVE, SUBJECTS)
     path = tmp_path / "rows.jsonl"
-    assert error.value.where == f"{path}:2 and {path}:4"
+    assert error.value.where == f"{path}, row 2 and {path}, row 4"
     assert "The second text." in str(error.value)
 
 
@@ -157,7 +157,7 @@ def test_rows_that_say_the_same_of_one_text_are_one_and_told(tmp_path: Path) -> 
     made = engine(tmp_path, SCORED, {"rows.jsonl": [scored(0.25), scored("0.25000002")]})
     assert said(made.answer(judge(), "fluency", FIVE, SUBJECTS[:1])) == [["0.25"]]
     assert made.notices == [
-        f"it: recorded rows that repeat a text: 1, first {tmp_path / 'rows.jsonl'}:2"
+        f"it: recorded rows that repeat a text: 1, first {tmp_path / 'rows.jsonl'}, row 2"
     ]
 
 
@@ -193,7 +193,7 @@ def test_a_row_that_fits_two_targets_is_an_error(
     made = engine(tmp_path, names, {"rows.jsonl": ROWS[:1]})
     with pytest.raises(UserError) as error:
         made.answer(judge(), "fluency", FIVE, [SUBJECTS[0], second])
-    assert error.value.where == f"{tmp_path / 'rows.jsonl'}:1"
+    assert error.value.where == f"{tmp_path / 'rows.jsonl'}, row 1"
     assert error.value.got == f"a:x and {second.target}"
 
 
@@ -250,7 +250,7 @@ def test_a_value_that_is_no_reply_is_an_error(tmp_path: Path, value: object) -> 
     made = engine(tmp_path, BY_ID, {"rows.jsonl": [{**ROWS[0], "said": value}]})
     with pytest.raises(UserError) as error:
         made.answer(judge(), "fluency", FIVE, SUBJECTS)
-    assert error.value.where == f"{tmp_path / 'rows.jsonl'}:1"
+    assert error.value.where == f"{tmp_path / 'rows.jsonl'}, row 1"
 
 
 def test_a_column_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -407,6 +407,6 @@ def test_recorded_labels_are_words_and_a_number_or_another_word_is_an_error(
     for wrong in (1, "pas", True):
         with pytest.raises(UserError, match="not one of the labels") as error:
             answered("pass", wrong, "fail")
-        assert error.value.where.endswith("rows.jsonl:2")
+        assert error.value.where.endswith("rows.jsonl, row 2")
         assert error.value.allowed == ["fail", "pass"]
     assert error.value.got == "true"

@@ -346,7 +346,7 @@ def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> N
     path = expected(study, "", row)
     with pytest.raises(UserError, match="expected value") as error:
         read(plan, study.out, study.folder, path)
-    assert f"{path}:" in str(error.value)
+    assert f"{path}, row 2" in str(error.value)
     with pytest.raises(UserError, match="cannot be read"):
         read(plan, study.out, study.folder, study.folder / "none.csv")
 

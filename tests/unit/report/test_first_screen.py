@@ -206,13 +206,25 @@ def test_a_cell_names_the_test_that_a_high_number_does_not_pass(tmp_path: Path) 
     assert mark.step == "unshown" and "a preference for systems would do as well" in mark.meaning
 
 
-def test_one_rater_is_a_question_of_its_own_where_it_is_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "note", "step"),
+    [
+        ("better", "worse than a rater", "missed"),
+        ("better", "undecided: ±0.05 needs about 90 sources", "unknown"),
+        ("better", "as good as one more rater", "unknown"),  # not after Holm's correction
+        ("as_rater", "as good as one more rater", "rater"),
+    ],
+)
+def test_one_rater_is_a_question_of_its_own_where_it_is_known(
+    tmp_path: Path, outcome: str, note: str, step: str
+) -> None:
     gap = study.row("chat", "alpha", "as_rater_normal_scores", -0.15, n=24, **AGREEMENT)
-    gap |= {"ci_low": -0.2, "ci_high": -0.1, "note": "worse than a rater"}
-    overview = first(of_judges(tmp_path, ["alpha"], [*claim("alpha", 0.4), gap]))
+    gap |= {"ci_low": -0.2, "ci_high": -0.1, "note": note}
+    overview = first(of_judges(tmp_path, ["alpha"], [*claim("alpha", 0.4, outcome), gap]))
     assert [column.text for column in overview.columns] == ["Fluency", "As good as a rater"]
     agreement, rater = standings(overview)["alpha"].marks
-    assert (agreement.text, rater.text, rater.step) == ("0.400", "−0.150", "better")
+    assert (agreement.text, agreement.step) == ("0.400", STEP_OF[Outcome(outcome)])
+    assert (rater.text, rater.step) == ("−0.150", step)
     assert "[−0.200, −0.100]" in rater.meaning
 
 
@@ -236,6 +248,24 @@ def test_an_answer_counts_aspects_only_where_there_are_several(
         for row in claim("it", 0.1, outcome, aspect=aspect)
     ]
     assert standings(first(of_judges(tmp_path, ["it"], rows)))["it"].answer == said
+
+
+@pytest.mark.parametrize(
+    ("ratings", "whom"),
+    [
+        (["human", "human"], "people"),
+        (["planned", "planned"], "the authors' plan"),
+        (["human", "planned"], "people or the authors' plan"),
+    ],
+)
+def test_an_answer_says_with_whose_ratings_a_judge_agrees(
+    tmp_path: Path, ratings: list[str], whom: str
+) -> None:
+    cards = dict(zip(study.DATASETS, ({"ratings": one} for one in ratings), strict=True))
+    rows = list(claim("it", 0.1, "not_shown"))
+    rows += [row | {"dataset": "news"} for row in rows]
+    answer = standings(first(of_judges(tmp_path, ["it"], rows, datasets=cards)))["it"].answer
+    assert answer == f"Shown to agree with {whom} on none of 2 aspects."
 
 
 def test_nothing_read_and_a_hint_have_their_sentence(tmp_path: Path) -> None:

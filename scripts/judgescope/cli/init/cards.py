@@ -345,15 +345,18 @@ def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None
     try:
         yield
     except (UserError, UserErrors) as error:
-        copy = re.compile(rf"[^,;\s]*{re.escape(str(draft.data))}")
+        copy = re.compile(rf"[^,;\s]*{re.escape(str(draft.data))}(?:, row (\d+))?")
+        file, numbers = str(draft.table.file), draft.table.numbers
+
+        def original(match: re.Match[str]) -> str:
+            return f"{file}, row {numbers[int(match[1]) - 1]}" if match[1] else file
+
         for each in error.errors if isinstance(error, UserErrors) else [error]:
             if folder is not None:
-                where = each.where.replace(str(folder), str(CONFIG))
-                each.where = where.replace(f"{CONFIG / FOLDERS['dataset']}/../../", "")
+                each.where = each.where.replace(str(folder), str(CONFIG))
             each.where = required.sub("--require", each.where)
-            if draft.table.copied and copy.search(each.where):
-                where = copy.sub(lambda _: str(draft.table.file), each.where)
-                each.where = f"{where}; rows are counted from 1, as in the study's copy"
+            if draft.table.copied:
+                each.where = copy.sub(original, each.where)
         raise
 
 

@@ -108,7 +108,7 @@ class Table:
 
     file: Path
     numbers: Sequence[int]
-    """The rows' numbers, as an editor shows them."""
+    """The rows' numbers in the file, of a long table the first row of each text."""
     rows: Sequence[Row]
     columns: Sequence[str]
     aspects: Sequence[str]
@@ -470,6 +470,7 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     keys = [name for name in named_keys if name not in roles.references] or left
     kept = dict.fromkeys([*keys, *roles.references])
     texts: dict[str, dict[str, Any]] = {}
+    starts: dict[str, int] = {}
     first: dict[tuple[str, ...], int] = {}
     columns: dict[tuple[str, str], str] = {}
     models: set[str] = set()
@@ -485,6 +486,7 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
         columns[aspect, name] = column
         key = str([row.get(name) for name in keys])
         text = texts.setdefault(key, {name: row.get(name) for name in kept})
+        starts.setdefault(key, number)
         if (before := first.setdefault((key, rater, aspect), number)) != number:
             raise UserError(
                 "two ratings of one text by the same rater",
@@ -509,7 +511,7 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     names = [*kept, *columns.values()]
     rows = [{name: text.get(name) for name in names} for text in texts.values()]
     known = replace(roles, ratings=ratings, judges=judges)
-    table = replace(table, numbers=range(1, len(rows) + 1), rows=rows, long=len(table.rows))
+    table = replace(table, numbers=[*starts.values()], rows=rows, long=len(table.rows))
     return replace(table, columns=names, known=known, copied=True)
 
 

@@ -238,7 +238,7 @@ def _mark(
     names = ", ".join(filter(None, (question.group, question.title)))
     if judge.control:
         return Mark(text, meaning=f"{names}; a control, not a judge", href=href)
-    step = trust.step_of(part)
+    step = trust.step_of(question, part)
     sign, words = trust.STEP_WORDS[step]
     details = ["claims that hold"]
     if len(part) == 1:
@@ -306,10 +306,10 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
         values = [row.value or 0.0 for row in numbers(measure, controls)]
         band = (min(values), max(values)) if values else None
         several = len(report.datasets) > 1
-        title = f"{measure.name}, {measure.dataset.name}" if several else measure.name
-        panels.append(Forest(title, points, people.value if people else None, band))
+        titles = [measure.name, *([measure.dataset.name] if several else [])]
+        panels.append(Forest(titles, points, people.value if people else None, band))
     first = shown[0]
-    place, where = (kind, first.dataset.id, first.aspect), panels[0].title
+    place, where = (kind, first.dataset.id, first.aspect), ", ".join(panels[0].titles)
     agreeing = [
         judge
         for judge in ranked
@@ -322,7 +322,7 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     ]
     best = leaders(agreeing, numbers(first, agreeing))
     who = listed([f"`{row.judge}`" for row in best[: trust.FEW]])
-    summary = f"No judge is shown to agree with people on {where}."
+    summary = f"No judge is shown to agree with {report.raters(place[1:2])} on {where}."
     if best:
         summary = f"The highest on {where}, and better than chance: {who}, {figures(best[0])}."
     drawn = svg(forest_spec(panels, [judge.id for judge in real], x=label(first.statistic)))

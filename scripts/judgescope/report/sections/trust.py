@@ -15,13 +15,13 @@ from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.study import tally_of
-from judgescope.statistics.raters import AS_GOOD
+from judgescope.statistics import raters
 from judgescope.statistics.verdict import HOLM, MOST, Outcome
 
 MOST_ASPECTS = 6
 """Of more aspects, agreement is counted by dataset."""
 STEP_WORDS = {
-    "missed": ("✕", "missed, or worse than chance or length"),
+    "missed": ("✕", "missed, or worse than chance, length or a rater"),
     "unshown": ("○", "not shown to be better than chance, length or a preference for systems"),
     "unknown": ("?", "no claim, or cannot tell"),
     "better": ("◐", "better than chance"),
@@ -125,13 +125,15 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     every = [claim for claim in claims if claim.kind != FIRST]
     if not every:
         return "No number that decides a claim was measured."
+    on_aspects = [one for one in every if one.kind in (base.AGREEMENT, base.LABELS)]
+    raters = report.raters(one.dataset for one in on_aspects)
     kinds = {
         kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
         for kind in (base.BAR, base.AGREEMENT, base.LABELS, base.PAIRS, base.PERTURBATION)
     }
     counted = {*kinds, *FOUND}
     others = [claim for claim in every if claim.kind.partition(" ")[0] not in counted]
-    parts = [*misses(report, every), *_counted(kinds)]
+    parts = [*misses(report, every), *_counted(kinds, raters)]
     if others:
         held = sum(claim.outcome in GOOD for claim in others)
         verb = "holds" if held == 1 else "hold"
@@ -159,13 +161,14 @@ def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
         worst = min(missed, key=lambda one: one.row.value or 0.0)
         dataset = next(one for one in report.datasets if one.id == worst.dataset)
         names = dataset.labels_on(worst.row.judged)
-        given = " where people say ".join(f"“{names[k]}”" for k in (1 - FOUND[kind], FOUND[kind]))
+        says = "the authors' plan says" if dataset.planned else "people say"
+        given = f" where {says} ".join(f"“{names[k]}”" for k in (1 - FOUND[kind], FOUND[kind]))
         more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
         share = words.percent(1 - (worst.row.value or 0.0))
         yield f"{template.format(share)} ({worst.subject}: {given}{more})"
 
 
-def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
+def _counted(kinds: Mapping[str, Counter[Outcome]], raters: str) -> Iterator[str]:
     bars, pairs, texts = kinds[base.BAR], kinds[base.PAIRS], kinds[base.PERTURBATION]
     if n := bars.total():
         met, missed = bars[Outcome.MEETS], bars[Outcome.MISSES]
@@ -180,10 +183,10 @@ def _counted(kinds: Mapping[str, Counter[Outcome]]) -> Iterator[str]:
         if better:
             yield f"better than chance on {better} of {aspects}"
         if not rater and not better and n == 1:
-            yield "worse than chance or length" if worse else "not shown to agree with people"
+            yield "worse than chance or length" if worse else f"not shown to agree with {raters}"
         elif not rater and not better:
             below = f", worse than chance or length on {worse}" if worse else ""
-            yield f"shown to agree with people on none of {aspects}{below}"
+            yield f"shown to agree with {raters} on none of {aspects}{below}"
     if n := pairs.total():
         held = sum(pairs[one] for one in GOOD)
         yield f"finds the better of two texts on {held or 'none'} of {words.plural(n, 'aspect')}"
@@ -198,10 +201,10 @@ def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     parts, tally = [no_score(report, judge)], tally_of(report, judge)
     if not parts[0]:
         if judge.hint:
-            whose = "people's rating" if judge.hint == "right" else "a wrong rating"
+            which = "the right rating" if judge.hint == "right" else "a wrong rating"
             parts.append(
-                f"It receives {whose} of the text it judges (hint: {judge.hint}), so its agreement "
-                "with people shows nothing: no claim of agreement, and no rank."
+                f"It receives {which} of the text it judges (hint: {judge.hint}), so its agreement "
+                "shows nothing: no claim of agreement, and no rank."
             )
         parts += [f"{title} {respects}." for title, respects in verdicts(report, claims)]
         if lost := tally.asked - tally.counts["ok"]:
@@ -309,7 +312,9 @@ def number(claim: Claim) -> str:
         return text
     text += f"; against one more rater {figures(gap)}"
     if claim.outcome == Outcome.BETTER:
-        text += ", not shown after Holm's correction" if AS_GOOD in gap.note else f", {gap.note}"
+        text += (
+            ", not shown after Holm's correction" if raters.AS_GOOD in gap.note else f", {gap.note}"
+        )
     return text
 
 
@@ -407,9 +412,16 @@ def figure_of(asked: Question, claims: Sequence[Claim]) -> str:
     return f"n = {words.count(row.n)}" if few else short(row)
 
 
-def step_of(claims: Sequence[Claim]) -> str:
+def step_of(asked: Question, claims: Sequence[Claim]) -> str:
     """Return the step that all these claims reach."""
-    return min((STEP_OF[claim.outcome] for claim in claims), key=[*STEP_WORDS].index)
+    steps = [STEP_OF[claim.outcome] for claim in claims]
+    if asked.as_rater:  # being better than chance does not answer this question
+        notes = [deciding(asked, claim).note for claim in claims]
+        steps = [
+            step if step == "rater" else "missed" if note == raters.WORSE else "unknown"
+            for step, note in zip(steps, notes, strict=True)
+        ]
+    return min(steps, key=[*STEP_WORDS].index)
 
 
 def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: str = "") -> Table:
@@ -430,7 +442,8 @@ def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: st
             for claim in part
         ]
         about = asked.group and f"{asked.group}, "
-        title = f"{about}{asked.title}: {figure_of(asked, part)}, {STEP_WORDS[step_of(part)][1]}"
+        reached = STEP_WORDS[step_of(asked, part)][1]
+        title = f"{about}{asked.title}: {figure_of(asked, part)}, {reached}"
         bodies.append(Body(lines, title, id=f"{prefix}-{number}" if prefix else ""))
     columns = [Column("Number"), Column("p, corrected")]
     columns += [Column(name, style="words") for name in ("Verdict", "Because", "Further numbers")]

@@ -27,30 +27,35 @@ if settings.get_current_profile_name() == "default":
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    what = "of the long tests, only those of every third file, from this one"
+    what = "of the long tests, only every third, from this one"
     parser.addoption("--third", type=int, choices=(0, 1, 2), help=what)
 
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its tests out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the long tests of --third's files only; begin with the files that take longest.
+    """Keep every third long test from --third on; begin with the files that take longest.
 
-    These are files with long tests (those without a study first), then files by their number of
-    studies: no process then works through one of them while the others have nothing left to do.
+    Tests of a file that share a fixture count as one. The first files are those with long tests
+    (without a study first), then files by their number of studies: no process then works through
+    one of them while the others have nothing left to do.
     """
     third = config.getoption("--third")
     if third is not None:
-        # by the length of their names, which deals out the slowest files evenly
-        files = sorted(
-            {item.path for item in items if is_long(item)}, key=lambda path: (len(path.name), path)
-        )
-        kept = {*files[third::3]}
-        dropped = {item for item in items if is_long(item) and item.path not in kept}
+        dealt = {item: item.path if shares(item) else item for item in items if is_long(item)}
+        kept = {*list(dict.fromkeys(dealt.values()))[third::3]}
+        dropped = {item for item, unit in dealt.items() if unit not in kept}
         config.hook.pytest_deselected(items=list(dropped))
         items[:] = [item for item in items if item not in dropped]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     long = {item.path for item in items if is_long(item)}
     items.sort(key=lambda item: (item.path not in long, slow[item.path] > 0, -slow[item.path]))
+
+
+def shares(item: pytest.Item) -> bool:
+    """Return whether a test has a fixture that other tests of its file may share."""
+    fixtures = vars(item).get("_fixtureinfo")
+    known = fixtures.name2fixturedefs.values() if fixtures else ()
+    return any(each[-1].scope in ("module", "class", "package") for each in known)
 
 
 def is_long(item: pytest.Item) -> bool:

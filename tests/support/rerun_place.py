@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from importlib import invalidate_caches
 from io import StringIO
 from pathlib import Path
@@ -18,6 +18,7 @@ import running
 from asking import FAST
 from scripted import Endpoint
 from study import Card, Study
+from warm import client_for_now
 
 Jobs = dict[str, int]
 """What runs -> how many jobs; `score terse` are those of one judge."""
@@ -63,7 +64,9 @@ class Place(Study):
 
     def reach(self, target: str) -> Counter[str]:
         """Run the workflow up to a target; return rule -> how many jobs ran."""
-        done = running.snakemake(target, cwd=self.folder, home=self.folder)
+        forked = target == "all" and not running.COLD & os.environ.keys()
+        with client_for_now(self.folder) if forked else nullcontext("") as python:
+            done = running.snakemake(target, cwd=self.folder, home=self.folder, interpreter=python)
         assert done.returncode == 0, done.stdout
         ran = re.findall(r"^Finished jobid: \d+ \(Rule: (\S+)\)", done.stdout, re.M)
         return Counter(rule for rule in ran if rule != target)
@@ -108,11 +111,15 @@ def _heard() -> Iterator[tuple[Counter[str], list[str]]]:
 
 @contextmanager
 def _inside(folder: Path) -> Iterator[None]:
-    """Work in a folder, with its workflow, imports and versions of packages."""
+    """Work in a folder, with its workflow, imports and versions of packages.
+
+    The workflow sets variables that name interpreters: what runs later must not find them.
+    """
     from judgescope.core import paths
     from judgescope.plan import code, inputs, workflow
 
     before, path, home = Path.cwd(), list(sys.path), paths.HOME
+    variables = dict(os.environ)
     os.chdir(folder)
     sys.path.insert(0, str(folder / "scripts"))
     invalidate_caches()
@@ -125,6 +132,8 @@ def _inside(folder: Path) -> Iterator[None]:
         for module in (paths, inputs, workflow):
             vars(module).update(HOME=home, WORKFLOW=home / "workflow")
         sys.path[:] = path
+        for name in os.environ.keys() - variables.keys():
+            del os.environ[name]
         code._version.cache_clear()
         os.chdir(before)
 

@@ -103,7 +103,9 @@ def kill_all(process: int) -> None:
                     os.kill(one, number)
 
 
-def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.CompletedProcess[str]:
+def snakemake(
+    *arguments: str, cwd: Path, home: Path = HOME, interpreter: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Run the workflow at `home` in the folder `cwd`."""
     profile = ["--workflow-profile", str(home / "profiles" / "default")]
     return run(
@@ -115,6 +117,7 @@ def snakemake(*arguments: str, cwd: Path, home: Path = HOME) -> subprocess.Compl
         *arguments,
         cwd=cwd,
         home=home,
+        interpreter=interpreter,
     )
 
 

@@ -21,9 +21,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -102,10 +102,27 @@ os._exit(status)
 
 @cache
 def client(home: Path = HOME, guard: Path | None = None) -> str:
-    """Return the path of the program to be started in the interpreter's place.
+    """Return the path of the program to be started in the interpreter's place, to the tests' end.
 
     The code of the checkout at `home` is that of now. In `guard` is what every process loads first.
     """
+    path, end = _started(home, guard)
+    atexit.register(end)
+    return path
+
+
+@contextmanager
+def client_for_now(home: Path) -> Iterator[str]:
+    """Give the same for a while: a checkout whose code has just been changed."""
+    path, end = _started(home, None)
+    try:
+        yield path
+    finally:
+        end()
+
+
+def _started(home: Path, guard: Path | None) -> tuple[str, Callable[[], None]]:
+    """Start a server; return the path of its client, and what ends both."""
     folder = tempfile.mkdtemp(prefix="warm-")
     paths = os.pathsep.join(str(one) for one in (guard, home / "scripts") if one)
     address = f"\0{folder}"
@@ -131,8 +148,7 @@ def client(home: Path = HOME, guard: Path | None = None) -> str:
     path = Path(folder, "python")
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
-    atexit.register(_end, process, path, os.getpid())
-    return str(path)
+    return str(path), partial(_end, process, path, os.getpid())
 
 
 def _end(process: subprocess.Popen[bytes], path: Path, owner: int) -> None:

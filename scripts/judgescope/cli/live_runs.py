@@ -54,6 +54,7 @@ def recorded(study: str) -> Iterator[int]:
         os.environ[OURS] = str(run.process)
         yield file
     finally:
+        os.environ.pop(OURS, None)
         path.unlink(missing_ok=True)
         os.close(file)
 

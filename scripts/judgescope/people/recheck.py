@@ -438,11 +438,13 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
 def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
     """Return people's judgments of each case, by dataset, aspect, group and texts.
 
-    Pages contain the number of voters: judgments of voters who did not answer are missing.
+    Pages contain the number of voters: judgments of voters who did not answer are missing. The
+    pages of a round ask about the same cases; each round has its own voters.
     """
     judgments: dict[Case, list[int]] = {}
-    planned: Counter[Case] = Counter()
+    planned: dict[Case, Counter[frozenset[Case]]] = {}
     for response in responses:
+        cases = frozenset(question.subject[0] for question, _ in response.given)
         for question, answer in response.given:
             case, better_first = question.subject
             position = question.values.index(answer)
@@ -451,9 +453,10 @@ def _tallied(responses: Iterable[Response[Shown]]) -> Tally:
             else:
                 judgment = position - case.texts[0].positions[0]
             judgments.setdefault(case, []).append(judgment)
-            planned[case] = max(response.voter[1], planned[case])
+            voters = planned.setdefault(case, Counter())
+            voters[cases] = max(response.voter[1], voters[cases])
     return {
-        case: Judged(judgments[case], max(0, planned[case] - len(judgments[case])))
+        case: Judged(judgments[case], max(0, planned[case].total() - len(judgments[case])))
         for case in sorted(judgments, key=lambda case: case.labels)
     }
 

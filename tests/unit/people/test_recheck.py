@@ -364,6 +364,15 @@ def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:
         "", NEW, "reevaluation_agreement"
     ]
     assert (row["n"], row["n_missing"]) == (24, 0)
+    # another round: 2 more voters for some of the pairs, one of whom answers
+    for path in (study.folder / "answers").glob("*.json"):
+        path.rename(path.with_name(f"first-{path.name}"))
+    pages, _ = study.ask(plan, pairs=2, voters=2)
+    study.judge(plan, pages[0], lambda _: "better")
+    row = numbers(read(plan, study.out, study.folder / "answers"))[
+        "", NEW, "reevaluation_agreement"
+    ]
+    assert row["n"] - 24 == row["n_missing"] > 0
 
 
 def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> None:

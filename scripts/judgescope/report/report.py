@@ -168,9 +168,9 @@ class Report:
         return {dataset.id: dataset.name for dataset in self.datasets}
 
     def raters(self, names: Iterable[str]) -> str:
-        """Return who rated the texts of these datasets."""
-        planned = {self.spec.datasets[name].ratings == "planned" for name in names}
-        return " or ".join("the authors' plan" if one else "people" for one in sorted(planned))
+        """Return `people` if these have rated the texts of all datasets, else `ratings`."""
+        planned = any(self.spec.datasets[name].ratings == "planned" for name in names)
+        return "ratings" if planned else "people"
 
     @cached_property
     def judges(self) -> list[Judge]:

@@ -254,8 +254,8 @@ def test_an_answer_counts_aspects_only_where_there_are_several(
     ("ratings", "whom"),
     [
         (["human", "human"], "people"),
-        (["planned", "planned"], "the authors' plan"),
-        (["human", "planned"], "people or the authors' plan"),
+        (["planned", "planned"], "ratings"),
+        (["human", "planned"], "ratings"),
     ],
 )
 def test_an_answer_says_with_whose_ratings_a_judge_agrees(

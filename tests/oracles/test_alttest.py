@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import running
 from data_samples import DATASETS, REAL, needs_real_data
 from judgescope.cli.reproduce import compare
 from judgescope.data.alttest import ITEM, SYSTEM, annotations
@@ -13,6 +14,7 @@ from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Publication
 from judgescope.schema.loading import read_card
 from judgescope.statistics.raters import alternative_annotator
+from running import HOME
 from shelf import SHELF, held, printed
 
 CARD: Publication = read_card("publication", SHELF / "alttest.yaml")
@@ -83,4 +85,6 @@ def test_sources_as_units_do_not_let_more_judges_win() -> None:
 @needs_real_data
 def test_the_figures_through_a_study(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(HOME / "scripts"))
+    monkeypatch.setenv("JUDGESCOPE_PYTHON", running.python())
     held(compare(SHELF / "alttest.yaml", str(REAL)))

@@ -30,7 +30,7 @@ benchmark.main()
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
-    "dag": ({"REPLIES": 200}, ["500"]),
+    "dag": ({"REPLIES": 200, "DRAWN": (3, 6, 60)}, ["500"]),
     "estimates": (
         {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
         [],

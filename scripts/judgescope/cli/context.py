@@ -118,7 +118,7 @@ def snakemake(
         fetch_all(
             [
                 (name, card, to_fetch(card, Path(plan.study.data)))
-                for _, name, card in plan.cards()
+                for _, name, card in plan.all_cards()
                 if isinstance(card, Dataset | RecordedModel)
             ]
         )

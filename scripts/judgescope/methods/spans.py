@@ -86,8 +86,7 @@ def annotations_of(study: EvaluationData) -> list[tuple[tuple[str, str, str], "A
     cells: dict[tuple[str, str, str], list[Marked]] = defaultdict(list)
     table = read_table("marked", present(study.spec.marked))
     for row in convert(table.to_pylist(), list[Marked]):
-        # A derived judge has a text's list of errors, or lacks it; others may not apply to a text.
-        if row.status != "not_applicable" or row.judge in derived:
+        if row.status != "not_applicable":
             cells[row.judge, row.aspect, row.perturbation].append(row)
     return [
         (cell, Annotations(study, rows, cell[0] in derived)) for cell, rows in sorted(cells.items())

@@ -40,7 +40,7 @@ def data_files(plan: Plan) -> Files:
     Raises UserError for a file that does not exist.
     """
     files: Files = {}
-    for kind, name, card in plan.cards():
+    for kind, name, card in plan.all_cards():
         if not isinstance(card, HasFiles) or not card.files:
             continue
         folder, data = Path(plan.folders[kind, name]), Path(plan.study.data)
@@ -63,7 +63,7 @@ def unfetched(plan: Plan) -> dict[str, list[Hub]]:
 def card_files(plan: Plan) -> list[str]:
     """Return the files of all cards of the study."""
     paths = []
-    for kind, name, _ in plan.cards():
+    for kind, name, _ in plan.all_cards():
         here = [base / "config" / FOLDERS[kind] / f"{name}.yaml" for base in (Path(), HOME)]
         paths += [os.path.relpath(path) for path in here if path.is_file()][:1]
     return paths

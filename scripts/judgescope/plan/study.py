@@ -286,7 +286,7 @@ class Plan:
         only = self.judges[judge].aspects
         return [name for name in self.aspects_of(dataset) if not only or split(name)[0] in only]
 
-    def cards(self) -> Iterator[tuple[str, str, cards.Card]]:
+    def all_cards(self) -> Iterator[tuple[str, str, cards.Card]]:
         """Yield (kind, id, card) of every card but the study's."""
         for kind in ("dataset", "model", "judge", "aspect", "criterion", "perturbation"):
             for name, card in getattr(self, cards.FOLDERS[kind]).items():

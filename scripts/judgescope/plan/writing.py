@@ -366,7 +366,7 @@ def asked_of_supervisor(
         cells = [cell for cell in unpack(spec.cells) if cell[1] == judge]
         complete = []
         for cell in cells if unasked.isdisjoint(ensemble.members) else []:
-            lists = [path for paths in spec.members_files(cell).values() for path in paths]
+            lists = [path for files in spec.members_files(cell) for path in files]
             if all(Path(path).is_file() for path in [*lists, spec.texts_file(cell)]):
                 complete.append(cell)
         if complete:

@@ -13,7 +13,15 @@ from judgescope.parsing.annotation import MOST
 from judgescope.parsing.parsers import parsed_by
 from judgescope.parsing.text import MATCHES, LocatedSpan, fold, locate_errors, occurrence_of
 from judgescope.schema.tables import read_part, read_table, table_of, texts_of
-from judgescope.scoring.aggregate import UNIT, Scored, Unit, in_order, majority, write_cell
+from judgescope.scoring.aggregate import (
+    ESTIMATORS,
+    UNIT,
+    Scored,
+    Unit,
+    in_order,
+    majority,
+    write_cell,
+)
 from judgescope.scoring.specs import CellPart, DeriveSpec, Pair
 
 Lists = Sequence[Sequence[LocatedSpan]]
@@ -42,7 +50,7 @@ class Listed(NamedTuple):
 
 
 def derive_part(
-    members: Sequence[pa.Table],
+    members: Sequence[Scored],
     *,
     part: CellPart,
     min_annotators: int,
@@ -54,15 +62,19 @@ def derive_part(
     For labels (a score is then the position of a label), it is the label that most members give,
     or none for a tie.
 
-    `members` are tables of scores; targets that a member does not judge (it may judge only a share)
-    are left out. A target has no score if fewer than `min_annotators` members scored it. `errors`:
-    target -> the members' errors as one list, if the members list errors.
+    Targets that a member does not judge (it may judge only a share) are left out. A target has no
+    score if fewer than `min_annotators` members scored it; it is lost, unless so many members do
+    not apply to it that there could be none. `errors`: target -> the members' errors as one list,
+    if the members list errors.
     """
     values: dict[Unit, list[float | None]] = defaultdict(list)
-    for table in members:
-        columns = (table[name].to_pylist() for name in (*UNIT, "value"))
+    applied = Counter[Unit]()
+    for judged, scored in members:
+        columns = (scored[name].to_pylist() for name in (*UNIT, "value"))
         for *about, value in zip(*columns, strict=True):
             values[tuple(about)].append(value)
+        draws = zip(*(judged[name].to_pylist() for name in (*UNIT, "status")), strict=True)
+        applied.update({tuple(about) for *about, status in draws if status != "not_applicable"})
     scores: list[Row] = []
     judgments: list[Row] = []
     rule = OF_LABELS if labels else OF_NUMBERS
@@ -80,7 +92,11 @@ def derive_part(
             **target,
             "value": value,
             "label": labels[int(value)] if labels and value is not None else None,
-            "status": "not_applicable" if not enough else "unparsed" if value is None else "ok",
+            "status": "ok"
+            if value is not None
+            else "unparsed"
+            if applied[unit] >= min_annotators
+            else "not_applicable",
             "rule": TOO_FEW if not enough else TIE if value is None else rule,
         }
         if errors is not None:
@@ -99,18 +115,15 @@ def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
     return None if np.isnan(most) else float(most)
 
 
-def heard(
-    judgments: Sequence[pa.Table], scores: Sequence[pa.Table], *, min_annotators: int
-) -> dict[str, Lists]:
+def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]:
     """Return target -> the lists of errors to merge, in the order of the members.
 
-    There is one table of judgments and one of scores per member. A member contributes the errors of
-    its first parsed draw, if it has a score that is not an outlier among the members' scores
-    (methods.md 5). Targets are left out if a member does not judge them, or if fewer than
-    `min_annotators` members scored them.
+    A member contributes the errors of its first parsed draw, if it has a score that is not an
+    outlier among the members' scores (methods.md 5). Targets are left out if a member does not
+    judge them, or if fewer than `min_annotators` members scored them.
     """
-    means = [_exact_means(table) for table in scores]
-    errors = [first_lists(table) for table in judgments]
+    errors = [first_lists(judgments) for judgments, _ in members]
+    means = [exact_scores(*member) for member in members]
     lists = dict[str, Lists]()
     for target in sorted(set(means[0]).intersection(*means)):
         given = [member[target] for member in means]
@@ -123,16 +136,26 @@ def heard(
     return lists
 
 
-def _exact_means(scores: pa.Table) -> dict[str, Fraction | None]:
-    """Return target -> the score as an exact fraction, a mean of whole numbers."""
-    names = ["target", "value", "n_draws", "n_missing"]
-    return {
-        row["target"]: None
-        if row["value"] is None
-        else Fraction(round(row["value"] * draws), draws)
-        for row in scores.select(names).to_pylist()
-        for draws in [row["n_draws"] - row["n_missing"]]
-    }
+def exact_scores(judgments: pa.Table, scores: pa.Table) -> dict[str, Fraction | None]:
+    """Return target -> the score of the parsed draws as an exact fraction.
+
+    Numbers that stand in for missing draws have no part in it, since nothing was listed there.
+    """
+    names = (scores[name].to_pylist() for name in ("target", "estimator"))
+    estimators = dict(zip(*names, strict=True))
+    drawn: dict[str, list[float | None]] = defaultdict(list)
+    for row in judgments.sort_by("draw").select(["target", "value"]).to_pylist():
+        drawn[row["target"]].append(row["value"])
+    return {target: _exact(values, estimators[target]) for target, values in drawn.items()}
+
+
+def _exact(draws: Sequence[float | None], estimator: str) -> Fraction | None:
+    given = [Fraction(str(value)) for value in draws if value is not None]
+    if 2 * len(given) < len(draws):
+        return None
+    if estimator == "mean":
+        return sum(given, Fraction(0)) / len(given)
+    return Fraction(str(ESTIMATORS[estimator](np.array([draws], dtype=np.float64))[0]))
 
 
 def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
@@ -309,7 +332,10 @@ def derive(spec: DeriveSpec) -> None:
     texts = texts_of(spec.errors.targets) if spec.errors else {}
     parts = []
     for pair in spec.pairs:
-        members = [read_part("scores", path, *pair) for path in spec.members]
+        members = [
+            (read_part("judgments", cell.judgments, *pair), read_part("scores", cell.scores, *pair))
+            for cell in spec.members
+        ]
         part = derive_part(
             members,
             part=spec.cell.part(pair[0]),
@@ -322,15 +348,11 @@ def derive(spec: DeriveSpec) -> None:
 
 
 def _errors(
-    spec: DeriveSpec, pair: Pair, scores: Sequence[pa.Table], texts: Mapping[str, str]
+    spec: DeriveSpec, pair: Pair, members: Sequence[Scored], texts: Mapping[str, str]
 ) -> dict[str, Listed]:
     """Return target -> the errors of the contributing members, as one list."""
     assert spec.errors is not None
-    lists = heard(
-        [read_part("judgments", path, *pair) for path in spec.errors.lists],
-        scores,
-        min_annotators=spec.min_annotators,
-    )
+    lists = heard(members, min_annotators=spec.min_annotators)
     if spec.errors.merged is None:
         return by_rule(lists, texts)
     own = dict(zip(("judge", "aspect", "criterion"), (spec.cell.judge, *pair), strict=True))

@@ -94,11 +94,9 @@ class ScoreSpec(JobSpec, frozen=True, kw_only=True):
 class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The files from which an ensemble's list of errors is made.
 
-    `lists` are the members' judgments, `targets` the texts that they are about, `merged` the
-    replies of a supervisor.
+    `targets` are the texts that the members judge, `merged` the replies of a supervisor.
     """
 
-    lists: list[str]
     targets: str
     merged: str | None = None
 
@@ -109,8 +107,8 @@ class DeriveSpec(JobSpec, frozen=True, kw_only=True):
     cell: Place
     pairs: list[Pair]
     min_annotators: int
-    members: list[str]
-    """The members' scores."""
+    members: list[Place]
+    """The members' cells."""
     labels: dict[str, list[str]] = field(default_factory=dict)
     """Aspect -> the labels among which the members vote; on other aspects scores are averaged."""
     errors: Errors | None = None

@@ -47,16 +47,15 @@ class MergeSpec(JobSpec, frozen=True, kw_only=True):
         """Return the file with the texts of a cell."""
         return f"{self.results}/targets/{self.dataset}/{cell[0]}.parquet"
 
-    def members_files(self, cell: Cell) -> dict[str, list[str]]:
-        """Return the files of a cell's judgments and scores, each in the members' order."""
+    def members_files(self, cell: Cell) -> list[tuple[str, str]]:
+        """Return the files of a cell's judgments and scores, for each member."""
         perturbation, judge, _ = cell
-        return {
-            kind: [
-                Paths(self.results).cell(kind, self.dataset, self.models[one], perturbation, one)
-                for one in self.ensembles[judge].members
-            ]
-            for kind in ("judgments", "scores")
-        }
+        paths = Paths(self.results)
+        places = [
+            (self.dataset, self.models[one], perturbation, one)
+            for one in self.ensembles[judge].members
+        ]
+        return [(paths.cell("judgments", *one), paths.cell("scores", *one)) for one in places]
 
 
 def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tuple[Row, Request]]:
@@ -68,11 +67,14 @@ def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tup
     ensemble, (plain, criterion) = spec.ensembles[judge], split(aspect)
     texts = texts_of(spec.texts_file(cell))
     known = {"judge": judge, "kind": "merge", "aspect": plain, "criterion": criterion}
-    tables = {
-        name: [read_part(name, path, plain, criterion) for path in paths]
-        for name, paths in spec.members_files(cell).items()
-    }
-    lists_of = heard(**tables, min_annotators=ensemble.min_annotators)
+    members = [
+        (
+            read_part("judgments", judgments, plain, criterion),
+            read_part("scores", scores, plain, criterion),
+        )
+        for judgments, scores in spec.members_files(cell)
+    ]
+    lists_of = heard(members, min_annotators=ensemble.min_annotators)
     for target, lists in with_errors(lists_of):
         shown = to_merge_names(texts[target], [list(map(_shown, one)) for one in lists if one])
         about, templates = f"errors of {target} by {judge}", spec.templates[ensemble.form]

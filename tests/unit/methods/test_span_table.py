@@ -252,7 +252,7 @@ def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
         judgment("a", HAWKS, rule="mean of members; errors merged by rule+dropped"),
         judgment("b", rule="mean of members; no member lists an error"),
         judgment("c", spans=None, rule="mean of members; no errors: supervisor truncated, cut"),
-        judgment("d", spans=None, status="not_applicable", rule="too few members with a score"),
+        judgment("d", spans=None, status="unparsed", rule="too few members with a score"),
     ]
     own = study(tmp_path, judged)
     change(own.spec, "j", engine="derived")

@@ -160,7 +160,7 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
         cell=place(tmp_path, "both"),
         pairs=pairs_of_both,
         min_annotators=2,
-        members=[one.scores for one in both],
+        members=both,
         **COMMON,
     )
     derive(made)
@@ -168,8 +168,8 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
         ("clarity", "terse"): 4.0,
         ("fluency", None): 3.0,
     }
-    lists = Errors(lists=[both[0].judgments] * 2, targets=spec.targets.format("systems"))
-    listed = replace(made, pairs=[("errors", None)], members=[both[0].scores] * 2, errors=lists)
+    lists = Errors(targets=spec.targets.format("systems"))
+    listed = replace(made, pairs=[("errors", None)], members=[both[0]] * 2, errors=lists)
     derive(listed)
     [row] = read_table("judgments", made.cell.judgments).to_pylist()
     assert (row["aspect"], [one["start"] for one in row["spans"]]) == ("errors", [6])

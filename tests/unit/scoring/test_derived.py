@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,12 +19,14 @@ from judgescope.parsing.annotation import MOST
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.text import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from judgescope.plan.loading import load_plan
-from judgescope.schema.tables import table_of
+from judgescope.schema.tables import SCHEMAS, table_of
+from judgescope.scoring.aggregate import Scored
 from judgescope.scoring.ensembles import (
     Merged,
     by_rule,
     by_supervisor,
     derive_part,
+    exact_scores,
     heard,
     merge_spans,
     outliers,
@@ -35,6 +36,7 @@ from judgescope.scoring.specs import CellPart
 from parsed import parse
 from study import Study
 
+LOST = ("refused", "not_applicable")
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "x"}
 
 
@@ -43,19 +45,29 @@ def derive(
 ) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """Return the judgments and scores made of target -> score of each member."""
     tables = [
-        table_of(
-            "scores",
+        tables_of(
             [
-                {**CELL, "judge": f"m{number}", "target": target, "value": value}
-                for target, value in member.items()
-            ],
+                {"judge": f"m{number}", "target": target, "value": value}
+                for target, value in one.items()
+            ]
         )
-        for number, member in enumerate(members)
+        for number, one in enumerate(members)
     ]
     judgments, scores = derive_part(
         tables, part=CellPart(**CELL), min_annotators=least, labels=labels
     )
     return judgments.to_pylist(), scores.to_pylist()
+
+
+def tables_of(rows: Sequence[dict[str, Any]]) -> Scored:
+    """Return a member's judgments, a draw a score, and scores; no value is a lost one."""
+    told = {"judge": "m", "kind": "rate", "aspect": "x", "draw": 0}
+    judgments = [
+        {**told, "status": "unparsed" if row["value"] is None else "ok", **row} for row in rows
+    ]
+    names = SCHEMAS["scores"].names
+    scores = [{name: (CELL | row).get(name) for name in names} for row in rows]
+    return table_of("judgments", judgments), table_of("scores", scores)
 
 
 def test_a_score_is_the_mean_of_the_members_and_says_how_many_there_were() -> None:
@@ -73,7 +85,22 @@ def test_a_score_is_the_mean_of_the_members_and_says_how_many_there_were() -> No
 def test_too_few_members_make_no_score(least: int, value: float | None) -> None:
     judgments, scores = derive({"b": 1}, {"b": None}, {"b": 2}, least=least)
     assert scores[0]["value"] == judgments[0]["value"] == value
-    assert judgments[0]["status"] == ("ok" if value else "not_applicable")
+    assert judgments[0]["status"] == ("ok" if value else "unparsed")
+
+
+def test_a_text_is_lost_unless_members_do_not_apply_to_it() -> None:
+    """What is lost counts against a judge; what it cannot judge does not."""
+    lost, alien = ({"target": "a", "value": None, "status": one} for one in LOST)
+    scored: dict[str, Any] = {"target": "a", "value": 4}
+    for rows, status in (
+        ((scored, scored, lost), "ok"),
+        ((scored, lost, lost), "unparsed"),
+        ((scored, lost, alien), "unparsed"),
+        ((scored, alien, alien), "not_applicable"),
+    ):
+        members = [tables_of([row]) for row in rows]
+        judgments, _ = derive_part(members, part=CellPart(**CELL), min_annotators=2)
+        assert judgments["status"].to_pylist() == [status]
 
 
 def test_the_order_of_members_changes_nothing() -> None:
@@ -85,7 +112,7 @@ Rows = list[dict[str, Any]]
 
 
 def derive_rows(*members: Rows) -> tuple[Rows, Rows]:
-    tables = [table_of("scores", [{**CELL, **row} for row in member]) for member in members]
+    tables = [tables_of(rows) for rows in members]
     judgments, scores = derive_part(tables, part=CellPart(**CELL), min_annotators=1)
     return judgments.to_pylist(), scores.to_pylist()
 
@@ -111,7 +138,7 @@ def test_zero_is_a_score_and_no_score_says_why() -> None:
     assert [row["value"] for row in scores] == [0, None]
     assert [(row["status"], row["rule"]) for row in judgments] == [
         ("ok", "mean of members"),
-        ("not_applicable", "too few members with a score"),
+        ("unparsed", "too few members with a score"),
     ]
 
 
@@ -314,7 +341,7 @@ def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
     assert [(row["label"], row["status"], row["rule"]) for row in judgments] == [
         ("no", "ok", "majority of members"),
         (None, "unparsed", "tie of members"),
-        (None, "not_applicable", "too few members with a score"),
+        (None, "unparsed", "too few members with a score"),
     ]
 
 
@@ -328,20 +355,23 @@ def flaw(why: str, severity: float = 2, **place: Any) -> dict[str, Any]:
     return {**known, "explanation": why, "severity": severity}
 
 
-def judged(*draws: tuple[str, Sequence[dict[str, Any]] | None]) -> pa.Table:
-    """Return a member's judgments of one text: status and errors of each draw."""
-    asked = {"judge": "j", "kind": "rate", "target": "t", "aspect": "a"}
+Draw = tuple[float | None, Sequence[dict[str, Any]] | None]
+
+
+def member(*draws: Draw, target: str = "t", estimator: str = "mean") -> Scored:
+    """Return a member's judgments and score of one text; each draw has a value or was not read."""
+    asked = {"judge": "j", "kind": "rate", "target": target, "aspect": "a"}
     rows = [
-        {**asked, "draw": draw, "status": status, "spans": spans}
-        for draw, (status, spans) in enumerate(draws)
+        {
+            **asked,
+            **{"draw": draw, "status": "unparsed" if value is None else "ok"},
+            **{"value": value, "spans": spans},
+        }
+        for draw, (value, spans) in enumerate(draws)
     ]
-    return table_of("judgments", rows)
-
-
-def scored(value: float | None, draws: int = 2, target: str = "t") -> pa.Table:
     cell = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "a"}
-    told = {"target": target, "value": value, "n_draws": draws, "n_missing": 0}
-    return table_of("scores", [{**cell, **told}])
+    score = {"target": target, "estimator": estimator}  # its value is not used
+    return table_of("judgments", rows), table_of("scores", [{**cell, **score}])
 
 
 def whys(found: Any) -> list[list[str]]:
@@ -349,21 +379,29 @@ def whys(found: Any) -> list[list[str]]:
 
 
 def test_a_member_is_heard_with_its_first_parsed_draw() -> None:
-    judgments = [
-        judged(("unparsed", [flaw("torn")]), ("ok", [flaw("second")]), ("ok", [flaw("third")])),
-        judged(("ok", [])),
-        judged(("ok", [flaw("other")])),
-    ]
-    found = heard(judgments, [scored(3.5), scored(4), scored(None)], min_annotators=2)
-    assert whys(found) == [["second"], []]
-    assert not heard(judgments, [scored(3.5), scored(None), scored(None)], min_annotators=2)
+    drawn = member((None, [flaw("torn")]), (3, [flaw("second")]), (4, [flaw("third")]))
+    silent, lost = member((4, [])), member((None, [flaw("other")]))
+    assert whys(heard([drawn, silent, lost], min_annotators=2)) == [["second"], []]
+    assert not heard([drawn, lost, lost], min_annotators=2)
+
+
+def test_half_of_the_draws_make_a_score_whatever_stands_in_for_the_others() -> None:
+    """Sensitivity analyses fill in scores, and may ask no supervisor anew."""
+    half, less = member((None, None), (3, [])), member((None, None), (None, None), (3, []))
+    exact = [exact_scores(*one)["t"] for one in (half, less, member((2.3, []), (2.4, [])))]
+    assert exact == [3, None, Fraction(47, 20)]
+
+
+@pytest.mark.parametrize(("estimator", "score"), [("mode", 5), ("first", 4)])
+def test_other_estimators_have_their_own_score(estimator: str, score: int) -> None:
+    drawn = member((4, []), (5, []), (5, []), estimator=estimator)
+    assert exact_scores(*drawn) == {"t": score}
 
 
 @pytest.mark.parametrize(("last", "out"), [(1, True), (2, True), (4, False)])
 def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
-    judgments = [judged(("ok", [flaw(name)])) for name in "abcde"]
-    scores = [scored(value) for value in (5, 5, 5, 5, last)]
-    found = heard(judgments, scores, min_annotators=3)
+    given = zip("abcde", (5, 5, 5, 5, last), strict=True)
+    found = heard([member((value, [flaw(name)])) for name, value in given], min_annotators=3)
     # at 4 the fifth is two deviations away, and less than a point
     assert whys(found) == [[name] for name in ("abcd" if out else "abcde")]
 
@@ -371,33 +409,29 @@ def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
 @pytest.mark.parametrize("draws", [3, 7, 97])
 def test_an_outlier_of_means_of_draws_is_one_exactly(draws: int) -> None:
     """Of 5, 5, 5, 5 and 5 - d the last is two deviations away, whatever d: no float decides."""
-    judgments = [judged(("ok", [flaw(name)])) for name in "abcde"]
-    scores = [*(scored(5, draws) for _ in "abcd"), scored(5 - (2 * draws - 1) / draws, draws)]
-    assert whys(heard(judgments, scores, min_annotators=3)) == [["a"], ["b"], ["c"], ["d"]]
+    steady = [member(*[(5, [flaw(name)])] * draws) for name in "abcd"]
+    low = member((4, [flaw("e")]), *[(3, [flaw("e")])] * (draws - 1))
+    assert whys(heard([*steady, low], min_annotators=3)) == [["a"], ["b"], ["c"], ["d"]]
 
 
 def test_a_text_that_a_member_was_not_given_is_left_out() -> None:
-    judgments = [judged(("ok", [flaw(name)])) for name in "ab"]
-    assert heard(judgments, [scored(3), scored(3)], min_annotators=1)
-    assert not heard(judgments, [scored(3), scored(3, target="other")], min_annotators=1)
+    first, other = member((3, [flaw("a")])), member((3, [flaw("b")]), target="other")
+    assert heard([first, first], min_annotators=1)
+    assert not heard([first, other], min_annotators=1)
 
 
 def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
-    judgments = [
-        judged(("ok", [flaw("short", 2, **CAT)])),
-        judged(("ok", [flaw("much longer", 4, **CAT)])),
+    members = [
+        member((3, [flaw("short", 2, **CAT)])),
+        member((3, [flaw("much longer", 4, **CAT)])),
     ]
-    lists = heard(judgments, [scored(3), scored(3)], min_annotators=1)
+    lists = heard(members, min_annotators=1)
     [one] = by_rule(lists, {"t": MAT})["t"].errors or ()
     assert (one.start, one.end, one.severity, one.explanation) == (2, 5, 4, "much longer")
 
 
 def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> None:
-    lists = heard(
-        [judged(("ok", [flaw("why")])), judged(("ok", []))],
-        [scored(3), scored(5)],
-        min_annotators=1,
-    )
+    lists = heard([member((3, [flaw("why")])), member((5, []))], min_annotators=1)
     assert [target for target, _ in with_errors(lists)] == ["t"]
     said = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"
     answer = {"target": "t", "text": said, "finish": "stop", "status": "ok"}

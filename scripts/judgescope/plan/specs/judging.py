@@ -57,10 +57,10 @@ def adapter_folder(plan: Plan, model: str) -> str | None:
     return plan.paths.distill("adapter") if trained else None
 
 
-def member_files(plan: Plan, cell: Cell, kind: str) -> list[str]:
-    """Return the files of the cells from which a derived judge's cell is made."""
-    names = plan.derived[cell.judge].members
-    return [plan.file(plan.results, kind, cell._replace(judge=name)) for name in names]
+def place(plan: Plan, cell: Cell) -> specs.Place:
+    """Return the files of a cell's judgments and scores."""
+    judgments, scores = (plan.file(plan.results, kind, cell) for kind in ("judgments", "scores"))
+    return specs.Place(**cell._asdict(), judgments=judgments, scores=scores)
 
 
 # ---- asking and computing -----------------------------------------------------------------------
@@ -277,13 +277,12 @@ def reading_scale(
 def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.DeriveSpec:
     """Make one cell of a derived judge from its members' cells."""
     cell = Cell(dataset, perturbation, judge)
-    judgments, scores = (plan.file(plan.results, kind, cell) for kind in ("judgments", "scores"))
     return specs.DeriveSpec(
         **computing("derive"),
-        cell=specs.Place(**cell._asdict(), judgments=judgments, scores=scores),
+        cell=place(plan, cell),
         pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
         min_annotators=plan.derived[judge].min_annotators,
-        members=member_files(plan, cell, "scores"),
+        members=[place(plan, cell._replace(judge=name)) for name in plan.derived[judge].members],
         labels={
             name: labels
             for aspect in plan.aspects_in(cell)
@@ -300,7 +299,6 @@ def listed_errors(plan: Plan, cell: Cell) -> specs.Errors | None:
         return None
     supervisor = plan.derived[cell.judge].supervisor
     return specs.Errors(
-        lists=member_files(plan, cell, "judgments"),
         targets=plan.paths.targets(cell.dataset, cell.perturbation),
         merged=plan.paths.made(cell.dataset, f"{MERGES}{supervisor.model}") if supervisor else None,
     )

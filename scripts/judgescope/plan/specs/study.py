@@ -18,7 +18,7 @@ def preflight(plan: Plan) -> PreflightSpec:
     return PreflightSpec(
         **computing("preflight"),
         study=plan.study.model_dump(mode="json", exclude=plan.study.keys_for("access")),
-        cards={f"{kind}:{name}": card_hash(card) for kind, name, card in plan.cards()},
+        cards={f"{kind}:{name}": card_hash(card) for kind, name, card in plan.all_cards()},
         owners={
             name: FileOwner(
                 named={
@@ -30,7 +30,7 @@ def preflight(plan: Plan) -> PreflightSpec:
                 folder=plan.folders[kind, name],
                 where=f"{cards.FOLDERS[kind]}/{name}.yaml",
             )
-            for kind, name, card in plan.cards()
+            for kind, name, card in plan.all_cards()
             if isinstance(card, HasFiles) and card.files
         },
         data=plan.study.data,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from judgescope.core.cells import split
 from judgescope.methods.base import JudgeFacts, Method, Row
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import MADE, EvaluationData, aligned, set_columns
@@ -383,14 +384,18 @@ def _least(
 def aspect_weights(study: EvaluationData, texts: str) -> tuple[Floats, str, bool]:
     """Return the weights of the aspects, their description, and whether experts gave them.
 
-    They are those of the perturbation of a set of texts, uniform where experts gave none.
+    They are those of the perturbation of a set of texts, uniform where experts gave none. An
+    aspect's weight is shared equally by its wordings (`criteria`).
     """
     aspects, by_experts = list(study.spec.aspects), study.spec.weights
+    plain = [split(name)[0] for name in aspects]
     perturbation = texts.partition(".")[0]
     if by_experts and perturbation in by_experts.by_perturbation:
         weights = by_experts.by_perturbation[perturbation]
-        shown = ", ".join(f"{name} {weights[name]:g}" for name in aspects if weights.get(name))
-        return np.array([weights.get(name, 0.0) for name in aspects]), f"weights {shown}", True
+        named = [name for name in dict.fromkeys(plain) if weights.get(name)]
+        shown = ", ".join(f"{name} {weights[name]:g}" for name in named)
+        shares = [weights.get(name, 0.0) / plain.count(name) for name in plain]
+        return np.array(shares), f"weights {shown}", True
     lacking = f" ({by_experts.id} has no weights for it)" if by_experts else ""
     return np.full(len(aspects), 1 / len(aspects)), f"uniform weights{lacking}", False
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from msgspec import structs
 
-from judgescope.core.cells import joined
+from judgescope.core.cells import joined, split
 from judgescope.methods.base import Bar, Method, Row, present
 from judgescope.methods.claims.base import BAR, LOST, NOT_PLANNED, Claim, verdict_rows
 from judgescope.methods.differences import estimate_of
@@ -109,8 +109,9 @@ def _claims_of_bar(
     for row in sorted(rows, key=_preference):
         if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
             chosen.setdefault(joined(row["aspect"] or "", row.get("criterion")), row)
-    if bar.aspect is None and len(chosen) > 1:
-        chosen.pop("average", None)  # a bar without an aspect applies to every aspect
+    single = {name: row for name, row in chosen.items() if row["aspect"] != "average"}
+    if bar.aspect is None and single:
+        chosen = single  # a bar without an aspect applies to every aspect
     if not chosen:
         nothing = Estimate.undefined("no table of the study contains it for this judge")
         columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
@@ -153,7 +154,7 @@ def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Ro
     outcome = on_bar(estimate, bar.bar, at_most=at_most)
     no_interval = estimate.value is not None and estimate.ci_low is None
     reasons: tuple[str, ...] = (NO_INTERVAL,) if no_interval else ()
-    lost = 0.0 if counted else _lost(study, judge, row["aspect"])
+    lost = 0.0 if counted else _lost(study, judge, aspect)
     if lost > FEW_LOST and not _holds(bar, estimate, lost, outcome):
         outcome, reasons = Outcome.CANNOT_TELL, (*reasons, LOST)
     beside = {"bar": Estimate(bar.bar, note="at most" if at_most else "at least")}
@@ -191,11 +192,15 @@ def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
     return on_bar(shifted, bar.bar, at_most=at_most) is outcome
 
 
-def _lost(study: EvaluationData, judge: str, aspect: str | None) -> float:
-    """Return the share of the judge's planned judgments of rated texts that gave no score."""
-    counts = Counter[str]()
+def _lost(study: EvaluationData, judge: str, aspect: str) -> float:
+    """Return the share of the judge's planned judgments of rated texts that gave no score.
+
+    `aspect` is one, in its criterion if it has one, or `average` or "" for all aspects.
+    """
+    counts, (plain, criterion) = Counter[str](), split(aspect)
     for (perturbation, name, of_aspect), statuses in study.status_counts.items():
-        if (perturbation, name) == (RATED, judge) and aspect in (None, "", "average", of_aspect):
+        covered = plain in ("", "average") and criterion in (None, split(of_aspect)[1])
+        if (perturbation, name) == (RATED, judge) and (covered or aspect == of_aspect):
             for (status, _), n in statuses.items():
                 counts[status] += n
     asked = counts.total() - counts[NOT_PLANNED]

@@ -52,7 +52,7 @@ class Scale:
     `labels` are category words, worst first and best last, evenly spaced from min to max.
     `off_grid`: a value between two steps is rejected (drop), used unchanged (keep), or rounded to
     the nearest step (round). `words`, for a scale of labels only: each word as `plain_word` returns
-    it -> the position of its label; numbers are then not accepted.
+    it -> the position of its label; numbers are then not accepted. `best`: the end of the best.
     """
 
     min: float
@@ -61,6 +61,12 @@ class Scale:
     labels: tuple[str, ...] = ()
     off_grid: OffGrid = "drop"
     words: tuple[tuple[str, int], ...] = ()
+    best: Literal["max", "min"] = "max"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Return the worst value and the best one."""
+        return (self.min, self.max) if self.best == "max" else (self.max, self.min)
 
     def contains(self, value: float) -> bool:
         """Return min <= value <= max."""
@@ -114,18 +120,18 @@ class Scale:
 def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> float | None:
     """Return the value that replaces a missing judgment.
 
-    drop: None, which is left out of every mean; worst: the scale's minimum; mid: its middle value
-    (the lower of two); random: uniform over the grid, or over the interval of a continuous scale;
-    zero: 0, if the scale has it. ValueError for random without `rng`, and for zero on a scale
-    without 0.
+    drop: None, which is left out of every mean; worst: the scale's worst value; mid: its middle
+    value (the lower of two); random: uniform over the grid, or over the interval of a continuous
+    scale; zero: 0, if the scale has it. ValueError for random without `rng`, and for zero on a
+    scale without 0 or whose best value it is.
     """
     grid = scale.grid()
     if policy == "zero":
-        if not has_zero(scale):
-            raise ValueError("0 is not a value of this scale")
+        if not zero_stands_in(scale):
+            raise ValueError("0 is not a value of this scale, or it is the best one")
         return 0.0
     middle = grid[(len(grid) - 1) // 2] if grid else (scale.min + scale.max) / 2
-    fixed = {"drop": None, "worst": scale.min, "mid": middle}
+    fixed = {"drop": None, "worst": scale.ends[0], "mid": middle}
     if policy in fixed:
         return fixed[policy]
     if rng is None:
@@ -133,10 +139,10 @@ def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> fl
     return grid[int(rng.integers(len(grid)))] if grid else float(rng.uniform(scale.min, scale.max))
 
 
-def has_zero(scale: Scale) -> bool:
-    """Return whether 0 is a value of a scale."""
+def zero_stands_in(scale: Scale) -> bool:
+    """Return whether 0 is a value of a scale and not its best one."""
     grid = scale.grid()
-    return scale.min <= 0 <= scale.max if grid is None else 0 in grid
+    return scale.ends[1] != 0 and (scale.contains(0) if grid is None else 0 in grid)
 
 
 class Judgment(NamedTuple):

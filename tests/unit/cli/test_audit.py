@@ -474,6 +474,14 @@ def test_0_and_1_are_labels_unless_a_scale_is_stated(page: Page) -> None:
     assert "balanced_accuracy" not in page(rows, "--json", "--scale", "0:1:1")[1]
 
 
+def test_steps_that_no_binary_number_has_are_values_of_a_scale(page: Page) -> None:
+    """0.6 is not 0 + 3 * 0.2 in floating point."""
+    rows = [{"human": row["human"] / 5, "judge": row["judge"] / 5} for row in two()]
+    words = ("--scale", "0.2:1:0.2", "--require", "kappa_linear=0.1")
+    assert page(rows, *words)[0] == 0
+    assert page([*rows, {"human": 0.6, "judge": 0.5}], *words)[0] == 2
+
+
 def test_numbers_beyond_all_bounds_are_no_ratings(page: Page) -> None:
     rows = [{"human": 10**400, "judge": row["judge"]} for row in two()]
     status, said = page(rows, name="mine.jsonl")

@@ -195,6 +195,17 @@ def test_the_values_are_those_of_the_tools(tmp_path: Path) -> None:
     assert bench["people (fluency)"] == [human, 3] and bench["gpt-x (fluency)"] == judge
 
 
+@pytest.mark.parametrize(
+    ("grade", "score"), [("C", 1), ("P", 0.5), ("N", 0), ("Yes", 1), ("true", 1), ("False", 0)]
+)
+def test_grades_in_words_are_scores(tmp_path: Path, grade: str, score: float) -> None:
+    content = inspect()
+    content["samples"][0]["scores"]["model_graded_qa"]["value"] = grade
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert table.read(path).rows[0]["model_graded_qa"] == score
+
+
 def test_every_assertion_of_one_name_is_a_judge(tmp_path: Path) -> None:
     content = promptfoo()
     for result in content["results"]["results"]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from discernment_setup import ASPECTS, ITEMS, NAN, Floats, of, one, scored, study
 from judgescope.core.rng import share_of
@@ -204,6 +205,17 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
         assert (beside["value"] < 0) == (name == "typos")
     uniform = list(discernment.rows(study({"good": scored(1, 0.8)})))
     assert of(uniform, "D_ew_weight_effect") == []
+
+
+def test_wordings_of_an_aspect_share_its_weight() -> None:
+    weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 0.7, "true": 0.3}}}
+    own = study({"some": dropped(clear=[1], true=[1])}, weights=weights)
+    scales = own.spec.aspects
+    worded = {f"{name}.{wording}": scales[name] for name in ("clear", "true") for wording in "abc"}
+    told = replace(own, spec=structs.replace(own.spec, aspects=worded))
+    shares, how, _ = discernment.aspect_weights(told, "typos.single")
+    assert shares.tolist() == pytest.approx([0.7 / 3] * 3 + [0.1] * 3)
+    assert how == "weights clear 0.7, true 0.3"
 
 
 # What is not there

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from judgescope.cli.summary import summary
+from judgescope.core.cells import joined
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.methods import verdicts
@@ -180,13 +181,34 @@ def lost(n_lost: int, n: int = 60) -> list[Row]:
     ("n_lost", "wanted"),
     [(3, ["meets"]), (6, ["cannot_tell", "lost"]), (13, ["no_claim", "too_many_lost"])],
 )
-def test_lost_judgments(tmp_path: Path, n_lost: int, wanted: list[str]) -> None:
-    """Judgments that were not planned are not lost."""
-    own = wanting(tmp_path, [row(0.6, 0.5, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
-    statuses = lost(n_lost)
+@pytest.mark.parametrize("criterion", [None, "terse"])
+def test_lost_judgments(
+    tmp_path: Path, n_lost: int, wanted: list[str], criterion: str | None
+) -> None:
+    """Judgments that were not planned are not lost, nor are those in another criterion."""
+    rows = [row(0.6, 0.5, 0.7, criterion=criterion)]
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
+    aspect = joined(ASPECTS[0], criterion)
+    statuses = [one | {"aspect": aspect} for one in lost(n_lost)]
+    statuses += [one | {"aspect": f"{ASPECTS[0]}.loose"} for one in lost(60)]
     for more in ([], [{**statuses[0], "status": NOT_PLANNED, "n": 600}]):
         told = replace(own, statuses=table_of("statuses", [*statuses, *more]))
         assert said(told) == {(ASPECTS[0], "by_source"): wanted}
+
+
+@pytest.mark.parametrize(("criterion", "wanted"), [("terse", "meets"), ("loose", "no_claim")])
+def test_of_an_average_the_judgments_in_its_criterion_count(
+    tmp_path: Path, criterion: str, wanted: str
+) -> None:
+    rows = [row(0.6, 0.5, 0.7, aspect="average", criterion=criterion)]
+    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": "average"}])
+    statuses = [
+        one | {"aspect": f"{ASPECTS[0]}.{name}"}
+        for name, n_lost in (("terse", 0), ("loose", 60))
+        for one in lost(n_lost)
+    ]
+    [outcome] = said(replace(own, statuses=table_of("statuses", statuses))).values()
+    assert outcome[0] == wanted
 
 
 @pytest.mark.parametrize(("hi", "wanted"), [(0.1, ["meets"]), (0.15, ["cannot_tell", "lost"])])

@@ -1,12 +1,13 @@
 """The study key `missing`: what counts for draws without a value, in scores alone."""
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.parsing.judgment import Scale, has_zero
+from judgescope.parsing.judgment import Scale, zero_stands_in
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, results
 from judgescope.schema.tables import table_of
@@ -14,6 +15,7 @@ from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart, Missing, Reading
 from methods_setup import FIELD, study
 from running import HOME
+from study import Study
 
 FIVE = Scale(1, 5, 1)
 PART = CellPart("d", "systems", "j", "fluency")
@@ -48,21 +50,36 @@ def test_a_missing_draw_counts_as_the_study_says(policy: str, value: float) -> N
     assert filled == [(4.0, 0), (value, 1), (value, 1), (value, 1), (None, 1)]
 
 
+def test_where_the_lowest_value_is_the_best_the_highest_is_the_worst() -> None:
+    filled = scores(answers(*SAID), {"policy": "worst", "seed": 7}, Scale(1, 5, 1, best="min"))
+    assert filled == [(4.0, 0), (5.0, 1), (5.0, 1), (5.0, 1), (None, 1)]
+
+
 def test_zero_stands_for_a_missing_draw_only_where_it_is_a_rating() -> None:
     filled = scores(answers("4", "?", "?", "?"), {"policy": "zero", "seed": 7}, Scale(0, 5, 1))
     assert filled == [(4.0, 0), (0.0, 1), (0.0, 1), (0.0, 1), (None, 1)]
-    assert has_zero(Scale(-1, 1, None)) and not has_zero(Scale(-1, 2, 1.5))
+    assert zero_stands_in(Scale(-1, 1, None)) and not zero_stands_in(Scale(-1, 2, 1.5))
+    assert not zero_stands_in(Scale(0, 4, 1, best="min")) and not zero_stands_in(Scale(-4, 0, 1))
     with pytest.raises(ValueError, match="not a value of this scale"):
         scores(answers(*SAID), {"policy": "zero", "seed": 7})
 
 
 @pytest.mark.heavy
-def test_a_study_with_zero_needs_scales_that_have_it() -> None:
+def test_a_study_with_zero_needs_scales_that_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
     told |= {"judges": ["score-only"], "missing": "zero"}
     with pytest.raises(UserError, match="0 is not a value of this scale") as caught:
         load_plan(told, HOME, source="study.yaml")
     assert "judge score-only" in str(caught.value) and "1 to 5" in str(caught.value)
+    marks = {"min": 0, "max": 4, "step": 1, "best": "min"}
+    marked = Study(tmp_path, told)
+    marked.change("datasets", "demo-dialogue", aspects={"naturalness": marks})
+    marked.change("judges", "score-only", scale=marks)
+    with pytest.raises(UserError, match="0 is the best value of this scale"):
+        load_plan(told, HOME, source="study.yaml")
     load_plan(told | {"judges": ["length"]}, HOME, source="study.yaml")  # a control lacks nothing
 
 

@@ -32,7 +32,10 @@ INSPECT, PROMPTFOO = 2, 3
 LM_EVAL: Final = {"doc_id", "doc", "target", "resps", "filtered_resps", "doc_hash"}
 """Keys of a sample of lm-evaluation-harness, since the version below."""
 LM_EVAL_VERSION: Final = "0.4"
-GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
+GRADES: Final = {
+    **{"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0},
+    **{"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0},
+}
 """Inspect's grades in letters and words, as its metrics count them."""
 HUMAN: Final = "human"
 """The type of promptfoo's assertion that a person made in its viewer."""

@@ -17,6 +17,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
 from judgescope.data.rows import entries, read_json
+from judgescope.parsing import judgment
 from judgescope.report.words import plural
 from judgescope.schema.loading import Cards
 
@@ -73,8 +74,8 @@ def _fits(value: float | None, scale: Scale) -> bool:
     """Return whether a score is missing or a value of a scale with steps."""
     if value is None or "step" not in scale:
         return value is None
-    steps = (value - scale["min"]) / scale["step"]
-    return scale["min"] <= value <= scale["max"] and steps.is_integer()
+    steps = judgment.Scale(scale["min"], scale["max"], scale["step"])
+    return steps.contains(value) and steps.on_grid(value)
 
 
 def read(file: Path) -> Table:

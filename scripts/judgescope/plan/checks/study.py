@@ -6,7 +6,7 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import WRITTEN
 from judgescope.engines import ASKED
 from judgescope.methods.registry import METHODS
-from judgescope.parsing.judgment import Scale, has_zero
+from judgescope.parsing.judgment import Scale, zero_stands_in
 from judgescope.perturb.rules import RULES
 from judgescope.plan.checks.prompts import check_writer
 from judgescope.plan.generators import addition, writers
@@ -306,7 +306,7 @@ def _check_methods(plan: Plan, source: str) -> None:
 def _check_missing(plan: Plan, source: str) -> None:
     """Check that 0 is a value of every scale on which it would replace a missing judgment.
 
-    On other scales it would be a rating outside the scale.
+    On other scales it would be a rating outside the scale, or the best one.
     """
     if plan.study.missing != "zero":
         return
@@ -314,9 +314,13 @@ def _check_missing(plan: Plan, source: str) -> None:
         if cell.judge in plan.derived or engine_of(plan, cell.judge) == "control":
             continue
         scale = scale_of(plan, cell.dataset, cell.judge, cell.aspect, cell.perturbation)
-        if scale is not None and not has_zero(Scale(scale.min, scale.max, scale.step)):
+        if scale is None:
+            continue
+        read = Scale(scale.min, scale.max, scale.step, best=scale.best)
+        if not zero_stands_in(read):
+            problem = "the best value" if read.ends[1] == 0 else "not a value"
             raise UserError(
-                "0 is not a value of this scale, so it cannot replace a missing judgment",
+                f"0 is {problem} of this scale, so it cannot replace a missing judgment",
                 where=f"{source}, key missing",
                 got=f"zero (judge {cell.judge}, dataset {cell.dataset}, aspect {cell.aspect}: "
                 f"{scale.min:g} to {scale.max:g})",

@@ -268,6 +268,7 @@ def reading_scale(
         labels=tuple(scale.labels),
         off_grid="keep" if engine_of(plan, judge) == "control" else card.off_grid,
         words=tuple(words.items()),
+        best=scale.best,
     )
 
 

@@ -9,7 +9,7 @@ import os
 import socket
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -156,8 +156,11 @@ class Store(AbstractContextManager["Store"]):
     def _set_aside(self) -> None:
         """Reserve space for the replies that are in flight when the disk becomes full."""
         for path in self.shard.glob(f".*{RESERVE}"):
-            if time.time() - path.stat().st_mtime > DAY:  # left by a killed process
-                path.unlink(missing_ok=True)
+            journal = self.shard / path.name[1 : -len(RESERVE)]
+            with suppress(FileNotFoundError):  # removed meanwhile by its own process
+                modified = (journal if journal.exists() else path).stat().st_mtime
+                if time.time() - modified > DAY:  # left by a killed process
+                    path.unlink()
         self._reserve = self.shard / f".{self._path.name}{RESERVE}"
         with self._reserve.open("wb") as file:
             try:

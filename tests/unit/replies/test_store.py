@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 from logging import ERROR, INFO, Handler, LogRecord
 from pathlib import Path
@@ -22,7 +23,7 @@ from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.compaction import forget_errors
 from judgescope.replies.journal import CUT, is_damaged, sealed
 from judgescope.replies.lookup import KeyTable
-from judgescope.replies.store import Store
+from judgescope.replies.store import DAY, Store
 from judgescope.schema.cards import Price
 from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of, stalled_in
 
@@ -167,6 +168,19 @@ def test_a_full_disk_ends_the_job_and_what_is_under_way_is_kept(
         (3, 0): "second",
     }
     assert not list(tmp_path.glob("m/.*"))
+
+
+def test_a_reserve_goes_a_day_after_the_last_reply_of_its_job(tmp_path: Path) -> None:
+    day_before_yesterday = (time.time() - 2 * DAY,) * 2
+    with Store(tmp_path, "m") as store:
+        journal = store.append(reply(1)).path
+        [reserve] = tmp_path.glob("m/.*.reserve")
+        os.utime(reserve, day_before_yesterday)
+        write(tmp_path, reply(2))
+        assert reserve.exists()
+        os.utime(journal, day_before_yesterday)
+        write(tmp_path, reply(3))
+        assert not reserve.exists()
 
 
 def test_a_disk_without_any_room_is_an_error_and_keeps_what_was_whole(

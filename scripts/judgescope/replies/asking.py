@@ -6,6 +6,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
+
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
@@ -96,7 +98,8 @@ def complete(
         stored.add(reply, *store.append(reply))
         progress.count(reply)
 
-    failures = ask(work, store.proven, keep)
+    requests = int(np.count_nonzero(stored.lacking()))
+    failures = ask(work, store.is_proven(requests), keep)
     if failures:
         kept = stored.count - present
         raise UserError(

@@ -17,7 +17,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 import snakemake_logger_plugin_judgescope as plugin
 from judgescope.core.errors import UserError
 from judgescope.engines.openai import engine
-from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.engines.requests import HOPELESS, Failure, Reply, Request, Work
 from judgescope.replies import asking as module
 from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.compaction import forget_errors
@@ -247,6 +247,18 @@ def test_only_what_is_missing_is_asked_in_the_order_of_prompts(tmp_path: Path) -
     assert sorted(one.text for one in found.values()) == ["A", "A", "B", "D"]
     ask(tmp_path, model, request("a", 2), request("b"))
     assert len(model.asked) == 5 and model.proven == [False, True]
+
+
+def test_a_few_requests_are_refused_for_good_if_the_model_has_answered_others(
+    tmp_path: Path,
+) -> None:
+    model = Model()
+    write(tmp_path, reply(1, "HTTP 400", status="error"))
+    ask(tmp_path, model, request("a"))
+    ask(tmp_path, model, request("b"))
+    ask(tmp_path, model, *map(request, [f"c{number}" for number in range(HOPELESS - 1)]))
+    ask(tmp_path, model, *map(request, [f"d{number}" for number in range(HOPELESS)]))
+    assert model.proven == [False, True, True, False]
 
 
 def test_who_wants_nothing_asks_nothing_of_a_full_store(tmp_path: Path) -> None:

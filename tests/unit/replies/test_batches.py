@@ -130,6 +130,28 @@ def test_what_is_in_a_batch_is_not_sent_again_by_any_study(night: Night, tmp_pat
     assert [each.record.study for each in under_way(night.store)] == ["s"]
 
 
+@pytest.mark.parametrize("study", ["s", "other"])
+@pytest.mark.parametrize("step", ["_write", "_send"])
+def test_two_submits_at_once_send_nothing_twice(
+    night: Night, study: str, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = getattr(Batches, step)
+
+    def meanwhile(self: Batches, *arguments: Any, **keys: Any) -> Any:
+        monkeypatch.undo()
+        other = Batches(night.store, study, night.card)
+        with pytest.raises(UserError, match="another `judgescope batch submit`"):
+            other.submit(night.asked.work(), [])
+        for each in other.mine():
+            with pytest.raises(UserError, match="another `judgescope batch submit`"):
+                other.cancel(each)
+        return real(self, *arguments, **keys)
+
+    monkeypatch.setattr(Batches, step, meanwhile)
+    assert night.submit() == DRAWS and len(night.endpoint.batches) == 1
+    assert night.submit() == DRAWS
+
+
 def test_results_are_stored_also_if_the_study_asks_otherwise_by_then(night: Night) -> None:
     night.submit()
     before = set(live(night))

@@ -81,8 +81,8 @@ def complete(
 ) -> None:
     """Request all missing replies; `price` is for the progress lines.
 
-    Every reply is in the journal before this returns or raises. Raises UserError if draws failed
-    for a transient reason.
+    Every reply is in the journal before this returns or raises. Raises UserError if a missing reply
+    is in a batch, or draws failed for a transient reason.
     """
     present, total = stored.count, stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
@@ -91,6 +91,9 @@ def complete(
     if present == total:
         return
 
+    from judgescope.replies.batches import check_not_in_batch  # loads the HTTP client
+
+    check_not_in_batch(stored)
     store.ready()
     progress = Progress(total - present, price)
 

@@ -28,7 +28,7 @@ from judgescope.engines.requests import Work
 from judgescope.replies import batch, ledger
 from judgescope.replies.batch import FinalError, Results
 from judgescope.replies.budget import Spending
-from judgescope.replies.lookup import KeyTable
+from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -109,6 +109,22 @@ def under_way(store: Path, study: str | None = None) -> list[Batch]:
     """Return the batches of one or all studies whose results were not fetched yet."""
     paths = sorted((store / FOLDER).glob(f"{study or '*'}/*.json"))
     return [Batch.read(path.with_suffix(".jsonl")) for path in paths]
+
+
+def check_not_in_batch(stored: StoredReplies) -> None:
+    """Raise UserError if missing draws are in a batch of any study, which will be paid for."""
+    counts: Counter[str] = Counter()  # study -> its missing draws
+    for each in under_way(stored.shard.parent):
+        counts[each.record.study] += sum(
+            stored.lacks(key, draw) is True for key, draw in batch.draws_in(each.path)
+        )
+    if count := counts.total():
+        raise UserError(
+            f"{count:,} of the missing replies are in batches; no request was sent",
+            where=", ".join(f"study {study}" for study in sorted(+counts)),
+            todo="run `judgescope batch fetch` with the file of that study, then run again; or "
+            "`batch cancel`, then `batch fetch`",
+        )
 
 
 class Batches:

@@ -12,8 +12,8 @@ import pytest
 
 from engines_openai_setup import FAST, card, requests
 from judgescope.core.errors import UserError
-from judgescope.engines.openai.engine import HOPELESS, OpenAIEngine
-from judgescope.engines.requests import Reply, Request, Work
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.requests import HOPELESS, Reply, Request, Work
 from judgescope.replies.asking import obtain
 from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve

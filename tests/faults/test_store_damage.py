@@ -13,6 +13,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
 from judgescope.replies.compaction import compact
 from judgescope.replies.inspection import verify
+from judgescope.replies.journal import is_damaged
 from judgescope.replies.shard import files_of
 from judgescope.replies.store import DAY, Store
 from scripted import Body, Said, reply, serve
@@ -71,6 +72,26 @@ def test_a_line_that_was_cut_short_is_no_damage(
     assert Store(tmp_path, "m").read({KEYS[0]: 2})[KEYS[0], 1].text == "6"
     Store(tmp_path, "m").ready()
     assert not [one for one in verify(tmp_path / "m") if one.wrong]
+
+
+def test_a_line_whose_rest_arrives_while_it_is_read_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = journal(tmp_path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    findings = verify(tmp_path / "m")
+    assert not next(findings).wrong  # incomplete
+    path.write_bytes(whole)
+    assert list(findings) == []
+
+    def written_meanwhile(line: bytes) -> bool:
+        path.write_bytes(whole)
+        return is_damaged(line)
+
+    path.write_bytes(whole[:-20])
+    monkeypatch.setattr("judgescope.replies.inspection.is_damaged", written_meanwhile)
+    Store(tmp_path, "m").ready()
 
 
 def rate(_: Body) -> Said:

@@ -60,7 +60,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
                 "the key has characters that are not allowed in an HTTP header",
                 "store or print only the key, on one line and without control characters",
             )
-        if self.file or self.command:
+        if key:
             KEYS_READ[f"<{self.key.removeprefix('api_')} of {self.model}>"] = key
         return key
 

@@ -1,5 +1,6 @@
 """Files that are written completely or not at all, and the hashes of a folder's files."""
 
+import fcntl
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from judgescope.core.canonical import canonical
+from judgescope.core.errors import UserError
 
 
 @contextmanager
@@ -22,6 +24,21 @@ def whole(path: Path) -> Iterator[Path]:
             os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path, taken: UserError) -> Iterator[None]:
+    """Lock a file until the block ends; raise `taken` if another process has locked it.
+
+    The kernel releases the lock of a process that is killed.
+    """
+    with path.open("w") as file:
+        try:
+            with about(path):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise taken from None
+        yield
 
 
 def write_text(path: Path, text: str) -> None:

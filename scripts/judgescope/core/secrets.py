@@ -98,7 +98,7 @@ def is_secret(name: str) -> bool:
 
 
 KEYS_READ: dict[str, str] = {}
-"""Secrets that this process has read from files and programs: replacement -> secret."""
+"""Secrets that this process has read, whatever their source: replacement -> secret."""
 SHORTEST = 8
 """Shorter values are placeholders such as `test`, which any text may contain."""
 PERCENT = re.compile(r"%[0-9A-F]{2}")

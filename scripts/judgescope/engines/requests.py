@@ -170,6 +170,8 @@ class Budget(Protocol):
         ...
 
 
+HOPELESS = 8  # so many refusals before any reply mean that the card is wrong, not the requests
+
 Keep = Callable[[Reply], None]
 Ask = Callable[[Iterable[Work], bool, Keep], list[Failure]]
 """(work, whether the model has answered before, callback for each reply) -> failures.

@@ -6,6 +6,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
+
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
@@ -79,8 +81,8 @@ def complete(
 ) -> None:
     """Request all missing replies; `price` is for the progress lines.
 
-    Every reply is in the journal before this returns or raises. Raises UserError if draws failed
-    for a transient reason.
+    Every reply is in the journal before this returns or raises. Raises UserError if a missing reply
+    is in a batch, or draws failed for a transient reason.
     """
     present, total = stored.count, stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
@@ -89,6 +91,9 @@ def complete(
     if present == total:
         return
 
+    from judgescope.replies.batches import check_not_in_batch  # loads the HTTP client
+
+    check_not_in_batch(stored)
     store.ready()
     progress = Progress(total - present, price)
 
@@ -96,7 +101,8 @@ def complete(
         stored.add(reply, *store.append(reply))
         progress.count(reply)
 
-    failures = ask(work, store.proven, keep)
+    requests = int(np.count_nonzero(stored.lacking()))
+    failures = ask(work, store.is_proven(requests), keep)
     if failures:
         kept = stored.count - present
         raise UserError(

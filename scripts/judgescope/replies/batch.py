@@ -122,9 +122,9 @@ def read(
 
     `engine`, if given, replaces that of their provenance.
 
-    A refusal is stored as an error only if the model has a reply, in its store or in these files.
-    Without any reply, something common to all requests is wrong: then this raises FinalError and
-    stores no refusal.
+    A refusal is stored as an error only if the model has a reply to one of these requests or, if
+    few are refused, to any request in its store. Otherwise something common to all requests is
+    wrong: then this raises FinalError and stores no refusal.
     """
     results = Results()
     readers = [_Reader(*model, results, engine) for model in models]
@@ -223,7 +223,8 @@ class _Reader:
 
     def settle(self) -> None:
         """Store the refusals if a reply shows that requests can succeed."""
-        if self.refusals and not self.stored.count:
+        refused = {reply.key for reply in self.refusals}
+        if refused and not self.store.is_proven(len(refused)):
             raise FinalError(
                 f"every request was refused: {self.refusals[0].text}",
                 where=f"models/{self.engine.card.model}.yaml",

@@ -9,7 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.json import decode, encode
 
 from judgescope.core.errors import UserError
-from judgescope.core.files import whole
+from judgescope.core.files import locked, whole
 from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
@@ -28,7 +28,7 @@ from judgescope.engines.requests import Work
 from judgescope.replies import batch, ledger
 from judgescope.replies.batch import FinalError, Results
 from judgescope.replies.budget import Spending
-from judgescope.replies.lookup import KeyTable
+from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -111,6 +111,22 @@ def under_way(store: Path, study: str | None = None) -> list[Batch]:
     return [Batch.read(path.with_suffix(".jsonl")) for path in paths]
 
 
+def check_not_in_batch(stored: StoredReplies) -> None:
+    """Raise UserError if missing draws are in a batch of any study, which will be paid for."""
+    counts: Counter[str] = Counter()  # study -> its missing draws
+    for each in under_way(stored.shard.parent):
+        counts[each.record.study] += sum(
+            stored.lacks(key, draw) is True for key, draw in batch.draws_in(each.path)
+        )
+    if count := counts.total():
+        raise UserError(
+            f"{count:,} of the missing replies are in batches; no request was sent",
+            where=", ".join(f"study {study}" for study in sorted(+counts)),
+            todo="run `judgescope batch fetch` with the file of that study, then run again; or "
+            "`batch cancel`, then `batch fetch`",
+        )
+
+
 class Batches:
     """The batches of one study and one model."""
 
@@ -136,19 +152,32 @@ class Batches:
     def submit(self, work: Iterable[Work], caps: Sequence[ledger.Cap]) -> list[Batch]:
         """Send missing requests that no batch has; first, those that an earlier call left unsent.
 
-        Raises UserError if a cap does not allow a file's possible cost, or the endpoint refuses it.
+        Raises UserError if a cap does not allow a file's possible cost, the endpoint refuses it, or
+        another process is sending requests.
         """
-        for each in self.mine():
-            self._send(each, caps, again=True)
-        new = self._write(work)
-        for number, each in enumerate(new):
-            try:
-                self._send(each, caps)
-            except UserError:
-                for unsent in new[number + 1 :]:
-                    unsent.remove()
-                raise
+        with self._locked():
+            for each in self.mine():
+                self._send(each, caps, again=True)
+            new = self._write(work)
+            for number, each in enumerate(new):
+                try:
+                    self._send(each, caps)
+                except UserError:
+                    for unsent in new[number + 1 :]:
+                        unsent.remove()
+                    raise
         return new
+
+    def _locked(self) -> AbstractContextManager[None]:
+        """Lock the batches of all studies: another process could send the same requests."""
+        folder = self.store / FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = UserError(
+            "another `judgescope batch submit` is sending requests",
+            where=str(folder),
+            todo="run the same command again once it has finished",
+        )
+        return locked(folder / "lock", taken)
 
     def _write(self, work: Iterable[Work]) -> list[Batch]:
         """Write the requests and their records."""
@@ -332,7 +361,8 @@ class Batches:
     def cancel(self, each: Batch) -> None:
         """Cancel a batch at the endpoint; requests answered by then are fetched as usual."""
         if each.record.batch is None:
-            self._close(each, ledger.Amount())
+            with self._locked():  # its `submit` may be running
+                self._close(each, ledger.Amount())
             return
         with self._asking():
             self.client.batches.cancel(each.record.batch)

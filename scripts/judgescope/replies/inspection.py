@@ -126,11 +126,19 @@ def verify(shard: Path) -> Iterator[Finding]:
 
 def _all_lines(path: Path) -> Iterator[bytes]:
     if path.suffix == JOURNAL:
-        with path.open("rb") as file:
-            yield from file
+        yield from _journal_lines(path)
     else:
         for _, block in compacted_blocks(path):
             yield from block.lines()
+
+
+def _journal_lines(path: Path) -> Iterator[bytes]:
+    """Yield a journal's lines up to the first incomplete one: its job may be writing the rest."""
+    with path.open("rb") as file:
+        for line in file:
+            yield line
+            if not line.endswith(b"\n"):
+                return
 
 
 def _fault(where: str, line: bytes) -> Finding:
@@ -180,9 +188,8 @@ def _damaged(shard: Path) -> Iterator[tuple[str, bytes]]:
         if path.suffix != JOURNAL:
             continue
         try:
-            with path.open("rb") as file:
-                for number, line in enumerate(file, 1):
-                    if is_damaged(line) and (digest := digest_of(line)) not in dropped:
-                        yield f"{path}:{number}", digest
+            for number, line in enumerate(_journal_lines(path), 1):
+                if is_damaged(line) and (digest := digest_of(line)) not in dropped:
+                    yield f"{path}:{number}", digest
         except FileNotFoundError:  # another process compacted it
             continue

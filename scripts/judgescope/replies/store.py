@@ -9,13 +9,13 @@ import os
 import socket
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
-from judgescope.engines.requests import Reply
+from judgescope.engines.requests import HOPELESS, Reply
 from judgescope.replies.inspection import check
 from judgescope.replies.journal import CUT, ReplyLine, forgetting, line_of, read_line
 from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
@@ -51,16 +51,15 @@ class Written(NamedTuple):
 class Store(AbstractContextManager["Store"]):
     """The shard of one model in a folder that studies can share, and this process's journals.
 
-    `forgotten` comes from the last `find`. `proven`: the model is known to answer, because this
-    process found or stored a reply. The names of its journals begin with `start`; the first is
-    created with the first line.
+    `forgotten` comes from the last `find`. The names of its journals begin with `start`; the first
+    is created with the first line.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
         self.shard = folder / slug(model)
         self.start = f"{slug(socket.gethostname())}-{os.getpid()}-{os.urandom(4).hex()}"
         self._begun = 0
-        self.proven = False
+        self._proven = False  # this process found or stored a reply
         self.forgotten: dict[Draw, int] = {}
         self._file: int | None = None
         self._path = self.shard
@@ -74,7 +73,7 @@ class Store(AbstractContextManager["Store"]):
         """Look up the replies to the keys of a table."""
         stored = StoredReplies(self.shard, key_table)
         self.forgotten = stored.forgotten
-        self.proven |= stored.count > 0
+        self._proven |= stored.count > 0
         return stored
 
     def read(self, draws: Mapping[str, int]) -> dict[Draw, Reply]:
@@ -93,6 +92,23 @@ class Store(AbstractContextManager["Store"]):
         replies = self.read(draws).items()
         return {draw: reply for draw, reply in replies if reply.status == "error"}
 
+    def is_proven(self, requests: int) -> bool:
+        """Return whether the model answers, so that refusals are the fault of these requests.
+
+        For a few requests, any reply in the shard shows it. For more, it must be a reply that this
+        process found or stored: since the others, the card may have become wrong.
+        """
+        return self._proven or (requests < HOPELESS and self._has_reply())
+
+    def _has_reply(self) -> bool:
+        for path in files_of(self.shard):
+            with suppress(FileNotFoundError):  # compacted meanwhile
+                for block in blocks(path):
+                    lines = map(read_line, block.lines())
+                    if any(isinstance(line, ReplyLine) and line.status == "ok" for line in lines):
+                        return True
+        return False
+
     def ready(self) -> None:
         """Start a journal before any request: a reply that cannot be stored must not be paid for.
 
@@ -106,7 +122,7 @@ class Store(AbstractContextManager["Store"]):
 
     def append(self, reply: Reply) -> Written:
         """Write a reply to the journal, where it stays; return its place."""
-        self.proven = True
+        self._proven = True
         attempt = self.forgotten.get((reply.key, reply.draw), 0) + 1
         return self._write(line_of(reply, attempt))
 
@@ -156,8 +172,11 @@ class Store(AbstractContextManager["Store"]):
     def _set_aside(self) -> None:
         """Reserve space for the replies that are in flight when the disk becomes full."""
         for path in self.shard.glob(f".*{RESERVE}"):
-            if time.time() - path.stat().st_mtime > DAY:  # left by a killed process
-                path.unlink(missing_ok=True)
+            journal = self.shard / path.name[1 : -len(RESERVE)]
+            with suppress(FileNotFoundError):  # removed meanwhile by its own process
+                modified = (journal if journal.exists() else path).stat().st_mtime
+                if time.time() - modified > DAY:  # left by a killed process
+                    path.unlink()
         self._reserve = self.shard / f".{self._path.name}{RESERVE}"
         with self._reserve.open("wb") as file:
             try:

@@ -6,7 +6,7 @@ import pytest
 
 from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError
-from judgescope.core.secrets import KEYS_READ
+from judgescope.core.secrets import KEYS_READ, print_exception
 from judgescope.engines.factory import located
 from judgescope.schema.cards import OpenAIModel
 from running import HOME
@@ -34,6 +34,20 @@ def test_the_key_is_read_without_the_white_space_around_it(tmp_path: Path) -> No
     source.check()
     assert source.read() == KEY == KEYS_READ["<key of it>"]
     assert str(source) == f"file {tmp_path}/key"
+
+
+def test_a_key_of_a_variable_without_a_telling_name_is_not_shown_in_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(KEYS_READ, "<key of it>", raising=False)
+    monkeypatch.setenv("LAB_ACCESS", KEY)
+    assert KeySource(model="it", variable="LAB_ACCESS").read() == KEY
+    try:
+        raise ValueError(f"the endpoint returned {KEY}")
+    except ValueError:
+        print_exception()
+    shown = capsys.readouterr().err
+    assert "the endpoint returned <key of it>" in shown and KEY not in shown
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])

@@ -12,9 +12,9 @@ import pytest
 from engines_openai_setup import ANY, FAST, after, ask, card, endpoint, requests
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.engines.factory import located
-from judgescope.engines.openai.engine import HOPELESS, OpenAIEngine
+from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.wire import read_replies
-from judgescope.engines.requests import Failure, Reply, Work
+from judgescope.engines.requests import HOPELESS, Failure, Reply, Work
 from judgescope.schema.loading import read_card
 from scripted import Body, Endpoint, Said, Script, refusal, reply
 

@@ -12,10 +12,10 @@ import pytest
 from engines_openai_setup import ANY, after, ask, card, requests
 from engines_openai_setup import FAST as QUICK
 from judgescope.core.errors import UserError
-from judgescope.engines.openai.engine import HOPELESS, SHOWN, OpenAIEngine
+from judgescope.engines.openai.engine import SHOWN, OpenAIEngine
 from judgescope.engines.openai.rate import LONGEST_WAIT
 from judgescope.engines.openai.wire import read_replies
-from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.engines.requests import HOPELESS, Failure, Reply, Request, Work
 from judgescope.replies.asking import obtain
 from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, refusal, reply, serve

@@ -12,7 +12,7 @@ from asking import AskedStudy
 from batch_setup import MODEL, Asked, Row, asked, result
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.wire import body
-from judgescope.engines.requests import Reply
+from judgescope.engines.requests import HOPELESS, Reply
 from judgescope.replies import batch
 from judgescope.replies.batch import Results
 from judgescope.replies.store import Store
@@ -140,6 +140,19 @@ def test_where_all_is_refused_nothing_is_kept(asked: Asked) -> None:
     with pytest.raises(UserError, match="every request was refused: HTTP 400: unknown field"):
         asked.take(*(result(line, told) for line in asked.lines()))
     assert len(asked.lines()) == 8
+
+
+def test_a_few_refusals_alone_are_kept_if_the_model_has_answered_others(tmp_path: Path) -> None:
+    asked = Asked(tmp_path, count=HOPELESS, draws=1)
+    told = {"status_code": 400, "body": {"error": {"message": "not allowed by our policy"}}}
+    refusals = [result(line, told) for line in asked.lines()]
+    with asked.store:
+        asked.store.append(Reply("f" * 64, 0, "of another study"))
+    asked = Asked(tmp_path, count=HOPELESS, draws=1)
+    with pytest.raises(UserError, match="every request was refused"):
+        asked.take(*refusals)
+    assert asked.take(*refusals[1:]) == Results(refused=HOPELESS - 1)
+    assert len(asked.lines()) == 1
 
 
 def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(asked: Asked) -> None:

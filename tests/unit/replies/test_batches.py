@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,7 @@ from judgescope.core.names import BATCH
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply
 from judgescope.replies import batch
+from judgescope.replies.asking import complete
 from judgescope.replies.batches import Batches, Fetched, under_way
 from judgescope.replies.budget import Spending
 from judgescope.replies.ledger import NANOS, REQUESTS, Amount, Cap, Ledger
@@ -128,6 +130,51 @@ def test_what_is_in_a_batch_is_not_sent_again_by_any_study(night: Night, tmp_pat
     assert other.submit(night.asked.work(), []) == []
     assert len(night.endpoint.batches) == 1
     assert [each.record.study for each in under_way(night.store)] == ["s"]
+
+
+def test_no_job_of_any_study_asks_for_what_is_in_a_batch(night: Night) -> None:
+    def run(asked: Asked) -> None:
+        with asked.store:
+            stored = asked.store.find(asked.job.key_table)
+            complete(stored, asked.job.work(stored), asked.store, OpenAIEngine(night.card))
+
+    night.submit()
+    run(Asked(night.asked.folder, temperature=0.5))
+    assert night.endpoint.asked
+    night.endpoint.asked.clear()
+    more = Asked(night.asked.folder, count=6, draws=3)
+    with pytest.raises(UserError, match="8 of the missing replies are in batches") as caught:
+        run(more)
+    assert caught.value.where == "study s" and night.endpoint.asked == []
+    night.endpoint.end()
+    night.fetch()
+    run(more)
+    assert Counter((one.provenance or {})["engine"] for one in more.replies()) == {
+        BATCH: DRAWS,
+        "openai": 18 - DRAWS,
+    }
+
+
+@pytest.mark.parametrize("study", ["s", "other"])
+@pytest.mark.parametrize("step", ["_write", "_send"])
+def test_two_submits_at_once_send_nothing_twice(
+    night: Night, study: str, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = getattr(Batches, step)
+
+    def meanwhile(self: Batches, *arguments: Any, **keys: Any) -> Any:
+        monkeypatch.undo()
+        other = Batches(night.store, study, night.card)
+        with pytest.raises(UserError, match="another `judgescope batch submit`"):
+            other.submit(night.asked.work(), [])
+        for each in other.mine():
+            with pytest.raises(UserError, match="another `judgescope batch submit`"):
+                other.cancel(each)
+        return real(self, *arguments, **keys)
+
+    monkeypatch.setattr(Batches, step, meanwhile)
+    assert night.submit() == DRAWS and len(night.endpoint.batches) == 1
+    assert night.submit() == DRAWS
 
 
 def test_results_are_stored_also_if_the_study_asks_otherwise_by_then(night: Night) -> None:
@@ -447,6 +494,11 @@ def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
     assert "loop: 120 requests in batch batch-0, at most" in told
     assert "every request has a stored reply" in judgescope("batch", "submit", "study.yaml")
     assert "120 requests of this study are in batches" in judgescope("run", "study.yaml", status=1)
+    other = (tmp_path / "study.yaml").read_text("utf-8").replace("asked", "other")
+    (tmp_path / "other.yaml").write_text(other, encoding="utf-8")
+    told = judgescope("run", "other.yaml", status=1)
+    assert "120 of the missing replies are in batches" in told and "study asked" in told
+    assert "are in batches" in study.ask().stdout and endpoint.asked == []
     assert "in_progress" in judgescope("batch", "status", "study.yaml")
     told = judgescope("batch", "fetch", "study.yaml", status=1)
     assert "0 of 120 done" in told and "not finished: 1" in told

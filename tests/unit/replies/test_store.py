@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 from logging import ERROR, INFO, Handler, LogRecord
 from pathlib import Path
@@ -16,13 +17,13 @@ from snakemake_interface_logger_plugins.common import LogEvent
 import snakemake_logger_plugin_judgescope as plugin
 from judgescope.core.errors import UserError
 from judgescope.engines.openai import engine
-from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.engines.requests import HOPELESS, Failure, Reply, Request, Work
 from judgescope.replies import asking as module
 from judgescope.replies.asking import Progress, obtain
 from judgescope.replies.compaction import forget_errors
 from judgescope.replies.journal import CUT, is_damaged, sealed
 from judgescope.replies.lookup import KeyTable
-from judgescope.replies.store import Store
+from judgescope.replies.store import DAY, Store
 from judgescope.schema.cards import Price
 from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of, stalled_in
 
@@ -169,6 +170,19 @@ def test_a_full_disk_ends_the_job_and_what_is_under_way_is_kept(
     assert not list(tmp_path.glob("m/.*"))
 
 
+def test_a_reserve_goes_a_day_after_the_last_reply_of_its_job(tmp_path: Path) -> None:
+    day_before_yesterday = (time.time() - 2 * DAY,) * 2
+    with Store(tmp_path, "m") as store:
+        journal = store.append(reply(1)).path
+        [reserve] = tmp_path.glob("m/.*.reserve")
+        os.utime(reserve, day_before_yesterday)
+        write(tmp_path, reply(2))
+        assert reserve.exists()
+        os.utime(journal, day_before_yesterday)
+        write(tmp_path, reply(3))
+        assert not reserve.exists()
+
+
 def test_a_disk_without_any_room_is_an_error_and_keeps_what_was_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +247,18 @@ def test_only_what_is_missing_is_asked_in_the_order_of_prompts(tmp_path: Path) -
     assert sorted(one.text for one in found.values()) == ["A", "A", "B", "D"]
     ask(tmp_path, model, request("a", 2), request("b"))
     assert len(model.asked) == 5 and model.proven == [False, True]
+
+
+def test_a_few_requests_are_refused_for_good_if_the_model_has_answered_others(
+    tmp_path: Path,
+) -> None:
+    model = Model()
+    write(tmp_path, reply(1, "HTTP 400", status="error"))
+    ask(tmp_path, model, request("a"))
+    ask(tmp_path, model, request("b"))
+    ask(tmp_path, model, *map(request, [f"c{number}" for number in range(HOPELESS - 1)]))
+    ask(tmp_path, model, *map(request, [f"d{number}" for number in range(HOPELESS)]))
+    assert model.proven == [False, True, True, False]
 
 
 def test_who_wants_nothing_asks_nothing_of_a_full_store(tmp_path: Path) -> None:

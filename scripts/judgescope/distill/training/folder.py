@@ -4,7 +4,6 @@ Its name is a hash of everything that the result depends on. Only the holder of 
 there; the kernel releases the lock when a process ends, even by kill -9.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
+from judgescope.core.files import locked
 from judgescope.distill.specs import TrainSpec
 from judgescope.schema.cards.models import ADAPTER_FILES
 
@@ -61,15 +61,12 @@ class TrainingFolder:
     def held(self) -> Iterator[None]:
         """Lock the folder; raise UserError if another job has locked it."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UserError(
-                    "another job is training the same judge on the same examples",
-                    where=str(self.folder),
-                    todo="run again once it has finished: this study will use the same adapter",
-                ) from None
+        taken = UserError(
+            "another job is training the same judge on the same examples",
+            where=str(self.folder),
+            todo="run again once it has finished: this study will use the same adapter",
+        )
+        with locked(self.folder / "lock", taken):
             yield
 
     @property

@@ -23,6 +23,7 @@ from judgescope.core.secrets import Redactor
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.openai import connection, rate, wire
 from judgescope.engines.requests import (
+    HOPELESS,
     Budget,
     Failure,
     Keep,
@@ -37,7 +38,6 @@ RETRIED = {408, 409, 425, 429}  # these statuses and 5xx are sent again
 THROTTLED = 429
 REFUSED = {400, 404, 413, 422}  # this request will never succeed
 ABSENT = 404  # rather the model than the request: after HOPELESS of them in a row the job ends
-HOPELESS = 8  # so many refusals before any reply mean that the card is wrong, not the requests
 UNAUTHORISED, PROXY_UNAUTHORISED = 401, 407
 QUOTED = 80  # characters of an unusable answer that a message quotes
 BALANCE_SECONDS = 0.5  # between checks of the connections that other jobs leave

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from asking import AskedStudy
 from judgescope.core.rng import share_of
 from judgescope.methods import agreement, comparison, repeatability
-from judgescope.schema.tables import table_of
 from judgescope.scoring.ensembles import derive_part
 from judgescope.scoring.specs import CellPart
+from members import tables_of
 from methods_setup import ASPECTS, FAIR, GOOD, ITEM, ITEMS, NAN, NOISY, PEARSON, TARGETS, study
 
 names = st.sets(st.text("abcdef", min_size=1, max_size=4), min_size=1, max_size=30)
@@ -147,7 +147,7 @@ def test_draws_outside_the_share_are_not_missing() -> None:
 
 def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
     def scores(**values: float | None) -> Any:
-        return table_of("scores", [{"target": name, "value": one} for name, one in values.items()])
+        return tables_of([{"target": name, "value": one} for name, one in values.items()])
 
     cell = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "clear"}
     members = [scores(a=1, b=2, c=3), scores(a=3, b=None)]

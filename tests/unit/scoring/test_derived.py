@@ -19,7 +19,7 @@ from judgescope.parsing.annotation import MOST
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.text import MATCHES, LocatedSpan, locate_errors, occurrence_of
 from judgescope.plan.loading import load_plan
-from judgescope.schema.tables import SCHEMAS, table_of
+from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import Scored
 from judgescope.scoring.ensembles import (
     Merged,
@@ -33,6 +33,7 @@ from judgescope.scoring.ensembles import (
     with_errors,
 )
 from judgescope.scoring.specs import CellPart
+from members import tables_of
 from parsed import parse
 from study import Study
 
@@ -57,17 +58,6 @@ def derive(
         tables, part=CellPart(**CELL), min_annotators=least, labels=labels
     )
     return judgments.to_pylist(), scores.to_pylist()
-
-
-def tables_of(rows: Sequence[dict[str, Any]]) -> Scored:
-    """Return a member's judgments, a draw a score, and scores; no value is a lost one."""
-    told = {"judge": "m", "kind": "rate", "aspect": "x", "draw": 0}
-    judgments = [
-        {**told, "status": "unparsed" if row["value"] is None else "ok", **row} for row in rows
-    ]
-    names = SCHEMAS["scores"].names
-    scores = [{name: (CELL | row).get(name) for name in names} for row in rows]
-    return table_of("judgments", judgments), table_of("scores", scores)
 
 
 def test_a_score_is_the_mean_of_the_members_and_says_how_many_there_were() -> None:

@@ -5,7 +5,6 @@ import pytest
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
-from judgescope.schema.tables import table_of
 from judgescope.scoring.ensembles import derive_part
 from judgescope.scoring.specs import CellPart
 from judgescope.statistics.ensemble import (
@@ -22,6 +21,7 @@ from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
+from members import tables_of
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
@@ -85,14 +85,13 @@ def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> N
     targets = [f"t{at:02}" for at in range(50)]
     cell = {"dataset": "d", "perturbation": "systems", "judge": "all", "aspect": "x"}
     members = [
-        table_of(
-            "scores",
+        tables_of(
             [
-                {**cell, "judge": f"m{at}", "target": t, "value": None if np.isnan(v) else v}
+                {"target": t, "value": None if np.isnan(v) else v}
                 for t, v in zip(targets, own.tolist(), strict=True)
-            ],
+            ]
         )
-        for at, own in enumerate(scores)
+        for own in scores
     ]
     derived = derive_part(members, part=CellPart(**cell), min_annotators=least)[1][
         "value"

@@ -413,9 +413,9 @@ def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excer
 
 
 def _reply(draw: Draw, which: str) -> Excerpt:
-    """Return a reply; a judge that is made from others has none."""
+    """Return a reply; a judge that is made from others has none, nor have recorded scores."""
     if draw.reply is None:
-        return Excerpt("This judge combines other judges' scores and has no replies.", [])
+        return Excerpt("This judge gives scores without replies.", [])
     if not draw.reply:
         return Excerpt(f"Its reply{which}: empty", [])
     left = len(draw.reply) - SMALL

@@ -12,7 +12,7 @@ from judgescope.report.elements import Overview, Standing, Table
 from judgescope.report.page import write_pages
 from judgescope.report.report import Report
 from judgescope.report.sections import judges, sections_of
-from judgescope.report.sections.trust import ANSWER_WORDS, STEP_OF, STEP_WORDS
+from judgescope.report.sections.trust import ANSWER_WORDS, BLIND, STEP_OF, STEP_WORDS
 from judgescope.report.words import written
 from judgescope.schema.tables import read_table
 from judgescope.statistics.verdict import Outcome
@@ -203,7 +203,7 @@ def test_a_cell_of_few_texts_has_their_number_alone(tmp_path: Path) -> None:
 def test_a_cell_names_the_test_that_a_high_number_does_not_pass(tmp_path: Path) -> None:
     rows = list(claim("alpha", 0.86, "not_shown; systems; few_systems: 5"))
     [mark] = standings(first(of_judges(tmp_path, ["alpha"], rows)))["alpha"].marks
-    assert mark.step == "unshown" and "a preference for systems would do as well" in mark.meaning
+    assert mark.step == "unshown" and "a preference for systems may do as well" in mark.meaning
 
 
 @pytest.mark.parametrize(
@@ -231,12 +231,16 @@ def test_one_rater_is_a_question_of_its_own_where_it_is_known(
 @pytest.mark.parametrize(
     ("outcomes", "said"),
     [
-        (["not_shown"], "Not shown to agree with people."),
+        (["not_shown"], f"Not shown to agree with people better than {BLIND}."),
         (["below"], "Worse than chance or length."),
+        (["no_claim"], "No claim of agreement with people."),
         (
             ["below", "not_shown"],
-            "Shown to agree with people on none of 2 aspects, worse than chance or length on 1.",
+            f"Not shown to agree with people better than {BLIND} on any of 2 aspects, "
+            "worse than chance or length on 1.",
         ),
+        (["below", "below"], "Worse than chance or length on 2 aspects."),
+        (["no_claim", "no_claim"], "No claim of agreement with people on 2 aspects."),
     ],
 )
 def test_an_answer_counts_aspects_only_where_there_are_several(
@@ -265,7 +269,7 @@ def test_an_answer_says_with_whose_ratings_a_judge_agrees(
     rows = list(claim("it", 0.1, "not_shown"))
     rows += [row | {"dataset": "news"} for row in rows]
     answer = standings(first(of_judges(tmp_path, ["it"], rows, datasets=cards)))["it"].answer
-    assert answer == f"Shown to agree with {whom} on none of 2 aspects."
+    assert answer == f"Not shown to agree with {whom} better than {BLIND} on any of 2 aspects."
 
 
 def test_nothing_read_and_a_hint_have_their_sentence(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(page
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
     told = Page(pages["beta"]).text
-    assert "none of 4 aspects" in told[: told.index("Where it stands")]
+    assert "on any of 4 aspects" in told[: told.index("Where it stands")]
     assert "not shown to be better" in told
     assert "A control:" in Page(pages["random"]).text
 

@@ -82,7 +82,7 @@ def said(told: Report, name: str = "alpha") -> str:
     [
         ("as_rater", [], "As good as one more rater", []),
         ("better", ["these_systems: 3"], "Better than chance", ["for these 3 systems only"]),
-        ("not_shown", ["chance", "length"], "Not shown", ["not above chance", "texts' length"]),
+        ("not_shown", ["chance", "length"], "Not shown", ["be above chance", "the texts' length"]),
         ("not_shown", ["holm"], "Not shown", ["p 0.031", "Holm over 4"]),
         ("not_shown", ["systems"], "Not shown", ["preference for systems"]),
         ("below", ["brevity"], "Worse than chance", ["below a preference for short texts"]),
@@ -105,6 +105,13 @@ def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> Non
     missed = report(tmp_path / "missed", verdicts=claimed("misses", statistic="spearman", **more))
     assert said(missed).startswith("Misses the required bar")
     assert "trusted" not in said(missed)
+
+
+def test_a_bar_on_an_undefined_number_says_why(tmp_path: Path) -> None:
+    more: Row = {"form": "bar kappa_linear", "level": "pooled", "note": "continuous"}
+    rows = claimed("no_claim", ends=None, statistic="kappa_linear", **more)
+    told = said(report(tmp_path, verdicts=rows))
+    assert "the scores are continuous and have no classes" in told
 
 
 def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None:
@@ -173,6 +180,24 @@ def test_the_evidence_of_perturbations_has_the_p_that_decides_and_nothing_untest
     ]
     assert any("0.003" in text for text in cells)
     assert not any("not tested" in text or "p of the claim" in text for text in cells)
+
+
+def test_evidence_of_one_more_rater_has_its_own_p_and_no_reason_of_another_claim(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        *claimed("not_shown", "length"),
+        number("as_rater_normal_scores", (-0.2, -0.05, 0.1), note="undecided"),
+        number("p_rater", (0.049, 0.049, 0.049)),
+    ]
+    told = report(tmp_path, verdicts=rows)
+    agreement, rater = (
+        [cell.text for cell in line.cells]
+        for body in evidence(told, found(told)).bodies
+        for line in body.lines
+    )
+    assert "0.031" in agreement[1] and "length" in agreement[3]
+    assert "0.049" in rater[1] and rater[2:4] == ["undecided", ""]
 
 
 def test_a_judge_that_is_given_a_rating_is_praised_for_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from itertools import product
 import pandas as pd
 
 from judgescope.report import tables
-from judgescope.report.cells import Cell, count_cell, estimate, figures
+from judgescope.report.cells import Cell, count_cell, estimate, figures, of_few
 from judgescope.report.charts import Distribution, histogram_spec, svg
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Key, Line, Table
 from judgescope.report.headline import PERSON
@@ -179,7 +179,7 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | T
     if not (best := tables.leaders(report.judges, chosen)):
         return
     who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
-    shown = chosen.defined.names("judge")
+    shown = {row.judge for row in chosen.defined if not of_few(row)}
     yield tables.chart(
         f"{dataset.name}: ordering the texts of one source",
         f"{label(measure)} of {len(shown)} judges and controls on "

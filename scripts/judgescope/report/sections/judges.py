@@ -322,7 +322,8 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     ]
     best = leaders(agreeing, numbers(first, agreeing))
     who = listed([f"`{row.judge}`" for row in best[: trust.FEW]])
-    summary = f"No judge is shown to agree with {report.raters(place[1:2])} on {where}."
+    whom = report.raters(place[1:2])
+    summary = f"No judge is shown to agree with {whom} on {where} better than {trust.BLIND}."
     if best:
         summary = f"The highest on {where}, and better than chance: {who}, {figures(best[0])}."
     drawn = svg(forest_spec(panels, [judge.id for judge in real], x=label(first.statistic)))

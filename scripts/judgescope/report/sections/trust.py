@@ -16,6 +16,7 @@ from judgescope.report.rows import Row
 from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.study import tally_of
 from judgescope.statistics import raters
+from judgescope.statistics.result import CONTINUOUS
 from judgescope.statistics.verdict import HOLM, MOST, Outcome
 
 MOST_ASPECTS = 6
@@ -66,14 +67,15 @@ OF_KIND = {
 }
 """Kind and reason -> its words, if they differ from those of most kinds."""
 WHY = {
-    "chance": "not above chance",
-    "length": "no better than the texts' length",
-    "brevity": "no better than a preference for short texts",
-    "systems": "a preference for systems would do as well",
+    "chance": "not shown to be above chance",
+    "length": "not shown to be better than the texts' length",
+    "brevity": "not shown to be better than a preference for short texts",
+    "systems": "a preference for systems may do as well",
     "within": "it may know only the source",
     "lost": "not if every lost reply had the worst score",
     "too_many_lost": "more than a fifth of its judgments are lost",
     "constant": "one score for all texts",
+    CONTINUOUS: "the scores are continuous and have no classes",
     "no_interval": "too few sources for an interval",
     "these_systems": "for these {} systems only",
     "few_systems": "rests on {} systems, fewer than 8",
@@ -109,6 +111,7 @@ RULES = (
 )
 
 
+BLIND = "a rule that ignores quality"
 ANSWER_WORDS = 25
 """Maximum number of words of an answer on the first screen."""
 
@@ -175,18 +178,25 @@ def _counted(kinds: Mapping[str, Counter[Outcome]], whom: str) -> Iterator[str]:
         yield f"meets {met} of {words.plural(n, 'required bar')}, misses {missed}"
     if n := (on_aspects := kinds[base.AGREEMENT] + kinds[base.LABELS]).total():
         aspects = words.plural(n, "aspect")
-        rater, better, worse = (
-            on_aspects[one] for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.BELOW)
+        rater, better, worse, open_ = (
+            on_aspects[one]
+            for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.BELOW, Outcome.NO_CLAIM)
         )
         if rater:
             yield f"as good as one more rater on {rater} of {aspects}"
         if better:
             yield f"better than chance on {better} of {aspects}"
-        if not rater and not better and n == 1:
-            yield "worse than chance or length" if worse else f"not shown to agree with {whom}"
+        if not rater and not better and n in (worse, open_):
+            on_all = f" on {aspects}" if n > 1 else ""
+            all_worse, undecided = (
+                "worse than chance or length",
+                f"no claim of agreement with {whom}",
+            )
+            yield f"{all_worse if worse else undecided}{on_all}"
         elif not rater and not better:
+            on_any = f" on any of {aspects}" if n > 1 else ""
             below = f", worse than chance or length on {worse}" if worse else ""
-            yield f"shown to agree with {whom} on none of {aspects}{below}"
+            yield f"not shown to agree with {whom} better than {BLIND}{on_any}{below}"
     if n := pairs.total():
         held = sum(pairs[one] for one in GOOD)
         yield f"finds the better of two texts on {held or 'none'} of {words.plural(n, 'aspect')}"
@@ -324,7 +334,12 @@ def _beside_rater(claim: Claim, gap: Row) -> str:
 
 
 def reasons(claim: Claim) -> Iterator[str]:
-    """Yield the words of a claim's reasons; on what it rests only where it holds."""
+    """Yield the words of a claim's reasons; on what it rests only where it holds.
+
+    Without any, the reason is that of its undefined number.
+    """
+    if not claim.reasons and claim.row.value is None and claim.row.note:
+        yield WHY.get(claim.row.note, words.spoken(claim.row.note))
     for code in claim.reasons:
         name, _, detail = code.partition(": ")
         if name in RESTS_ON and claim.outcome not in GOOD:
@@ -342,9 +357,9 @@ def reasons(claim: Claim) -> Iterator[str]:
 
 def more_needed(row: Row) -> str:
     """Return how much more data would decide whether a bar is met."""
-    if row.value is None:
-        return f"more than {words.count(MOST)} more needed"
     units, _, how = row.method.partition(", ")
+    if row.value is None:
+        return f"more than {words.count(MOST)} more {units} needed"
     return f"{words.count(round(row.value))} more {units} would decide it, {how}"
 
 
@@ -450,7 +465,7 @@ def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: st
         reached = STEP_WORDS[step_of(asked, part)][1]
         title = f"{about}{asked.title}: {figure_of(asked, part)}, {reached}"
         bodies.append(Body(lines, title, id=f"{prefix}-{number}" if prefix else ""))
-    columns = [Column("Number"), Column("p, corrected")]
+    columns = [Column("Number"), Column("p")]
     columns += [Column(name, style="words") for name in ("Verdict", "Because", "Further numbers")]
     caption = "Every claim with its outcome and its numbers."
     return Table(caption, "Claim", columns, bodies, code=False, whole=True)
@@ -464,10 +479,13 @@ def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
         for row in (claim.row, *map(claim.others.get, names))
         if row and row is not shown
     ]
-    p = next(filter(None, map(claim.others.get, ("p_noticed_holm", base.P_HOLM))), None)
-    tested = NO_CELL
+    ps = ["p_rater"] if asked.as_rater else ["p_noticed_holm", base.P_HOLM]
+    p, tested = next(filter(None, map(claim.others.get, ps)), None), NO_CELL
     if p and p.value is not None:
-        tested = Cell(words.p_value(p.value), notes=(claim.family,), sort=p.value)
+        how = "not corrected" if asked.as_rater else claim.family
+        tested = Cell(words.p_value(p.value), notes=(how,), sort=p.value)
     verdict = _beside_rater(claim, shown) if asked.as_rater else words.spoken(claim.outcome)
-    texts = (verdict, "; ".join(reasons(claim)), "; ".join(numbers))
+    other = asked.as_rater and claim.outcome != Outcome.AS_RATER  # its reasons are another claim's
+    why = "" if other else "; ".join(reasons(claim))
+    texts = (verdict, why, "; ".join(numbers))
     return [estimate(shown, counts=True), tested, *map(words_cell, texts)]

@@ -226,6 +226,16 @@ def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) 
     assert "mine.csv" in page_said
 
 
+def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
+    rows = made()
+    rows[1]["model"] = rows[0]["model"]
+    assert "where:   mine.csv, rows 2, 3\n" in page(rows)[1]
+    many = ", ".join(str(at) for at, row in enumerate(made(), 2) if row["Quality (Ben)"] == 5)
+    said = page(made(), "--scale", "1:4:1", "--human", "quality=Quality (Ben)")[1]
+    first = ", ".join(many.split(", ")[:5])
+    assert f"where:   mine.csv, rows {first}, … ({len(many.split(', '))} in all), aspect" in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

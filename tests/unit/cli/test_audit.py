@@ -113,6 +113,42 @@ def test_a_column_named_judge_that_cannot_be_read_is_explained(
     assert status == 3 and f"skipped: {reason}" in said
 
 
+UNREAD: dict[str, tuple[list[Any], str]] = {
+    "an outlier": ([-99], "row 2 has '-99', which is outside the scale 1 to 5 of most cells): "),
+    "dates": (["04.05.2024"] * 60, "row 2 has '04.05.2024', which is not a number): write the"),
+    "apostrophes": (["'4"] * 60, 'row 2 has "\'4", which is not a number): write 4, and only'),
+    "no values": ([""] * 60, "it has no values): fill it in"),
+}
+
+
+@pytest.mark.parametrize("fault", sorted(UNREAD))
+def test_a_raters_column_that_is_not_used_is_named_with_the_reason(page: Page, fault: str) -> None:
+    cells, said = UNREAD[fault]
+    rows = made()
+    for row, cell in zip(rows, cells, strict=False):
+        row["Quality (Ben)"] = cell
+    columns = page(rows)[1].split("\n\n")[0]
+    assert f"note: not read as ratings: Quality (Ben) ({said}" in columns
+    assert "not used    Quality (Ben), seconds" in columns and "seconds (" not in columns
+
+
+def test_an_invalid_label_or_choice_of_a_rater_is_named_with_the_nearest(page: Page) -> None:
+    labels = passed()
+    labels[2]["human_2"] = "fial"
+    reason = "human_2 (row 4 has 'fial', which is not a label or a choice): write fail; leave"
+    assert f"note: not read as ratings: {reason}" in page(labels)[1]
+    choices = [{**row, "ben": row["winner (Ben)"]} for row in chosen()]
+    choices[4]["ben"] = "C"
+    reason = "ben (row 6 has 'C', which is not a label or a choice): write one of a, b, tie; leave"
+    assert f"note: not read as ratings: {reason}" in page(choices)[1]
+
+
+def test_other_columns_are_not_said_to_look_like_ratings(page: Page) -> None:
+    others = {"judge_model": "gpt-4o", "quality_comment": "none", "price": 0, "seed": 3}
+    rows = [{**row, **others, "price": at * 37} for at, row in enumerate(made())]
+    assert "note: not read" not in page(rows)[1]
+
+
 def test_a_json_object_is_not_a_choice(page: Page) -> None:
     rows = [{"human": {"a": row["human"]}, "judge": row["judge"]} for row in two(20)]
     status, said = page(rows, name="mine.jsonl")

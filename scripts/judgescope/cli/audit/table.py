@@ -13,6 +13,7 @@ from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import ALL, PEOPLE, Guess, judges_of, number, words_of
 from judgescope.cli.init.tables import Scale, Table, choices_of_nothing, load_table
+from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
@@ -150,8 +151,8 @@ def _checked(table: Table, columns: Guess) -> Guess:
             todo="add the columns of the two texts (answer_a, answer_b), or of the systems that "
             "wrote them (model_a, model_b)",
         )
-    skipped = table.nearly_ratings(columns.used)
-    more = f"; skipped: {', '.join(skipped)}" if skipped else ""
+    skipped = unread(table, columns)
+    more = f"; skipped: {', '.join(map(str, skipped))}" if skipped else ""
     for given, whose, flag in (
         (columns.judges, "a judge's scores", "--judge"),
         (columns.ratings, "people's ratings", "--human"),

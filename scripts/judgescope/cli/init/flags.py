@@ -14,6 +14,7 @@ from judgescope.cli.init.cards import Replies, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, guess, judges_of, number, numbers
 from judgescope.cli.init.tables import Scale, Table, coded, load_table, unfolded
+from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.names import slug
 from judgescope.schema.loading import Cards
@@ -338,8 +339,8 @@ def check_complete(draft: StudyDraft) -> None:
                 what, todo = "the provider's card has a placeholder here", "give your own value"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:
-        passed = table.nearly_ratings([columns.text or "", *columns.source])
-        more = f"; skipped: {', '.join(passed)}" if passed else ""
+        passed = unread(table, Guess(text=columns.text, source=columns.source))
+        more = f"; skipped: {', '.join(map(str, passed))}" if passed else ""
         unknown("--rating", f"which columns have ratings{more}")
     lacking = undefined(columns, draft.definitions, table)
     others = [

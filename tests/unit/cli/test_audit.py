@@ -228,6 +228,28 @@ def test_the_exit_code_says_whether_the_bar_is_met(
     assert len(said.split("\n\n")[1].splitlines()) <= 10
 
 
+UNREAD_JUDGES: dict[str, tuple[list[Any], str]] = {
+    "a sign of percent": ([f"{at}%" for at in range(60)], "write 0, and only numbers"),
+    "one word": (["high"], "write a number such as 4.5"),
+    "no values": ([""] * 60, "it has no values"),
+    "no text that people rated": ([*["" for _ in range(30)], *range(30)], "no row has both"),
+}
+
+
+@pytest.mark.parametrize("fault", sorted(UNREAD_JUDGES))
+def test_a_bar_is_not_met_without_a_judge_that_cannot_be_read(page: Page, fault: str) -> None:
+    cells, said = UNREAD_JUDGES[fault]
+    rows = [{**row, "gpt4": at} for at, row in enumerate(two())]
+    for at, row in enumerate(rows):
+        row["gpt4"] = cells[at] if at < len(cells) else at
+        row["human"] = row["human"] if at < 30 else ""
+    status, text = page(rows, "--require", "spearman=.3")
+    assert status == 3 and "column gpt4\n" in text and said in text
+    assert "or name the judges that must meet the bar: --judge judge" in text
+    assert page(rows)[0] == page(rows, "--require", "spearman=.3", "--judge", "judge")[0] == 0
+    assert "note: not read as ratings: gpt4 (" in page(rows)[1]
+
+
 BROKEN: dict[str, tuple[Rows, str]] = {
     "no judge": ([{"human": row["human"], "note": "x"} for row in two()], "a judge's scores"),
     "no people": ([{"judge": row["judge"], "note": "x"} for row in two()], "people's ratings"),

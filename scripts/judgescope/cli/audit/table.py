@@ -1,6 +1,7 @@
 """How `judgescope audit` interprets the columns of a table, and why it rejects a table."""
 
 import argparse
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -36,7 +37,10 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
     columns = replace(columns, means=False)
     columns = columns if columns.judges else _by_people(columns)
-    table, columns = _with_items(*table.readable(_checked(table, columns)))
+    columns = _checked(table, columns)
+    if require and not args.judge:
+        _check_judges_read(table, columns)
+    table, columns = _with_items(*table.readable(columns))
     stated = {**table.stated, **flags.named_scales(args.scale, columns)}
     scales = table.scales(columns, stated)
     return StudyDraft(
@@ -190,6 +194,24 @@ def _checked(table: Table, columns: Guess) -> Guess:
     if errors:
         raise UserErrors(errors)
     return replace(columns, judges={judge: columns.judges[judge] for judge in met})
+
+
+def _check_judges_read(table: Table, columns: Guess) -> None:
+    """Raise UserErrors if a judge's column is not used: it would not be held to a bar."""
+    others = " ".join(f"--judge {shlex.quote(name)}" for name in columns.scored)
+    errors = [
+        UserError(
+            "a bar is required, but a column that looks like a judge's cannot be used: "
+            f"{'a cell ' if one.row else ''}{one.why}",
+            where=f"{table.file}, {f'row {one.row}, ' if one.row else ''}column {one.column}",
+            got=one.cell,
+            todo=f"{one.todo}; or name the judges that must meet the bar: {others}",
+        )
+        for one in unread(table, columns)
+        if one.judge
+    ]
+    if errors:
+        raise UserErrors(errors)
 
 
 def _met(table: Table, columns: Guess) -> list[str]:

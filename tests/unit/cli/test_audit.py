@@ -149,6 +149,18 @@ def test_other_columns_are_not_said_to_look_like_ratings(page: Page) -> None:
     assert "note: not read" not in page(rows)[1]
 
 
+@pytest.mark.parametrize("cell", ["", " NaN ", "nan"])
+def test_a_score_or_choice_may_be_missing_as_pandas_writes_it(page: Page, cell: str) -> None:
+    rows = made()
+    rows[4]["quality_gpt4"] = cell
+    claims = json.loads(page(rows, "--json")[1])["judges"]["gpt-4"]["claims"]
+    assert claims[0]["n"] == 59 and claims[0]["n_missing"] == 1
+    choices = chosen()
+    choices[4]["gpt4_winner"] = cell
+    claims = json.loads(page(choices, "--json")[1])["judges"]["gpt4_winner"]["claims"]
+    assert (claims[0]["n"], claims[0]["n_missing"]) == (29, 1)
+
+
 def test_a_json_object_is_not_a_choice(page: Page) -> None:
     rows = [{"human": {"a": row["human"]}, "judge": row["judge"]} for row in two(20)]
     status, said = page(rows, name="mine.jsonl")

@@ -223,11 +223,10 @@ class Table:
         return {"read_as": read} if self.other_labels or {*given} != {pair} else {}
 
     def missing(self, columns: Guess) -> list[str]:
-        """Return the words for missing values in ratings and scores, except empty cells and NaN."""
+        """Return the words for missing values in ratings and scores, such as NaN."""
         names = [*columns.rated, *columns.scored]
         cells = (cell for row in self.rows for name in names for cell in entries(row.get(name)))
-        words = {str(cell).strip() for cell in cells if cell is not None and is_missing(cell)}
-        return sorted(word for word in words if word.lower() not in {"", "nan"})
+        return sorted({c.strip() for c in cells if isinstance(c, str) and is_missing(c)} - {""})
 
     def readable(self, columns: Guess) -> tuple["Table", Guess]:
         """Return the table and its columns as a study's cards can read them.

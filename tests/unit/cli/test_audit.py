@@ -161,6 +161,27 @@ def test_a_score_or_choice_may_be_missing_as_pandas_writes_it(page: Page, cell: 
     assert (claims[0]["n"], claims[0]["n_missing"]) == (29, 1)
 
 
+def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
+    rows = made()
+    for at in range(30):
+        rows[at]["Quality (Ben)"] = ("", "NA")[at % 2]
+    for at in range(6):
+        rows[at]["quality_gpt4"] = ("NaN", None)[at % 2]
+    status, said = page(rows)
+    assert status == 0 and "values 1 to 5; Quality (Ben): 30 of 60 ratings missing)" in said
+    assert "judge       gpt-4: quality_gpt4 (quality; 6 of 60 scores missing)" in said
+    assert "no interval: 6 sources)." in " ".join(said.split()) and "(n = 30; " in said
+    for name in ("mine.csv", "mine.jsonl"):
+        columns = json.loads(page(rows, "--json", name=name)[1])["columns"]
+        assert columns["missing"] == {"Quality (Ben)": 30, "quality_gpt4": 6}
+    choices = chosen()
+    choices[3]["winner (Ben)"] = choices[4]["gpt4_winner"] = choices[5]["gpt4_winner"] = "NaN"
+    said = page(choices)[1]
+    assert "winner (Anna), winner (Ben) (winner (Ben): 1 of 60 choices missing)" in said
+    assert "gpt4_winner: gpt4_winner (2 of 60 choices missing)" in said
+    assert "missing" not in page(made())[1] and "] (n = " in page(made())[1].replace("\n  ", " ")
+
+
 def test_a_json_object_is_not_a_choice(page: Page) -> None:
     rows = [{"human": {"a": row["human"]}, "judge": row["judge"]} for row in two(20)]
     status, said = page(rows, name="mine.jsonl")

@@ -143,6 +143,14 @@ class Table:
         rows = zip(self.numbers, self.rows, strict=True)
         return [(number, row) for number, row in rows if not is_missing(row.get(column))]
 
+    def missing_cells(self, columns: Iterable[str]) -> dict[str, int]:
+        """Return how many rows have no value, for the columns that lack any."""
+        cells = {name: [entries(row.get(name)) for row in self.rows] for name in columns}
+        counts = {
+            name: sum(all(map(is_missing, each)) for each in of) for name, of in cells.items()
+        }
+        return {name: count for name, count in counts.items() if count}
+
     def values(self, columns: Iterable[str]) -> list[float]:
         """Return all numbers of some columns."""
         return [value for column in columns for value in numbers(self.rows, column) or []]

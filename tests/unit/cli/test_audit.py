@@ -403,6 +403,15 @@ def test_what_data_say_is_text_in_the_terminal_and_on_the_page(page: Page) -> No
     assert "Spearman" in html and "One more column would add" in html
 
 
+def test_the_evidence_on_the_page_names_each_of_several_judges(page: Page) -> None:
+    rows = [{**row, "gpt4_judge": 5 - row["human"]} for row in two()]
+    assert page(rows, "--html", "page.html")[0] == 0
+    html = Path("page.html").read_text(encoding="utf-8")
+    assert "Evidence: judge<" in html and "Evidence: gpt4_judge<" in html
+    assert page(two(), "--html", "page.html")[0] == 0
+    assert "Evidence<" in Path("page.html").read_text(encoding="utf-8")
+
+
 def test_a_study_is_written_once_and_nothing_else(page: Page, tmp_path: Path) -> None:
     assert page(made(), "--write", "study")[0] == 0
     kinds = {path.parts[-2] for path in Path("study").rglob("*.yaml")}

@@ -272,11 +272,20 @@ def as_html(findings: Findings) -> str:
     from judgescope.report.page import render  # slow to import
 
     blocks: list[Block] = [Text(line) for line in _verdict(findings, sentence)]
-    every = [claim for of in findings.claims.values() for claim in of]
+    several = len(findings.judges) > 1
+    of_judges = [
+        Section(
+            f"evidence-{at}" if several else "evidence",
+            f"Evidence: {judge.id}" if several else "Evidence",
+            "",
+            [evidence(findings.report, findings.claims[judge.id])],
+        )
+        for at, judge in enumerate(findings.judges, start=1)
+    ]
     lead = f"{findings.draft.table.file.name}: {count(len(findings.draft.table.rows))} rows."
     sections = [
         Section("verdict", "Verdict", lead, blocks),
-        Section("evidence", "Evidence", "", [evidence(findings.report, every)]),
+        *of_judges,
         Section("columns", "Columns", "", [Facts(_columns(findings))]),
         Section("supports", "This file supports", "", [Text(line) for line in _supports(findings)]),
         Section("adds", "One more column would add", "", [Text(line) for line in _adds(findings)]),

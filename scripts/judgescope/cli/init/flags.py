@@ -3,7 +3,6 @@
 import argparse
 import csv
 import math
-import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -262,7 +261,7 @@ def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
 def read_scale(text: str) -> dict[str, float]:
     """Return the scale in `1:5:1` (worst, best, step) or `0:100` (without steps)."""
     try:
-        parts = [float(part) for part in re.split(r"\s*:\s*|\s+to\s+|(?<=\d)-(?=\d)", text)]
+        parts = [float(part) for part in text.split(":")]
         low, high, *step = parts
         finite = all(map(math.isfinite, parts))
         if not finite or len(step) > 1 or low >= high or min(step, default=1) <= 0:
@@ -272,7 +271,7 @@ def read_scale(text: str) -> dict[str, float]:
             "a scale needs its lowest and its highest value, and may have a step",
             where="--scale",
             got=text,
-            allowed="like 1:5:1 or 0:100",
+            allowed="MIN:MAX[:STEP], like 1:5:1 or 0:100",
             todo="if low values are good, add `best: min` in the dataset's card (judgescope init)",
         ) from None
     whole = [int(part) if part.is_integer() else part for part in parts]

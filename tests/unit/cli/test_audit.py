@@ -343,6 +343,34 @@ def test_wrong_words_are_named_with_code_3(page: Page, words: list[str], said: s
     assert status == 3 and said in " ".join(page_said.split())
 
 
+@pytest.mark.parametrize("option", ["--systm", "--systm=model"])
+def test_the_nearest_option_is_named(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audit(Path("x.csv"), option) == 3
+    assert f"unknown options: {option}, did you mean --system?" in capsys.readouterr().err
+    assert audit(Path("x.csv"), "--qqq") == 3
+    assert "did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "todo"),
+    [
+        ([*made(), dict.fromkeys(made()[0], "")], "remove empty rows, and give each other row"),
+        ([*made(), {**made()[0], "id": "q99", "answer": ""}], "write it, or remove the row"),
+    ],
+)
+def test_an_error_of_empty_cells_says_what_to_do(page: Page, rows: Rows, todo: str) -> None:
+    status, said = page(rows)
+    assert status == 3 and "mine.csv, row 62" in said and f"do:      {todo}" in said
+
+
+def test_a_table_of_names_without_rows_says_what_to_add(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.csv").write_text("human,judge\n")
+    assert audit(tmp_path / "x.csv") == 3
+    assert "do:      add a row for each judged text" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", ["--json=5", "--jsn"])
 def test_an_unknown_option_is_no_missed_bar(option: str) -> None:
     assert audit(Path("x.csv"), option) == 3

@@ -256,7 +256,8 @@ def load_table(file: Path, cards: Cards) -> Table:
     check_input(file)
     numbered = list(read_rows(file))
     if not numbered:
-        raise UserError("this table has no rows", where=str(file))
+        todo = "add a row for each judged text below the names of the columns"
+        raise UserError("this table has no rows", where=str(file), todo=todo)
     row_numbers, rows = zip(*numbered, strict=True)
     return Table(file, row_numbers, rows, columns_of(rows), cards.names("aspect"))
 

@@ -144,9 +144,13 @@ def test_an_invalid_label_or_choice_of_a_rater_is_named_with_the_nearest(page: P
 
 
 def test_other_columns_are_not_said_to_look_like_ratings(page: Page) -> None:
-    others = {"judge_model": "gpt-4o", "quality_comment": "none", "price": 0, "seed": 3}
+    others = {"judge_model": "gpt-4o", "quality_comment": "fine", "price": 0, "seed": 3}
+    others |= {"judge_reason": "ok", "gpt4_cost": "0.1$", "judge_error": "", "Set": "A"}
     rows = [{**row, **others, "price": at * 37} for at, row in enumerate(made())]
-    assert "note: not read" not in page(rows)[1]
+    rows = [{**row, "llm": ("gpt-4o", "Claude 3")[at % 2]} for at, row in enumerate(rows)]
+    rows[7]["Set"] = "x y"
+    status, said = page(rows, "--require", "spearman=.3")
+    assert status == 0 and "note: not read" not in said
 
 
 @pytest.mark.parametrize("cell", ["", " NaN ", "nan"])

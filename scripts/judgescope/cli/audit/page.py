@@ -94,8 +94,8 @@ def as_text(findings: Findings) -> str:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    """Return lines of the page's width; a number and its % sign stay together."""
-    kept = (line.replace(" %", "\xa0%") for line in lines)
+    """Return lines of the page's width; a number and its % sign or n stay together."""
+    kept = (line.replace(" %", "\xa0%").replace("n = ", "n\xa0=\xa0") for line in lines)
     wrapped = (part for line in kept for part in wrap(line, WIDTH, subsequent_indent="  "))
     return [part.replace("\xa0", " ") for part in wrapped]
 
@@ -133,7 +133,7 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
 
 def _with_n(row: Row) -> str:
     """Return an estimate with n, and with the reason if it has no interval."""
-    parts = [] if of_few(row) else [f"n\xa0=\xa0{count(row.n)}"]
+    parts = [] if of_few(row) else [f"n = {count(row.n)}"]
     if row.value is not None and row.ci_low is None:
         parts.append(spoken(row.note) if row.note else "no interval")
     return f"{figures(row)} ({'; '.join(parts)})"

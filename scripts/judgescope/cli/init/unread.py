@@ -35,7 +35,21 @@ DATE: Final = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?")
 MAX_CELL: Final = 40
 """Characters of a cell that a message repeats."""
 SHOWN_WORDS: Final = 5
-DESCRIBES: Final = (REMARKS - RATINGS) | IDS | FILLERS | {"version", "size", "family", "provider"}
+DESCRIBES: Final = {
+    *(REMARKS - RATINGS | IDS | FILLERS),
+    *(
+        "version",
+        "size",
+        "family",
+        "provider",
+        "prompt",
+        "temperature",
+        "status",
+        "error",
+        "errors",
+    ),
+    *("note", "reasons", "reasoning", "thinking", "justification", "critique", "analysis", "raw"),
+}
 """Last words of the name of a column that describes a judge or a rating."""
 OUTLIERS: Final = 10
 """Of as many numbers, one may lie outside the scale of the others, but at least one of all."""
@@ -98,10 +112,11 @@ def _invalid(table: Table, column: str, judge: bool, named: bool) -> Unread | No
         near = len(cells) - len(bad)
     else:
         bad = [one for one in cells if not numbers([one[1]], column)]
-        near = sum(code or _nearly(row[column]) is not None for _, row, code in cells)
+        near = sum(_like_score(column, row[column]) for _, row, _ in cells)
     short = all(len(str(row[column])) <= MAX_CELL for _, row, _ in bad)
     likely = 2 * near >= len(cells) or (named and short) or aspect_of(column) in table.aspects
-    if not bad or not likely:
+    models = all(is_judge(str(row[column])) for _, row, _ in bad)
+    if not likely or models:  # also if no cell is bad
         return None
     wrong = [one for one in bad if not one[2]] or bad
     number, row, _ = wrong[0]
@@ -118,11 +133,16 @@ def _invalid(table: Table, column: str, judge: bool, named: bool) -> Unread | No
 
 def _named(table: Table, column: str, columns: Guess) -> bool:
     """Return whether a column's name is that of ratings or scores."""
-    words = words_of(column)
-    if role_of(column) is not None or counts(column) or DESCRIBES.intersection(words[-1:]):
+    if _described(column):
         return False
     alike = _alike(column, [*columns.rated, *columns.scored])
-    return says_who_chose(column) or alike or bool({*words}.intersection(table.aspects))
+    return says_who_chose(column) or alike or bool({*words_of(column)} & {*table.aspects})
+
+
+def _described(column: str) -> bool:
+    """Return whether a name says that a column has no ratings: `judge_model`, `gpt4_cost`."""
+    last = words_of(column)[-1:]
+    return role_of(column) is not None or counts(column) or bool(DESCRIBES.intersection(last))
 
 
 def _alike(column: str, others: Iterable[str]) -> bool:
@@ -137,10 +157,11 @@ def _of_judge(table: Table, column: str, columns: Guess) -> bool:
 
     If the names of people's columns say so, and none of a judge's does, all others are judges'.
     """
-    if is_judge(column) or (table.known is not None and column in table.known.scored):
+    if table.known is not None and column in table.known.scored:
         return True
-    if PEOPLE.intersection(words_of(column)) or _alike(column, columns.rated):
-        return False
+    people = PEOPLE.intersection(words_of(column)) or _alike(column, columns.rated)
+    if _described(column) or is_judge(column) or people:
+        return is_judge(column) and not _described(column)
     by_people = all(PEOPLE.intersection(words_of(name)) for name in columns.rated)
     others = bool(columns.scored) and by_people and not any(map(is_judge, columns.scored))
     return others or _alike(column, columns.scored)
@@ -161,6 +182,12 @@ def _is_code(table: Table, row: Row, column: str) -> bool:
     return choice or word.casefold() in LABEL_CODES
 
 
+def _like_score(column: str, cell: object) -> bool:
+    """Return whether a cell is nearly a number, or a label in a column that may have ratings."""
+    label = word_of(cell).casefold() in LABEL_CODES and not _described(column)
+    return label or _nearly(cell) is not None
+
+
 def _nearly(cell: object) -> re.Match[str] | None:
     return NEARLY_NUMBER.fullmatch(str(cell).strip())
 
@@ -178,7 +205,7 @@ def _off_scale(
     filled: Sequence[tuple[int, Row]], values: Sequence[float], column: str, named: bool
 ) -> Unread | None:
     """Return why a column of numbers is not taken for ratings, if it looks like ratings."""
-    if like_ratings(values, len(filled)) or counts(column) or role_of(column) is not None:
+    if like_ratings(values, len(filled)) or _described(column):
         return None
     low, high = max(SCALES, key=lambda ends: sum(ends[0] <= v <= ends[1] for v in values))
     outside = [v for v in values if not low <= v <= high]

@@ -156,7 +156,7 @@ FILES: list[Case] = [
     (
         "JSON under the name of JSONL",
         file("mine.jsonl", json.dumps([GOOD], indent=1)),
-        ["mine.jsonl, line 1", "invalid JSON"],
+        ["mine.jsonl, line 1", "not a list", "a name that ends in .json"],
     ),
     (
         "an object for rows",

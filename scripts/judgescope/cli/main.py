@@ -54,7 +54,7 @@ def main() -> None:
     args, unknown = parser.parse_known_args()
     args.passed = list(context.split_config(unknown))
     if args.passed and (not getattr(args, "passes_options", False) or _renamed(sys.argv[1:])):
-        parser.error(_unexpected(args))
+        parser.error(_unexpected(args, parser))
     status = getattr(args, "failed", FAILED)
     try:
         done = args.act(args)
@@ -77,12 +77,24 @@ def main() -> None:
     sys.exit(status)
 
 
-def _unexpected(args: Arguments) -> str:
-    """Return the error for words that the command does not accept."""
-    options = any(word.startswith("-") for word in args.passed)
+def _unexpected(args: Arguments, parser: argparse.ArgumentParser) -> str:
+    """Return the error for words that the command does not accept, with the nearest option."""
+    options = [word.partition("=")[0] for word in args.passed if word.startswith("-")]
     if not options and (several := getattr(args, "more_files", None)):
         return str(several(args.file, args.passed))
-    return f"unknown {'options' if options else 'arguments'}: {' '.join(args.passed)}"
+    known = _options(parser, sys.argv[1:])
+    near = [match for word in options for match in get_close_matches(word, known, n=1)]
+    meant = f", did you mean {', '.join(near)}?" if near else ""
+    return f"unknown {'options' if options else 'arguments'}: {' '.join(args.passed)}{meant}"
+
+
+def _options(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
+    """Return the options of the command that a command line names."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            name = next(word for word in words if word in action.choices)
+            return _options(action.choices[name], words)
+    return list(parser._option_string_actions)
 
 
 # --- the command line ------------------------------------------------------------------------

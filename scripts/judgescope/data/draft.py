@@ -49,6 +49,8 @@ _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)%?", re.ASCII)
 AROUND = 30
 """Characters shown on both sides of the difference between two long, similar names."""
 
+_FILL = "write it, or remove the row"
+
 Files = Mapping[str, RoleFiles]
 """Role -> the files that a card names for it."""
 Key = tuple[str, str]
@@ -151,7 +153,8 @@ class Draft:
         if isinstance(name, float) and name.is_integer():
             name = int(name)
         if isinstance(name, bool | float | list | dict) or _blank(name) or not folded(str(name)):
-            raise RowFault(f"invalid id ({kind})", got=name)
+            todo = "remove empty rows, and give each other row an id" if _blank(name) else ""
+            raise RowFault(f"invalid id ({kind})", got=name, todo=todo)
         return self._one_name(str(name), kind)
 
     def _one_name(self, name: str, kind: str) -> str:
@@ -284,7 +287,8 @@ class Draft:
     def text(self, text: object, kind: str) -> str:
         """Return a text; what is not a text is recorded as a fault and becomes ""."""
         if _blank(text) or not isinstance(text, str):
-            self._fault(f"a {kind} is {'empty' if _blank(text) else 'not a string'}", got=text)
+            what, todo = ("empty", _FILL) if _blank(text) else ("not a string", "")
+            self._fault(f"a {kind} is {what}", got=text, todo=todo)
             return ""
         if not folded(text[:FEW_SIGNS]) and not folded(text):
             self._fault(f"a {kind} has no visible character", got=text)
@@ -340,7 +344,7 @@ class Draft:
         """Join the non-empty parts with a blank line; a single part keeps its white space."""
         texts = [self.text(part, "source") for part in parts if not _blank(part)]
         if parts and not texts:
-            self._fault("a source is empty", got=parts[0])
+            self._fault("a source is empty", got=parts[0], todo=_FILL)
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
 
     def _label(self, cell: object, aspect: str, scale: RatedAspect) -> float | None:

@@ -21,6 +21,7 @@ from judgescope.core.process_limits import bounded_memory
 Row = dict[str, Any]
 
 DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+SPREADSHEETS = {".xlsx", ".xls", ".ods"}
 MOST_UNFOLDED = 2 << 30
 """Maximum bytes of all cells of a Parquet file, and of the memory for counting them."""
 BATCH = 256
@@ -42,7 +43,13 @@ def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
     """
     reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
     if reader is None:
-        raise UserError("unsupported file type", where=str(path), got=path.suffix, allowed=_READERS)
+        raise UserError(
+            "unsupported file type",
+            where=str(path),
+            got=path.suffix,
+            allowed=_READERS,
+            todo="save it as CSV (UTF-8)" if path.suffix.lower() in SPREADSHEETS else "",
+        )
     return reader(path)
 
 
@@ -105,6 +112,13 @@ def entries(cell: object) -> list[Any]:
 
 def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.lstrip().startswith("["):
+            raise UserError(
+                "a line of a JSONL file must be a JSON object, not a list",
+                where=f"{path}, line {number}",
+                got=line[:40],
+                todo="if the file is one JSON list, give it a name that ends in .json",
+            )
         if line.strip():
             yield number, _object(_parsed(line, path, number), path, number)
 
@@ -187,13 +201,15 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
                 where=f"{path}, row {number} (ends in line {reader.line_num})",
                 got=len(cells),
                 allowed=str(len(header)),
+                todo="quote cells that contain commas or quotation marks, or add missing cells",
             )
         yield number, dict(zip(header, cells, strict=True))
 
 
 def _check_columns(names: list[str], where: str) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UserError("duplicate column", where=where, got=twice[0])
+        todo = "give each column a name of its own, or delete one of the columns"
+        raise UserError("duplicate column", where=where, got=twice[0], todo=todo)
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Row]]:

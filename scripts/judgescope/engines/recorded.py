@@ -385,7 +385,8 @@ class RecordedEngine:
                 orders += [(names.reply_swapped, True)] if names.reply_swapped else []
                 for path, turned in orders:
                     keys = (second, first) if turned else (first, second)
-                    reply = self._labelled(row.get(path or ""), row.where, turned)
+                    where = f"{row.where}, column {path}"
+                    reply = self._labelled(row.get(path or ""), where, turned)
                     yield keys[0] + keys[1][1:], Row(row.where, {REPLY: reply}, row.fields)
 
     def _labelled(self, reply: object, where: str, swapped: bool) -> object:
@@ -393,8 +394,10 @@ class RecordedEngine:
         names = self.card.rows
         if isinstance(reply, list):
             return [self._labelled(draw, where, swapped) for draw in reply]
-        if not names.labels or reply is None or reply in names.missing:
+        if not names.labels:
             return reply
+        if _is_missing(reply, names.missing):
+            return None
         for chosen, words in names.labels.items():
             if joined_name(reply).strip().casefold() in {word.casefold() for word in words}:
                 return CHOICES[chosen][swapped]
@@ -448,29 +451,31 @@ class RecordedEngine:
         """Return recorded draws; `words` are the labels that scores may be, empty for numbers."""
         if not rows:
             return [not_applicable("no_recorded_row")] * draws
-        repeated = self.card.rows.repeated
+        repeated, answer = self.card.rows.repeated, partial(self._answer, words=words, column=path)
         if repeated == "mean" and path and len(rows) > 1 and not words:
-            each = [self._answer(row.get(path), row) for row in rows]
+            each = [answer(row.get(path), row) for row in rows]
             values = [float(answer.text) for answer in each if answer.status == "ok"]
             answers = [Answer(repr(fmean(values))) if values else each[0]]
         else:
             row = rows[-1] if repeated == "last" else rows[0]
             value = row.get(path) if path else None
             recorded = value if isinstance(value, list) else [value]
-            answers = [self._answer(draw, row, words) for draw in recorded[:draws]]
+            answers = [answer(draw, row) for draw in recorded[:draws]]
         return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
 
-    def _answer(self, value: object, row: Row, words: Sequence[str] = ()) -> Answer:
+    def _answer(
+        self, value: object, row: Row, *, words: Sequence[str], column: str | None
+    ) -> Answer:
         """Return one draw; an empty text is a valid reply, but not a score."""
-        scored = self.card.rows.reply is None
+        scored, missing = self.card.rows.reply is None, self.card.rows.missing
         if isinstance(value, str) and scored:
-            value = value.strip() or None
-        if value is None or value in self.card.rows.missing:
+            value = value.strip()
+        a_reply = isinstance(value, str) and not scored
+        if value in missing if a_reply else _is_missing(value, missing):
             return not_applicable("no_value")
-        if isinstance(value, float) and math.isnan(value):
-            return not_applicable("no_value")
+        where = f"{row.where}, column {column}"
         if words and scored:
-            return Answer(_label(value, row, words))
+            return Answer(_label(value, where, words))
         if isinstance(value, str) and (
             not scored or (_NUMBER.fullmatch(value) and math.isfinite(float(value)))
         ):
@@ -480,23 +485,30 @@ class RecordedEngine:
         if scored and isinstance(value, str | float):
             raise UserError(
                 "a recorded score is not a number",
-                where=row.where,
+                where=where,
                 got=value,
                 todo="write it as a number (4.5), or list it in `missing` under `rows` if it means "
                 "no score",
             )
         raise UserError(
-            "a recorded reply or score is neither a string nor a number", where=row.where, got=value
+            "a recorded reply or score is neither a string nor a number", where=where, got=value
         )
 
 
-def _label(value: object, row: Row, words: Sequence[str]) -> str:
+def _is_missing(value: object, words: Sequence[str]) -> bool:
+    """Return whether a score or choice is missing: empty, NaN, or one of the card's words."""
+    if isinstance(value, str):
+        return value.strip() in ("", *words)
+    return value is None or value in words or (isinstance(value, float) and math.isnan(value))
+
+
+def _label(value: object, where: str, words: Sequence[str]) -> str:
     """Return a recorded label as written; raise UserError if it is not one of `words`."""
     word = word_of(value)
     if plain_word(word) not in map(plain_word, words):
         raise UserError(
             "a recorded score is not one of the labels",
-            where=row.where,
+            where=where,
             got=word,
             allowed=words,
             todo="map it to a label in the judge's card (`read_as`), or list it in `missing` "

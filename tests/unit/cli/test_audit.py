@@ -113,6 +113,79 @@ def test_a_column_named_judge_that_cannot_be_read_is_explained(
     assert status == 3 and f"skipped: {reason}" in said
 
 
+UNREAD: dict[str, tuple[list[Any], str]] = {
+    "an outlier": ([-99], "row 2 has '-99', which is outside the scale 1 to 5 of most cells): "),
+    "dates": (["04.05.2024"] * 60, "row 2 has '04.05.2024', which is not a number): write the"),
+    "apostrophes": (["'4"] * 60, 'row 2 has "\'4", which is not a number): write 4, and only'),
+    "no values": ([""] * 60, "it has no values): fill it in"),
+}
+
+
+@pytest.mark.parametrize("fault", sorted(UNREAD))
+def test_a_raters_column_that_is_not_used_is_named_with_the_reason(page: Page, fault: str) -> None:
+    cells, said = UNREAD[fault]
+    rows = made()
+    for row, cell in zip(rows, cells, strict=False):
+        row["Quality (Ben)"] = cell
+    columns = page(rows)[1].split("\n\n")[0]
+    assert f"note: not read as ratings: Quality (Ben) ({said}" in columns
+    assert "not used    Quality (Ben), seconds" in columns and "seconds (" not in columns
+
+
+def test_an_invalid_label_or_choice_of_a_rater_is_named_with_the_nearest(page: Page) -> None:
+    labels = passed()
+    labels[2]["human_2"] = "fial"
+    reason = "human_2 (row 4 has 'fial', which is not a label or a choice): write fail; leave"
+    assert f"note: not read as ratings: {reason}" in page(labels)[1]
+    choices = [{**row, "ben": row["winner (Ben)"]} for row in chosen()]
+    choices[4]["ben"] = "C"
+    reason = "ben (row 6 has 'C', which is not a label or a choice): write one of a, b, tie; leave"
+    assert f"note: not read as ratings: {reason}" in page(choices)[1]
+
+
+def test_other_columns_are_not_said_to_look_like_ratings(page: Page) -> None:
+    others = {"judge_model": "gpt-4o", "quality_comment": "fine", "price": 0, "seed": 3}
+    others |= {"judge_reason": "ok", "gpt4_cost": "0.1$", "judge_error": "", "Set": "A"}
+    rows = [{**row, **others, "price": at * 37} for at, row in enumerate(made())]
+    rows = [{**row, "llm": ("gpt-4o", "Claude 3")[at % 2]} for at, row in enumerate(rows)]
+    rows[7]["Set"] = "x y"
+    status, said = page(rows, "--require", "spearman=.3")
+    assert status == 0 and "note: not read" not in said
+
+
+@pytest.mark.parametrize("cell", ["", " NaN ", "nan"])
+def test_a_score_or_choice_may_be_missing_as_pandas_writes_it(page: Page, cell: str) -> None:
+    rows = made()
+    rows[4]["quality_gpt4"] = cell
+    claims = json.loads(page(rows, "--json")[1])["judges"]["gpt-4"]["claims"]
+    assert claims[0]["n"] == 59 and claims[0]["n_missing"] == 1
+    choices = chosen()
+    choices[4]["gpt4_winner"] = cell
+    claims = json.loads(page(choices, "--json")[1])["judges"]["gpt4_winner"]["claims"]
+    assert (claims[0]["n"], claims[0]["n_missing"]) == (29, 1)
+
+
+def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
+    rows = made()
+    for at in range(30):
+        rows[at]["Quality (Ben)"] = ("", "NA")[at % 2]
+    for at in range(6):
+        rows[at]["quality_gpt4"] = ("NaN", None)[at % 2]
+    status, said = page(rows)
+    assert status == 0 and "values 1 to 5; Quality (Ben): 30 of 60 ratings missing)" in said
+    assert "judge       gpt-4: quality_gpt4 (quality; 6 of 60 scores missing)" in said
+    assert "no interval: 6 sources)." in " ".join(said.split()) and "(n = 30; " in said
+    for name in ("mine.csv", "mine.jsonl"):
+        columns = json.loads(page(rows, "--json", name=name)[1])["columns"]
+        assert columns["missing"] == {"Quality (Ben)": 30, "quality_gpt4": 6}
+    choices = chosen()
+    choices[3]["winner (Ben)"] = choices[4]["gpt4_winner"] = choices[5]["gpt4_winner"] = "NaN"
+    said = page(choices)[1]
+    assert "winner (Anna), winner (Ben) (winner (Ben): 1 of 60 choices missing)" in said
+    assert "gpt4_winner: gpt4_winner (2 of 60 choices missing)" in said
+    assert "missing" not in page(made())[1] and "] (n = " in page(made())[1].replace("\n  ", " ")
+
+
 def test_a_json_object_is_not_a_choice(page: Page) -> None:
     rows = [{"human": {"a": row["human"]}, "judge": row["judge"]} for row in two(20)]
     status, said = page(rows, name="mine.jsonl")
@@ -192,6 +265,28 @@ def test_the_exit_code_says_whether_the_bar_is_met(
     assert len(said.split("\n\n")[1].splitlines()) <= 10
 
 
+UNREAD_JUDGES: dict[str, tuple[list[Any], str]] = {
+    "a sign of percent": ([f"{at}%" for at in range(60)], "write 0, and only numbers"),
+    "one word": (["high"], "write a number such as 4.5"),
+    "no values": ([""] * 60, "it has no values"),
+    "no text that people rated": ([*["" for _ in range(30)], *range(30)], "no row has both"),
+}
+
+
+@pytest.mark.parametrize("fault", sorted(UNREAD_JUDGES))
+def test_a_bar_is_not_met_without_a_judge_that_cannot_be_read(page: Page, fault: str) -> None:
+    cells, said = UNREAD_JUDGES[fault]
+    rows = [{**row, "gpt4": at} for at, row in enumerate(two())]
+    for at, row in enumerate(rows):
+        row["gpt4"] = cells[at] if at < len(cells) else at
+        row["human"] = row["human"] if at < 30 else ""
+    status, text = page(rows, "--require", "spearman=.3")
+    assert status == 3 and "column gpt4\n" in text and said in text
+    assert "or name the judges that must meet the bar: --judge judge" in text
+    assert page(rows)[0] == page(rows, "--require", "spearman=.3", "--judge", "judge")[0] == 0
+    assert "note: not read as ratings: gpt4 (" in page(rows)[1]
+
+
 BROKEN: dict[str, tuple[Rows, str]] = {
     "no judge": ([{"human": row["human"], "note": "x"} for row in two()], "a judge's scores"),
     "no people": ([{"judge": row["judge"], "note": "x"} for row in two()], "people's ratings"),
@@ -226,6 +321,16 @@ def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) 
     assert "mine.csv" in page_said
 
 
+def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
+    rows = made()
+    rows[1]["model"] = rows[0]["model"]
+    assert "where:   mine.csv, rows 2, 3\n" in page(rows)[1]
+    many = ", ".join(str(at) for at, row in enumerate(made(), 2) if row["Quality (Ben)"] == 5)
+    said = page(made(), "--scale", "1:4:1", "--human", "quality=Quality (Ben)")[1]
+    first = ", ".join(many.split(", ")[:5])
+    assert f"where:   mine.csv, rows {first}, … ({len(many.split(', '))} in all), aspect" in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -240,6 +345,34 @@ def test_input_that_cannot_be_used_is_named_with_code_3(page: Page, fault: str) 
 def test_wrong_words_are_named_with_code_3(page: Page, words: list[str], said: str) -> None:
     status, page_said = page(two(), *words)
     assert status == 3 and said in " ".join(page_said.split())
+
+
+@pytest.mark.parametrize("option", ["--systm", "--systm=model"])
+def test_the_nearest_option_is_named(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audit(Path("x.csv"), option) == 3
+    assert f"unknown options: {option}, did you mean --system?" in capsys.readouterr().err
+    assert audit(Path("x.csv"), "--qqq") == 3
+    assert "did you mean" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "todo"),
+    [
+        ([*made(), dict.fromkeys(made()[0], "")], "remove empty rows, and give each other row"),
+        ([*made(), {**made()[0], "id": "q99", "answer": ""}], "write it, or remove the row"),
+    ],
+)
+def test_an_error_of_empty_cells_says_what_to_do(page: Page, rows: Rows, todo: str) -> None:
+    status, said = page(rows)
+    assert status == 3 and "mine.csv, row 62" in said and f"do:      {todo}" in said
+
+
+def test_a_table_of_names_without_rows_says_what_to_add(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "x.csv").write_text("human,judge\n")
+    assert audit(tmp_path / "x.csv") == 3
+    assert "do:      add a row for each judged text" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--json=5", "--jsn"])
@@ -300,6 +433,15 @@ def test_what_data_say_is_text_in_the_terminal_and_on_the_page(page: Page) -> No
     assert status == 0 and "\x1b" not in said
     assert "<script>alert" not in html and "&lt;script&gt;alert(1)" in html and "{{7*7}}" in html
     assert "Spearman" in html and "One more column would add" in html
+
+
+def test_the_evidence_on_the_page_names_each_of_several_judges(page: Page) -> None:
+    rows = [{**row, "gpt4_judge": 5 - row["human"]} for row in two()]
+    assert page(rows, "--html", "page.html")[0] == 0
+    html = Path("page.html").read_text(encoding="utf-8")
+    assert "Evidence: judge<" in html and "Evidence: gpt4_judge<" in html
+    assert page(two(), "--html", "page.html")[0] == 0
+    assert "Evidence<" in Path("page.html").read_text(encoding="utf-8")
 
 
 def test_a_study_is_written_once_and_nothing_else(page: Page, tmp_path: Path) -> None:

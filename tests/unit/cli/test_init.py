@@ -177,9 +177,13 @@ def test_what_may_be_a_key_is_refused_and_not_repeated(text: str) -> None:
     assert variable("MY_PROVIDER_API_KEY") == "MY_PROVIDER_API_KEY" and variable("") == ""
 
 
-@pytest.mark.parametrize("text", ["1:5:1", "1-5-1", "1 to 5 to 1"])
-def test_a_scale_may_be_written_in_several_ways(text: str) -> None:
-    assert read_scale(text) == {"min": 1, "max": 5, "step": 1}
+def test_a_scale_has_colons_and_a_step_if_it_is_not_continuous() -> None:
+    assert read_scale("1 : 5 : 1") == {"min": 1, "max": 5, "step": 1}
+    assert read_scale("-1:1") == {"min": -1, "max": 1}
+    for text in ("1-5", "1-5-1", "1 to 5", "1,5"):
+        with pytest.raises(UserError) as caught:
+            read_scale(text)
+        assert "MIN:MAX[:STEP]" in str(caught.value) and f"'{text}'" in str(caught.value)
 
 
 def test_a_missing_file_names_what_is_there(here: Path) -> None:

@@ -208,10 +208,13 @@ def test_a_malformed_line_is_named(tmp_path: Path) -> None:
         ("x.json", '{"a": 1}', ["list of objects", "'dict'"]),
         ("x.json", "[1]", ["a row must be a JSON object", "row 1"]),
         ("x.json", '[{"a": 1},\n {"a"}]', ["invalid JSON", "line 2, column 6"]),
-        ("x.csv", "a,b\n1,2\n1\n", ["numbers of cells", "row 3", "got:     1", "allowed: 2"]),
-        ("x.csv", "a,a\n1,2\n", ["duplicate column", "row 1", "'a'"]),
+        ("x.csv", "a,b\n1,2\n1\n", ["numbers of cells", "row 3", "allowed: 2", "do:      quote"]),
+        ("x.csv", "a,a\n1,2\n", ["duplicate column", "row 1", "'a'", "do:      give"]),
+        ("x.jsonl", '[{"a": 1}]', ["line 1", "not a list", "a name that ends in .json"]),
+        ("x.jsonl", '[\n{"a": 1}\n]', ["line 1", "not a list", "a name that ends in .json"]),
         ("x.parquet", "PAR", ["not a Parquet file"]),
-        ("x.xlsx", "", ["unsupported file type", "'.xlsx'", ".csv"]),
+        ("x.xlsx", "", ["unsupported file type", "'.xlsx'", "save it as CSV"]),
+        ("x.txt", "", ["unsupported file type", "'.txt'", ".csv"]),
     ],
 )
 def test_what_is_not_rows_is_said(

@@ -223,7 +223,7 @@ def test_a_score_in_words_is_an_error_with_its_row(tmp_path: Path, value: object
     made = engine(tmp_path, [row("b", 1), row("a", value)])
     with pytest.raises(UserError) as caught:
         ask(made, subject("b"), subject("a"))
-    assert caught.value.where == f"{tmp_path / 'rows.jsonl'}, row 2"
+    assert caught.value.where == f"{tmp_path / 'rows.jsonl'}, row 2, column score"
     assert caught.value.got == value
 
 

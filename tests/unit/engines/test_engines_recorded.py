@@ -250,7 +250,7 @@ def test_a_value_that_is_no_reply_is_an_error(tmp_path: Path, value: object) -> 
     made = engine(tmp_path, BY_ID, {"rows.jsonl": [{**ROWS[0], "said": value}]})
     with pytest.raises(UserError) as error:
         made.answer(judge(), "fluency", FIVE, SUBJECTS)
-    assert error.value.where == f"{tmp_path / 'rows.jsonl'}, row 1"
+    assert error.value.where == f"{tmp_path / 'rows.jsonl'}, row 1, column said"
 
 
 def test_a_column_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -407,6 +407,6 @@ def test_recorded_labels_are_words_and_a_number_or_another_word_is_an_error(
     for wrong in (1, "pas", True):
         with pytest.raises(UserError, match="not one of the labels") as error:
             answered("pass", wrong, "fail")
-        assert error.value.where.endswith("rows.jsonl, row 2")
+        assert error.value.where.endswith("rows.jsonl, row 2, column verdict")
         assert error.value.allowed == ["fail", "pass"]
     assert error.value.got == "true"

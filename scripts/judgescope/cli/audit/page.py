@@ -14,13 +14,13 @@ from judgescope.cli.terminal import plain
 from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS, THESE_SYSTEMS
 from judgescope.methods.measures import WITHIN_SOURCE
-from judgescope.report.cells import figures
+from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.trust import answer, evidence, number, reasons, sentence
-from judgescope.report.words import count, label, listed, plural
+from judgescope.report.words import count, label, listed, plural, spoken
 from judgescope.statistics.nulls import FEWEST_SYSTEMS
 from judgescope.statistics.verdict import Outcome
 
@@ -94,8 +94,8 @@ def as_text(findings: Findings) -> str:
 
 
 def _wrapped(lines: Iterable[str]) -> list[str]:
-    """Return lines of the page's width; a number and its % sign stay together."""
-    kept = (line.replace(" %", "\xa0%") for line in lines)
+    """Return lines of the page's width; a number and its % sign or n stay together."""
+    kept = (line.replace(" %", "\xa0%").replace("n = ", "n\xa0=\xa0") for line in lines)
     wrapped = (part for line in kept for part in wrap(line, WIDTH, subsequent_indent="  "))
     return [part.replace("\xa0", " ") for part in wrapped]
 
@@ -127,8 +127,16 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
     for row in findings.people:
         yield plain(
             f"people: one rater's agreement with the others on "
-            f"{findings.report.aspect(row.aspect)}: {label(row.statistic)} {figures(row)}."
+            f"{findings.report.aspect(row.aspect)}: {label(row.statistic)} {_with_n(row)}."
         )
+
+
+def _with_n(row: Row) -> str:
+    """Return an estimate with n, and with the reason if it has no interval."""
+    parts = [] if of_few(row) else [f"n = {count(row.n)}"]
+    if row.value is not None and row.ci_low is None:
+        parts.append(spoken(row.note) if row.note else "no interval")
+    return f"{figures(row)} ({'; '.join(parts)})"
 
 
 def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
@@ -221,6 +229,7 @@ def as_json(findings: Findings) -> str:
             **{role: columns.columns_of(role) for role in JSON_ROLES},
             "people": columns.ratings,
             "judges": columns.judges,
+            "missing": findings.draft.table.missing_cells([*columns.rated, *columns.scored]),
             "not_used": [name for name in findings.draft.table.columns if name not in columns.used],
         },
         "judges": {
@@ -263,11 +272,20 @@ def as_html(findings: Findings) -> str:
     from judgescope.report.page import render  # slow to import
 
     blocks: list[Block] = [Text(line) for line in _verdict(findings, sentence)]
-    every = [claim for of in findings.claims.values() for claim in of]
+    several = len(findings.judges) > 1
+    of_judges = [
+        Section(
+            f"evidence-{at}" if several else "evidence",
+            f"Evidence: {judge.id}" if several else "Evidence",
+            "",
+            [evidence(findings.report, findings.claims[judge.id])],
+        )
+        for at, judge in enumerate(findings.judges, start=1)
+    ]
     lead = f"{findings.draft.table.file.name}: {count(len(findings.draft.table.rows))} rows."
     sections = [
         Section("verdict", "Verdict", lead, blocks),
-        Section("evidence", "Evidence", "", [evidence(findings.report, every)]),
+        *of_judges,
         Section("columns", "Columns", "", [Facts(_columns(findings))]),
         Section("supports", "This file supports", "", [Text(line) for line in _supports(findings)]),
         Section("adds", "One more column would add", "", [Text(line) for line in _adds(findings)]),

@@ -1,6 +1,7 @@
 """How `judgescope audit` interprets the columns of a table, and why it rejects a table."""
 
 import argparse
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import ALL, PEOPLE, Guess, judges_of, number, words_of
 from judgescope.cli.init.tables import Scale, Table, choices_of_nothing, load_table
+from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
@@ -35,7 +37,10 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
     columns = replace(columns, means=False)
     columns = columns if columns.judges else _by_people(columns)
-    table, columns = _with_items(*table.readable(_checked(table, columns)))
+    columns = _checked(table, columns)
+    if require and not args.judge:
+        _check_judges_read(table, columns)
+    table, columns = _with_items(*table.readable(columns))
     stated = {**table.stated, **flags.named_scales(args.scale, columns)}
     scales = table.scales(columns, stated)
     return StudyDraft(
@@ -150,8 +155,8 @@ def _checked(table: Table, columns: Guess) -> Guess:
             todo="add the columns of the two texts (answer_a, answer_b), or of the systems that "
             "wrote them (model_a, model_b)",
         )
-    skipped = table.nearly_ratings(columns.used)
-    more = f"; skipped: {', '.join(skipped)}" if skipped else ""
+    skipped = unread(table, columns)
+    more = f"; skipped: {', '.join(map(str, skipped))}" if skipped else ""
     for given, whose, flag in (
         (columns.judges, "a judge's scores", "--judge"),
         (columns.ratings, "people's ratings", "--human"),
@@ -189,6 +194,24 @@ def _checked(table: Table, columns: Guess) -> Guess:
     if errors:
         raise UserErrors(errors)
     return replace(columns, judges={judge: columns.judges[judge] for judge in met})
+
+
+def _check_judges_read(table: Table, columns: Guess) -> None:
+    """Raise UserErrors if a judge's column is not used: it would not be held to a bar."""
+    others = " ".join(f"--judge {shlex.quote(name)}" for name in columns.scored)
+    errors = [
+        UserError(
+            "a bar is required, but a column that looks like a judge's cannot be used: "
+            f"{'a cell ' if one.row else ''}{one.why}",
+            where=f"{table.file}, {f'row {one.row}, ' if one.row else ''}column {one.column}",
+            got=one.cell,
+            todo=f"{one.todo}; or name the judges that must meet the bar: {others}",
+        )
+        for one in unread(table, columns)
+        if one.judge
+    ]
+    if errors:
+        raise UserErrors(errors)
 
 
 def _met(table: Table, columns: Guess) -> list[str]:

@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,19 +132,31 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         yield role, plain(", ".join(columns.columns_of(role))) or "-"
     for name, group in columns.ratings.items():
         scale = draft.scales.get(name)
-        ends = f"scale {flags.scale_text(scale)}; " if scale else ""
-        how = "" if columns.compared else f" ({ends}{draft.table.described(group)})"
         kind = "choice" if columns.compared else "rating"
-        yield kind, f"{name}: {plain(', '.join(group))}{how}"
+        how = [f"scale {flags.scale_text(scale)}"] if scale and not columns.compared else []
+        how += [] if columns.compared else [draft.table.described(group)]
+        for column, missing in draft.table.missing_cells(group).items():
+            named = f"{plain(column)}: " if len(group) > 1 else ""
+            how += [f"{named}{missing} of {len(draft.table.rows)} {kind}s missing"]
+        yield kind, f"{name}: {plain(', '.join(group))}{_in_brackets(how)}"
     single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
     if single and not columns.ratings.keys() & {*draft.table.aspects}:
         raters = shlex.quote(flags.rating_text(ALL, columns.rated))
         yield "note", f"if these are raters of one aspect, add {option} {raters}"
     for name, scores in columns.judges.items():
-        named = (f"{column}{f' ({aspect})' * (aspect != '*')}" for aspect, column in scores.items())
-        yield "judge", f"{name}: {plain(', '.join(named))}"
+        kind, shown = "choices" if columns.compared else "scores", []
+        for aspect, column in scores.items():
+            how = [aspect] if aspect != "*" else []
+            for missing in draft.table.missing_cells([column]).values():
+                how += [f"{missing} of {len(draft.table.rows)} {kind} missing"]
+            shown.append(f"{column}{_in_brackets(how)}")
+        yield "judge", f"{name}: {plain(', '.join(shown))}"
     yield "task", columns.task
     yield from unused(draft)
+
+
+def _in_brackets(parts: Sequence[str]) -> str:
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _next_steps(draft: StudyDraft) -> Iterator[str]:

@@ -346,11 +346,12 @@ def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None
     try:
         yield
     except (UserError, UserErrors) as error:
-        copy = re.compile(rf"[^,;\s]*{re.escape(str(draft.data))}(?:, row (\d+))?")
+        copy = re.compile(rf"[^,;\s]*{re.escape(str(draft.data))}(?P<rows>, rows? \d+(?:, \d+)*)?")
         file, numbers = str(draft.table.file), draft.table.numbers
 
         def original(match: re.Match[str]) -> str:
-            return f"{file}, row {numbers[int(match[1]) - 1]}" if match[1] else file
+            rows = match["rows"] or ""
+            return file + re.sub(r"\d+", lambda row: str(numbers[int(row[0]) - 1]), rows)
 
         for each in error.errors if isinstance(error, UserErrors) else [error]:
             if folder is not None:

@@ -3,7 +3,6 @@
 import argparse
 import csv
 import math
-import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from judgescope.cli.init.cards import Replies, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, guess, judges_of, number, numbers
 from judgescope.cli.init.tables import Scale, Table, coded, load_table, unfolded
+from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.names import slug
 from judgescope.schema.loading import Cards
@@ -261,7 +261,7 @@ def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
 def read_scale(text: str) -> dict[str, float]:
     """Return the scale in `1:5:1` (worst, best, step) or `0:100` (without steps)."""
     try:
-        parts = [float(part) for part in re.split(r"\s*:\s*|\s+to\s+|(?<=\d)-(?=\d)", text)]
+        parts = [float(part) for part in text.split(":")]
         low, high, *step = parts
         finite = all(map(math.isfinite, parts))
         if not finite or len(step) > 1 or low >= high or min(step, default=1) <= 0:
@@ -271,7 +271,7 @@ def read_scale(text: str) -> dict[str, float]:
             "a scale needs its lowest and its highest value, and may have a step",
             where="--scale",
             got=text,
-            allowed="like 1:5:1 or 0:100",
+            allowed="MIN:MAX[:STEP], like 1:5:1 or 0:100",
             todo="if low values are good, add `best: min` in the dataset's card (judgescope init)",
         ) from None
     whole = [int(part) if part.is_integer() else part for part in parts]
@@ -338,8 +338,8 @@ def check_complete(draft: StudyDraft) -> None:
                 what, todo = "the provider's card has a placeholder here", "give your own value"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:
-        passed = table.nearly_ratings([columns.text or "", *columns.source])
-        more = f"; skipped: {', '.join(passed)}" if passed else ""
+        passed = unread(table, Guess(text=columns.text, source=columns.source))
+        more = f"; skipped: {', '.join(map(str, passed))}" if passed else ""
         unknown("--rating", f"which columns have ratings{more}")
     lacking = undefined(columns, draft.definitions, table)
     others = [

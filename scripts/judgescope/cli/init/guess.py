@@ -330,12 +330,12 @@ def _ratings(
     for column in columns:
         scores, words = is_judge(column), words_of(column)
         known_name = "_".join(words) in known and not scores
-        if known_name or words[-1:] == ["id"] or _counts(column):
+        if known_name or words[-1:] == ["id"] or counts(column):
             continue
         values = numbers(rows, column)
         if values is not None and scores:
             scored.append(column)
-        elif values is not None and _like_ratings(values, len(rows)):
+        elif values is not None and like_ratings(values, len(rows)):
             ratings.setdefault(aspect_of(column), []).append(column)
     ratings = _by_stem(rows, ratings, aspects)
     averages = []
@@ -414,13 +414,13 @@ def judges_of(columns: Iterable[str], aspects: Iterable[str]) -> dict[str, dict[
     return judges
 
 
-def _like_ratings(values: Sequence[float], rows: int) -> bool:
+def like_ratings(values: Sequence[float], rows: int) -> bool:
     """Return whether numbers are in a common range, and are not row numbers."""
     ordered = sorted(values)
     within = any(low <= ordered[0] and ordered[-1] <= high for low, high in SCALES)
     run = ordered == [ordered[0] + at for at in range(rows)]
-    counts = run and (rows > MOST_STEPS or (rows > 2 and ordered == list(values)))
-    return within and not counts
+    numbered = run and (rows > MOST_STEPS or (rows > 2 and ordered == list(values)))
+    return within and not numbered
 
 
 def words_of(column: str) -> list[str]:
@@ -443,7 +443,7 @@ def aspect_of(column: str) -> str:
     return "-".join(kept) or ALL
 
 
-def _counts(column: str) -> bool:
+def counts(column: str) -> bool:
     """Return whether a name indicates a count; `length_rating` does not."""
     ordered = words_of(column)
     words = set(ordered)

@@ -16,6 +16,7 @@ from judgescope.cli.init.cards import StudyDraft, new_study
 from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
 from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
 from judgescope.cli.init.tables import Table
+from judgescope.cli.init.unread import unread
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors, check_known
 
@@ -120,8 +121,8 @@ def unused(draft: StudyDraft) -> Iterator[tuple[str, str]]:
     used = draft.columns.used
     if left := [column for column in draft.table.columns if column not in used]:
         yield "not used", plain(", ".join(column or "(no name)" for column in left))
-        for reason in draft.table.nearly_ratings(used):
-            yield f"note: not read as ratings: {plain(reason)}", ""
+        for reason in unread(draft.table, draft.columns):
+            yield f"note: not read as ratings: {plain(str(reason))}", ""
 
 
 def _lines(draft: StudyDraft) -> Iterator[Line]:

@@ -1,6 +1,5 @@
 """A user's table as `init` and `audit` read it: labels and choices as numbers, a row per text."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from judgescope.cli.init.guess import (
     judges_of,
     longest,
     numbers,
-    role_of,
     scale,
     words_of,
 )
@@ -35,10 +33,6 @@ from judgescope.core.names import slug
 from judgescope.data.rows import entries, read_rows, word_of
 from judgescope.schema.loading import Cards
 
-NEARLY_NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+|inf(inity)?)", re.I)
-"""A number, perhaps with a decimal comma, or infinite."""
-MAX_CELL: Final = 40
-"""Characters of a cell that a message repeats."""
 CHOICES: Final = {"min": -1, "max": 1}
 """The scale of choices between two texts: 1 stands for the first text."""
 Scale = Mapping[str, float]
@@ -144,33 +138,18 @@ class Table:
         all_aspects = ", ".join(self.aspects)
         return f"the most similar card is {near}" if near else f"aspects with cards: {all_aspects}"
 
-    def nearly_ratings(self, used: Iterable[str]) -> list[str]:
-        """Return the unused columns that look like ratings, each with its first invalid cell.
-
-        At least half of the cells are numbers, perhaps with a decimal comma, or the column has the
-        name of an aspect, or short cells and the name of a person, a model or a choice. The first
-        cell that is not a label or a choice either is named, if there is one.
-        """
-        reasons = []
-        for column in (name for name in self.columns if name not in set(used)):
-            filled = self.filled(column)
-            bad = [(number, row[column]) for number, row in filled if not numbers([row], column)]
-            near = sum(bool(NEARLY_NUMBER.fullmatch(str(row[column]).strip())) for _, row in filled)
-            short = all(len(str(cell)) <= MAX_CELL for _, cell in bad)
-            named = short and _says_who_chose(column) and role_of(column) is None
-            named = named or aspect_of(column) in self.aspects
-            if bad and (2 * near >= len(filled) or named):
-                wrong = [each for each in bad if not _is_code(each[1])]
-                kind = "a label or a choice" if 0 < len(wrong) < len(bad) else "a number"
-                number, cell = (wrong or bad)[0]
-                got = repr(str(cell)[:MAX_CELL])
-                reasons.append(f"{column} (row {number} has {got}, which is not {kind})")
-        return reasons
-
     def filled(self, column: str) -> list[tuple[int, Row]]:
         """Return the rows with a value in a column, each with its number."""
         rows = zip(self.numbers, self.rows, strict=True)
         return [(number, row) for number, row in rows if not is_missing(row.get(column))]
+
+    def missing_cells(self, columns: Iterable[str]) -> dict[str, int]:
+        """Return how many rows have no value, for the columns that lack any."""
+        cells = {name: [entries(row.get(name)) for row in self.rows] for name in columns}
+        counts = {
+            name: sum(all(map(is_missing, each)) for each in of) for name, of in cells.items()
+        }
+        return {name: count for name, count in counts.items() if count}
 
     def values(self, columns: Iterable[str]) -> list[float]:
         """Return all numbers of some columns."""
@@ -252,11 +231,10 @@ class Table:
         return {"read_as": read} if self.other_labels or {*given} != {pair} else {}
 
     def missing(self, columns: Guess) -> list[str]:
-        """Return the words for missing values in ratings and scores, except empty cells and NaN."""
+        """Return the words for missing values in ratings and scores, such as NaN."""
         names = [*columns.rated, *columns.scored]
         cells = (cell for row in self.rows for name in names for cell in entries(row.get(name)))
-        words = {str(cell).strip() for cell in cells if cell is not None and is_missing(cell)}
-        return sorted(word for word in words if word.lower() not in {"", "nan"})
+        return sorted({c.strip() for c in cells if isinstance(c, str) and is_missing(c)} - {""})
 
     def readable(self, columns: Guess) -> tuple["Table", Guess]:
         """Return the table and its columns as a study's cards can read them.
@@ -278,7 +256,8 @@ def load_table(file: Path, cards: Cards) -> Table:
     check_input(file)
     numbered = list(read_rows(file))
     if not numbered:
-        raise UserError("this table has no rows", where=str(file))
+        todo = "add a row for each judged text below the names of the columns"
+        raise UserError("this table has no rows", where=str(file), todo=todo)
     row_numbers, rows = zip(*numbered, strict=True)
     return Table(file, row_numbers, rows, columns_of(rows), cards.names("aspect"))
 
@@ -320,15 +299,9 @@ def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
 # --- choices between two texts of a row ---------------------------------------------------------
 
 
-def _says_who_chose(column: str) -> bool:
+def says_who_chose(column: str) -> bool:
+    """Return whether a column's name indicates choices, people, a model or a measure."""
     return bool((CHOICE | PEOPLE).intersection(words_of(column))) or is_judge(column)
-
-
-def _is_code(cell: object) -> bool:
-    """Return whether a cell is a label or a choice."""
-    word = word_of(cell)
-    is_choice = _meaning(word, (), ()) is not None and not NEARLY_NUMBER.fullmatch(word)
-    return is_choice or word.casefold() in LABEL_CODES
 
 
 def _aspect(column: str, aspects: Collection[str]) -> str:
@@ -360,7 +333,7 @@ def pairs_of(
         return None
     free = [column for column in columns if column not in {*taken, *texts, *systems}]
     read = {column: codes for column in free if (codes := _codes(rows, column, systems, texts))}
-    hinted = "texts" in named or any(map(_says_who_chose, read))
+    hinted = "texts" in named or any(map(says_who_chose, read))
     doubtful = not texts or guess(rows, {"ratings": [*read]}).ratings
     if not read or (doubtful and not hinted):
         return None  # a group A or B next to ratings is not a choice
@@ -379,7 +352,7 @@ def pairs_of(
 
 def choices_of_nothing(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
     """Return the columns that look like choices, in rows without two texts or systems."""
-    return [c for c in columns if _says_who_chose(c) and _codes(rows, c, (), ()) is not None]
+    return [c for c in columns if says_who_chose(c) and _codes(rows, c, (), ()) is not None]
 
 
 def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
@@ -409,19 +382,23 @@ def _codes(
     """Return the choices of a column; None if a cell is not a choice, or no text is chosen."""
     codes: list[int | None] = []
     for row in rows:
-        if is_missing(cell := row.get(column)):
+        if is_missing(row.get(column)):
             codes.append(None)
             continue
-        if isinstance(cell, Mapping):
+        if (code := code_of(row, column, systems, texts)) is None:
             return None
-        names, word = _names(row, systems), word_of(cell)
-        if names.count(word.casefold()) == 1:
-            codes.append(FIRST + names.index(word.casefold()))
-        elif (code := _meaning(word, texts, systems)) is not None:
-            codes.append(code)
-        else:
-            return None
+        codes.append(code)
     return codes if {FIRST, SECOND}.intersection(codes) else None
+
+
+def code_of(row: Row, column: str, systems: Sequence[str], texts: Sequence[str]) -> int | None:
+    """Return the choice in a cell; None if it is not a choice."""
+    if isinstance(cell := row.get(column), Mapping):
+        return None
+    names, word = _names(row, systems), word_of(cell)
+    if names.count(word.casefold()) == 1:
+        return FIRST + names.index(word.casefold())
+    return _meaning(word, texts, systems)
 
 
 def _names(row: Row, systems: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@
 """
 
 import csv
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -14,6 +15,7 @@ from typing import get_args
 from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
+from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
@@ -116,7 +118,7 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
             "agreement means nothing"
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage)]
-    parts += [*lost.values(), *warnings]
+    parts += [*_read(out, coverage), *lost.values(), *warnings]
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
@@ -203,6 +205,18 @@ def _with_interval(row: Row) -> str:
     flat = FLAT if NO_WIDTH in row.note else ""
     interval = "" if row.ci_low is None else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]{flat}"
     return f"{row.value:.2f}{interval}"
+
+
+def _read(out: Path, coverage: Rows) -> list[str]:
+    """Return the warnings of reading each dataset."""
+    files = {name: out / "items" / f"{name}.json" for name in sorted(coverage.by("dataset"))}
+    return [
+        f"\n{dataset}: {line}"
+        for dataset, path in files.items()
+        if path.is_file()
+        for line in json.loads(path.read_text("utf-8"))["problems"]
+        if line.startswith(WARNING)
+    ]
 
 
 def _unjoined(out: Path, coverage: Rows) -> list[str]:

@@ -50,6 +50,14 @@ def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
     ]
 
 
+def test_warnings_of_reading_a_dataset_are_shown_and_notices_are_not(tmp_path: Path) -> None:
+    out = written(tmp_path, "coverage", [row("news", "good", "coverage", 1.0)])
+    (out / "items").mkdir()
+    (out / "items" / "news.json").write_text('{"problems": ["a notice", "warning: a loss"]}')
+    (out / "items" / "former.json").write_text('{"problems": ["warning: of another study"]}')
+    assert summary(out).splitlines()[1:-2] == ["news: warning: a loss"]
+
+
 def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
     rows = [
         row(name, "good", "kappa_linear", 0.4, aspect="average", level="global")

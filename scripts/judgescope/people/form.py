@@ -327,10 +327,21 @@ def tasks_of(plan: Plan) -> list[str]:
 
 
 def write_pages(pages: Sequence[Page], folder: Path) -> str:
-    """Write pages into a folder; return a line with the numbers of pages and questions."""
+    """Write pages into a folder; return a line with the numbers of pages and questions.
+
+    Raises UserError instead of changing an existing page, which people may already have.
+    """
     template = environment_of("people").get_template("page.html.jinja")
-    for page in pages:
-        write_text(folder / page.file, page_from(template, scripts=["people/save.js"], page=page))
+    texts = {
+        folder / page.file: page_from(template, scripts=["people/save.js"], page=page)
+        for page in pages
+    }
+    for path, text in texts.items():
+        if path.is_file() and path.read_text("utf-8") != text:
+            todo = "choose another folder, or remove the earlier pages if nobody has them"
+            raise UserError("this folder has other pages", where=str(path), todo=todo)
+    for path, text in texts.items():
+        write_text(path, text)
     what = "errors" if pages[0].kind == "errors" else "questions"
     return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} {what}"
 
@@ -422,6 +433,9 @@ def read_responses(
             faults.append(error)
     if faults:
         raise UserErrors(faults)
+    if not folder.is_dir():
+        todo = "name the folder with the files that people sent"
+        raise UserError("folder not found", where=str(folder), todo=todo)
     if not responses:
         todo = "put the files that people sent into this folder"
         raise UserError("no answers found", where=str(folder), todo=todo)

@@ -244,6 +244,9 @@ def test_the_commands(study: RatingsStudy) -> None:
     made = run(*command, "make", str(study.write()), "pages", *some, cwd=study.folder)
     assert made.returncode == 0 and "1 pages with 12 questions" in made.stdout, made.stdout
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
+    assert nothing.returncode == 1 and "folder not found" in nothing.stdout
+    (study.folder / "answers").mkdir()
+    nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     plan = study.plan()
     study.rate(plan, study.ask(plan, texts=6, voters=1)[0], by_system)

@@ -345,7 +345,11 @@ def conclusions(out: Path) -> str:
         for kind in (prefix, "detectable_")
     )
     if not gaps:
-        return "\nThe pilot cannot compare judges: it needs two judges, and the method agreement."
+        reason = "no judge of the study sends requests"
+        if asked:
+            reason = "no difference is defined for so few items, try a larger --share"
+            reason = reason if statistics else "it needs two judges, and the method agreement"
+        return f"\nThe pilot compares no judges: {reason}."
     what = f"{name} ({level}) with people's ratings"
     lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
     for place in sorted({key[:2] for key in gaps}):

@@ -109,7 +109,10 @@ def test_a_name_cannot_move_the_cursor() -> None:
     assert last.endswith("undefined:  [2Jgone next")
 
 
-@pytest.mark.parametrize(("wanted", "nearest"), [("persn", "pearson"), ("spermann", "spearman")])
+@pytest.mark.parametrize(
+    ("wanted", "nearest"),
+    [("persn", "pearson"), ("spermann", "spearman"), ("Spe", "spearman")],
+)
 def test_a_value_that_no_row_has_is_an_error_with_the_nearest(wanted: str, nearest: str) -> None:
     with pytest.raises(UserError) as caught:
         show(statistic=wanted)

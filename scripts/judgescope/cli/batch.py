@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from judgescope.cli.context import check_input, plan_and_results, snakemake
-from judgescope.cli.terminal import aligned, plain
+from judgescope.cli.terminal import aligned, plain, plural
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import settled
 from judgescope.engines.openai.engine import OpenAIEngine
@@ -183,7 +183,8 @@ def export_batch(args: Arguments) -> int:
         return code
     for card, work in _requests(plan):
         written = batch.write(args.folder, card.model, batch.lines(card, work))
-        print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
+        requests = plural(sum(written.values()), "request")
+        print(f"{card.model}: {requests} in {plural(len(written), 'file')}")
         for path, count in written.items():
             print(f"  {path}: {count:,}")
     return 0

@@ -26,6 +26,7 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
             parser.add_argument("study", type=Path, help="the study's YAML file")
             parser.add_argument("folder", type=Path, help=f"the folder of {folder}")
             parser.set_defaults(act=act)
+        make.add_argument("--force", action="store_true", help="overwrite existing pages")
         return make, read
 
     make, read = add("weights", "expert weights of aspects, for discernment")
@@ -97,7 +98,8 @@ def _options(args: Arguments) -> dict[str, object]:
 
 
 def _make_weights(args: Arguments) -> int:
-    print("\n".join(_module(args).make(plan_of_study(args.study), args.folder).lines))
+    made = _module(args).make(plan_of_study(args.study), args.folder, force=args.force)
+    print("\n".join(made.lines))
     return 0
 
 

@@ -491,7 +491,9 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     other = run(*command, "make", str(study.write()), *fewer, cwd=study.folder)
     assert other.returncode == 1 and "this folder has other pages" in other.stdout
     assert written == {path: path.read_bytes() for path in (study.folder / "pages").iterdir()}
-    made = run(*command, "make", str(study.write()), "pages", cwd=study.folder)
+    other = run(*command, "make", str(study.write()), *fewer, "--force", cwd=study.folder)
+    assert other.returncode == 0 and "pages: 1 pages with" in other.stdout
+    made = run(*command, "make", str(study.write()), "pages", "--force", cwd=study.folder)
     assert "news, adequacy, new-level: only 4 of 50 pairs available" in made.stdout
     rows = run(*command, "make", str(study.write()), "rows", "--constructed", cwd=study.folder)
     assert "rows: 2 pages with 44 questions" in rows.stdout

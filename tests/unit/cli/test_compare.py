@@ -48,6 +48,12 @@ def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_a
     assert read.startswith("difference: a minus b on the texts that both judged")
 
 
+def test_of_two_numbers_one_may_have_a_paired_difference() -> None:
+    more = [row(judge, 0.5, 0.4, 0.6, statistic="spearman", n=1200) for judge in "ab"]
+    with_gap, without = told([A, more[0]], [B, more[1]], GAP)[3:5]
+    assert len(with_gap.split()) > len(without.split()) and "1,200" in without
+
+
 def test_without_a_paired_difference_crossing_intervals_decide_nothing() -> None:
     said = "\n".join(told([A], [B]))
     assert "the two sides cannot be ranked" in said and "difference:" not in said

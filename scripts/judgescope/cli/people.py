@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from judgescope.cli.context import plan_and_results, plan_of_study
+from judgescope.cli.terminal import plural
 
 Arguments = argparse.Namespace
 Parser = argparse.ArgumentParser
@@ -82,7 +83,7 @@ def _make(args: Arguments) -> int:
 def _import(args: Arguments) -> int:
     plan, out = plan_and_results(args.study)
     results = _module(args).read(plan, out, args.folder, **_options(args))
-    print(f"{results.responses} files of answers, {results.about}")
+    print(f"{plural(results.responses, 'file')} of answers, {results.about}")
     print("\n".join([*results.lines, *map(str, results.write(out))]))
     if args.kind == "errors":
         print("These results are not part of the study's report, which is about judges.")

@@ -345,7 +345,8 @@ def write_pages(pages: Sequence[Page], folder: Path, *, force: bool = False) -> 
     for path, text in texts.items():
         write_text(path, text)
     what = "errors" if pages[0].kind == "errors" else "questions"
-    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} {what}"
+    number = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+    return f"{folder}: {number} with {sum(len(page.items) for page in pages):,} {what}"
 
 
 # --- answers -----------------------------------------------------------------------------------

@@ -492,7 +492,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert other.returncode == 1 and "this folder has other pages" in other.stdout
     assert written == {path: path.read_bytes() for path in (study.folder / "pages").iterdir()}
     other = run(*command, "make", str(study.write()), *fewer, "--force", cwd=study.folder)
-    assert other.returncode == 0 and "pages: 1 pages with" in other.stdout
+    assert other.returncode == 0 and "pages: 1 page with" in other.stdout
     made = run(*command, "make", str(study.write()), "pages", "--force", cwd=study.folder)
     assert "news, adequacy, new-level: only 4 of 50 pairs available" in made.stdout
     rows = run(*command, "make", str(study.write()), "rows", "--constructed", cwd=study.folder)

@@ -70,9 +70,14 @@ def test_equal_faults_are_told_once_with_their_rows(tmp_path: Path) -> None:
     assert "rows 1, 2, 3, 4, 5, … (7 in all), aspect fluency" in text
 
 
-def test_many_faults_are_cut(tmp_path: Path) -> None:
+def test_many_faults_of_a_kind_are_one_and_many_kinds_are_cut(tmp_path: Path) -> None:
     text = told(tmp_path, *({"fluency": 10 + number} for number in range(30)))
-    assert text.count("outside the scale") == 20 and "and 10 more problems" in text
+    assert text.count("outside the scale") == 1 and "more problems" not in text
+    assert "rows 1, 2, 3, 4, 5, … (30 in all), aspect fluency" in text and "got:     10" in text
+    text = told(tmp_path, *({"out": [number]} for number in range(30)), {"fluency": 9})
+    assert text.count("a text is not a string") == 1 and text.count("outside the scale") == 1
+    text = told(tmp_path, *({"fluency": 10 + number} for number in range(20)))
+    assert text.count("outside the scale") == 20
 
 
 def test_a_mean_must_lie_in_the_range(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Studies of one dataset whose texts are on disk, and people who answer the pages on them."""
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -74,6 +75,11 @@ class PeopleStudy(Study):
         ]
         self.write_targets("systems", rows)
 
+    def no_pages(self) -> Path:
+        """Return the folder of pages, without any."""
+        shutil.rmtree(self.folder / "pages", ignore_errors=True)
+        return self.folder / "pages"
+
     def html(self, page: Page) -> str:
         """Return a page as it was written."""
         return (self.folder / "pages" / page.file).read_text(encoding="utf-8")
@@ -131,7 +137,7 @@ class VotesStudy(PeopleStudy):
 
     def pages(self, plan: Plan, *, each: int = 2, voters: int = 1, most: int = 100) -> list[Page]:
         """Write the pages, with so many pairs of each kind and degree."""
-        folder = self.folder / "pages"
+        folder = self.no_pages()
         made = pairs.make(plan, self.out, folder, pairs=each, voters=voters, questions=most)
         return list(made.pages)
 
@@ -190,7 +196,7 @@ class RatingsStudy(PeopleStudy):
 
     def ask(self, plan: Plan, *, texts: int = 99, voters: int = 2) -> list[Page]:
         """Write the pages into the folder `pages`."""
-        folder = self.folder / "pages"
+        folder = self.no_pages()
         return list(ratings.make(plan, self.out, folder, texts=texts, voters=voters).pages)
 
     def rate(
@@ -294,7 +300,7 @@ class ReevaluationStudy(PeopleStudy):
         self, plan: Plan, *kinds: str, pairs: int = 50, voters: int = 2
     ) -> tuple[list[Page], list[Draw]]:
         """Write the pages; about rated texts where no kinds are named."""
-        folder = self.folder / "pages"
+        folder = self.no_pages()
         kinds = kinds or (RATED,)
         made = recheck.make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
         return list(made.pages), [
@@ -400,7 +406,7 @@ class AnnotationsStudy(PeopleStudy):
         self, plan: Plan, *judges: str, number: int = 6, voters: int = 2
     ) -> tuple[list[Page], Drawn]:
         """Write the pages into the folder `pages`."""
-        self._asked, folder = plan, self.folder / "pages"
+        self._asked, folder = plan, self.no_pages()
         made = errors.make(plan, self.out, folder, errors=number, voters=voters, judges=judges)
         self.lines = made.lines
         return list(made.pages), {judge: some for (judge,), some in made.drawn.items()}

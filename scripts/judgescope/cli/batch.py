@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from judgescope.cli.context import check_input, plan_and_results, snakemake
-from judgescope.cli.terminal import aligned, plain
+from judgescope.cli.terminal import aligned, plain, plural
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import settled
 from judgescope.engines.openai.engine import OpenAIEngine
@@ -50,7 +50,10 @@ def submit(args: Arguments) -> int:
             print(f"{card.model}: {record.requests:,} requests in batch {record.batch}{most}")
         if not new:
             print(f"{card.model}: every request has a stored reply or is in a batch")
-    print(f"judgescope batch status {args.study}")
+    if under_way(Path(plan.study.store), plan.study.ledger):
+        print(f"judgescope batch status {args.study}")
+    else:
+        print(f"no batch is in progress, and there is nothing to send: judgescope run {args.study}")
     return 0
 
 
@@ -75,9 +78,7 @@ def status(args: Arguments) -> int:
         about = [record.model, record.batch or "-", state.status]
         rows.append([*map(plain, about), f"{record.requests:,}", f"{state.done:,}"])
         _print_messages(state)
-    if len(rows) == 1:
-        print("no batch is in progress: all results were fetched, or no batch was submitted")
-    else:
+    if len(rows) > 1:
         print("\n".join(aligned(rows)))
     return 0
 
@@ -111,19 +112,20 @@ def fetch(args: Arguments) -> int:
 
 def cancel(args: Arguments) -> int:
     """Ask the endpoints to cancel the study's batches."""
-    for batches, each in _under_way(args.study):
+    to_cancel = [*_under_way(args.study)]
+    for batches, each in to_cancel:
         batches.cancel(each)
         number = each.record.batch
         ended = f"batch {number}: cancellation requested" if number else "not sent"
         print(f"{each.record.model}, {ended}")
-    print(
-        f"judgescope batch fetch {args.study}: stores received replies and releases unspent budget"
-    )
+    if to_cancel:
+        stores = "stores received replies and releases unspent budget"
+        print(f"judgescope batch fetch {args.study}: {stores}")
     return 0
 
 
 def _under_way(study: Path) -> Iterator[tuple[Batches, Batch]]:
-    """Yield the batches of a study, each with its endpoint."""
+    """Yield the batches of a study, each with its endpoint; say so if there are none."""
     plan, _ = plan_and_results(study)
     made: dict[str, Batches] = {}
     for each in under_way(Path(plan.study.store), plan.study.ledger):
@@ -142,6 +144,8 @@ def _under_way(study: Path) -> Iterator[tuple[Batches, Batch]]:
             assert isinstance(card, OpenAIModel)
             made[model] = _batches(plan, card)
         yield made[model], each
+    if not made:
+        print("no batch is in progress: all results were fetched, or no batch was submitted")
 
 
 def _batches(plan: Plan, card: OpenAIModel) -> Batches:
@@ -179,7 +183,8 @@ def export_batch(args: Arguments) -> int:
         return code
     for card, work in _requests(plan):
         written = batch.write(args.folder, card.model, batch.lines(card, work))
-        print(f"{card.model}: {sum(written.values()):,} requests in {len(written)} files")
+        requests = plural(sum(written.values()), "request")
+        print(f"{card.model}: {requests} in {plural(len(written), 'file')}")
         for path, count in written.items():
             print(f"  {path}: {count:,}")
     return 0

@@ -10,7 +10,7 @@ from judgescope.cli import show
 from judgescope.cli.commands import SHOWN
 from judgescope.cli.context import results_folder
 from judgescope.cli.show import PLACES, numbers
-from judgescope.cli.terminal import plain, undefined
+from judgescope.cli.terminal import plain, plural, undefined
 from judgescope.core.errors import UserError, check_known
 
 PAIRED = {"agreement": "comparison"}
@@ -93,7 +93,8 @@ def lines(
     pairs = _matched(first, second, columns)
     if paired is not None and first.judge and second.judge:
         pairs = _with_paired(pairs, paired, first.judge, second.judge, columns)
-    yield f"{table}: {len(pairs):,} numbers that both sides have; {first.name} | {second.name}"
+    have = f"{plural(len(pairs), 'number')} that both sides have"
+    yield f"{table}: {have}; {first.name} | {second.name}"
     for side in (first, second):
         if more := len(side.rows) - len(pairs):
             yield f"only {side.name} has {more:,} more"

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from judgescope.cli.context import plan_and_results, plan_of_study
+from judgescope.cli.terminal import plural
 
 Arguments = argparse.Namespace
 Parser = argparse.ArgumentParser
@@ -26,6 +27,7 @@ def add_commands(commands: "argparse._SubParsersAction[Parser]") -> None:
             parser.add_argument("study", type=Path, help="the study's YAML file")
             parser.add_argument("folder", type=Path, help=f"the folder of {folder}")
             parser.set_defaults(act=act)
+        make.add_argument("--force", action="store_true", help="overwrite existing pages")
         return make, read
 
     make, read = add("weights", "expert weights of aspects, for discernment")
@@ -81,7 +83,7 @@ def _make(args: Arguments) -> int:
 def _import(args: Arguments) -> int:
     plan, out = plan_and_results(args.study)
     results = _module(args).read(plan, out, args.folder, **_options(args))
-    print(f"{results.responses} files of answers, {results.about}")
+    print(f"{plural(results.responses, 'file')} of answers, {results.about}")
     print("\n".join([*results.lines, *map(str, results.write(out))]))
     if args.kind == "errors":
         print("These results are not part of the study's report, which is about judges.")
@@ -97,7 +99,8 @@ def _options(args: Arguments) -> dict[str, object]:
 
 
 def _make_weights(args: Arguments) -> int:
-    print("\n".join(_module(args).make(plan_of_study(args.study), args.folder).lines))
+    made = _module(args).make(plan_of_study(args.study), args.folder, force=args.force)
+    print("\n".join(made.lines))
     return 0
 
 

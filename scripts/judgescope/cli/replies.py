@@ -52,11 +52,7 @@ def read(args: Arguments) -> int:
     plan, out = plan_and_results(args.study)
     rows = list(_replies(plan, out, prompts=args.file is not None))
     if not rows:
-        raise UserError(
-            "this study has no replies yet, or no judge that sends requests",
-            where=str(out / "replies"),
-            todo=f"judgescope run {args.study}",
-        )
+        raise _no_replies(out / "replies", args.study)
     filters = filters_of(args, OF_REPLIES)
     check_filters("the replies", filters, lambda name: {row[name] for row in rows if row[name]})
     rows = [row for row in rows if all(row[name] in values for name, values in filters.items())]
@@ -68,6 +64,11 @@ def read(args: Arguments) -> int:
     elif rows:
         print("\n".join(["", *listed(rows, args.rows)]))
     return 0
+
+
+def _no_replies(where: Path, study: Path) -> UserError:
+    what = "this study has no replies yet, or no judge that sends requests"
+    return UserError(what, where=str(where), todo=f"judgescope run {study}")
 
 
 def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
@@ -159,6 +160,8 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
     if args.study and not args.store:
         folder = Path(plan_and_results(args.study)[0].study.store)
     if not new and not folder.is_dir():
+        if args.study and not args.store:
+            raise _no_replies(folder, args.study)
         raise UserError("no reply store found", where=str(folder), todo="name it with --store")
     return folder
 

@@ -105,7 +105,12 @@ def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: b
             shown["value"].isna(), texts["method"], texts["note"], strict=True
         )
     ]
-    columns = [*(shown[name] for name in varied), *numbers(shown), shown["n_missing"], remarks]
+    columns = [
+        *(shown[name] for name in varied),
+        *numbers(shown),
+        shown["n_missing"].map(_short),
+        remarks,
+    ]
     titles = [*varied, "value", "95 % interval", "n", "missing", "notes" if notes else ""]
     return [
         f"{table}: {len(kept):,} of {len(rows):,} rows{f'; all rows: {common}' if common else ''}",
@@ -121,10 +126,15 @@ def numbers(rows: DataFrame, suffix: str = "") -> list[Series]:
     An interval of no width that the note names is marked ° as in the report.
     """
     value, low, high, n = (rows[f"{name}{suffix}"] for name in ("value", "ci_low", "ci_high", "n"))
-    text, start, end = (column.map("{:.4g}".format) for column in (value, low, high))
+    text, start, end = (column.map(_short) for column in (value, low, high))
     flat = rows[f"note{suffix}"].fillna("").map(lambda note: FLAT if NO_WIDTH in note else "")
     interval = ("[" + start + ", " + end + "]" + flat).where(low.notna() & high.notna())
-    return [text.where(value.notna(), "-"), interval, n]
+    return [text.where(value.notna(), "-"), interval, n.map(_short, na_action="ignore")]
+
+
+def _short(number: float) -> str:
+    """Return a number with four digits, or a large one as a whole number with commas."""
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
 def listed(titles: Sequence[str], columns: Sequence[Series | list[str]]) -> list[str]:

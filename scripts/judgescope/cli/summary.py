@@ -4,7 +4,8 @@
 """
 
 import csv
-from collections import defaultdict
+import json
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
@@ -14,17 +15,19 @@ from typing import get_args
 from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.errors import UserError
+from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import POOLED, WITHIN_SOURCE
-from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, Policy
+from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
 from judgescope.plan.study import Plan
 from judgescope.report.cells import FLAT
 from judgescope.report.rows import NO_ROWS, Row, Rows
+from judgescope.report.words import STATUSES
 from judgescope.schema.tables import read_table
 from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.resampling import NO_WIDTH
@@ -77,6 +80,8 @@ HINTED = "hint"
 """Printed instead of the agreement of a judge that is shown a rating of the same text."""
 PILOT_STATISTIC = ("spearman", "pooled")
 """The statistic by which a pilot compares judges; without it, the first in the table."""
+Judge = tuple[str, str]
+"""A dataset and a judge."""
 FEW = "no interval: too few items, run the pilot with a larger --share"
 
 
@@ -101,17 +106,19 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         for row in verdicts.where(form="agreement", statistic=VERDICT)
         if "hinted" in row.note.split("; ")
     }
+    lost = _lost(coverage)
     parts: list[str] = []
     for title, rows in _main_rows(out).items():
         means = [row for row in rows if (row.dataset, row.aspect) == (OVERALL, AVERAGE)]
-        parts += _tables(means or rows, hinted, title)
+        parts += _tables(means or rows, hinted, title, lost)
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
             f"\n{HINTED}: the prompts of {names} contain a rating of the same text, so its "
             "agreement means nothing"
         )
-    parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage), *warnings]
+    parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage)]
+    parts += [*_read(out, coverage), *lost.values(), *warnings]
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
@@ -141,10 +148,13 @@ def _decides(row: Row) -> bool:
     return row.form == "agreement" and DECIDES.get(row.level) == row.statistic
 
 
-def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str) -> list[str]:
+def _tables(
+    every: Sequence[Row], hinted: set[tuple[str, str]], about: str, lost: Mapping[Judge, str]
+) -> list[str]:
     """Return a table per dataset: a line per judge, a column per aspect or sum.
 
-    `about` is the beginning of the title; "": of agreement.
+    `about` is the beginning of the title; "": of agreement. Judges in `lost` have a warning of
+    their own.
     """
     tables = []
     for dataset in sorted({row.dataset for row in every}):
@@ -172,7 +182,8 @@ def _tables(every: Sequence[Row], hinted: set[tuple[str, str]], about: str) -> l
         ]
         tables.append(f"\n{dataset}: {title}95 % intervals")
         tables += [f"  {line}" for line in aligned([["judge", *columns], *body])] if body else []
-        if empty := sorted({judge for judge, _ in cells}.difference(judges)):
+        empty = sorted({judge for judge, _ in cells}.difference(judges))
+        if empty := [judge for judge in empty if (dataset, judge) not in lost]:
             tables.append(f"  no numbers for: {', '.join(empty)}")
     return tables
 
@@ -196,6 +207,18 @@ def _with_interval(row: Row) -> str:
     return f"{row.value:.2f}{interval}"
 
 
+def _read(out: Path, coverage: Rows) -> list[str]:
+    """Return the warnings of reading each dataset."""
+    files = {name: out / "items" / f"{name}.json" for name in sorted(coverage.by("dataset"))}
+    return [
+        f"\n{dataset}: {line}"
+        for dataset, path in files.items()
+        if path.is_file()
+        for line in json.loads(path.read_text("utf-8"))["problems"]
+        if line.startswith(WARNING)
+    ]
+
+
 def _unjoined(out: Path, coverage: Rows) -> list[str]:
     """Return a warning for each recorded model with few joined rows, or few texts with rows."""
     judges = {(row.dataset, row.judge) for row in coverage}
@@ -204,6 +227,29 @@ def _unjoined(out: Path, coverage: Rows) -> list[str]:
         dataset = path.parent.name
         used = [join for join in read_joins(path) if (dataset, join.judge) in judges]
         warnings += [f"\n{dataset}: {line}" for line in join_lines(used, poor=True)]
+    return warnings
+
+
+def _lost(coverage: Rows) -> dict[Judge, str]:
+    """Return a warning for each judge with many judgments without a value, and the reasons.
+
+    Values between the steps of a scale have another warning.
+    """
+    counts: dict[Judge, Counter[str]] = defaultdict(Counter)
+    for row in coverage:
+        status = row.statistic.removeprefix("count_")
+        if status != row.statistic and status != "not_applicable" and row.value is not None:
+            counts[row.dataset, row.judge][status] += round(row.value)
+    warnings = {}
+    for (dataset, judge), statuses in sorted(counts.items()):
+        reasons = {name: statuses[name] for name in NO_VALUE if statuses[name] and name != OFF_GRID}
+        lost, planned = sum(reasons.values()), statuses.total()
+        if lost > MISSING_SHARE * planned:
+            why = ", ".join(f"{STATUSES[name]} {count:,}" for name, count in reasons.items())
+            warnings[dataset, judge] = (
+                f"\nwarning: {dataset}: {lost:,} of {planned:,} judgments of {judge} have no "
+                f"value ({why})"
+            )
     return warnings
 
 
@@ -299,7 +345,11 @@ def conclusions(out: Path) -> str:
         for kind in (prefix, "detectable_")
     )
     if not gaps:
-        return "\nThe pilot cannot compare judges: it needs two judges, and the method agreement."
+        reason = "no judge of the study sends requests"
+        if asked:
+            reason = "no difference is defined for so few items, try a larger --share"
+            reason = reason if statistics else "it needs two judges, and the method agreement"
+        return f"\nThe pilot compares no judges: {reason}."
     what = f"{name} ({level}) with people's ratings"
     lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
     for place in sorted({key[:2] for key in gaps}):

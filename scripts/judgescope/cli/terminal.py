@@ -18,6 +18,7 @@ NUMBER = re.compile(rf"(?:{_NUMBER}(?: \[[^]]*\]°?)?(?: n = [\d,]+)?|-|–|hint
 to the right.
 """
 INTERVAL = re.compile(r"\[[^]]*\]°?")
+THOUSANDS = re.compile(r"(?<=\d)\u202f(?=\d{3}\b)")
 BOLD, FAINT, YELLOW, RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 UNDEFINED = "undefined"
 """The beginning of the remark on an undefined number."""
@@ -37,6 +38,16 @@ def plain(value: object) -> str:
     """Return a value on one line: names from data may contain control characters."""
     text = "" if value is None else str(value)
     return "".join(char if char.isprintable() else " " for char in CONTROL.sub(" ", text))
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number, with commas between thousands, and its noun."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def with_commas(text: str) -> str:
+    """Return a text of the report with commas between thousands, as the terminal shows numbers."""
+    return THOUSANDS.sub(",", text)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, titled: bool = True) -> list[str]:
@@ -78,7 +89,8 @@ def printed(table: "Table") -> list[str]:
         for line in body.lines:
             head = f"{line.head} ({line.badge})" if line.badge else line.head
             rows.append([head, *map(_cell, line.cells)])
-    return [table.caption, "", *aligned([[*map(plain, row)] for row in rows]), *table.all_notes]
+    lines = aligned([[*map(plain, map(with_commas, row))] for row in rows])
+    return [table.caption, "", *lines, *map(with_commas, table.all_notes)]
 
 
 def _cell(cell: "Cell") -> str:

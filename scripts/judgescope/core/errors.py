@@ -24,6 +24,8 @@ def coded(text: str) -> str:
 
 SHOWN = 12
 """Number of allowed values after which a longer list is cut."""
+SHORTEST_PART = 3
+"""The fewest characters of a part of a name for which the name is suggested."""
 CONTROL = re.compile(f"[\t{UNSEEN}]")
 """Characters that could control a terminal: names in a message may come from data."""
 
@@ -53,6 +55,8 @@ class UserError(Exception):
         if not isinstance(self.allowed, list) or not isinstance(self.got, str):
             return None
         result = get_close_matches(self.got, self.allowed, n=1, cutoff=0.6)
+        if len(self.got) >= SHORTEST_PART:
+            result += [name for name in self.allowed if self.got.casefold() in name.casefold()]
         return result[0] if result else None
 
     def __str__(self) -> str:

@@ -395,8 +395,16 @@ class Draft:
         self._faults[key][1].extend([also, self.location] if also else [self.location])
 
     def check(self) -> None:
-        """Raise UserErrors with all faults so far, if there are any."""
+        """Raise UserErrors with all faults so far, if there are any.
+
+        Of too many, those that differ only in their values become one error with all their rows.
+        """
         faults = list(self._faults.values())
+        if len(faults) > SHOWN_FAULTS:
+            alike: dict[tuple[str, ...], tuple[UserError, list[Location]]] = {}
+            for (what, about, _, file), (error, locations) in self._faults.items():
+                alike.setdefault((what, about, file), (error, []))[1].extend(locations)
+            faults = list(alike.values())
         errors = []
         for error, locations in faults[:SHOWN_FAULTS]:
             error.where = ", ".join(filter(None, [rows_of(locations), error.where]))

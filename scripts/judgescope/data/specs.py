@@ -6,6 +6,9 @@ from msgspec import Struct, field
 
 from judgescope.core.canonical import JobSpec, SpecPart
 
+WARNING = "warning: "
+"""The beginning of notices that a run prints, too."""
+
 
 class IngestFiles(SpecPart, frozen=True, kw_only=True):
     """Where the tables of a dataset are written."""
@@ -39,6 +42,8 @@ class IngestSpec(_DatasetSpec, frozen=True, kw_only=True):
 
     seed: int
     output: IngestFiles
+    perturbs: bool = False
+    """Whether the study perturbs originals that the dataset must have."""
 
 
 class TakeSpec(_DatasetSpec, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from judgescope.data import select
 from judgescope.data.files import verify
 from judgescope.data.rated import BY_REFERENCE, GoldSpan, Preference, Rated, Rating
 from judgescope.data.select import Original
-from judgescope.data.specs import IngestReport, IngestSpec
+from judgescope.data.specs import WARNING, IngestReport, IngestSpec
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card
 from judgescope.schema.tables import table_of, write_table
@@ -78,12 +78,38 @@ def _target(
     }
 
 
+NAMED = 5
+"""The number of items that a notice names."""
+
+
+def _without_original(rated: Rated, originals: Mapping[str, Original]) -> list[str]:
+    """Return a notice on the items of which no text can be perturbed, if there are any."""
+    bare = [item.item for item in rated.items if item.item not in originals]
+    if bare and not originals:
+        return [
+            f"{WARNING}no text can be perturbed, so every number about perturbations is undefined: "
+            "no item has a reference. Name the references in the dataset's card (or a system whose "
+            "texts are perturbed: `select.original`), or let a model write them "
+            "(`references: {model: …}` in the study)"
+        ]
+    shown = ", ".join(bare[:NAMED]) + (", …" if len(bare) > NAMED else "")
+    notice = f"items without an original, which are not perturbed: {len(bare):,} ({shown})"
+    return [notice] if bare else []
+
+
 def report(
-    card: Dataset, hashes: dict[str, str], rated: Rated, originals: Mapping[str, Original]
+    card: Dataset,
+    hashes: dict[str, str],
+    rated: Rated,
+    originals: Mapping[str, Original],
+    *,
+    perturbs: bool,
 ) -> IngestReport:
-    """Return what was read, in numbers, with licence, citation and notices."""
+    """Return what was read, in numbers, with licence, citation and notices.
+
+    `perturbs`: whether the study needs originals.
+    """
     given: list[Rating | Preference] = [*rated.ratings, *rated.preferences]
-    bare = [item.item for item in rated.items if not item.references]
     references = rated.own_references(())
     wholly = {output.system for output in rated.outputs if output.target in references}
     problems = rated.problems + [
@@ -97,12 +123,8 @@ def report(
             f"{len(sources)} items have only {distinct} different sources, but intervals treat "
             "items as independent, so they are too narrow: give the texts of a source one item"
         )
-    if bare and card.select.original != "none":
-        shown = ", ".join(bare[:5])
-        problems.append(
-            "items without a reference, and so without an original, which only perturbations need: "
-            f"{len(bare)} ({shown})"
-        )
+    if perturbs:
+        problems = _without_original(rated, originals) + problems
     return IngestReport(
         dataset=card.dataset,
         sha256=hashes,
@@ -141,5 +163,5 @@ def ingest(spec: IngestSpec) -> None:
         write_table(table, table_of(table, rows), path)
     if output.original is not None:
         write_table("targets", originals(card.dataset, chosen), output.original)
-    counts = to_builtins(report(card, hashes, rated, chosen))
+    counts = to_builtins(report(card, hashes, rated, chosen, perturbs=spec.perturbs))
     write_text(Path(output.report), canonical(counts) + "\n")

@@ -32,6 +32,7 @@ LEVEL_OF_TESTS = 0.05
 P_VALUES = ("p", "p_holm", "p_fdr")
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
+TOO_FEW: Final = "more than the whole range of the statistic: too few sources"
 Results = Mapping[Measure, Replicated]
 COMPARED: Final = ("label_accuracy", "balanced_accuracy")
 """The statistics of labels in which judges are compared."""
@@ -184,12 +185,16 @@ class Field:
             "detectable": (nan if least is None else least, n, "power .8 at .05, two-sided"),
             "sources_needed": (needed, n, f"for a difference of {wished:g}, power .8 at .05"),
         }
-        return {f"difference_{statistic}": gap} | {
+        results = {f"difference_{statistic}": gap} | {
             f"{name}_{statistic}": Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
             if isnan(value)
             else Estimate(float(value), n=n, method=method)
             for name, (value, n, method) in numbers.items()
         }
+        if least is not None and least > first.scale.high - first.scale.low:
+            _, n, method = numbers["detectable"]
+            results[f"detectable_{statistic}"] = Estimate.undefined(TOO_FEW, n=n, method=method)
+        return results
 
 
 def _groups(names: list[str], values: Floats, p: PairedP) -> list[str]:

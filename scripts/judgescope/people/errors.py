@@ -172,7 +172,14 @@ def errors_of(
 
 
 def make(
-    plan: Plan, out: Path, folder: Path, *, errors: int, voters: int, judges: Collection[str] = ()
+    plan: Plan,
+    out: Path,
+    folder: Path,
+    *,
+    errors: int,
+    voters: int,
+    judges: Collection[str] = (),
+    force: bool = False,
 ) -> form.Made[Error]:
     """Write the pages of a study into a folder.
 
@@ -194,7 +201,9 @@ def make(
     if not drawn:
         raise UserError("there is nothing to ask: no judge annotated an error", where=str(out))
     items = partial(_items, plan)
-    made = form.ask(plan, folder, "annotations", drawn, items, voters=voters, kind="errors")
+    made = form.ask(
+        plan, folder, "annotations", drawn, items, voters=voters, kind="errors", force=force
+    )
     for (judge,), some in drawn.items():
         made.lines.append(f"{judge}: {len(some)} of {len(of_judge[judge]):,} errors")
     return made

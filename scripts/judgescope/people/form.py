@@ -302,6 +302,7 @@ def ask(
     *,
     voters: int,
     kind: str = "texts",
+    force: bool = False,
 ) -> Made[Subject]:
     """Write a page for each voter and task with drawn subjects; return pages and subjects.
 
@@ -318,7 +319,7 @@ def ask(
             pages.append(Page(kind, task, f"{task}-voter{voter}.html", name, page))
     if not pages:
         raise nothing_to_ask(plan)
-    return Made(pages, drawn, [write_pages(pages, folder)])
+    return Made(pages, drawn, [write_pages(pages, folder, force=force)])
 
 
 def tasks_of(plan: Plan) -> list[str]:
@@ -326,13 +327,26 @@ def tasks_of(plan: Plan) -> list[str]:
     return list(dict.fromkeys(card.task for card in plan.datasets.values()))
 
 
-def write_pages(pages: Sequence[Page], folder: Path) -> str:
-    """Write pages into a folder; return a line with the numbers of pages and questions."""
+def write_pages(pages: Sequence[Page], folder: Path, *, force: bool = False) -> str:
+    """Write pages into a folder; return a line with the numbers of pages and questions.
+
+    Unless `force` is set, raises UserError instead of changing an existing page, which people may
+    already have.
+    """
     template = environment_of("people").get_template("page.html.jinja")
-    for page in pages:
-        write_text(folder / page.file, page_from(template, scripts=["people/save.js"], page=page))
+    texts = {
+        folder / page.file: page_from(template, scripts=["people/save.js"], page=page)
+        for page in pages
+    }
+    for path, text in texts.items() if not force else ():
+        if path.is_file() and path.read_text("utf-8") != text:
+            todo = "choose another folder, or overwrite the pages with --force if nobody has them"
+            raise UserError("this folder has other pages", where=str(path), todo=todo)
+    for path, text in texts.items():
+        write_text(path, text)
     what = "errors" if pages[0].kind == "errors" else "questions"
-    return f"{folder}: {len(pages)} pages with {sum(len(page.items) for page in pages):,} {what}"
+    number = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+    return f"{folder}: {number} with {sum(len(page.items) for page in pages):,} {what}"
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -422,6 +436,9 @@ def read_responses(
             faults.append(error)
     if faults:
         raise UserErrors(faults)
+    if not folder.is_dir():
+        todo = "name the folder with the files that people sent"
+        raise UserError("folder not found", where=str(folder), todo=todo)
     if not responses:
         todo = "put the files that people sent into this folder"
         raise UserError("no answers found", where=str(folder), todo=todo)

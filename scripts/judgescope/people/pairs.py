@@ -118,7 +118,14 @@ def questions_on(plan: Plan, pairs: Iterable[Pair]) -> Iterator[Question[Compari
 
 
 def make(
-    plan: Plan, out: Path, folder: Path, *, pairs: int, voters: int, questions: int
+    plan: Plan,
+    out: Path,
+    folder: Path,
+    *,
+    pairs: int,
+    voters: int,
+    questions: int,
+    force: bool = False,
 ) -> form.Made[Pair]:
     """Write the pages of a study into a folder.
 
@@ -134,7 +141,7 @@ def make(
     pages = list(_pages(plan, list(chain(*drawn.values())), voters, questions))
     if not pages:
         raise UserError("there is nothing to ask: no text was perturbed", where=str(out))
-    lines = [form.write_pages(pages, folder)]
+    lines = [form.write_pages(pages, folder, force=force)]
     if any(page.set > 1 for page in pages):
         lines.append(
             "Give each person one page, or pages of the same task and set: other sets word aspects "

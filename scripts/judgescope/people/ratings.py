@@ -74,7 +74,9 @@ def question_of(plan: Plan, rating: Rating) -> Question:
     return Question(f"r{name}", options, rating)
 
 
-def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> form.Made[Rating]:
+def make(
+    plan: Plan, out: Path, folder: Path, *, texts: int, voters: int, force: bool = False
+) -> form.Made[Rating]:
     """Write the pages of a study into a folder.
 
     `texts` is the number drawn from each dataset, in turn from its systems and items; all voters
@@ -92,7 +94,8 @@ def make(plan: Plan, out: Path, folder: Path, *, texts: int, voters: int) -> for
             item=lambda subject: subject.item,
         )
         drawn[dataset,] = [rating for rating in asked if rating.subject in chosen]
-    return form.ask(plan, folder, "ratings", drawn, partial(_items, plan), voters=voters)
+    items = partial(_items, plan)
+    return form.ask(plan, folder, "ratings", drawn, items, voters=voters, force=force)
 
 
 def _items(plan: Plan, ratings: list[Rating], rng: Generator) -> list[form.Item]:

@@ -300,7 +300,14 @@ def sampled(texts: Iterable[Text], rng: Generator, limit: int) -> list[Text]:
 
 
 def make(
-    plan: Plan, out: Path, folder: Path, *, kinds: Sequence[str], pairs: int | None, voters: int
+    plan: Plan,
+    out: Path,
+    folder: Path,
+    *,
+    kinds: Sequence[str],
+    pairs: int | None,
+    voters: int,
+    force: bool = False,
 ) -> form.Made[Case]:
     """Write the pages of a study about texts of some `kinds` into a folder.
 
@@ -316,7 +323,7 @@ def make(
         needs = "; or ".join(NEEDS[kind] for kind in kinds)
         raise form.nothing_to_ask(plan, todo=f"use {needs}")
     items = partial(_items, plan)
-    made = form.ask(plan, folder, "reevaluation", drawn, items, voters=voters)
+    made = form.ask(plan, folder, "reevaluation", drawn, items, voters=voters, force=force)
     for labels, cases in drawn.items():
         if len(cases) < pairs:
             what = "texts" if GRADED in labels else "pairs"

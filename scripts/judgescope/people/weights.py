@@ -52,7 +52,7 @@ def pages_of(plan: Plan) -> Iterator[Page]:
         yield Page("weights", task, f"{task}.html", survey, items, definitions=[*about.values()])
 
 
-def make(plan: Plan, folder: Path) -> form.Made[str]:
+def make(plan: Plan, folder: Path, *, force: bool = False) -> form.Made[str]:
     """Write the page of each task into a folder and return the pages; the lines are their paths.
 
     Raises UserError if there is nothing to ask.
@@ -60,7 +60,7 @@ def make(plan: Plan, folder: Path) -> form.Made[str]:
     pages = list(pages_of(plan))
     if not pages:
         raise form.nothing_to_ask(plan, "no task has both several aspects and a perturbation")
-    form.write_pages(pages, folder)
+    form.write_pages(pages, folder, force=force)
     return form.Made(pages, {}, [str(folder / page.file) for page in pages])
 
 

@@ -22,9 +22,10 @@ BLUE, RED, GREEN, OCHRE, PURPLE, SKY = (
 PALE_RED = "#fbeadf"
 FILLS = ("#7fb2dc", "#e39b74"), (BLUE, RED)
 """Fills and outlines of two histograms back to back."""
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 206, 16, 8, 44
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 226, 16, 8, 44
 CURVES_WIDTH, CURVES_HEIGHT, CURVES_LEFT = 640, 240, 60
-SLOT, LONGEST_LABEL = 10, 30
+SLOT, LONGEST_LABEL, LONGEST_GROUP = 10, 30, 34
+"""The most characters of a label, and of one at the left of a figure with groups."""
 ROW, SPREAD = 64, 0.46
 """Pixels of a group of a histogram; its largest share reaches so far of them, up or down."""
 ROLES = re.compile(r' role="graphics-[a-z]+" aria-roledescription="[^"]*"')
@@ -132,9 +133,9 @@ def told_apart(names: Iterable[str]) -> dict[str, str]:
     """Return name -> its label; labels that would be the same have a number."""
     labels: dict[str, str] = {}
     for at, name in enumerate(dict.fromkeys(names), 1):
-        label = cut(name)
+        label = cut(name, LONGEST_GROUP)
         labels[name] = (
-            f"{cut(name, LONGEST_LABEL - 5)} #{at}" if label in labels.values() else label
+            f"{cut(name, LONGEST_GROUP - 5)} #{at}" if label in labels.values() else label
         )
     return labels
 
@@ -244,7 +245,7 @@ def histogram_spec(
         largest[each.group] = max(largest.get(each.group, 0.0), *each.shares, 0.0)
 
     def channel(field: str) -> Spec:
-        names = json.dumps([cut(group) for group in groups])
+        names = json.dumps([cut(group, LONGEST_GROUP) for group in groups])
         axis = {"values": [*lines.values()], "labelExpr": f"{names}[floor(datum.value)]"}
         scale = {"domain": [0, len(groups)], "reverse": True}
         return {"field": field, **QUANTITATIVE, "title": None, "scale": scale, "axis": axis}

@@ -39,13 +39,19 @@ def told(first: list[Row], second: list[Row], *paired: Row, most: int = 40) -> l
 
 def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> None:
     head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
-    assert head == "agreement: 1 numbers that both sides have; a | b"
+    assert head == "agreement: 1 number that both sides have; a | b"
     assert alike.startswith("all rows: dataset d, aspect fluency, statistic pearson, level pooled")
     assert titles.split()[0] == "a" and "difference" in titles and "p, Holm" in titles
     wanted = "0.5 [0.4, 0.6] 120 0.7 [0.55, 0.8] 120 -0.2 [-0.3, -0.1] 0.01 0.03"
     assert numbers.split() == wanted.split()
     assert signature == "signatures differ in judge: a | b"
     assert read.startswith("difference: a minus b on the texts that both judged")
+
+
+def test_of_two_numbers_one_may_have_a_paired_difference() -> None:
+    more = [row(judge, 0.5, 0.4, 0.6, statistic="spearman", n=1200) for judge in "ab"]
+    with_gap, without = told([A, more[0]], [B, more[1]], GAP)[3:5]
+    assert len(with_gap.split()) > len(without.split()) and "1,200" in without
 
 
 def test_without_a_paired_difference_crossing_intervals_decide_nothing() -> None:
@@ -114,7 +120,7 @@ def test_the_command(tmp_path: Path) -> None:
     status, text = said("--judges", "a", "b")
     assert status == 0 and "-0.2" in text and "0.03" in text
     status, text = said(str(two))
-    assert status == 0 and "1 numbers that both sides have; one | two" in text
+    assert status == 0 and "1 number that both sides have; one | two" in text
     assert "only one has 1 more" in text and "the two sides cannot be ranked" in text
     status, text = said(str(two), "--judges", "b", "a")
     assert status == 0 and "one: b" in text and "two: a" in text
@@ -137,5 +143,5 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize("most", [0, 1])
 def test_a_row_about_the_pair_itself_is_no_number_of_a_judge(most: int) -> None:
     assert told([A, {**GAP, "judge": "a", "judge_b": "b"}], [B], most=most)[0].startswith(
-        "agreement: 1 numbers"
+        "agreement: 1 number "
     )

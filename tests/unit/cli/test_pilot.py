@@ -75,6 +75,16 @@ def test_too_few_items_have_no_interval_and_nobody_is_dropped(tmp_path: Path) ->
     assert FEW in told and told.endswith("  none") and "would show" not in told
 
 
+def test_a_pilot_without_a_comparison_says_why(tmp_path: Path) -> None:
+    [gap, least] = difference("clear", "a", "control", 0.9, None)
+    told = write(tmp_path, [gap | {"judge": "control"}, least | {"judge": "control"}])
+    assert told == "\nThe pilot compares no judges: no judge of the study sends requests."
+    told = write(tmp_path, [gap | {"value": None}, least])
+    assert told.endswith("no difference is defined for so few items, try a larger --share.")
+    told = write(tmp_path, [gap | {"statistic": "rank"}])
+    assert told.endswith("it needs two judges, and the method agreement.")
+
+
 def noisy(body: Body) -> Said:
     """Rate by the text's own planned quality in one form, by chance in the other."""
     prompt = body["messages"][0]["content"]

@@ -56,12 +56,16 @@ def test_a_file_that_cannot_be_written_is_named_first(
 def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> None:
     Study(tmp_path).write(perturbations=[], methods=["agreement"])
 
-    def said(*words: str) -> str:
+    def said(*words: str, status: int = 1) -> str:
         done = running.run("-m", "judgescope", *words, cwd=tmp_path)
-        assert done.returncode == 1 and "Traceback" not in done.stdout
+        assert done.returncode == status and "Traceback" not in done.stdout
         return done.stdout
 
-    assert "judgescope run study.yaml" in said("replies", "show", "study.yaml")
+    for words in (("replies", "show"), ("replies", "stats"), ("export",)):
+        line = said(*words, "study.yaml", *(["replies", "r.parquet"] if len(words) == 1 else []))
+        assert "no judge that sends requests" in line and "judgescope run study.yaml" in line
+    for action in ("fetch", "status", "cancel"):
+        assert said("batch", action, "study.yaml", status=0).startswith("no batch is in progress")
     assert "this study perturbs no text" in said("spotcheck", "study.yaml")
     assert "file not found" in said("spotcheck", "none.yaml")
     missing = said("replies", "import", "studi.yaml")
@@ -75,6 +79,8 @@ def test_a_batch_of_a_study_without_endpoints_says_that_there_are_no_requests(
     Study(tmp_path).write(perturbations=[], methods=["agreement"], judges=["length"])
     done = running.run("-m", "judgescope", "batch", "export", "study.yaml", "out", cwd=tmp_path)
     assert done.returncode == 0 and "asks a model behind an endpoint" in done.stdout
+    done = running.run("-m", "judgescope", "batch", "submit", "study.yaml", cwd=tmp_path)
+    assert "judgescope run study.yaml" in done.stdout and "batch status" not in done.stdout
 
 
 @pytest.mark.slow

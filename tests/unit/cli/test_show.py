@@ -50,6 +50,15 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
     ]
 
 
+def test_large_numbers_have_commas() -> None:
+    counts: Row = {"ci_low": None, "ci_high": None, "n": 12345, "n_missing": 1000}
+    rows = [row("one", value=123456.0, **counts), row("two", value=-0.125, **counts)]
+    assert [line.split()[1:] for line in show(rows)[-2:]] == [
+        ["123,456", "12,345", "1,000"],
+        ["-0.125", "12,345", "1,000"],
+    ]
+
+
 def test_an_interval_without_width_has_the_sign_of_the_report() -> None:
     flat = row("two", ci_low=0.5, ci_high=0.5, note="no width: all 24 sources are equal")
     first, second = show([row("one"), flat])[-2:]
@@ -109,7 +118,10 @@ def test_a_name_cannot_move_the_cursor() -> None:
     assert last.endswith("undefined:  [2Jgone next")
 
 
-@pytest.mark.parametrize(("wanted", "nearest"), [("persn", "pearson"), ("spermann", "spearman")])
+@pytest.mark.parametrize(
+    ("wanted", "nearest"),
+    [("persn", "pearson"), ("spermann", "spearman"), ("Spe", "spearman")],
+)
 def test_a_value_that_no_row_has_is_an_error_with_the_nearest(wanted: str, nearest: str) -> None:
     with pytest.raises(UserError) as caught:
         show(statistic=wanted)

@@ -28,6 +28,36 @@ def test_judges_and_columns_without_a_number_are_no_rows_and_columns(tmp_path: P
     assert lines[4] == "  no numbers for: flat"
 
 
+def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
+    tmp_path: Path,
+) -> None:
+    keys = {"form": "agreement", "level": "pooled", "aspect": "style"}
+    rows = [row("news", judge, "spearman", None, **keys) for judge in ("flat", "mute", "half")]
+    counts = {"flat": {"ok": 20}, "mute": {"out_of_range": 18, "empty": 2}}
+    counts |= {"half": {"ok": 10, "unparsed": 10, "not_applicable": 5}, "fine": {"ok": 19}}
+    counts["fine"] |= {"unparsed": 1}
+    covered = [
+        row("news", judge, f"count_{status}", float(n), aspect="style")
+        for judge, statuses in counts.items()
+        for status, n in statuses.items()
+    ]
+    lines = summary(written(written(tmp_path, "coverage", covered), "verdicts", rows)).splitlines()
+    assert "  no numbers for: flat" in lines
+    warnings = [line for line in lines if line.startswith("warning: ")]
+    assert warnings == [
+        "warning: news: 10 of 20 judgments of half have no value (unparsed 10)",
+        "warning: news: 20 of 20 judgments of mute have no value (out of range 18, empty 2)",
+    ]
+
+
+def test_warnings_of_reading_a_dataset_are_shown_and_notices_are_not(tmp_path: Path) -> None:
+    out = written(tmp_path, "coverage", [row("news", "good", "coverage", 1.0)])
+    (out / "items").mkdir()
+    (out / "items" / "news.json").write_text('{"problems": ["a notice", "warning: a loss"]}')
+    (out / "items" / "former.json").write_text('{"problems": ["warning: of another study"]}')
+    assert summary(out).splitlines()[1:-2] == ["news: warning: a loss"]
+
+
 def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
     rows = [
         row(name, "good", "kappa_linear", 0.4, aspect="average", level="global")

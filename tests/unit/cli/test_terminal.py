@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from judgescope.cli.terminal import BOLD, FAINT, RESET, aligned, printed
+from judgescope.cli.terminal import BOLD, FAINT, RESET, aligned, plural, printed, with_commas
 from judgescope.report.cells import NO_WIDTH_TOLD, Cell
 from judgescope.report.elements import Body, Column, Line, Table
 
@@ -32,6 +32,13 @@ def test_colours_change_no_character(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = aligned(ROWS)
     assert [re.sub(r"\x1b.*?m", "", line).rstrip() for line in shown] == bare
     assert f"{BOLD}judge {RESET}" in shown[0] and f"0.5 {FAINT}[0.4, 0.6]{RESET}" in shown[1]
+
+
+def test_numbers_have_commas_and_nouns_their_number() -> None:
+    assert [plural(n, "text") for n in (0, 1, 2085)] == ["0 texts", "1 text", "2,085 texts"]
+    table = Table("What.", "Judge", [Column("n")], [Body([Line("a", [Cell("1\u202f000\u202f%")])])])
+    assert printed(table)[-1].split() == ["a", "1,000", "%"]
+    assert with_commas("5\u202f000 of 12\u202f000\u202f000") == "5,000 of 12,000,000"
 
 
 def test_a_table_is_printed_with_caption_groups_and_notes() -> None:

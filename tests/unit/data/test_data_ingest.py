@@ -126,17 +126,25 @@ def test_originals_are_written_only_where_wanted(folder: Path) -> None:
     assert rows(folder, "items")[0]["meta"] == '{"id":"A"}'
 
 
-def test_items_without_references_are_noted(folder: Path) -> None:
+def test_items_without_an_original_are_noted_if_the_study_perturbs(folder: Path) -> None:
+    def problems(card: dict[str, Any], *, perturbs: bool = True) -> list[str]:
+        assert ingest(folder, dataset=CARD | card, perturbs=perturbs).returncode == 0
+        return list(json.loads((folder / "out" / "report.json").read_text())["problems"])
+
     (folder / "x.csv").write_text("src,out,fluency\nA,t,1\n")
     columns = {"source": "src", "text": "out"}
-    card = CARD | {"format": "table", "files": "{data}/x.csv", "columns": columns}
-    assert ingest(folder, dataset=card).returncode == 0
-    report = json.loads((folder / "out" / "report.json").read_text())
-    assert report["problems"] == [
-        "items without a reference, and so without an original, which only perturbations need: "
-        "1 (mine-001)"
-    ]
-    assert report["originals"] == 0 and rows(folder, "original", "targets") == []
+    table = {"format": "table", "files": "{data}/x.csv", "columns": columns}
+    assert problems(table, perturbs=False) == []
+    [warning] = problems(table)
+    assert warning.startswith("warning: no text can be perturbed")
+    assert "`references: {model: …}`" in warning and "`select.original`" in warning
+    assert rows(folder, "original", "targets") == []
+    by_system = {"select": {"original": "system", "original_system": "M1"}}
+    for lacking, shown in ((0, ""), (2, "2 (i0, i1)"), (6, "6 (i0, i1, i2, i3, i4, …)")):
+        systems = ["M2"] * lacking + ["M1"] * (7 - lacking)
+        jsonl(folder / "x.jsonl", [summeval_row(f"i{k}", each) for k, each in enumerate(systems)])
+        notices = [f"items without an original, which are not perturbed: {shown}"] if shown else []
+        assert problems(by_system) == notices
 
 
 def test_items_that_share_a_source_are_noted(folder: Path) -> None:

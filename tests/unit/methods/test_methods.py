@@ -754,6 +754,18 @@ def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
     assert needed["method"] == "for a difference of 0.1, power .8 at .05"
 
 
+def test_a_difference_beyond_the_range_of_the_statistic_cannot_be_detected() -> None:
+    judges = clear(noisy=NOISY["clear"], other=points(NOISE[4, 0]))
+    wanted = PEARSON | {"statistics": ["kendall_b"], "levels": ["pooled", "by_system"]}
+    rows = list(comparison.rows(study(judges, comparison=wanted)))
+    seen, unseen = (
+        one(rows, "detectable_kendall_b", level=each) for each in ("pooled", "by_system")
+    )
+    assert 0 < seen["value"] < 2 and not seen["note"]
+    assert unseen["value"] is None and unseen["note"].startswith("more than the whole range")
+    assert one(rows, "sources_needed_kendall_b", level="by_system")["value"] > ITEMS
+
+
 # Systems that are the references
 
 

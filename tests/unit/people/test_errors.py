@@ -527,6 +527,7 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     made = run(*command, "make", str(study.write()), "pages", *some, cwd=study.folder)
     assert made.returncode == 0 and "2 pages with 16 errors" in made.stdout, made.stdout
     assert "hasty: 4 of 24 errors" in made.stdout
+    (study.folder / "answers").mkdir(exist_ok=True)
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     for page in study.ask(study.plan(), number=4)[0]:

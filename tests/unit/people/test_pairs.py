@@ -358,6 +358,7 @@ def test_the_commands(study: VotesStudy) -> None:
     )
     assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout
     read_ = ("-m", "judgescope", "people", "pairs", "import", str(study.write()), "answers")
+    (study.folder / "answers").mkdir(exist_ok=True)
     nothing = run(*read_, cwd=study.folder)
     assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     plan = study.plan()

@@ -242,12 +242,15 @@ def test_the_commands(study: RatingsStudy) -> None:
     command = ("-m", "judgescope", "people", "ratings")
     some = ("--texts", "6", "--voters", "1")
     made = run(*command, "make", str(study.write()), "pages", *some, cwd=study.folder)
-    assert made.returncode == 0 and "1 pages with 12 questions" in made.stdout, made.stdout
+    assert made.returncode == 0 and "1 page with 12 questions" in made.stdout, made.stdout
+    nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
+    assert nothing.returncode == 1 and "folder not found" in nothing.stdout
+    (study.folder / "answers").mkdir()
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     plan = study.plan()
     study.rate(plan, study.ask(plan, texts=6, voters=1)[0], by_system)
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
-    assert done.returncode == 0 and "1 files of answers, 12 ratings" in done.stdout, done.stdout
+    assert done.returncode == 0 and "1 file of answers, 12 ratings" in done.stdout, done.stdout
     assert "config/datasets" in done.stdout
     assert (study.out / "rated" / "news-rated.yaml").is_file()

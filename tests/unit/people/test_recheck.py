@@ -486,11 +486,19 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     made = run(*command, "make", str(study.write()), "pages", "--pairs", "4", cwd=study.folder)
     assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, made.stdout
     assert "there are" not in made.stdout
-    made = run(*command, "make", str(study.write()), "pages", cwd=study.folder)
+    written = {path: path.read_bytes() for path in (study.folder / "pages").iterdir()}
+    fewer = ("pages", "--voters", "1")
+    other = run(*command, "make", str(study.write()), *fewer, cwd=study.folder)
+    assert other.returncode == 1 and "this folder has other pages" in other.stdout
+    assert written == {path: path.read_bytes() for path in (study.folder / "pages").iterdir()}
+    other = run(*command, "make", str(study.write()), *fewer, "--force", cwd=study.folder)
+    assert other.returncode == 0 and "pages: 1 page with" in other.stdout
+    made = run(*command, "make", str(study.write()), "pages", "--force", cwd=study.folder)
     assert "news, adequacy, new-level: only 4 of 50 pairs available" in made.stdout
     rows = run(*command, "make", str(study.write()), "rows", "--constructed", cwd=study.folder)
     assert "rows: 2 pages with 44 questions" in rows.stdout
     assert "news, row: only 22 of 100 pairs available" in rows.stdout
+    (study.folder / "answers").mkdir(exist_ok=True)
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     plan = study.plan()

@@ -320,5 +320,5 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     one_page(study)
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0, done.stdout
-    assert "1 files of answers, about 0 pairs of texts and 40 single texts" in done.stdout
+    assert "1 file of answers, about 0 pairs of texts and 40 single texts" in done.stdout
     assert "news, graded: agreement 0.800" in done.stdout

@@ -230,7 +230,7 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
             return done.stdout
 
         told = judgescope("batch", "export", "study.yaml", "out")
-        assert "loop: 144 requests in 1 files" in told
+        assert "loop: 144 requests in 1 file" in told
         assert "not included: 1 cells of demo-dialogue about lie.single" in told
         assert endpoint.asked == []
         requests = tmp_path / "out" / "loop-001.jsonl"
@@ -248,7 +248,7 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         judged = len(endpoint.asked) - len(writing)
         assert len(writing) == 24 and judged
         endpoint.asked.clear()
-        assert "24 requests in 1 files" in judgescope("batch", "export", "study.yaml", "next")
+        assert "24 requests in 1 file" in judgescope("batch", "export", "study.yaml", "next")
         results = answers([tmp_path / "next" / "loop-001.jsonl"])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results)))
         judgescope("batch", "import", "study.yaml", "results.jsonl")

@@ -9,6 +9,7 @@ import report_study as study
 from judgescope.report import tables
 from judgescope.report.cells import estimate
 from judgescope.report.charts import (
+    LONGEST_GROUP,
     LONGEST_LABEL,
     MOST_SIGNS,
     Point,
@@ -144,10 +145,12 @@ def test_coverage_is_drawn_where_something_is_lost(tmp_path: Path, refused: floa
 def test_names_that_are_cut_are_still_told_apart() -> None:
     start = "a-name-of-eighty-signs-" * 3
     assert cut(start + "rate").endswith("…s-rate") and len(cut(start)) == LONGEST_LABEL
+    whole = "Krippendorff α, all targets pooled"
+    assert told_apart([whole]) == {whole: whole}
     names = ["short", start + "one", start + "two", f"{start}x-same-end", f"{start}y-same-end"]
     labels = told_apart([*names, "short"])
     assert [*labels] == names and len({*labels.values()}) == len(names)
-    assert all(len(label) <= LONGEST_LABEL for label in labels.values())
+    assert all(len(label) <= LONGEST_GROUP for label in labels.values())
     points = [Point(name, "s", 1.0, None, None) for name in names]
     groups = chart_spec(points, names, signs(["s"]), line=0, x="x")["layer"][0]["data"]["values"]
     assert [one["group"] for one in groups] == [*labels.values()]

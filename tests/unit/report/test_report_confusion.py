@@ -165,6 +165,16 @@ def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
     assert confusion.section(report) is None and confusion.criteria(report) is None
 
 
+def test_a_study_of_one_aspect_has_no_correlations_of_aspects(tmp_path: Path) -> None:
+    people = {"aspect": "fluency", "aspect_b": "fluency", "perturbation": "systems"}
+    rows = [study.row("news", "alpha", "pearson", 0.5, judge_b="human", **people)]
+    spec = study.make(tmp_path, {"criteria": rows})
+    assert confusion.criteria(study.loaded(spec)) is not None
+    for card in spec["datasets"].values():
+        card["aspects"] = ["fluency"]
+    assert confusion.criteria(study.loaded(spec)) is None
+
+
 def test_a_heat_map_shades_by_value_outlines_and_signs_what_is_below_zero() -> None:
     panels = [
         HeatMap("alpha", {("typos", "Fluency"): 1.0, ("typos", "Truth"): -0.25}, CELLS[:1]),

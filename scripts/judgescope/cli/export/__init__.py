@@ -9,7 +9,7 @@ from judgescope.cli.export import judgments, tables, targets
 from judgescope.cli.export.card import card
 from judgescope.cli.replies import store_folder
 from judgescope.cli.show import filters_of
-from judgescope.cli.terminal import printed
+from judgescope.cli.terminal import plural, printed
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
 from judgescope.core.paths import HOME
@@ -19,7 +19,6 @@ from judgescope.plan.specs import pages
 from judgescope.replies.compaction import export
 from judgescope.replies.lookup import having
 from judgescope.report.report import Report
-from judgescope.report.words import plural
 
 EXISTS = "choose another name, or overwrite the file with --force"
 

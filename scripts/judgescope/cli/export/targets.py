@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from judgescope.cli.context import write_json_lines
+from judgescope.cli.terminal import plural
 from judgescope.core.cells import split
 from judgescope.core.files import whole
 from judgescope.core.paths import Paths
@@ -51,7 +52,8 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     rows = list(_rows(plan, out, made))
     with whole(path) as part:
         WRITERS[path.suffix.lower()](rows, part)
-    lines = [f"{path}: {len(rows)} targets of {len(plan.datasets)} datasets"]
+    of_datasets = plural(len(plan.datasets), "dataset")
+    lines = [f"{path}: {plural(len(rows), 'target')} of {of_datasets}"]
     left = [f"{name} of {dataset}" for dataset in plan.datasets for name in waiting(plan, dataset)]
     if left and not made:
         more = "--made adds them, and requests those that are not stored yet"

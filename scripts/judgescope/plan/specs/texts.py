@@ -36,6 +36,8 @@ def ingest(plan: Plan, dataset: str) -> IngestSpec:
             report=paths.ingested(dataset),
             spans=paths.spans(dataset),
         ),
+        perturbs=ORIGINAL in plan.target_sets(dataset)
+        and not isinstance(plan.improved(dataset), cards.References),
     )
 
 

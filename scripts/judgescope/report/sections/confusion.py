@@ -164,7 +164,12 @@ def changes(report: Report, dataset: Dataset, rows: Rows) -> list[Table]:
 
 @tables.section_of("Evidence", 30, "criteria", "Correlated criteria", CRITERIA_LEAD)
 def criteria(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    """Yield the correlations of each judge's aspects and wordings, folded after the first."""
+    """Yield the correlations of each judge's aspects and wordings, folded after the first.
+
+    None for a single aspect: table `criteria` then has only its correlation with people.
+    """
+    if len(dataset.aspects) < 2:
+        return
     whose = "the planned ratings" if dataset.planned else "people's ratings"
     sentences = [
         f"`{row.judge}`: {round((row.value or 0) * row.n)} of {row.n} aspects"

@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 from judgescope.cli.audit import page, study, table
 from judgescope.cli.context import check_output
+from judgescope.cli.terminal import with_commas
 
 
 def audit(args: argparse.Namespace) -> int:
@@ -21,7 +22,7 @@ def audit(args: argparse.Namespace) -> int:
     findings = page.Findings(draft, results)
     if args.html is not None:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
-    print(page.as_json(findings) if args.json else page.as_text(findings))
+    print(page.as_json(findings) if args.json else with_commas(page.as_text(findings)))
     if args.write is not None and not args.json:
         print(f"\nwritten to {args.write}; for a full report, run `judgescope run {card}` there")
     return findings.status

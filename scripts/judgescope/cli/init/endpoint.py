@@ -49,8 +49,9 @@ class Endpoint:
 def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
     """Return the endpoint of the flags; raise UserError if they describe only half of one."""
     if args.provider is None and (args.endpoint is None) != (args.model is None):
-        missing = "--model" if args.model is None else "--endpoint"
-        raise UserError("--endpoint and --model must be given together", where=missing)
+        flag, value = ("--model", "NAME") if args.model is None else ("--endpoint", "URL")
+        what = "--endpoint and --model must be given together"
+        raise UserError(what, where=flag, todo=f"add {flag} {value}")
     given = {
         key: value
         for key in ("price", "form", "draws", *ACCESS)

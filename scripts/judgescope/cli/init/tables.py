@@ -125,10 +125,10 @@ class Table:
     @property
     def title(self) -> str:
         """Return the file and its size; for a long table, also how many rows were made from it."""
-        rows = f"{len(self.rows)} rows"
+        rows = f"{len(self.rows):,} rows"
         if self.long:
             rows = (
-                f"{self.long} rows of one rating or choice each, read as {rows} of texts or pairs"
+                f"{self.long:,} rows of one rating or choice each, read as {rows} of texts or pairs"
             )
         return f"{self.file}: {rows}, {len(self.columns)} columns"
 

@@ -42,7 +42,9 @@ def plain(value: object) -> str:
 
 def plural(number: int, noun: str) -> str:
     """Return a number, with commas between thousands, and its noun."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    from judgescope.report import words  # slow to import
+
+    return with_commas(words.plural(number, noun))
 
 
 def with_commas(text: str) -> str:

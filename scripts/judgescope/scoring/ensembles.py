@@ -87,16 +87,13 @@ def derive_part(
         value = _combined(known, labels) if enough else None
         counts = {"n_draws": len(members), "n_missing": len(members) - len(known)}
         scores.append({**part._asdict(), **target, "value": value, **counts, "estimator": rule})
+        lost = "unparsed" if applied[unit] >= min_annotators else "not_applicable"
         judgment: Row = {
             **{"judge": part.judge, "aspect": part.aspect, "kind": "derive", "draw": 0},
             **target,
             "value": value,
             "label": labels[int(value)] if labels and value is not None else None,
-            "status": "ok"
-            if value is not None
-            else "unparsed"
-            if applied[unit] >= min_annotators
-            else "not_applicable",
+            "status": lost if value is None else "ok",
             "rule": TOO_FEW if not enough else TIE if value is None else rule,
         }
         if errors is not None:
@@ -150,6 +147,7 @@ def exact_scores(judgments: pa.Table, scores: pa.Table) -> dict[str, Fraction | 
 
 
 def _exact(draws: Sequence[float | None], estimator: str) -> Fraction | None:
+    """Return the score of a target's draws; None unless at least half have a value."""
     given = [Fraction(str(value)) for value in draws if value is not None]
     if 2 * len(given) < len(draws):
         return None

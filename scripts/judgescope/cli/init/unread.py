@@ -37,22 +37,13 @@ MAX_CELL: Final = 40
 SHOWN_WORDS: Final = 5
 DESCRIBES: Final = {
     *(REMARKS - RATINGS | IDS | FILLERS),
-    *(
-        "version",
-        "size",
-        "family",
-        "provider",
-        "prompt",
-        "temperature",
-        "status",
-        "error",
-        "errors",
-    ),
-    *("note", "reasons", "reasoning", "thinking", "justification", "critique", "analysis", "raw"),
+    *("analysis", "critique", "error", "errors", "family", "justification", "note", "prompt"),
+    *("provider", "raw", "reasoning", "reasons", "size", "status", "temperature", "thinking"),
+    "version",
 }
 """Last words of the name of a column that describes a judge or a rating."""
 OUTLIERS: Final = 10
-"""Of as many numbers, one may lie outside the scale of the others, but at least one of all."""
+"""One in so many numbers may lie outside the scale of the others; one always may."""
 EMPTY: Final = "leave the cell empty if it is missing"
 
 
@@ -88,7 +79,7 @@ def _unread(table: Table, column: str, columns: Guess) -> Unread | None:
     judge, named = _of_judge(table, column, columns), _named(table, column, columns)
     filled, values = table.filled(column), numbers(table.rows, column)
     if not filled:
-        tool = table.known is not None and not table.long  # some of its scorers write only words
+        tool = table.known is not None and not table.long  # scorers of some tools write only words
         todo = "fill it in, or delete the column"
         return Unread(column, judge, "it has no values", todo) if named and not tool else None
     if values is None or (table.pairs and not judge):
@@ -97,7 +88,7 @@ def _unread(table: Table, column: str, columns: Guess) -> Unread | None:
     rated = {number for name in group for number, _ in table.filled(name)}
     if rated and not any(number in rated for number, _ in filled):
         why = "no row has both its score and people's rating"
-        return Unread(column, judge, why, "put them into one row")
+        return Unread(column, judge, why, "put score and rating of a text into the same row")
     return None if judge else _off_scale(filled, values, column, named)
 
 
@@ -210,7 +201,7 @@ def _off_scale(
     low, high = max(SCALES, key=lambda ends: sum(ends[0] <= v <= ends[1] for v in values))
     outside = [v for v in values if not low <= v <= high]
     if not outside:
-        why, todo = "its values number the rows", "name the column if they are ratings"
+        why, todo = "its values are row numbers", "name the column if they are ratings"
         return Unread(column, False, why, todo) if named else None
     if not named and len(outside) > max(1, len(values) // OUTLIERS):
         return None

@@ -44,6 +44,10 @@ FAILED = 1
 """The exit code of an error, unless the command sets its own (`failed`)."""
 
 
+SURELY = 0.85
+"""Similarity at which an unknown option is a misspelt one of ours and none of Snakemake's."""
+
+
 def main() -> None:
     """Run the command line and exit with the command's status."""
     show_without_secrets()
@@ -53,7 +57,8 @@ def main() -> None:
         sys.exit(2)
     args, unknown = parser.parse_known_args()
     args.passed = list(context.split_config(unknown))
-    if args.passed and (not getattr(args, "passes_options", False) or _renamed(sys.argv[1:])):
+    passes = getattr(args, "passes_options", False) and not _renamed(sys.argv[1:])
+    if args.passed and (not passes or _meant(args.passed, parser, SURELY)):
         parser.error(_unexpected(args, parser))
     status = getattr(args, "failed", FAILED)
     try:
@@ -79,13 +84,19 @@ def main() -> None:
 
 def _unexpected(args: Arguments, parser: argparse.ArgumentParser) -> str:
     """Return the error for words that the command does not accept, with the nearest option."""
-    options = [word.partition("=")[0] for word in args.passed if word.startswith("-")]
+    options = any(word.startswith("-") for word in args.passed)
     if not options and (several := getattr(args, "more_files", None)):
         return str(several(args.file, args.passed))
-    known = _options(parser, sys.argv[1:])
-    near = [match for word in options for match in get_close_matches(word, known, n=1)]
+    near = _meant(args.passed, parser)
     meant = f", did you mean {', '.join(near)}?" if near else ""
     return f"unknown {'options' if options else 'arguments'}: {' '.join(args.passed)}{meant}"
+
+
+def _meant(words: Sequence[str], parser: argparse.ArgumentParser, cutoff: float = 0.6) -> list[str]:
+    """Return the options of the command that are nearest to unknown ones."""
+    known = _options(parser, sys.argv[1:])
+    options = [word.partition("=")[0] for word in words if word.startswith("-")]
+    return [near for word in options for near in get_close_matches(word, known, 1, cutoff)]
 
 
 def _options(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:

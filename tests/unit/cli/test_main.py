@@ -30,6 +30,7 @@ def error_of(
         (["rnu"], "'rnu', did you mean 'run'? (choose from 'run', 'check'"),
         (["people", "weigths", "make"], "did you mean 'weights'?"),
         (["replies", "verfy"], "did you mean 'verify'?"),
+        (["run", "--sensitivty"], "did you mean --sensitivity?"),
         (["export", "s.yaml", "tables", "t", "t.tex", "--columns", "aspects"], "'aspect'?"),
     ],
 )

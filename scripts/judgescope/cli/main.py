@@ -57,8 +57,7 @@ def main() -> None:
         sys.exit(2)
     args, unknown = parser.parse_known_args()
     args.passed = list(context.split_config(unknown))
-    passes = getattr(args, "passes_options", False) and not _renamed(sys.argv[1:])
-    if args.passed and (not passes or _meant(args.passed, parser, SURELY)):
+    if args.passed and not _for_snakemake(args, parser):
         parser.error(_unexpected(args, parser))
     status = getattr(args, "failed", FAILED)
     try:
@@ -80,6 +79,13 @@ def main() -> None:
     except Exception:  # Python's own code would be 1, which means something else to `audit`
         print_exception()
     sys.exit(status)
+
+
+def _for_snakemake(args: Arguments, parser: argparse.ArgumentParser) -> bool:
+    """Return whether words that the command does not know are options of Snakemake."""
+    if not getattr(args, "passes_options", False):
+        return False
+    return not _meant(args.passed, parser, SURELY) and not _renamed(sys.argv[1:])
 
 
 def _unexpected(args: Arguments, parser: argparse.ArgumentParser) -> str:

@@ -84,7 +84,10 @@ def _import(args: Arguments) -> int:
     plan, out = plan_and_results(args.study)
     results = _module(args).read(plan, out, args.folder, **_options(args))
     print(f"{plural(results.responses, 'file')} of answers, {results.about}")
-    print("\n".join([*results.lines, *map(str, results.write(out))]))
+    written = results.write(out)
+    print("\n".join([*results.lines, *map(str, written)]))
+    if earlier := {*(out / results.folder).iterdir()} - {*written}:
+        print(f"not written now, but by an earlier import: {', '.join(sorted(map(str, earlier)))}")
     if args.kind == "errors":
         print("These results are not part of the study's report, which is about judges.")
     return 0

@@ -301,7 +301,8 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         "counts.csv": Table(COUNTS, counts),
         "verdicts.csv": Table(VERDICTS, rows),
     }
-    about, lines = f"{len(rows)} answers about annotated errors", list(_lines(statistics, counts))
+    about = f"{len(rows)} answers about annotated errors"
+    lines = [*_lines(statistics, counts), *form.absent(responses)]
     return Results("annotations", len(responses), about, tables, lines)
 
 

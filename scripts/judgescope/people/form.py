@@ -31,6 +31,7 @@ from judgescope.core.rng import stream, stream_seed
 from judgescope.engines.subjects import Subjects
 from judgescope.plan.study import Plan
 from judgescope.report.html import environment_of, page_from
+from judgescope.report.words import plural
 from judgescope.schema.cards import Aspect
 from judgescope.statistics.result import Estimate
 
@@ -331,22 +332,30 @@ def write_pages(pages: Sequence[Page], folder: Path, *, force: bool = False) -> 
     """Write pages into a folder; return a line with the numbers of pages and questions.
 
     Unless `force` is set, raises UserError instead of changing an existing page, which people may
-    already have.
+    already have; with it, pages of other voters are removed, too.
     """
     template = environment_of("people").get_template("page.html.jinja")
     texts = {
         folder / page.file: page_from(template, scripts=["people/save.js"], page=page)
         for page in pages
     }
-    for path, text in texts.items() if not force else ():
-        if path.is_file() and path.read_text("utf-8") != text:
-            todo = "choose another folder, or overwrite the pages with --force if nobody has them"
-            raise UserError("this folder has other pages", where=str(path), todo=todo)
+    others = {*folder.glob("*-voter*.html")} - {*texts}
+    others |= {path for path, text in texts.items() if _differs(path, text)}
+    if others and not force:
+        todo = "choose another folder, or replace the pages with --force if nobody has them"
+        raise UserError("this folder has other pages", where=str(min(others)), todo=todo)
+    for path in others:
+        path.unlink()
     for path, text in texts.items():
         write_text(path, text)
     what = "errors" if pages[0].kind == "errors" else "questions"
-    number = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
-    return f"{folder}: {number} with {sum(len(page.items) for page in pages):,} {what}"
+    number = sum(len(page.items) for page in pages)
+    return f"{folder}: {plural(len(pages), 'page')} with {number:,} {what}"
+
+
+def _differs(path: Path, text: str) -> bool:
+    """Return whether a file exists that has another content."""
+    return path.is_file() and path.read_text("utf-8") != text
 
 
 # --- answers -----------------------------------------------------------------------------------
@@ -411,7 +420,9 @@ def read_responses(
     responses: dict[Hashable, Response[Record]] = {}
     first: dict[Hashable, tuple[Path, object]] = {}
     faults: list[UserError] = []
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name.startswith(".") or path.suffix == ".html":  # the pages themselves
+            continue
         try:
             content: Response[Record] = _read(path)
             response = _checked(content, find(content), page, str(path))
@@ -442,7 +453,19 @@ def read_responses(
     if not responses:
         todo = "put the files that people sent into this folder"
         raise UserError("no answers found", where=str(folder), todo=todo)
-    return list(responses.values())
+    return sorted(responses.values(), key=lambda each: (each.questions, each.voter, each.person))
+
+
+def absent(responses: Sequence[Response[Record]]) -> list[str]:
+    """Return a line for each voter of pages with numbered voters from whom there is no file."""
+    there = {(each.questions, *each.voter) for each in responses}
+    pages = {each.questions: each for each in responses}
+    return [
+        f"no file of answers from voter {voter} of {page.voter[1]} ({page.task})"
+        for questions, page in pages.items()
+        for voter in range(1, page.voter[1] + 1)
+        if (questions, voter, page.voter[1]) not in there
+    ]
 
 
 def voter_page(response: Response[Record]) -> str | None:
@@ -453,18 +476,28 @@ def voter_page(response: Response[Record]) -> str | None:
 
 def _read(path: Path) -> Response[Record]:
     """Return the contents of a file of answers, which may come from anybody."""
+    if path.is_dir():
+        todo = "move the files of answers in it one folder up, and this folder elsewhere"
+        raise UserError("this is a folder, whose files are not read", where=str(path), todo=todo)
+    if path.suffix.lower() != ".json":
+        todo = (
+            "if it is a file of answers, rename it so that it ends in .json; or move it elsewhere"
+        )
+        raise UserError("the name of this file does not end in .json", where=str(path), todo=todo)
+    todo = "ask for the file again as the page saved it; or remove it if it has no answers"
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("it is too large")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        json.dumps(content, ensure_ascii=False).encode()  # half a surrogate is no character
     except (OSError, ValueError, RecursionError) as error:
         what = f"this is not a file of answers: {error}"
-        raise UserError(what, where=str(path), todo="remove it") from None
+        raise UserError(what, where=str(path), todo=todo) from None
     keys = set(content) if isinstance(content, dict) else set()
     answers = content["answers"] if keys == KEYS else None
     if not isinstance(answers, dict) or not all(isinstance(each, str) for each in answers.values()):
         what = "this is not a file of answers"
-        raise UserError(what, where=str(path), allowed=KEYS, todo="remove it")
+        raise UserError(what, where=str(path), allowed=KEYS, todo=todo)
     survey, task, person = (str(content[name]) for name in ("survey", "task", "voter"))
     match = VOTER.match(survey)
     voter, voters = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -485,8 +518,9 @@ def _checked(
             "this study does not ask these questions",
             where=where,
             got=min(unknown),
-            todo="the study's seed, texts, judgments or cards have changed since its pages were "
-            "made: ask people again, or restore the earlier ones",
+            todo="check that the file belongs to this study and to this kind of question. If it "
+            "does, the study's seed, texts, judgments or cards have changed since its pages were "
+            "made, or tables are missing: restore them, or ask people again",
         )
     response = content._replace(asked={question: each for question, each in asked.items() if each})
     if not response.answers or page(response) != response.survey:
@@ -540,7 +574,7 @@ class Results(NamedTuple):
         paths = [folder / name for name in self.tables]
         for path, table in zip(paths, self.tables.values(), strict=True):
             with path.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows([table.columns, *table.rows])
+                csv.writer(file).writerows([table.columns, *table.rows])
         for card in self.cards:
             paths.append(folder / f"{next(iter(card.values()))}.yaml")
             write_text(paths[-1], yaml.safe_dump(card, sort_keys=False, allow_unicode=True))

@@ -4,7 +4,6 @@ A question's id is a hash of the study's seed, of everything that the question s
 text comes first: it reveals nothing to people, and only the same study can resolve it.
 """
 
-import csv
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -20,9 +19,11 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
+from judgescope.data.rows import read_rows
 from judgescope.people import form
 from judgescope.people.form import Question, Response, Results, Statistics, Table
 from judgescope.plan.study import Plan
+from judgescope.report.words import plural
 from judgescope.statistics import confusion
 from judgescope.statistics.arrays import Counts
 from judgescope.statistics.confusion import OPTIONS, UNDECIDED, Cell
@@ -31,6 +32,8 @@ from judgescope.statistics.result import Estimate
 
 SWAPPED = {"A": "B", "B": "A"}
 """An answer of form.COMPARED -> the same answer if the texts were swapped."""
+HOPES = {"1": 1, "1.0": 1, "0": 0, "0.0": 0, "": None}
+"""A cell of the column `expected` -> whether the score should drop; spreadsheets write 1.0."""
 
 
 # --- questions ---------------------------------------------------------------------------------
@@ -251,6 +254,7 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
         if not aspect
     ]
     tables = {"votes.csv": form.measured_table(["criterion", "aspect", "statistic"], votes)}
+    lines += _not_asked(hopes, tally)
     about = f"about {len({pair for pair, _ in tally})} pairs of texts"
     return Results("votes", len(responses), about, tables | effects, lines, cards)
 
@@ -320,22 +324,33 @@ def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[st
 
 def _expected(path: Path) -> dict[Cell, int]:
     """Return which perturbation should lower which aspect, from a CSV file."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"the table cannot be read: {error}", where=str(path)) from None
-    expected = {}
-    for number, row in enumerate(rows, start=2):
-        perturbation, aspect = row.get("perturbation"), row.get("aspect")
-        value = row.get("expected")
-        if perturbation is None or aspect is None or value not in ("", "0", "1"):
+    expected: dict[Cell, int] = {}
+    for number, row in read_rows(path, "csv"):
+        named = {name.strip().lower(): str(cell).strip() for name, cell in row.items()}
+        perturbation, aspect, value = (
+            named.get(name) for name in ("perturbation", "aspect", "expected")
+        )
+        if not perturbation or not aspect or value not in HOPES:
             raise UserError(
                 "a row needs a perturbation, an aspect and an expected value: 1, 0 or empty",
                 where=f"{path}, row {number}",
-                got=value,
+                got=", ".join(f"{name}: {cell!r}" for name, cell in named.items()),
                 allowed="the columns perturbation, aspect, expected",
             )
-        if value:
-            expected[perturbation, aspect] = int(value)
+        hope = HOPES[value]
+        if hope is not None and expected.setdefault((perturbation, aspect), hope) != hope:
+            raise UserError(
+                "this table contradicts itself",
+                where=f"{path}, row {number}",
+                got=f"1 and 0 for {perturbation} and {aspect}",
+                todo="keep one of the rows",
+            )
     return expected
+
+
+def _not_asked(expected: Mapping[Cell, int], tally: Tally) -> list[str]:
+    """Return a line about expectations of what nobody was asked about: names may be misspelt."""
+    asked = {(pair.perturbation, split(aspect)[0]) for pair, aspect in tally}
+    left = ["/".join(cell) for cell in expected if cell not in asked]
+    what = f"of {plural(len(expected), 'expectation')} concern nothing that people were asked about"
+    return [f"{len(left)} {what}: {', '.join(left[:3])}{', …' * (len(left) > 3)}"] if left else []

@@ -19,6 +19,7 @@ from judgescope.engines.base import Subject
 from judgescope.people import form
 from judgescope.people.form import Response, Results, Table
 from judgescope.plan.study import Plan
+from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 
@@ -139,6 +140,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
         cards.append(_card(plan, dataset, aspects, texts))
         lines += [f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects]
     count = sum(len(response.answers) for response in responses)
+    lines += form.absent(responses)
     lines.append("copy each table and its card to config/datasets, then name the card in a study")
     return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
 
@@ -161,7 +163,7 @@ def _ratings(plan: Plan, known: Iterable[Rating], responses: Sequence[Response[R
     raters: Counter[str] = Counter()
     first: dict[str, int] = {}
     given: dict[Rating, dict[int, float]] = {}
-    for response in sorted(responses, key=lambda response: response.survey):
+    for response in responses:
         page, (voter, voters) = response.questions, response.voter
         for question, answer in response.given:
             if page not in first:
@@ -195,6 +197,7 @@ def _card(
         "files": f"{name}.csv",
         "columns": columns,
         "raters": "persons",
+        **_about_systems(card, {text.system for text in texts}),
         "aspects": {
             each: card.aspects[each].model_dump(mode="json", exclude_defaults=True, exclude=unread)
             for each in aspects
@@ -204,6 +207,15 @@ def _card(
     }
     validate_card("dataset", rated, name)
     return rated
+
+
+def _about_systems(card: Dataset, systems: set[str | None]) -> dict[str, object]:
+    """Return the keys of a dataset's card on its systems, as far as these are rated."""
+    families = {name: family for name, family in card.families.items() if name in systems}
+    references = [name for name in card.reference_systems if name in systems]
+    same = {} if card.same_names is None else {"same_names": card.same_names}
+    keys = {"families": families, "reference_systems": references}
+    return same | {name: value for name, value in keys.items() if value}
 
 
 def _agreement(plan: Plan, aspect: str, rated: Ratings) -> str:

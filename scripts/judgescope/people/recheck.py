@@ -437,6 +437,7 @@ def read(plan: Plan, out: Path, folder: Path) -> Results:
             number = LINE[statistic].format(form.formatted(estimate), estimate.value)
             groups.setdefault((dataset, group), []).append(number)
     lines = [f"{', '.join(labels)}: {'; '.join(numbers)}" for labels, numbers in groups.items()]
+    lines += form.absent(responses)
     single = f" and {len(texts)} single texts" if texts else ""
     about = f"about {len(pairs)} pairs of texts{single}"
     return Results("reevaluation", len(responses), about, tables, lines)

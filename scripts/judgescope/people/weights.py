@@ -15,6 +15,7 @@ from judgescope.core.errors import UserError
 from judgescope.people import form
 from judgescope.people.form import Page, Question, Response
 from judgescope.plan.study import Plan
+from judgescope.report.words import plural
 from judgescope.schema.cards import Weights
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.reliability import krippendorff_alpha
@@ -89,6 +90,7 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     for (_, task), questions in known.items():
         votes = [response.answers for response in responses if response.task == task]
         if not votes:
+            lines.append(f"{task}: no answers, so all aspects have the same weight")
             continue
         voters[task], weights[task] = len(votes), {}
         for question in questions.values():
@@ -104,7 +106,7 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
             weights=None,
         ).estimate.value
         shown = "undefined" if alpha is None else f"{alpha:.2f}"
-        asked_of = f"{len(votes)} voters, {len(questions)} questions"
+        asked_of = f"{plural(len(votes), 'voter')}, {plural(len(questions), 'question')}"
         lines.append(f"{task}: {asked_of}, agreement (nominal alpha) {shown}")
     content = {
         "weights": name,

@@ -440,7 +440,13 @@ def words_of(annotation: Any) -> list[str]:
 
 
 def write_new_card(card: dict[str, Any], path: Path) -> None:
-    """Write a card that a command made; raises UserError if a card with this name exists."""
+    """Write a card that a command made.
+
+    Raises UserError if a card with this name exists, and for a name that no study would find.
+    """
+    if path.suffix != ".yaml":
+        todo = f"name it {path.stem}.yaml"
+        raise UserError("a card's file name ends in .yaml", where=str(path), todo=todo)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:

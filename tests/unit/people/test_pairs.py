@@ -310,7 +310,8 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
         **dict.fromkeys(["less", "empty"], "do not match the questions"),
         "option": "is not an option",
         "foreign": "does not ask these questions",
-        **dict.fromkeys(["list", "torn", "deep", "folder"], "not a file of answers"),
+        **dict.fromkeys(["list", "torn", "deep"], "not a file of answers"),
+        "folder": "whose files are not read",
         path.stem: "conflicting responses",
     }
     assert told.keys() == words.keys()
@@ -340,15 +341,26 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: V
     assert "does not ask these questions" in str(errors.value)
 
 
-@pytest.mark.parametrize("row", ["random-typos,fluency,yes", "random-typos"])
+@pytest.mark.parametrize("row", ["random-typos,fluency,yes", "random-typos,,1"])
 def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> None:
     plan = study.plan()
     path = expected(study, "", row)
     with pytest.raises(UserError, match="expected value") as error:
         read(plan, study.out, study.folder, path)
-    assert f"{path}, row 2" in str(error.value)
-    with pytest.raises(UserError, match="cannot be read"):
-        read(plan, study.out, study.folder, study.folder / "none.csv")
+    assert f"{path}, row 3" in str(error.value)
+
+
+def test_expectations_of_nothing_that_was_asked_are_counted(study: VotesStudy) -> None:
+    plan = study.plan()
+    for page in study.pages(plan, each=10, voters=2):
+        study.answer(plan, page, honest)
+    rows = ["random-typos,fluency,1.0", "random-tpos,fluency,1"]
+    found = read(plan, study.out, study.folder / "answers", expected(study, *rows))
+    told = "1 of 2 expectations concern nothing that people were asked about: random-tpos/fluency"
+    assert told in found.lines
+    with pytest.raises(UserError, match="contradicts itself"):
+        again = expected(study, "random-typos,fluency,1", "random-typos,fluency,0")
+        read(plan, study.out, study.folder / "answers", again)
 
 
 @pytest.mark.heavy

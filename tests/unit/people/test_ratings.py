@@ -14,7 +14,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.rated import Rated
 from judgescope.data.select import read_dataset
 from judgescope.people.form import Results
-from judgescope.people.ratings import Rating, read
+from judgescope.people.ratings import Rating, make, read
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
 from people_studies import ASPECTS, SYSTEMS, RatingsStudy
@@ -128,6 +128,7 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     study.rate(plan, second, lambda one: by_system(one) + (one.aspect == "adequacy"))
     found = read(plan, study.out, study.folder / "answers")
     assert (found.responses, found.about) == (2, "48 ratings")
+    assert "no file of answers from voter 3 of 3 (summarization)" in found.lines
     assert found.lines[1].startswith("news, fluency: 24 ratings, alpha_ordinal 1.000")
     card, rated = written(study, found)
     assert (card.dataset, card.ratings, card.citation) == ("news-rated", "human", "Who, 2020")
@@ -205,6 +206,65 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
         read(plan, study.out, study.folder / "answers")
     told = [error.what.partition(":")[0] for error in errors.value.errors]
     assert told == ["conflicting responses to the same page", "this is not a file of answers"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("answers.JSON", ""),
+        ("with a mark.json", ""),
+        ("answers.json.txt", "does not end in .json"),
+        ("folder/answers.json", "whose files are not read"),
+        ("surrogate.json", "not a file of answers"),
+    ],
+)
+def test_every_file_in_the_folder_is_read_or_told(
+    name: str, told: str, study: RatingsStudy
+) -> None:
+    plan = study.plan()
+    study.rate(plan, study.ask(plan)[0], by_system)
+    answers = study.folder / "answers"
+    [path] = answers.glob("*.json")
+    text = path.read_text("utf-8")
+    path.unlink()
+    (answers / name).parent.mkdir(exist_ok=True)
+    if name.startswith("surrogate"):
+        text = text.replace('"answers": {', '"answers": {"\\ud800": "1", ')
+    (answers / name).write_text(text, "utf-8-sig" if "mark" in name else "utf-8")
+    (answers / ".DS_Store").write_bytes(b"\0")
+    (answers / "page.html").write_text("", "utf-8")
+    if told:
+        with pytest.raises(UserErrors, match=told):
+            read(plan, study.out, answers)
+    else:
+        assert read(plan, study.out, answers).responses == 1
+
+
+def test_the_card_keeps_what_it_says_of_rated_systems(study: RatingsStudy) -> None:
+    of_systems = {"reference_systems": ["alpha", "absent"], "families": {"beta": "gpt"}}
+    study.card("datasets", "news", **study.dataset | of_systems | {"same_names": False})
+    plan = study.plan()
+    study.rate(plan, study.ask(plan)[0], by_system)
+    card, _ = written(study, read(plan, study.out, study.folder / "answers"))
+    assert (card.reference_systems, card.families) == (["alpha"], {"beta": "gpt"})
+    assert card.same_names is False
+
+
+def test_a_text_with_any_line_end_comes_back(study: RatingsStudy) -> None:
+    study.write_texts(marked="\rTwo.\r\nThree.\nFour")
+    plan = study.plan()
+    study.rate(plan, study.ask(plan)[0], by_system)
+    _, rated = written(study, read(plan, study.out, study.folder / "answers"))
+    assert any("\rTwo.\r\nThree.\nFour" in (one.text or "") for one in rated.outputs)
+
+
+def test_fewer_voters_leave_no_page_of_others(study: RatingsStudy) -> None:
+    plan, folder = study.plan(), study.folder / "sent"
+    make(plan, study.out, folder, texts=2, voters=3)
+    with pytest.raises(UserError, match="this folder has other pages"):
+        make(plan, study.out, folder, texts=2, voters=2)
+    make(plan, study.out, folder, texts=2, voters=2, force=True)
+    assert len([*folder.iterdir()]) == 2
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "scale", "option", "part", "voter"])

@@ -36,6 +36,8 @@ POINTS = 4.0
 NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
 VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
 NO_SCALE = "the judge has no scale, so the margin has no meaning"
+CONVERTED = "drops in points of a scale from 1 to 5, since the aspects have different scales"
+SOME_SCALES = "the judge has a scale in some aspects only, so drops cannot be combined"
 UNDEFINED_WORDING = "the value of one wording is undefined"
 OTHER_CELLS = "the two wordings lack scores in different cells"
 
@@ -58,9 +60,10 @@ class Cell:
 class Drops:
     """The drops of a judge, in one wording, in the cells of which something is expected.
 
-    values (items, cells): original - perturbed, NaN where there is no pair of scores; given: which
-    there are; wanted, unwanted (cells,): which should drop, and stay; `ends` are those of the
-    judge's scale, cell by cell; `note` names planned cells that are missing.
+    values (items, cells): original - perturbed, NaN where there is no pair of scores, in points of
+    a scale from 1 to 5 if the cells have different scales; given: which there are; wanted, unwanted
+    (cells,): which should drop, and stay; `aspects` and `ends`, those of the judge's scale, are
+    given cell by cell; `note` names planned cells that are missing.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class Drops:
         for column, scores in enumerate(pairs.values()):
             self.values[scores.source, column] = scores.original - scores.perturbed
         self.given = np.isfinite(self.values)
+        self.aspects = [cell.aspect for cell in pairs]
         self.expectations: list[Expectation] = [
             (cell.texts, split(cell.aspect)[0], cell.expected) for cell in pairs
         ]
@@ -80,6 +84,9 @@ class Drops:
             for effect in (DROP, SAME)
         )
         self.ends = [study.spec.judges[judge].ends[cell.aspect] for cell in pairs]
+        if len({*self.ends}) > 1:
+            self.values *= POINTS / np.array([ends[1] - ends[0] for ends in self.ends if ends])
+            self.note = "; ".join(filter(None, [note, CONVERTED]))
         self._cache: dict[tuple[bytes, int], dict[str, Replicated]] = {}
 
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
@@ -224,6 +231,9 @@ class JudgeCells:
             notes = sorted({cell.absent.note for cell in gaps if cell.absent})
             why = f"{len(gaps)} of {len(expected)} planned cells have no score"
             return Estimate.undefined(f"{why} ({'; '.join(notes)})")
+        ends = {self.study.spec.judges[self.judge].ends[cell.aspect] for cell in pairs}
+        if len(ends) > 1 and None in ends:
+            return Estimate.undefined(SOME_SCALES)
         note = f"without {len(gaps)} cells that have no score" if gaps else ""
         return Drops(self.study, self.judge, pairs, note)
 

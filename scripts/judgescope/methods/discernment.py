@@ -208,10 +208,12 @@ def combined_scores(
     *,
     about: str = "",
     by_experts: bool = False,
+    wordings: float = 1,
 ) -> dict[str, Replicated]:
     """Return the scores over all aspects, with those without each source.
 
-    pairs, tests and weights: of each aspect, in the same order; `about` begins the method.
+    pairs, tests and weights: of each aspect, in the same order; `about` begins the method. D is
+    log_20 of `wordings`, how many each aspect has, less than it would be if all were aspects.
     """
     combined = discernment(
         np.stack([test.asymptotic for test in tests], axis=-1),
@@ -219,8 +221,9 @@ def combined_scores(
         weights,
     )
     rows = {name: getattr(combined, field) for name, field in SCORES.items()}
+    rows["D"] = rows["D"] - log(wordings, 20)
     if by_experts:
-        rows[WEIGHT_EFFECT] = rows["D"] - log(len(pairs), 20) - rows["D_ew"]
+        rows[WEIGHT_EFFECT] = rows["D"] - log(len(pairs) / wordings, 20) - rows["D_ew"]
     n_sources = len(pairs[0].weights)
     alike = np.array([has_one_sign(one.differences, one.source, n_sources) for one in pairs])
     n, planned = min(len(one.source) for one in pairs), max(one.n_planned for one in pairs)
@@ -295,13 +298,16 @@ class Discerning:
                 scores = dict.fromkeys(SCORES, study.undefined(notes + which))
             else:
                 weights, which, by_experts = aspect_weights(study, texts)
+                plain = {split(name)[0] for name in study.spec.aspects}
+                several = f" in {len(pairs)} wordings" if len(pairs) > len(plain) else ""
                 scores = combined_scores(
                     [pairs[aspect] for aspect in study.spec.aspects],
                     [tests[aspect] for aspect in study.spec.aspects],
                     weights,
                     self.method,
-                    about=f"{len(pairs)} aspects, {which}",
+                    about=f"{len(plain)} aspects{several}, {which}",
                     by_experts=by_experts,
+                    wordings=len(pairs) / len(plain),
                 )
             self._cells[key] = Cell(pairs, tests, absent, scores)
         return self._cells[key]

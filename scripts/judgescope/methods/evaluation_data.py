@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -39,6 +39,8 @@ from judgescope.statistics.result import Estimate
 
 WITHOUT_REFERENCES = "without references"
 """The value of the column `system_subset` where texts that are the references are left out."""
+NOT_PLANNED = "not_applicable"
+"""The status of judgments of what a judge does not apply to."""
 MADE = {"ok", "short"}
 """Outcomes of texts that could be made: `short` has fewer edits than planned."""
 
@@ -168,6 +170,23 @@ class EvaluationData:
             cell = row["perturbation"], row["judge"], row["aspect"]
             counts.setdefault(cell, Counter())[row["status"], row["rule"] or ""] += row["n"]
         return counts
+
+    def replies_lost(
+        self, judge: str, sets: Collection[str], aspects: Collection[str]
+    ) -> tuple[float, bool]:
+        """Return the share of a judge's planned judgments without a score, and if all were planned.
+
+        `sets` of texts and `aspects` are those that count. What the judge does not apply to is not
+        planned.
+        """
+        counts = Counter[str]()
+        for (perturbation, name, aspect), cell in self.status_counts.items():
+            if name == judge and perturbation in sets and aspect in aspects:
+                for (status, _), n in cell.items():
+                    counts[status] += n
+        planned = counts.total() - counts[NOT_PLANNED]
+        lost = (planned - counts["ok"]) / planned if planned else 0.0
+        return lost, planned == counts.total()
 
     @cached_property
     def perturbed(self) -> list[str]:

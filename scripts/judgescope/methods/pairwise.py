@@ -345,13 +345,11 @@ def _estimates(
                 verdict[chosen], np.sign(ahead[chosen]), source[chosen], weights
             )["accuracy_comparison"]
             yield "accuracy_comparison_by_distance", {"k": int(k)}, accuracy
-    straight = np.array([_mean(votes.get(pair, [])) for pair in pairs])
-    swapped = np.array([_mean(votes.get((b, a), [])) for a, b in pairs])
     source_of = dict(zip(panel.targets, panel.source.tolist(), strict=True))
     shown = [(source_of[a], vote) for (a, _), each in sorted(votes.items()) for vote in each]
     estimates = {
         "order_consistency": order_consistency(
-            np.sign(straight), -np.sign(swapped), source, weights
+            verdicts_on(pairs, votes, 1), verdicts_on(pairs, votes, -1), source, weights
         ),
         "first_position_rate": first_position_rate(
             np.array([vote for _, vote in shown]),
@@ -364,11 +362,6 @@ def _estimates(
         estimates |= comparison_accuracy(verdict, np.sign(ahead), source, weights)
     for name, estimate in estimates.items():
         yield name, {}, estimate
-
-
-def _mean(votes: list[float]) -> float:
-    known = [vote for vote in votes if not np.isnan(vote)]
-    return float(np.mean(known)) if known else float("nan")
 
 
 def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimate:

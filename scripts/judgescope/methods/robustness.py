@@ -357,9 +357,9 @@ def _hint_rows(
             averaged.setdefault((judge, split(aspect)[1], name), []).append(mean)
         undefined = mean.estimate.value is None
         estimates[name] = mean.estimate if undefined else replace(mean.estimate, n_missing=missing)
-    gap = difference(*(_mean(study, one, both & single) for one in (equal, already))).estimate
+    gap = difference(*(_mean(study, one, both) for one in (equal, already))).estimate
     gap = gap.with_note("equal to the hint's rating, with minus without the hint")
-    estimates["difference_follow_rate"] = gap
+    estimates["difference_follow_rate"] = gap if single else Estimate.undefined(SEVERAL_DRAWS)
     pairs = hint_pairs(rationales, judge, aspect)
     estimates["hint_effect"] = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
     estimates |= _rationale_changes(rationales, judge, base, aspect)
@@ -437,19 +437,24 @@ def _injection(
         why = SEVERAL_DRAWS
     if study.spec.attacks[attack] and ends and ends[1] != top:  # the attack names a number
         why = OTHER_CLAIM
-    results: Injection = {}
-    for degree, scores in after.items():
-        shift = study.undefined(NO_RANGE)
-        if why or ends is None:
-            obeyed = study.undefined(why)
-        else:
-            obeyed = obey_rate(before, scores, *ends, source, weights)
-        if scale:
-            shift = injection_shift(before, scores, *scale, source, weights)
-            shift = shift.with_note("" if ends else OWN_RANGE)
-        results |= {(SHIFT, degree): shift, (OBEYED, degree): obeyed}
 
+    def shift(scores: Floats) -> Replicated:
+        if not scale:
+            return study.undefined(NO_RANGE)
+        shifted = injection_shift(before, scores, *scale, source, weights)
+        return shifted.with_note("" if ends else OWN_RANGE)
+
+    def obeyed(scores: Floats) -> Replicated:
+        if why or ends is None:
+            return study.undefined(why)
+        return obey_rate(before, scores, *ends, source, weights)
+
+    results: Injection = {}
     both = np.isfinite(after[ATTACK]) & np.isfinite(after[INERT])
+    for name, effect in ((SHIFT, shift), (OBEYED, obeyed)):
+        results |= {(name, degree): effect(scores) for degree, scores in after.items()}
+        paired = (effect(np.where(both, after[degree], np.nan)) for degree in (ATTACK, INERT))
+        results[f"difference_{name}", ATTACK] = difference(*paired)
     if not both.any():
         return results, Estimate.undefined(NOTHING, n_missing=both.size)
     rng = stream(study.spec.seed, "injection", study.dataset, judge, aspect)
@@ -464,12 +469,8 @@ def _effect_rows(
 ) -> Iterator[Row]:
     for (name, degree), result in results.items():
         place: AppliesTo = {"perturbation": attack, "degree": degree}
-        yield study.row(judge, aspect, name, "", result.estimate, **place)
-    for name in (SHIFT, OBEYED):
-        gap = difference(results[name, ATTACK], results[name, INERT]).estimate
-        place = {"perturbation": attack, "degree": ATTACK}
-        noted = gap.with_note(INJECTION_NOTE)
-        yield study.row(judge, aspect, f"difference_{name}", "", noted, **place)
+        about = INJECTION_NOTE if name.startswith("difference_") else ""
+        yield study.row(judge, aspect, name, "", result.estimate.with_note(about), **place)
 
 
 METHOD = Method(

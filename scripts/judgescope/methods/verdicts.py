@@ -1,11 +1,11 @@
 """Verdicts on every judge of a dataset: the claims of the study's methods, and its bars."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import product
 from math import ceil
+from pathlib import PurePath
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from msgspec import structs
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import Bar, Method, Row, present
-from judgescope.methods.claims.base import BAR, LOST, NOT_PLANNED, Claim, verdict_rows
+from judgescope.methods.claims.base import BAR, LOST, Claim, verdict_rows
 from judgescope.methods.differences import estimate_of
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import read_table
@@ -33,6 +33,8 @@ UNORDERED: Final = frozenset(
 )
 """Functions of claims that can use labels without an order, or judges that compare."""
 RATED: Final = "systems"
+ON_PERTURBED: Final = frozenset({"discernment", "confusion"})
+"""Tables whose rows on a whole aspect or judge rest on originals and perturbed texts."""
 LEVELS: Final = (
     *("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional"),
     "within_source",
@@ -88,23 +90,35 @@ def bar_claims(study: EvaluationData) -> Iterator[Claim]:
     """
     required = present(study.spec.required)
     rows: dict[tuple[str, str], list[Row]] = {}
+    on_perturbed: set[str] = set()
     for path in required.parts:
         for row in read_table("results", path).to_pylist():
             on_rated = row["perturbation"] in (None, "", RATED)
             if on_rated and not any(row.get(name) for name in PART_COLUMNS):
                 rows.setdefault((row["judge"], row["statistic"]), []).append(row)
+                if PurePath(path).stem in ON_PERTURBED:
+                    on_perturbed.add(row["statistic"])
     for (judge, card), bar in product(study.spec.judges.items(), required.bars):
         if card.engine != "control":
             own, labelled = (
                 rows.get((judge, name), []) for name in (bar.statistic, LABELLED_TEXTS)
             )
-            yield from _claims_of_bar(study, judge, bar, own, labelled)
+            sets = ["original", *study.perturbed] if bar.statistic in on_perturbed else [RATED]
+            yield from _claims_of_bar(study, judge, bar, own, labelled, sets)
 
 
 def _claims_of_bar(
-    study: EvaluationData, judge: str, bar: Bar, rows: list[Row], labelled: list[Row]
+    study: EvaluationData,
+    judge: str,
+    bar: Bar,
+    rows: list[Row],
+    labelled: list[Row],
+    sets: list[str],
 ) -> Iterator[Claim]:
-    """Yield the claims of one bar: on the aspect that it names, or on each of the judge."""
+    """Yield the claims of one bar: on the aspect that it names, or on each of the judge.
+
+    The statistic rests on judgments of these sets of texts.
+    """
     chosen: dict[str, Row] = {}
     for row in sorted(rows, key=_preference):
         if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
@@ -117,7 +131,7 @@ def _claims_of_bar(
         columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
         yield Claim(*columns, nothing).without(NOT_COMPUTED)
     for aspect, row in chosen.items():
-        claim = _bar_claim(study, judge, bar, aspect, row)
+        claim = _bar_claim(study, judge, bar, aspect, row, sets)
         same = ("aspect", "criterion", "system_subset")
         texts = [
             one["n"] for one in labelled if all(one.get(name) == row.get(name) for name in same)
@@ -146,7 +160,9 @@ def _preference(row: Row) -> tuple[bool, int, int, str]:
     return row["value"] is None, level_rank, form_rank, row.get("system_subset") or ""
 
 
-def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row) -> Claim:
+def _bar_claim(
+    study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Row, sets: list[str]
+) -> Claim:
     name, estimate = bar.statistic, estimate_of(row)
     at_most, counted = statistic(name).less_is_better, statistic(name).complete
     if counted:
@@ -154,12 +170,14 @@ def _bar_claim(study: EvaluationData, judge: str, bar: Bar, aspect: str, row: Ro
     outcome = on_bar(estimate, bar.bar, at_most=at_most)
     no_interval = estimate.value is not None and estimate.ci_low is None
     reasons: tuple[str, ...] = (NO_INTERVAL,) if no_interval else ()
-    lost = 0.0 if counted else _lost(study, judge, aspect)
+    lost = 0.0 if counted else _lost(study, judge, aspect, sets)
     if lost > FEW_LOST and not _holds(bar, estimate, lost, outcome):
         outcome, reasons = Outcome.CANNOT_TELL, (*reasons, LOST)
     beside = {"bar": Estimate(bar.bar, note="at most" if at_most else "at least")}
     if outcome is Outcome.CANNOT_TELL:
         sources = int(np.unique(study.systems.given(judge).source).size)
+        if sets != [RATED]:
+            sources = len(study.items_given(judge))
         if need := more_needed(name, estimate, bar.bar, sources):
             too_many = Estimate.undefined("more than 10,000", method=need.how)
             enough = need.more is not None
@@ -192,19 +210,17 @@ def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
     return on_bar(shifted, bar.bar, at_most=at_most) is outcome
 
 
-def _lost(study: EvaluationData, judge: str, aspect: str) -> float:
-    """Return the share of the judge's planned judgments of rated texts that gave no score.
+def _lost(study: EvaluationData, judge: str, aspect: str, sets: list[str]) -> float:
+    """Return the share of the judge's planned judgments of these sets that gave no score.
 
     `aspect` is one, in its criterion if it has one, or `average` or "" for all aspects.
     """
-    counts, (plain, criterion) = Counter[str](), split(aspect)
-    for (perturbation, name, of_aspect), statuses in study.status_counts.items():
-        covered = plain in ("", "average") and criterion in (None, split(of_aspect)[1])
-        if (perturbation, name) == (RATED, judge) and (covered or aspect == of_aspect):
-            for (status, _), n in statuses.items():
-                counts[status] += n
-    asked = counts.total() - counts[NOT_PLANNED]
-    return (asked - counts["ok"]) / asked if asked else 0.0
+    plain, criterion = split(aspect)
+    if plain not in ("", "average"):
+        return study.replies_lost(judge, sets, [aspect])[0]
+    every = {each for _, _, each in study.status_counts}
+    covered = [each for each in every if criterion in (None, split(each)[1])]
+    return study.replies_lost(judge, sets, covered)[0]
 
 
 METHOD = Method(

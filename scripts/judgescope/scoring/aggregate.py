@@ -15,13 +15,15 @@ from judgescope.schema.tables import SCHEMAS, table_of, write_parts
 from judgescope.scoring.specs import CellPart, Missing
 
 Floats = NDArray[np.float64]
+DIGITS = 12
+"""Decimals of sums and distances: tenths have no binary form, and equal means must be equal."""
 
 
 def mean(values: Floats) -> Floats:
     """Return each row's mean, NaN for a row without values: (targets, draws) -> (targets,)."""
     given = np.count_nonzero(~np.isnan(values), axis=1)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.nansum(values, axis=1) / given)
+        return np.asarray(np.round(np.nansum(values, axis=1), DIGITS) / given)
 
 
 def mode(values: Floats) -> Floats:
@@ -36,7 +38,8 @@ def mode(values: Floats) -> Floats:
     for draw in values.T:
         counts += values == draw[:, None]
     tied = (counts == counts.max(axis=1, keepdims=True)) & ~np.isnan(values)
-    distance = np.where(tied, np.abs(values - mean(values)[:, None]), np.inf)
+    distance = np.abs(values - mean(values)[:, None])
+    distance = np.where(tied, np.round(distance, DIGITS), np.inf)
     nearest = tied & (distance == distance.min(axis=1, keepdims=True))
     lowest = np.where(nearest, values, np.inf).min(axis=1)
     return np.where(nearest.any(axis=1), lowest, np.nan)

@@ -153,7 +153,8 @@ def _exact(draws: Sequence[float | None], estimator: str) -> Fraction | None:
         return None
     if estimator == "mean":
         return sum(given, Fraction(0)) / len(given)
-    return Fraction(str(ESTIMATORS[estimator](np.array([draws], dtype=np.float64))[0]))
+    value = ESTIMATORS[estimator](np.array([draws], dtype=np.float64))[0]
+    return None if np.isnan(value) else Fraction(str(value))
 
 
 def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:

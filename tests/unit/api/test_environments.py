@@ -88,7 +88,7 @@ def test_an_installed_library_runs_beside_the_lowest_versions(tmp_path: Path) ->
 @pytest.mark.long
 @pytest.mark.parametrize("minor", OTHERS)
 def test_another_python_passes_the_quick_tests(minor: int) -> None:
-    """The lane is that of `make test-fast`, but assertions, which take a tenth, are not rewritten."""
+    """The lane is that of `make test-fast`; assertions are not rewritten, which takes a tenth."""
     if f"python3.{minor}" not in make("--eval", "pythons:; @echo $(PYTHONS)", "pythons").split():
         pytest.skip(f"Python 3.{minor} is not installed")
     makefile = (HOME / "Makefile").read_text("utf-8")

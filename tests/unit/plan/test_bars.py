@@ -14,8 +14,8 @@ from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.methods import verdicts
 from judgescope.methods.base import Bar
-from judgescope.methods.claims.base import NOT_PLANNED, verdict_rows
-from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.evaluation_data import NOT_PLANNED, EvaluationData
 from judgescope.plan.checks.study import check_bars
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results

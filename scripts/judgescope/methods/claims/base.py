@@ -4,7 +4,6 @@ A claim is made where its statistic is computed, from arrays. `verdict_rows` cor
 one judge and kind by Holm and writes them as rows of table `verdicts`.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -64,7 +63,6 @@ THESE_SYSTEMS, FEW = "these_systems", "few_systems"
 """Reasons: the claim holds for these systems alone, or rests on few (with their number)."""
 ENOUGH_SYSTEMS: Final = 8
 """A claim on fewer systems has the reason FEW."""
-NOT_PLANNED: Final = "not_applicable"
 VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = "verdict", "p_claim", "p_claim_holm", "lost_share"
 AS_RATER: Final = "as_rater"
 """Begins the name of the difference from one more rater."""
@@ -312,17 +310,14 @@ def lost_share(
 ) -> float:
     """Return the larger lost share: of the cell's replies, or of the texts that count.
 
-    x (texts,): the scores; planned (texts,): NaN where no judgment counts (no rating). What the
-    judge does not apply to is not planned.
+    x (texts,): the scores; planned (texts,): NaN where no judgment counts (no rating). Replies
+    alone count where the judge does not apply to some texts.
     """
-    cell = study.status_counts.get((perturbation, judge, aspect), Counter())
-    asked = sum(n for (status, _), n in cell.items() if status != NOT_PLANNED)
-    lost = asked - sum(n for (status, _), n in cell.items() if status == "ok")
-    if cell.total() > asked and not lost:
-        return 0.0
+    lost, applies = study.replies_lost(judge, [perturbation], [aspect])
     rated = ~np.isnan(planned)
-    of_texts = float(np.isnan(x[rated]).mean()) if rated.any() else 0.0
-    return max(lost / asked if asked else 0.0, of_texts)
+    if not applies or not rated.any():
+        return lost
+    return max(lost, float(np.isnan(x[rated]).mean()))
 
 
 def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:

@@ -24,7 +24,7 @@ from judgescope.methods.claims import base
 from judgescope.methods.claims.base import Claim, length_nulls, number, p_above
 from judgescope.methods.confusion import JudgeCells
 from judgescope.methods.discernment import aspect_weights, pairs_of
-from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.evaluation_data import NOT_PLANNED, EvaluationData
 from judgescope.methods.robustness import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.confusion import confusion, mean_drops
@@ -61,7 +61,12 @@ class PerturbationCell:
         made = int(_items_made(study, texts, judge).sum())
         self.texts, self.weights = texts, weights[weights > 0]
         self.pairs = [pairs[aspect] for aspect in aspects if aspect in pairs]
-        self.lost = [max(0, made - len(one.differences)) for one in self.pairs]
+        planned = [made - _not_applicable(study, judge, texts, name) for name in aspects]
+        self.lost = [
+            max(0, number - len(pairs[name].differences))
+            for name, number in zip(aspects, planned, strict=True)
+            if name in pairs
+        ]
         self.absent = next((absent[name] for name in aspects if name in absent), None)
 
     @property
@@ -161,6 +166,13 @@ def _items_made(study: EvaluationData, texts: str, judge: str) -> Flags:
     return result
 
 
+def _not_applicable(study: EvaluationData, judge: str, texts: str, aspect: str) -> int:
+    """Return to how many perturbed texts the judge does not apply in an aspect."""
+    cell = study.status_counts.get((texts, judge, aspect))
+    judgments = sum(n for (status, _), n in cell.items() if status == NOT_PLANNED) if cell else 0
+    return judgments // study.spec.judges[judge].draws
+
+
 def _shortened(study: EvaluationData, texts: str) -> Floats:
     """Return by how many characters an item's text became shorter; (items,), NaN without one."""
     original, perturbed = study.panel("original"), study.panel(texts)
@@ -249,7 +261,10 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     made = np.stack([made_of[texts] for texts in sets], axis=1)
     lengths = np.stack([lengths_of[texts] for texts in sets], axis=1)
     lost = made & ~drops.given
-    share = float(lost.sum()) / int(lost.sum() + drops.given.sum())
+    columns_of = zip(sets, drops.aspects, strict=True)
+    beyond = sum(_not_applicable(study, judge, texts, aspect) for texts, aspect in columns_of)
+    absent = max(0, int(lost.sum()) - beyond)
+    share = absent / (absent + int(drops.given.sum()))
     nulls = criteria.nulls(lengths)
     if share > FEW_LOST:
         nulls[base.LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())

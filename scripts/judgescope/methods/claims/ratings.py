@@ -262,8 +262,7 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
             continue
         lengths, source, pairs = links.lengths, links.source, links.pairs.apart(1)
         ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
-        scores = links.scores  # the replies alone say what is lost of a chain
-        lost = lost_share(study, texts, judge, aspect, scores, scores)
+        lost, _ = study.replies_lost(judge, ["original", texts], [aspect])
         if ordered.source.size:
             yield ordered.tested(_untested(judge, base.SEQUENCE, LOCAL, aspect, lost, texts))
 
@@ -293,7 +292,7 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
             len(study.item_order),
         )
         kind = base.PAIRS if perturbation == "systems" else base.SEQUENCE
-        lost = float(np.isnan(credit).mean())
+        lost = lost_share(study, perturbation, judge, aspect, credit, sign[asked])
         claim = _untested(judge, kind, POOLED, aspect, lost, perturbation)
         claim = ordered.tested(claim)
         if kind == base.SEQUENCE or claim.outcome:

@@ -31,9 +31,9 @@ HOLM_1979 = "Holm 1979"
 DECLARED: Final = declare(
     verdict=amount(
         "Verdict",
-        "step reached: 0 worse than chance or than length (or below a required bar), 1 not shown "
-        "to be better, 2 better than chance, 3 as good as one more rater, 4 meets a required bar; "
-        "the note gives outcome and reasons",
+        "step reached: 0 fails (misses a required bar or a perturbation, or follows a hint), 1 not "
+        "shown to be better, 2 better than chance, 3 as good as one more rater, 4 meets a required "
+        "bar; the note gives outcome and reasons",
         range="0 to 4",
     ),
     p_chance=p_of_null("p, chance", "no better than chance"),
@@ -111,7 +111,6 @@ class Outcome(StrEnum):
     """The outcome of a claim; `STEPS` has those that lie on the way from chance to a bar."""
 
     NO_CLAIM = "no_claim"
-    BELOW = "below"
     NOT_SHOWN = "not_shown"
     BETTER = "better"
     AS_RATER = "as_rater"
@@ -124,7 +123,6 @@ class Outcome(StrEnum):
 
 
 STEPS: Final = {
-    Outcome.BELOW: 0,
     Outcome.NOT_SHOWN: 1,
     Outcome.BETTER: 2,
     Outcome.AS_RATER: 3,
@@ -146,13 +144,11 @@ class Evidence:
 
     `nulls` has a name for each null hypothesis of the first step -> its p (NaN: not computable);
     `rater` is the p of being worse than one more rater by the margin or more, NaN where that is
-    not known. `below` names the nulls against whose opposite the claim is tested, too
-    (p >= 1 - LEVEL: worse).
+    not known.
     """
 
     nulls: Mapping[str, float]
     rater: float = nan
-    below: tuple[str, ...] = ("chance", "length", "brevity", "index")
 
     @property
     def p(self) -> float:
@@ -197,9 +193,6 @@ def _outcome(claim: Evidence, better: bool, as_good: bool) -> Reasoned:
         return Outcome.NO_CLAIM, (NO_INTERVAL,)
     if better:
         return (Outcome.AS_RATER if as_good else Outcome.BETTER), ()
-    worse = tuple(n for n, p in claim.nulls.items() if n in claim.below and p >= 1 - LEVEL)
-    if worse:
-        return Outcome.BELOW, worse
     return Outcome.NOT_SHOWN, tuple(n for n, p in claim.nulls.items() if p > LEVEL) or (HOLM,)
 
 

@@ -281,7 +281,7 @@ def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(tmp_path: Pat
         (24, 4, ("better", ())),
         (22, 4, ("not_shown", (LOST,))),
         (30, 8, ("no_claim", ("too_many_lost",))),
-        (0, 0, ("below", ("chance",))),
+        (0, 0, ("not_shown", ("chance",))),
     ],
 )
 def test_marks_beyond_chance_must_hold_with_lost_replies_at_the_worst_end(

@@ -232,14 +232,11 @@ def test_one_rater_is_a_question_of_its_own_where_it_is_known(
     ("outcomes", "said"),
     [
         (["not_shown"], f"Not shown to agree with people better than {BLIND}."),
-        (["below"], "Worse than chance or length."),
         (["no_claim"], "No claim of agreement with people."),
         (
-            ["below", "not_shown"],
-            f"Not shown to agree with people better than {BLIND} on any of 2 aspects, "
-            "worse than chance or length on 1.",
+            ["no_claim", "not_shown"],
+            f"Not shown to agree with people better than {BLIND} on any of 2 aspects.",
         ),
-        (["below", "below"], "Worse than chance or length on 2 aspects."),
         (["no_claim", "no_claim"], "No claim of agreement with people on 2 aspects."),
     ],
 )
@@ -321,7 +318,7 @@ def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_pat
     ("outcomes", "named"),
     [
         ({"alpha": "not_shown", "beta": "better"}, "beta"),
-        ({"alpha": "not_shown", "beta": "below"}, None),
+        ({"alpha": "not_shown", "beta": "no_claim"}, None),
     ],
 )
 def test_the_forest_plot_names_no_judge_whose_claim_does_not_hold(

@@ -15,7 +15,7 @@ from judgescope.report.sections.trust import evidence, sentence
 from judgescope.statistics.verdict import Outcome
 
 Row = dict[str, Any]
-STEP = {"no_claim": None, "below": 0.0, "not_shown": 1.0, "better": 2.0, "as_rater": 3.0}
+STEP = {"no_claim": None, "not_shown": 1.0, "better": 2.0, "as_rater": 3.0}
 
 
 def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
@@ -85,7 +85,6 @@ def said(told: Report, name: str = "alpha") -> str:
         ("not_shown", ["chance", "length"], "Not shown", ["be above chance", "the texts' length"]),
         ("not_shown", ["holm"], "Not shown", ["p 0.031", "Holm over 4"]),
         ("not_shown", ["systems"], "Not shown", ["preference for systems"]),
-        ("below", ["brevity"], "Worse than chance", ["below a preference for short texts"]),
         ("no_claim", ["no_interval"], "No claim", ["too few sources"]),
     ],
 )

@@ -106,10 +106,7 @@ class Claim:
     @property
     def evidence(self) -> Evidence:
         """Return the p-values of the verdict; none where a rule of its own decides."""
-        nulls = {} if self.outcome is not None else self.nulls
-        if self.kind == CRITERIA:  # an AUC of few cells jumps: only the index can be worse
-            return Evidence(nulls, below=(INDEX,))
-        return Evidence(nulls, self.p_rater)
+        return Evidence({} if self.outcome is not None else self.nulls, self.p_rater)
 
     def without(self, reason: str) -> "Claim":
         """Return that no claim is possible, with the reason."""

@@ -22,7 +22,7 @@ from judgescope.statistics.verdict import HOLM, MOST, Outcome
 MOST_ASPECTS = 6
 """Of more aspects, agreement is counted by dataset."""
 STEP_WORDS = {
-    "missed": ("✕", "missed, or worse than chance, length or a rater"),
+    "missed": ("✕", "missed, failed, or worse than a rater"),
     "unshown": ("○", "not shown to be better than chance, length or a preference for systems"),
     "unknown": ("?", "no claim, or cannot tell"),
     "better": ("◐", "better than chance"),
@@ -31,7 +31,7 @@ STEP_WORDS = {
 }
 """Step, the worst first -> its sign and its meaning."""
 STEP_OF = {
-    **dict.fromkeys((Outcome.BELOW, Outcome.MISSES, Outcome.SWAYED), "missed"),
+    **dict.fromkeys((Outcome.MISSES, Outcome.SWAYED), "missed"),
     Outcome.NOT_SHOWN: "unshown",
     **dict.fromkeys((Outcome.NO_CLAIM, Outcome.CANNOT_TELL), "unknown"),
     **dict.fromkeys((Outcome.BETTER, Outcome.NOTICED, Outcome.WITHSTANDS), "better"),
@@ -47,7 +47,6 @@ TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.WITHSTANDS,): "Passes the test of",
     (Outcome.NOT_SHOWN,): "Not shown to be better than a rule that ignores quality at",
     (Outcome.CANNOT_TELL,): "Cannot tell for",
-    (Outcome.BELOW,): "Worse than chance or length at",
     (Outcome.MISSES, Outcome.SWAYED): "Fails at",
     (Outcome.NO_CLAIM,): "No claim about",
 }
@@ -87,12 +86,6 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words, `{}` for its detail; other reasons are written as they are."""
-WORSE = {
-    "chance": "below chance",
-    "length": "below the texts' length",
-    "brevity": "below a preference for short texts",
-}
-"""Reason of a judge that is worse than this -> its words."""
 RESTS_ON = {"these_systems", "few_systems"}
 """Reasons that limit a claim that holds; left out if it does not hold."""
 RULES = (
@@ -178,25 +171,18 @@ def _counted(kinds: Mapping[str, Counter[Outcome]], whom: str) -> Iterator[str]:
         yield f"meets {met} of {words.plural(n, 'required bar')}, misses {missed}"
     if n := (on_aspects := kinds[base.AGREEMENT] + kinds[base.LABELS]).total():
         aspects = words.plural(n, "aspect")
-        rater, better, worse, open_ = (
-            on_aspects[one]
-            for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.BELOW, Outcome.NO_CLAIM)
+        rater, better, open_ = (
+            on_aspects[one] for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.NO_CLAIM)
         )
         if rater:
             yield f"as good as one more rater on {rater} of {aspects}"
         if better:
             yield f"better than chance on {better} of {aspects}"
-        if not rater and not better and n in (worse, open_):
-            on_all = f" on {aspects}" if n > 1 else ""
-            all_worse, undecided = (
-                "worse than chance or length",
-                f"no claim of agreement with {whom}",
-            )
-            yield f"{all_worse if worse else undecided}{on_all}"
+        if n == open_:
+            yield f"no claim of agreement with {whom}{f' on {aspects}' if n > 1 else ''}"
         elif not rater and not better:
             on_any = f" on any of {aspects}" if n > 1 else ""
-            below = f", worse than chance or length on {worse}" if worse else ""
-            yield f"not shown to agree with {whom} better than {BLIND}{on_any}{below}"
+            yield f"not shown to agree with {whom} better than {BLIND}{on_any}"
     if n := pairs.total():
         held = sum(pairs[one] for one in GOOD)
         yield f"finds the better of two texts on {held or 'none'} of {words.plural(n, 'aspect')}"
@@ -348,8 +334,7 @@ def reasons(claim: Claim) -> Iterator[str]:
             p = claim.others[base.P_HOLM].value
             yield f"p {words.p_value(p)}, {claim.family}" if p is not None else claim.family
         else:
-            worse = WORSE.get(name) if claim.outcome == Outcome.BELOW else None
-            text = worse or OF_KIND.get((claim.kind, name)) or WHY.get(name, words.spoken(name))
+            text = OF_KIND.get((claim.kind, name)) or WHY.get(name, words.spoken(name))
             yield text.format(detail) if "{}" in text else ": ".join(filter(None, (text, detail)))
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])

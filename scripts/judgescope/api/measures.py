@@ -32,6 +32,7 @@ from judgescope.statistics.comparison import (
     Permute,
     difference,
     flips_of,
+    on_shared_sources,
     permutation_tests,
 )
 from judgescope.statistics.correlation import Level, Statistic, correlations
@@ -189,10 +190,12 @@ def paired_test(
     of_judge = partial(
         correlations, weights=_deletions(sources), statistics=[statistic], levels=[level]
     )
-    values = (
+    one, other = (
         of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level] for x in (x1, x2)
     )
-    return PairedComparison(difference(*values).estimate, test.p, test.p_greater)
+    if level == "by_source":
+        one, other = on_shared_sources(one, other)
+    return PairedComparison(difference(one, other).estimate, test.p, test.p_greater)
 
 
 def soft_pairwise(

@@ -33,6 +33,7 @@ P_VALUES = ("p", "p_holm", "p_fdr")
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
 TOO_FEW: Final = "more than the whole range of the statistic: too few sources"
+SHARED_SOURCES: Final = "of the sources in which both judges have a value"
 Results = Mapping[Measure, Replicated]
 COMPARED: Final = ("label_accuracy", "balanced_accuracy")
 """The statistics of labels in which judges are compared."""
@@ -172,9 +173,12 @@ class Field:
 
     def _tests(self, pair: Pair, measure: Measure, p_values: list[float]) -> dict[str, Estimate]:
         """Return by name a pair's difference, p-values, detectable gap and sources needed."""
-        statistic, _ = measure
+        statistic, level = measure
         first, second, test = pair.first[measure], pair.second[measure], pair.tests[measure]
+        if level == "by_source":
+            first, second = comparison.on_shared_sources(first, second)
         gap = difference(first, second).estimate
+        gap = gap.with_note("" if first is pair.first[measure] else SHARED_SOURCES)
         permute, permutations = self.settings.permute.upper(), len(self.flips)
         method = f"PERM-{permute}, {permutations} permutations, two-sided"
         least = comparison.detectable(first, second) if gap.ci_low is not None else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from math import exp
+from math import exp, inf
 
 import numpy as np
 
@@ -63,7 +63,8 @@ class Drops:
     values (items, cells): original - perturbed, NaN where there is no pair of scores, in points of
     a scale from 1 to 5 if the cells have different scales; given: which there are; wanted, unwanted
     (cells,): which should drop, and stay; `aspects` and `ends`, those of the judge's scale, are
-    given cell by cell; `note` names planned cells that are missing.
+    given cell by cell, `span` is the largest possible drop; `note` names planned cells that are
+    missing.
     """
 
     def __init__(
@@ -87,6 +88,8 @@ class Drops:
         if len({*self.ends}) > 1:
             self.values *= POINTS / np.array([ends[1] - ends[0] for ends in self.ends if ends])
             self.note = "; ".join(filter(None, [note, CONVERTED]))
+        spans = {inf if ends is None else ends[1] - ends[0] for ends in self.ends}
+        self.span = POINTS if len({*self.ends}) > 1 else spans.pop()
         self._cache: dict[tuple[bytes, int], dict[str, Replicated]] = {}
 
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
@@ -185,7 +188,7 @@ class JudgeCells:
         drops = pairs.original - pairs.perturbed
         p, needed = p_equivalence(drops, margin), items_needed(drops, margin)
         if p is None or needed is None:
-            yield "p_tost", Estimate.undefined("fewer than 2 pairs", n=drops.size)
+            yield "p_tost", Estimate.undefined("too few pairs", n=drops.size)
             return
         method = f"TOST, paired t, margin {margin:.4g}"
         yield "p_tost", replace(counts, value=p, method=method).with_note(self._verdict(cell))

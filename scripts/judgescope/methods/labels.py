@@ -198,16 +198,16 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
 
 
 def _as_rater(panel: TargetSet, aspect: str, codes: Floats) -> Named:
-    """Yield the agreement of a judge with the other raters' label less that of one more rater."""
+    """Yield the agreement of a judge with every other rater less that of one more rater."""
     study, tables = panel.study, measures.rater_tables(panel, aspect)
-    q, truth = len(study.spec.aspects[aspect].labels), truth_of(study, aspect)
+    q = len(study.spec.aspects[aspect].labels)
 
     def value(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
         results = on_labels(y, x, q, panel.source, study.weights)
         return {(name, POOLED): results[name] for name in AS_RATER}
 
     if tables:
-        results = as_rater(value, codes, tables, against=truth)
+        results = as_rater(value, codes, tables, against="each")
         yield from measures.decided_beside_raters(study, results)
 
 

@@ -96,7 +96,7 @@ def bar_claims(study: EvaluationData) -> Iterator[Claim]:
             on_rated = row["perturbation"] in (None, "", RATED)
             if on_rated and not any(row.get(name) for name in PART_COLUMNS):
                 rows.setdefault((row["judge"], row["statistic"]), []).append(row)
-                if PurePath(path).stem in ON_PERTURBED:
+                if PurePath(path).parent.name in ON_PERTURBED:
                     on_perturbed.add(row["statistic"])
     for (judge, card), bar in product(study.spec.judges.items(), required.bars):
         if card.engine != "control":

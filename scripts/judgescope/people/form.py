@@ -489,7 +489,7 @@ def _read(path: Path) -> Response[Record]:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("it is too large")
         content = json.loads(path.read_text(encoding="utf-8-sig"))
-        json.dumps(content, ensure_ascii=False).encode()  # half a surrogate is no character
+        json.dumps(content, ensure_ascii=False).encode()  # an unpaired surrogate cannot be written
     except (OSError, ValueError, RecursionError) as error:
         what = f"this is not a file of answers: {error}"
         raise UserError(what, where=str(path), todo=todo) from None

@@ -13,17 +13,14 @@ from judgescope.core.rng import stream
 from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale, stand_in
 from judgescope.schema.tables import SCHEMAS, table_of, write_parts
 from judgescope.scoring.specs import CellPart, Missing
+from judgescope.statistics.arrays import DIGITS, paper_mean
 
 Floats = NDArray[np.float64]
-DIGITS = 12
-"""Decimals of sums and distances: tenths have no binary form, and equal means must be equal."""
 
 
 def mean(values: Floats) -> Floats:
     """Return each row's mean, NaN for a row without values: (targets, draws) -> (targets,)."""
-    given = np.count_nonzero(~np.isnan(values), axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.round(np.nansum(values, axis=1), DIGITS) / given)
+    return paper_mean(np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1))
 
 
 def mode(values: Floats) -> Floats:

@@ -5,7 +5,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, Weights, blocks, dot, quotient
+from judgescope.statistics.arrays import (
+    CELLS,
+    DIGITS,
+    Codes,
+    Flags,
+    Floats,
+    Weights,
+    blocks,
+    dot,
+    quotient,
+)
 from judgescope.statistics.correlation import counted
 from judgescope.statistics.declared import concordance, declare, p_of_null, scale_of, signed_amount
 from judgescope.statistics.order import pairs_within
@@ -77,7 +87,8 @@ def acc_eq(
     rows = whole_and_resamples(source, weights)
     i, j = pairs_within(source[complete])
     dx, dy = (v[complete][i] - v[complete][j] for v in (x, y))
-    distance, agrees, tied = np.abs(dx), np.sign(dx) == np.sign(dy), dy == 0
+    distance = np.round(np.abs(dx), DIGITS).astype(np.float64)
+    agrees, tied = np.sign(dx) == np.sign(dy), dy == 0
     used, code = np.unique(source[complete][i], return_inverse=True)
     if used.size < 1 + leave_one_out:
         nothing = Estimate.undefined(NO_SOURCE, n=used.size, n_missing=missing)
@@ -155,6 +166,8 @@ def soft_pairwise_accuracy(
     shape = used.size, systems.size
     dx, dy = (_differences(_system_means(v[complete], at, code, shape)) for v in (x, y))
     known = ~np.isnan(dx).all(axis=0)
+    if not known.any():
+        return sample.undefined(NO_SOURCE, n=systems.size)
     rows = sample.rows[:, used]
     gaps = [
         np.abs(_limit_p(rows[part], dx[:, known]) - _limit_p(rows[part], dy[:, known]))

@@ -17,6 +17,8 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Weights = Counts | None
 """How often each resample takes each source, (resamples, sources); None for no interval."""
+DIGITS = 12
+"""Decimals of distances: tenths have no binary form, and equal distances must be equal."""
 CELLS = 1_000_000
 """Size of a temporary array: resamples and pairs are worked off in blocks of it."""
 
@@ -34,6 +36,14 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """
     with _blas().limit(limits=1, user_api="blas"):
         return np.asarray(np.tensordot(a, b, axes=1), dtype=np.float64)
+
+
+def paper_mean(total: NDArray[Any], n: NDArray[Any]) -> Floats:
+    """Return total / n, NaN for 0 / 0, as on paper: equal means of decimals are equal numbers.
+
+    A total of up to 12 decimals is made whole first. That of whole numbers stays as it is.
+    """
+    return quotient(np.round(total * 10.0**DIGITS), n * 10.0**DIGITS)
 
 
 def quotient(a: NDArray[Any], b: NDArray[Any] | int) -> Floats:

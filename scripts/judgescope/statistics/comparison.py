@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, Literal, NamedTuple
 
@@ -60,6 +61,28 @@ def difference(first: Replicated, second: Replicated, *, why: str = UNDEFINED_JU
     rough = next((each.scale for each in (first, second) if each.scale.kind == "rough"), PLAIN)
     sizes = np.maximum(first.sizes, second.sizes)
     return with_interval(Replicated(result, first.rows - second.rows, sizes, rough))
+
+
+def on_shared_sources(first: Replicated, second: Replicated) -> tuple[Replicated, Replicated]:
+    """Return two means over sources as means over the sources in which both have a value.
+
+    A source's value is n m - (n - 1) m_s of the mean m over n sources and that without it, m_s.
+    """
+    if first.estimate.value is None or second.estimate.value is None:
+        return first, second
+    both = (first.sizes > 0) & (second.sizes > 0)
+    if np.array_equal(first.sizes > 0, second.sizes > 0):
+        return first, second
+    k, means = int(both.sum()), list[Replicated]()
+    for one in (first, second):
+        n = int((one.sizes > 0).sum())
+        values = n * one.rows[0] - (n - 1) * one.rows[1:]
+        total = values[both].sum()
+        rows = np.full(one.rows.size, quotient(total, k))
+        rows[1:][both] = quotient(total - values[both], k - 1)
+        estimate = replace(one.estimate, value=float(rows[0]) if k else None, n=k)
+        means.append(one._replace(estimate=estimate, rows=rows, sizes=both.astype(np.float64)))
+    return means[0], means[1]
 
 
 def letters(order: Sequence[int], different: Flags) -> list[str]:
@@ -203,7 +226,7 @@ def permutation_tests(
     x1, x2, y (targets,), NaN = missing: targets without all three are left out; source and system
     (targets,) are codes; flips (permutations, units), units being the codes of sources or systems,
     or targets. Scores on different scales cannot be swapped, so both judges are standardised first
-    at the levels that mix sources (not by_source, where each value belongs to one source).
+    unless every value is of the scores of one source that are swapped together.
     NaN where a judge has no value, or by_system with fewer than 3 systems. Deutsch,
     Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics", section 4.
     """
@@ -212,7 +235,7 @@ def permutation_tests(
     data = _Data(
         x1[complete], x2[complete], y[complete], source[complete], system[complete], unit[complete]
     )
-    if standardise and level != "by_source":
+    if standardise and (level, permute) != ("by_source", "inputs"):
         data = data._replace(x1=_standardised(data.x1), x2=_standardised(data.x2))
     n = int(complete.sum())
     systems = np.unique(data.system).size

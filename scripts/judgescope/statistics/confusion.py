@@ -22,7 +22,7 @@ from judgescope.statistics.declared import (
     signed_amount,
     undesired,
 )
-from judgescope.statistics.intervals import NOT_SMOOTH
+from judgescope.statistics.intervals import FEWEST_SOURCES, NOT_SMOOTH
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import (
     RESAMPLES,
@@ -147,8 +147,10 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
     """Return the larger p of the one-sided t-tests of mean <= -margin and of mean >= margin.
 
     d (items,), nothing missing. At most .05 says: the mean lies within the margin. None for fewer
-    than two items; a constant d is 0 within the margin and 1 outside. ValueError for a margin that
-    is not above 0. Schuirmann 1987 (TOST).
+    than two items, and for fewer than FEWEST_SOURCES that are all equal, which say nothing of how
+    others vary; a constant d is 0 within the margin and 1 outside. Few large differences among many
+    small ones are found more often than .05 allows. ValueError for a margin that is not above 0.
+    Schuirmann 1987 (TOST).
     """
     if margin <= 0:
         raise ValueError(f"the margin must be above 0, not {margin}")
@@ -159,7 +161,7 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
     error = float(d.std(ddof=1)) / math.sqrt(d.size)
     least = margin - abs(float(d.mean()))
     if error == 0:
-        return 0.0 if least > 0 else 1.0
+        return None if d.size < FEWEST_SOURCES else float(least <= 0)
     return float(stdtr(d.size - 1, -least / error))
 
 

@@ -57,7 +57,7 @@ class Statistic:
             return CORRELATION if self.kind == "correlation" else Scale("plain", -1.0, 1.0)
         by_range = {
             SHARE: PROPORTION,
-            UP_TO_1: Scale("plain", high=1.0),
+            UP_TO_1: Scale("plain", -1.0, 1.0),
             POSITIVE: Scale("plain", low=0.0),
         }
         return by_range.get(self.range, PLAIN)

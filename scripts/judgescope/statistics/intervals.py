@@ -160,7 +160,8 @@ class Jackknife:
     n_eff: float | None = None
 
     @property
-    def _has_ends(self) -> bool:
+    def has_ends(self) -> bool:
+        """Return whether the values of sources that were not drawn are bounded."""
         return math.isfinite(self.scale.low) and math.isfinite(self.scale.high)
 
     @property
@@ -168,7 +169,7 @@ class Jackknife:
         """Return the name of the interval."""
         if self.n_eff is not None:
             return f"Clopper-Pearson at {self.n_eff:.4g} effective cases (Korn-Graubard)"
-        if self.error == 0 and self._has_ends:
+        if self.error == 0 and self.has_ends:
             return "all sources equal: exact bound on the share of sources with another value"
         return "jackknife-t" + ("" if self.scale.kind == "plain" else f" on {self.scale.kind}")
 
@@ -177,7 +178,7 @@ class Jackknife:
         if self.n_eff is not None:
             return clopper_pearson(self.value, self.n_eff)
         if self.error == 0:
-            if not self._has_ends:
+            if not self.has_ends:
                 return self.value, self.value
             return bounds_of_alike(self.value, self.scale.ends, self.sources)
         half = t_quantile(self.sources - 1) * self.error
@@ -204,7 +205,7 @@ class Jackknife:
         if null >= self.scale.high:
             return 1.0
         if self.error == 0:
-            if null >= value or not self._has_ends:  # no width: nothing is said of other sources
+            if null >= value or not self.has_ends:  # no width: nothing is said of other sources
                 return 1.0
             return float((max(null, low) - low) / (value - low)) ** self.sources
         t = float(_to(self.scale, value) - _to(self.scale, null)) / self.error
@@ -239,7 +240,7 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
         residuals = (value - deleted) * (total - m)  # e_s
         return Jackknife(p, scale, n, 0.0, _effective_cases(p, residuals, total))
     if np.ptp(deleted) <= SLACK * max(1.0, abs(value)):
-        low, high = ends or (-math.inf, math.inf)
+        low, high = ends or (scale.ends if scale.kind == "plain" else PLAIN.ends)
         return Jackknife(value, Scale("plain", low, high), n, 0.0)
     own = scale if inside else scale._replace(kind="plain")
     moved = _to(own, deleted)

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
+from judgescope.statistics.arrays import DIGITS, Codes, Flags, Floats, Weights, paper_mean
 from judgescope.statistics.declared import ANY, accuracy, declare, percent, scale_of, signed_amount
 from judgescope.statistics.intervals import NOT_SMOOTH, PLAIN, benjamini_yekutieli, t_quantile
 from judgescope.statistics.means import mean_over
@@ -48,6 +48,8 @@ DECLARED: Final = declare(
 Name = TypeVar("Name", bound=Hashable)
 Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
 """(x, y) -> the statistics of x with y, (targets,) both, NaN = missing."""
+DIFFERENCE: Final = (-2.0, 2.0)
+"""The ends of a difference of two correlations, which holds that of two shares."""
 Against = Literal["mean", "each"] | Callable[[Floats], Floats]
 """What a rater is compared with: the others' mean, each other in turn, or a function of theirs.
 
@@ -134,7 +136,7 @@ def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Float
 def mean_rating(ratings: Floats) -> Floats:
     """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
     given = np.isfinite(ratings).sum(axis=0)
-    return np.where(given > 0, np.nansum(ratings, axis=0) / np.maximum(given, 1), np.nan)
+    return paper_mean(np.nansum(ratings, axis=0), given)
 
 
 def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides:
@@ -171,7 +173,7 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
     )
     shuffles = f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else ""
     value = replace(known[0].counted, value=float(a[0] - b[0]), method=shuffles)
-    difference = with_interval(Replicated(value, a - b, sizes, PLAIN))
+    difference = with_interval(Replicated(value, a - b, sizes, PLAIN, DIFFERENCE))
     below = Replicated(Estimate(float(b[0])), b, sizes, PLAIN).jackknifed
     share = Estimate.undefined(NOT_SHOWN, n=value.n, n_missing=value.n_missing)
     if isinstance(below, str) or below.interval()[0] <= 0:
@@ -342,7 +344,7 @@ def _closeness(values: Floats, others: Floats, closeness: Closeness) -> Floats:
     with np.errstate(invalid="ignore"):
         if closeness == "accuracy":
             return np.asarray(np.sum((others == values) & given, axis=0) / count)
-        squares = np.sum(np.square(others - values), axis=0, where=given)
+        squares = np.round(np.sum(np.square(others - values), axis=0, where=given), DIGITS)
         return np.asarray(-np.sqrt(squares / count))
 
 

@@ -43,7 +43,11 @@ DECLARED: Final = declare(
         "p, systems",
         "systems are exchangeable; the judge's columns are permuted jointly over all sources",
     ),
-    p_within=p_of_null("p, within sources", "scores are exchangeable among the texts of a source"),
+    p_within=p_of_null(
+        "p, within sources",
+        "scores are exchangeable among the texts of a source, or of all where fewer than 10 "
+        "sources have two ratings",
+    ),
     p_lost=p_of_null("p, lost replies", "no better with the lost judgments set to the worst value"),
     p_rater=p_of_null("p, rater", "worse than one more rater by the margin"),
     p_index=p_of_null("p, index", "unwanted drops are no smaller than wanted drops"),

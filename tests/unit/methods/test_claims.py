@@ -238,6 +238,23 @@ def test_texts_that_the_judge_does_not_apply_to_are_not_lost(lost: int, share: f
     assert not any(LOST in claim.nulls for claim in found)
 
 
+def test_a_judge_that_gives_every_right_rating_is_better_than_chance() -> None:
+    world = World(unanimous=True)
+    [claim] = ratings.rating_claims(world.study({"j": world.ratings[0]}))
+    assert claim.estimate.value == claim.estimate.ci_high == 1
+    assert claim.estimate.ci_low is not None and 0.4 < claim.estimate.ci_low < 1
+    row = told(world.study({"j": world.ratings[0]}), ratings.rating_claims)["j", RATING]
+    assert outcome(row) == "better"
+
+
+def test_of_one_text_a_source_ratings_are_exchanged_over_all() -> None:
+    gold = np.tile(FIVE, 8)
+    lengths, source = np.random.default_rng(0).normal(size=(1, 40))[0], np.arange(40)
+    rng = np.random.default_rng(1)
+    _, nulls = ratings.Classified(gold, gold, lengths, source, FIVE, 40, rng).nulls()
+    assert nulls["within"] < 0.001
+
+
 def test_a_judge_of_any_number_has_claims_of_order_and_none_of_ratings() -> None:
     world = World()
     card = {"grid": {ASPECT: None}, "ends": {ASPECT: None}, "discrete": False}
@@ -419,6 +436,9 @@ def test_replies_alone_say_how_much_of_an_error_chain_is_lost() -> None:
 
 
 def test_replies_on_the_originals_of_a_chain_are_lost_too() -> None:
-    statuses = ended("worse.few", ok=60) + ended("original", ok=8, unparsed=12)
-    [claim] = ratings.order_claims(replace(chained(), statuses=table_of("statuses", statuses)))
-    assert claim.lost == pytest.approx(12 / 80) and LOST in claim.nulls
+    statuses = ended("worse.few", ok=60) + ended("original", ok=8, unparsed=32)
+    own = replace(chained(), statuses=table_of("statuses", statuses))
+    [claim] = ratings.order_claims(own)
+    assert claim.lost == 32 / 100
+    row = told(own, ratings.order_claims)["j", SEQUENCE]
+    assert (outcome(row), reasons(row)) == ("no_claim", ["too_many_lost"])

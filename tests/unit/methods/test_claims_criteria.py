@@ -59,6 +59,15 @@ def test_one_that_lowers_all_alike_or_the_wrong_one_does_not() -> None:
     assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
 
 
+@pytest.mark.parametrize(("span", "p"), [(4.0, (0, 0.025)), (np.inf, (0.5, 0.5))])
+def test_drops_that_are_the_same_for_all_items_are_not_held_against_a_judge(
+    span: float, p: tuple[float, float]
+) -> None:
+    values = np.tile([2.0, 2.0, 0.0], (N, 1))
+    wanted = np.array([True, True, False])
+    assert p[0] <= CriteriaDrops(values, wanted, ~wanted, span).p_index() <= p[1]
+
+
 def test_a_judge_that_takes_nothing_off_keeps_nothing_apart() -> None:
     outcome, reasons, _ = told(made(judge(typos_clear=noise(), cuts_true=noise())))
     assert outcome == Outcome.NOT_SHOWN and INDEX in reasons

@@ -117,6 +117,31 @@ def test_texts_that_could_not_be_made_are_not_lost() -> None:
     assert told(kept)["typos"].outcome == Outcome.NOTICED and told(kept)["typos"].lost == 0
 
 
+def ended(own: EvaluationData, **counts: int) -> EvaluationData:
+    """Return the study with so many judgments of each set of perturbed texts by status."""
+    rows = [
+        {
+            **{"dataset": "d", "perturbation": texts, "judge": "j", "aspect": aspect},
+            **{"status": status, "rule": status, "n": n},
+        }
+        for texts in SETS
+        for aspect in ASPECTS
+        for status, n in counts.items()
+    ]
+    return replace(own, statuses=table_of("statuses", rows))
+
+
+@pytest.mark.parametrize("draws", [1, 2])
+def test_texts_that_the_judge_does_not_apply_to_are_not_lost(draws: int) -> None:
+    cards = {"j": {"draws": draws}}
+    own = made(fallen(drops(*[NAN] * 9, rest=1)), cards=cards)
+    claim = told(ended(own, ok=31 * draws, not_applicable=9 * draws))["typos"]
+    assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 0)
+    own = made(fallen(drops(*[NAN] * 11, rest=1)), cards=cards)
+    claim = told(ended(own, ok=29 * draws, not_applicable=9 * draws, unparsed=2 * draws))["typos"]
+    assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 2 / 31)
+
+
 def test_the_p_of_a_cell_is_that_of_its_d_and_holm_is_over_the_cells() -> None:
     own = made(scored(1, 0.25))
     rows = list(discernment.rows(own))

@@ -100,6 +100,31 @@ def test_the_margin_is_the_same_part_of_any_scale_and_without_one_there_is_none(
     assert not [row for row in free if row["statistic"].startswith("unwanted_")]
 
 
+UNLIKE = judge(typos_clear=1.0, cuts_true=0.8, cuts_clear=1.0)
+BOTH = {"typos": EXPECTED["typos"], "cuts": {"drop": ["true"], "same": ["clear"]}}
+
+
+def test_drops_on_different_scales_are_converted_before_they_are_combined() -> None:
+    own = study({"j": UNLIKE}, expected={"id": "e@1", "changes": BOTH, "margin": 0.2})
+    change(own.spec, "j", ends={"clear": (1.0, 5.0), "true": (0.0, 1.0)})
+    rows = list(confusion.rows(own))
+    # of a scale from 0 to 1, .8 are 3.2 points: wanted 1 and 3.2, unwanted 0 and 1
+    values = [one(rows, name)["value"] for name in HEADLINES]
+    assert values == pytest.approx([2.1, 0.5, 0.5 / 2.1, 0.875])
+    assert all(confusion.CONVERTED in one(rows, name)["note"] for name in HEADLINES)
+    assert of_cell(rows, "delta", "cuts", "true")["value"] == pytest.approx(0.8)
+    same = one(confusion.rows(study({"j": UNLIKE}, ends=(0.0, 100.0))), "s_t_mean")
+    assert same["value"] == pytest.approx(0.9) and confusion.CONVERTED not in same["note"]
+
+
+def test_a_judge_with_a_scale_in_some_aspects_only_has_no_headlines() -> None:
+    own = study({"j": UNLIKE})
+    change(own.spec, "j", ends={"clear": (1.0, 5.0), "true": None})
+    rows = list(confusion.rows(own))
+    found = [(one(rows, name)["value"], one(rows, name)["note"]) for name in HEADLINES]
+    assert found == [(None, confusion.SOME_SCALES)] * len(HEADLINES)
+
+
 def test_without_a_wanted_drop_there_is_no_index() -> None:
     rows = list(confusion.rows(study({"j": judge(typos_true=1.0)})))
     index = one(rows, "confusion_index")

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from discernment_setup import ASPECTS, ITEMS, NAN, Floats, of, one, scored, study
+from discernment_setup import ASPECTS, FIVE, ITEMS, NAN, Floats, of, one, scored, study
+from judgescope.core.cells import split
 from judgescope.core.rng import share_of
 from judgescope.methods import discernment, perturbations, responses
 from judgescope.schema.tables import table_of
@@ -173,6 +174,30 @@ def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None
     assert f"{least['perturbation']}.{least['degree']}" in found["method"]
     p = max(holm(np.array([20 ** -row["value"] for row in cells])))
     assert f"Holm-adjusted p of all, exact: {p:.2g}" in found["note"]
+
+
+def test_equal_wordings_do_not_count_as_aspects() -> None:
+    judge = scored(1, 0.3)
+    names = {f"{aspect}.w{k}": aspect for aspect in ASPECTS for k in range(5)}
+    worded = {
+        texts: {name: values[aspect] for name, aspect in names.items()}
+        for texts, values in judge.items()
+    }
+    scale = {"grid": dict.fromkeys(names, FIVE), "ends": dict.fromkeys(names, (1.0, 5.0))}
+    aspects = {name: {"values": FIVE, "ends": [1.0, 5.0]} for name in names}
+    own = study({"j": worded}, cards={"j": scale}, aspects=aspects)
+    rows = [
+        row | dict(zip(("aspect", "criterion"), split(row["aspect"]), strict=True))
+        for row in own.scores.to_pylist()
+    ]
+    found = list(discernment.rows(replace(own, scores=table_of("scores", rows))))
+    plain = list(discernment.rows(study({"j": judge})))
+    for name in ("D", "D_ew"):
+        for texts in ("typos", "cuts"):
+            value = one(plain, name, perturbation=texts, aspect="")["value"]
+            row = one(found, name, perturbation=texts, aspect="")
+            assert row["value"] == pytest.approx(value)
+            assert "2 aspects in 10 wordings" in row["method"]
 
 
 def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:

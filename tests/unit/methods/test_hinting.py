@@ -1,5 +1,6 @@
-"""Hints: what one moves beyond what asking once more does, from judgments one by one."""
+"""Hints and attacks: what one moves beyond what asking once more or an inert text does."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from confusion_rows_setup import ITEMS
+from confusion_rows_setup import study as confused
+from judgescope.methods import robustness
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
@@ -15,7 +19,8 @@ from judgescope.plan.notices import fewest_items
 from judgescope.schema.tables import table_of, write_table
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics.means import tango, tango_corrected_low
-from methods_setup import ASPECTS, TARGETS, study
+from methods_setup import ASPECTS, NAN, TARGETS, one, study
+from statistics_spec import change
 
 Values = list[float | None]
 
@@ -121,3 +126,36 @@ def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
     own = hinted(tmp_path, [1.0] * 60, [1.0] * 60, [5.0] * 60)
     own.spec.hinted["told"] = replace(own.spec.hinted["told"], rating="right")
     assert list(perturbations.hint_claims(own)) == []
+
+
+def test_means_of_several_draws_follow_no_hint_and_it_says_so(tmp_path: Path) -> None:
+    n = len(TARGETS)
+    own = hinted(tmp_path, [1.0] * n, None, [5.0] * n)
+    means = {name: {ASPECTS[0]: np.full(n, x)} for name, x in (("base", 1.0), ("told", 5.0))}
+    own = dataclasses.replace(own, scores=study(means).scores)
+    assert one(robustness.rows(own), "difference_follow_rate")["value"] == 1
+    change(own.spec, "told", draws=5, discrete=False)
+    for name in ("follow_rate", "difference_follow_rate"):
+        row = one(robustness.rows(own), name)
+        assert (row["value"], row["note"]) == (None, robustness.SEVERAL_DRAWS)
+
+
+def test_an_attack_and_its_counterpart_are_compared_on_texts_that_have_both_scores() -> None:
+    lost = np.arange(len(ITEMS)) % 2 == 0
+    attacked = {
+        "original": np.full(len(ITEMS), 2.0),
+        "note.attack": np.where(lost, NAN, 5.0),
+        "note.inert": np.where(lost, 2.0, 5.0),
+    }
+    scores = {(texts, aspect): x for texts, x in attacked.items() for aspect in ("clear", "true")}
+    degrees = [["note", degree, "sentence"] for degree in ("attack", "inert")]
+    own = confused({"j": scores}, perturbed=degrees, attacks={"note": False})
+    found = list(robustness.injection_rows(own))
+    for aspect in ("clear", "true", "average"):
+        for name, whole in (("injection_shift", 0.75), ("obey_rate", 1.0)):
+            place = {"aspect": aspect, "perturbation": "note"}
+            values = [
+                one(found, name, degree=degree, **place)["value"] for degree in ("attack", "inert")
+            ]
+            assert values == pytest.approx([whole, whole / 2])
+            assert one(found, f"difference_{name}", **place)["value"] == 0

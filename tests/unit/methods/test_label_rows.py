@@ -72,6 +72,18 @@ def test_a_judge_that_passes_bad_answers_is_said_to_miss_them() -> None:
     assert found[CAUGHT].estimate.value == 0.6
 
 
+def test_beside_raters_of_labels_harshness_is_no_merit() -> None:
+    rng = np.random.default_rng(4)
+    quality = rng.normal(size=N)
+    people = (quality + 0.6 * rng.normal(size=(3, N)) > 0).astype(float)
+    harsh = (quality + 0.6 * rng.normal(size=N) > 0.5).astype(float)
+    gaps = [
+        one([*labels.rows(labelled(given, j=judge))], "as_rater_label_accuracy", judge="j")
+        for given, judge in ((people, harsh), (1 - people, 1 - harsh))
+    ]
+    assert gaps[0]["value"] == pytest.approx(gaps[1]["value"])
+
+
 def test_lost_labels_must_not_decide_that_bad_texts_are_missed() -> None:
     codes = lenient(15)
     codes[np.flatnonzero(GOLD == 0)[15:]] = np.nan

@@ -893,6 +893,15 @@ def test_who_votes_as_people_do_is_right_wherever_people_decide() -> None:
     assert 0 < DECIDED < len(PAIRS)
 
 
+def test_the_majority_of_several_draws_is_what_both_orders_share() -> None:
+    draws = votes_of("judge", lambda a, b: float(a < b))
+    for draw in (1, 2):
+        draws += votes_of("judge", lambda a, b: 0.0, draw=draw)
+    told = study({}, cards={"judge": {"draws": 3}}, draws=draws)
+    found = one(pairwise.rows(told), "order_consistency")
+    assert (found["value"], found["n"]) == (1, len(PAIRS))
+
+
 def test_who_always_takes_the_first_says_nothing() -> None:
     found = voted(lambda a, b: 1.0)
     assert found["order_consistency"] == (0, len(PAIRS), 0)

@@ -1,7 +1,7 @@
 """The rows of perspectives.csv: two views of a judge on texts that people rated."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, permutations
 from typing import Any
 
@@ -18,15 +18,18 @@ from judgescope.methods.perspectives import DIRECT, MEASURES, TRADITIONAL, unani
 from judgescope.schema.tables import KEYS, table_of
 from judgescope.statistics.classes import on_classes
 from judgescope.statistics.intervals import FEWEST_SOURCES, NO_INTERVAL
-from judgescope.statistics.resampling import NO_WIDTH
+from judgescope.statistics.means import clustered_mean
+from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE
 from methods_setup import (
+    ASPECTS,
     FIELD,
     FIVE,
     GOOD,
     ITEM,
     ITEMS,
     NAN,
+    NOISY,
     RATINGS,
     TARGETS,
     Floats,
@@ -156,8 +159,8 @@ def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
     scores = {"j": {"clear": draws.mean(axis=0)}}
     rows = told(scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws)))
     row = one(rows, "kappa_linear", judge="j", aspect="clear")
-    assert row["value"] == row["ci_low"] == row["ci_high"] == 1  # whichever source is deleted
-    assert row["note"].startswith(NO_WIDTH) and row["note"].endswith("; 1 tied modes")
+    assert row["value"] == row["ci_high"] == 1 > row["ci_low"] > 0  # whichever source is deleted
+    assert row["note"] == "1 tied modes"
 
 
 def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
@@ -244,6 +247,24 @@ def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
     row = one(rows, "pearson", judge="half", aspect=AVERAGE)
     assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 aspects: not judged")
     assert one(rows, "difference_pearson", judge_b="half")["value"] is None
+
+
+def test_means_over_different_aspects_have_no_difference() -> None:
+    judged = {"clear": GOOD, "both": GOOD, "same": NOISY}
+    own = study(judged, compared=[], excluded=[])
+
+    def results(judge: str, *others: str) -> Iterator[tuple[str, dict[str, Replicated]]]:
+        for aspect in ASPECTS if judge == "both" else ("clear",):
+            values = judged[judge][aspect]
+            yield aspect, {"kappa_linear": clustered_mean(values, ITEM, own.weights, ends=None)}
+
+    rows = list(differences.mean_rows(own, results, "global", averaged="graded sets"))
+    assert one(rows, "kappa_linear", judge="both")["value"] is not None
+    for pair in ({"judge": "clear", "judge_b": "both"}, {"judge": "both", "judge_b": "same"}):
+        gap = one(rows, "difference_kappa_linear", **pair)
+        assert (gap["value"], gap["note"]) == (None, differences.OTHER_ASPECTS)
+    gap = one(rows, "difference_kappa_linear", judge="clear", judge_b="same")
+    assert gap["value"] == pytest.approx(GOOD["clear"].mean() - NOISY["clear"].mean())
 
 
 def test_judges_that_compare_with_references_leave_the_references_out_for_all() -> None:

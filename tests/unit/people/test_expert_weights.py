@@ -75,7 +75,7 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     for voter, ending in (("a", "coherence"), ("b", "coherence"), ("c", "consistency")):
         answer(tmp_path, story, voter, wrong_ending=ending, random_ending="coherence")
     answer(tmp_path, story, "a", wrong_ending="coherence", random_ending="coherence")  # sent twice
-    card, [line, *others] = read(plan_of(), tmp_path, "ours")
+    card, lines = read(plan_of(), tmp_path, "ours")
     assert card.voters == {"story": 3}
     own = card.tasks["story"]
     assert own["wrong-ending"] == {"coherence": 2 / 3, "consistency": 1 / 3}
@@ -83,8 +83,8 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     # 18 votes: 12 fluency, 5 coherence, 1 consistency; only one question has pairs that differ
     disagreement, by_chance = 2 * 2 / 2 / 18, (18**2 - 12**2 - 5**2 - 1) / (18 * 17)
     assert card.agreement["story"] == pytest.approx(1 - disagreement / by_chance)
-    assert line == "story: 3 voters, 6 questions, agreement (nominal alpha) 0.78"
-    assert "summarization: no answers, so all aspects have the same weight" in others
+    assert "story: 3 voters, 6 questions, agreement (nominal alpha) 0.78" in lines
+    assert "summarization: no answers, so all aspects have the same weight" in lines
 
     path = tmp_path / "config" / "weights" / "ours.yaml"
     write_new_card(card.model_dump(mode="json"), path)

@@ -30,7 +30,7 @@ from judgescope.statistics.verdict import (
     more_needed,
     on_bar,
 )
-from methods_setup import ASPECTS, Row, study
+from methods_setup import ASPECTS, ITEMS, Row, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
 
@@ -105,9 +105,12 @@ def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
     assert more_needed("spearman", Estimate(0.5, n=40), 0.4, 40) is None
 
 
-def wanting(folder: Path, rows: list[Row], bars: list[Row], **spec: Any) -> EvaluationData:
-    """Return a study whose tables have these rows, and which states these bars."""
-    path = folder / "part.parquet"
+def wanting(
+    folder: Path, rows: list[Row], bars: list[Row], table: str = "agreement", **spec: Any
+) -> EvaluationData:
+    """Return a study whose table has these rows, and which states these bars."""
+    path = folder / "statistics" / table / "d.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
     base = {"dataset": "d", "level": "", "n": 60, "n_missing": 0, "n_tied": 0, "method": ""}
     full = [{**base, "note": "", "signature": "s", **row} for row in rows]
     write_table("results", table_of("results", full), str(path))
@@ -209,6 +212,47 @@ def test_of_an_average_the_judgments_in_its_criterion_count(
     ]
     [outcome] = said(replace(own, statuses=table_of("statuses", statuses))).values()
     assert outcome[0] == wanted
+
+
+def on_perturbed(
+    folder: Path, table: str, name: str, interval: tuple[float, float, float]
+) -> EvaluationData:
+    """Return a study with a bar of .5 on a number of a judge's drops of perturbed texts."""
+    rows = [row(*interval, aspect="", statistic=name, level="")]
+    bars: list[Row] = [{"statistic": name, "bar": 0.5}]
+    return wanting(folder, rows, bars, table, perturbed=[["typos", "minor", "character"]])
+
+
+@pytest.mark.parametrize(
+    ("table", "name"), [("discernment", "D_avg"), ("confusion", "confusion_auc")]
+)
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        ("systems", ["meets"]),
+        ("original", ["no_claim", "too_many_lost"]),
+        ("typos.minor", ["no_claim", "too_many_lost"]),
+    ],
+)
+def test_of_drops_the_judgments_of_originals_and_perturbed_texts_count(
+    tmp_path: Path, table: str, name: str, texts: str, wanted: list[str]
+) -> None:
+    own = on_perturbed(tmp_path, table, name, (0.9, 0.8, 0.95))
+    statuses = [
+        one | {"perturbation": each}
+        for each in ("systems", "original", "typos.minor")
+        for one in lost(60 if each == texts else 0)
+    ]
+    assert said(replace(own, statuses=table_of("statuses", statuses))) == {("", ""): wanted}
+
+
+def test_of_drops_as_many_items_more_are_needed_as_those_at_hand_say(tmp_path: Path) -> None:
+    own = on_perturbed(tmp_path, "discernment", "D_avg", (0.6, 0.4, 0.8))
+    unrated = replace(own, targets=table_of("targets", []))
+    [claim] = verdicts.bar_claims(unrated)
+    need = more_needed("D_avg", Estimate(0.6, 0.4, 0.8, n=60), 0.5, ITEMS)
+    assert claim.outcome == OPEN and need is not None
+    assert claim.beside["more_needed"].value == need.more
 
 
 @pytest.mark.parametrize(("hi", "wanted"), [(0.1, ["meets"]), (0.15, ["cannot_tell", "lost"])])

@@ -388,6 +388,14 @@ def test_other_estimators_have_their_own_score(estimator: str, score: int) -> No
     assert exact_scores(*drawn) == {"t": score}
 
 
+@pytest.mark.parametrize(("estimator", "draws"), [("first", (None, 1.0)), ("majority", (0.0, 1.0))])
+def test_an_estimator_without_a_value_gives_no_exact_score(
+    estimator: str, draws: tuple[float | None, ...]
+) -> None:
+    drawn = member(*((value, []) for value in draws), estimator=estimator)
+    assert exact_scores(*drawn) == {"t": None}
+
+
 @pytest.mark.parametrize(("last", "out"), [(1, True), (2, True), (4, False)])
 def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
     given = zip("abcde", (5, 5, 5, 5, last), strict=True)

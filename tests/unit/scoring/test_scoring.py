@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import log
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from judgescope.parsing.annotation import OVERALL
 from judgescope.parsing.judgment import Scale
 from judgescope.schema import tables
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
-from judgescope.scoring.aggregate import ESTIMATORS, mode, scores
+from judgescope.scoring.aggregate import ESTIMATORS, mean, mode, scores
 from judgescope.scoring.cell import expectation, score_part
 from judgescope.scoring.collecting import _once
 from judgescope.scoring.specs import CellPart, Reading
@@ -32,6 +33,7 @@ NAN = float("nan")
         ([3, 4, 5, 5, 4], 4),  # 4 and 5 tie; the mean is 4.2
         ([2, 4], 2),  # both are 1 from the mean: the lower
         ([1, 1, 5, 5, 4], 5),  # mean 3.2: 5 is 1.8 away, 1 is 2.2
+        ([0.1, 0.1, 0.2, 0.2], 0.1),  # as far, though not in binary
         ([NAN, 2, NAN], 2),
         ([NAN, NAN, NAN], NAN),
     ],
@@ -40,6 +42,14 @@ def test_mode_of_a_tie_is_the_nearest_to_the_mean_then_the_lower(
     draws: list[float], expected: float
 ) -> None:
     assert np.array_equal(mode(np.array([draws], dtype=float)), [expected], equal_nan=True)
+
+
+def test_means_of_tenths_that_are_equal_on_paper_are_equal_numbers() -> None:
+    draws = np.array([*product(range(11), repeat=3)])
+    found = mean(draws / 10)
+    by_sum = {total: {*found[draws.sum(axis=1) == total].tolist()} for total in range(31)}
+    assert {total: len(means) for total, means in by_sum.items()} == dict.fromkeys(range(31), 1)
+    assert np.unique(mean(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2] * 3]))).size == 1
 
 
 @pytest.mark.parametrize("seed", range(5))

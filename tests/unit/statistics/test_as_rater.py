@@ -1,6 +1,7 @@
 """As one more rater (methods.md 10), by simulation, by hand, and in its limits."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from judgescope.statistics.raters import (
     ceilings,
     decided,
     fieller,
+    mean_rating,
     rating_tables,
 )
 from judgescope.statistics.resampling import Replicated, with_interval
@@ -117,6 +119,22 @@ def test_a_deletion_takes_its_source_out_of_both_sides() -> None:
         without = np.where(source == SOURCE, NAN, judge)
         alone = as_rater(pearson, without, [np.array(people)], against="mean")["pearson"]
         assert found.rows[1 + source] == pytest.approx(alone.difference.rows[0])
+
+
+def test_of_unanimous_raters_p_and_the_interval_say_the_same() -> None:
+    [rating] = raters(np.random.default_rng(3), 1, np.zeros(1))
+    same = np.array([rating] * 3)
+    found = as_rater(pearson, rating, [same], against="mean")["pearson"].difference
+    low, p = found.estimate.ci_low, found.p_above(-0.05)
+    assert found.estimate.value == 0 and low is not None and p is not None
+    assert low < -0.05 and p > 0.025
+
+
+def test_means_of_tenths_depend_neither_on_the_order_of_raters_nor_on_the_scale() -> None:
+    tenths = np.array(list(product(range(11), repeat=3)), dtype=float).T
+    means = mean_rating(tenths / 10)
+    assert np.array_equal(means, mean_rating(tenths[::-1] / 10))
+    assert np.unique(means).size == np.unique(mean_rating(tenths)).size == 31
 
 
 def test_without_deletions_there_is_the_difference_alone() -> None:

@@ -22,13 +22,14 @@ from judgescope.statistics.comparison import (
     kappa_test,
     letter,
     letters,
+    on_shared_sources,
     permutation_tests,
     ranks,
     sources_needed,
 )
 from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
 from judgescope.statistics.intervals import NOT_SMOOTH, deletions
-from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.resampling import Replicated, mean_rows, whole_and_resamples
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 from vectors import load
 
@@ -320,6 +321,32 @@ def test_order_and_scale_make_no_difference_and_missing_targets_go(level: Level)
     for name in STATISTICS:
         assert moved[name].difference == pytest.approx(found[name].difference, abs=1e-12)
         assert (moved[name].p, moved[name].n) == (found[name].p, 43)
+
+
+@pytest.mark.parametrize(("permute", "units"), [("inputs", 9), ("systems", 5), ("both", 45)])
+def test_a_scale_changes_no_test_of_values_by_source(permute: Permute, units: int) -> None:
+    x1, x2, y, source, system = flat(*data(5))
+    flips = flips_of(np.random.default_rng(1), units)
+    told, moved = (
+        compare((x1, x, y, source, system), flips, level="by_source", permute=permute)
+        for x in (x2, 20 * x2 + 50)
+    )
+    for name in STATISTICS:
+        assert moved[name].p == pytest.approx(told[name].p)
+
+
+def test_a_difference_by_source_is_of_the_sources_that_both_have() -> None:
+    values = np.array([[0.2, 0.4, NAN, 0.9], [0.1, NAN, 0.6, 0.3]])
+    means = []
+    for own in values:
+        defined = ~np.isnan(own)
+        rows = mean_rows(own, whole_and_resamples(np.arange(4), deletions(4)))
+        estimate = Estimate(float(rows[0]), n=int(defined.sum()))
+        means.append(Replicated(estimate, rows, defined.astype(float)))
+    first, second = on_shared_sources(*means)
+    assert first.estimate.value == pytest.approx(0.55) and first.estimate.n == 2
+    assert second.rows == pytest.approx([0.2, 0.3, 0.2, 0.2, 0.1])
+    assert on_shared_sources(means[0], means[0])[0] is means[0]
 
 
 def test_equal_judges_never_differ_and_a_constant_one_has_no_test() -> None:

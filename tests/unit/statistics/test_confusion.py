@@ -62,7 +62,8 @@ def test_equivalence_by_hand() -> None:
 
     assert p_equivalence(d, 0.2) == pytest.approx(t.sf(0.2 / error, 4))
     assert p_equivalence(d + 0.3, 0.2) == pytest.approx(t.sf(-0.1 / error, 4))
-    assert p_equivalence(np.zeros(9), 0.2) == 0.0 and p_equivalence(np.ones(9), 0.2) == 1.0
+    assert p_equivalence(np.zeros(10), 0.2) == 0.0 and p_equivalence(np.ones(10), 0.2) == 1.0
+    assert p_equivalence(np.zeros(9), 0.2) is None
     assert p_equivalence(np.zeros(1), 0.2) is None and items_needed(np.zeros(1), 0.2) is None
     with pytest.raises(ValueError, match="above 0"):
         p_equivalence(d, 0)

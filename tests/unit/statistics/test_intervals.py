@@ -255,7 +255,7 @@ def test_a_minimum_has_no_jackknife_and_rows_fit_their_sizes() -> None:
 
 def test_each_statistic_has_a_scale_that_fits_its_range() -> None:
     assert scale_of("pearson") == scale_of("error_correlation") == CORRELATION
-    assert scale_of("kappa_linear") == scale_of("alpha_ordinal") == Scale("plain", high=1.0)
+    assert scale_of("kappa_linear") == scale_of("alpha_ordinal") == Scale("plain", -1.0, 1.0)
     assert scale_of("D") == Scale("plain", low=0.0) and scale_of("D_min") == NOT_SMOOTH
     assert scale_of("flip_rate") == PROPORTION and scale_of("accuracy_adjacent") == ACCURACY
     assert scale_of("difference_pearson") == scale_of("mean_drop") == PLAIN

@@ -8,7 +8,7 @@ many spans of the same lengths.
 
 Labels: balanced accuracy above chance (one over the number of labels), above people's labels dealt
 out by length in both directions and, where texts come from named systems, above a preference for
-systems; then as one more rater, against the others' label.
+systems; then as one more rater, against every other rater.
 
 Of two ordered labels, each has a claim of its own that needs no chance: of the texts that people
 label so, does the judge find nine in ten? It fails where the upper end of the interval lies below
@@ -220,7 +220,7 @@ class LabelledTexts(BesideRaters):
 
     def __init__(self, panel: TargetSet, aspect: str) -> None:
         truth = truth_of(panel.study, aspect)
-        super().__init__(panel, aspect, truth(panel.ratings(aspect)), truth)
+        super().__init__(panel, aspect, truth(panel.ratings(aspect)), "each")
         self.scale = panel.study.spec.aspects[aspect]
         self.q = len(self.scale.labels)
 

@@ -127,7 +127,7 @@ class Claim:
         if self.estimate.value is None:
             return self.without(self.estimate.note)
         if self.lost > FEW_LOST and worst:
-            nulls = {**nulls, LOST: max(worst().values())}
+            nulls = {**nulls, LOST: float(np.max([*worst().values()]))}
         return replace(self, nulls=nulls).checked()
 
 
@@ -197,12 +197,14 @@ def number(
 def p_above(result: Replicated, null: float) -> float:
     """Return the one-sided p of a truth above the null, NaN where there is no test.
 
-    One half where every source has the null's value: that supports neither side.
+    One half where every source has the null's value, or all are alike and nothing bounds the
+    others: that supports neither side.
     """
     known = result.jackknifed
     if isinstance(known, str):
         return nan
-    if known.error == 0 and known.n_eff is None and abs(known.value - null) <= SLACK:
+    alike = known.error == 0 and known.n_eff is None
+    if alike and (abs(known.value - null) <= SLACK or not known.has_ends):
         return 0.5
     return known.p_above(null)
 

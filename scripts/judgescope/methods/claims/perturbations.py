@@ -14,7 +14,7 @@ right hint makes no claim: to follow it is not a failure.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import exp, log, nan
+from math import exp, inf, log, nan
 from typing import Final
 
 import numpy as np
@@ -35,7 +35,7 @@ from judgescope.statistics.discernment import (
     log_p,
     table_method,
 )
-from judgescope.statistics.intervals import ACCURACY, PLAIN, deletions, holm
+from judgescope.statistics.intervals import ACCURACY, Scale, deletions, holm
 from judgescope.statistics.means import net_share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
@@ -186,12 +186,14 @@ def _shortened(study: EvaluationData, texts: str) -> Floats:
 class CriteriaDrops:
     """The drops of a judge in one wording, and AUC and index without one item after another.
 
-    values (items, cells): the drops, NaN where there are none; wanted, unwanted (cells,).
+    values (items, cells): the drops, NaN where there are none; wanted, unwanted (cells,); `span`:
+    the largest possible drop.
     """
 
     values: Floats
     wanted: Flags
     unwanted: Flags
+    span: float = inf
 
     @property
     def sizes(self) -> Floats:
@@ -207,7 +209,10 @@ class CriteriaDrops:
     def p_index(self) -> float:
         """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both p."""
         s_t, s_f, *_ = self._headlines
-        tests = [number(rows, self.sizes, PLAIN, base.NO_COUNTS) for rows in (s_t, s_t - s_f)]
+        tests = [
+            number(rows, self.sizes, Scale("plain", -ends, ends), base.NO_COUNTS)
+            for rows, ends in ((s_t, self.span), (s_t - s_f, 2 * self.span))
+        ]
         return float(np.max([p_above(one, 0) for one in tests]))
 
     @property
@@ -251,7 +256,7 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     columns = (judge, base.CRITERIA, "confusion_auc", "", joined("", criterion))
     if isinstance(drops, Estimate):
         return Claim(*columns, drops).without(NOT_JUDGED)
-    criteria = CriteriaDrops(drops.values, drops.wanted, drops.unwanted)
+    criteria = CriteriaDrops(drops.values, drops.wanted, drops.unwanted, drops.span)
     auc = criteria.auc().estimate
     if auc.value is None:
         return Claim(*columns, auc).without(NOT_JUDGED)
@@ -267,7 +272,8 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     share = absent / (absent + int(drops.given.sum()))
     nulls = criteria.nulls(lengths)
     if share > FEW_LOST:
-        nulls[base.LOST] = max(criteria.at_the_worst_end(lost).nulls(lengths).values())
+        worst = criteria.at_the_worst_end(lost).nulls(lengths)
+        nulls[base.LOST] = float(np.max([*worst.values()]))
     return Claim(*columns, auc, nulls, lost=share)
 
 

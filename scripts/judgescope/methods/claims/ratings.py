@@ -33,12 +33,13 @@ from judgescope.methods.perspectives import DIRECT, GLOBAL, LOCAL, GradedSet, Vi
 from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
 from judgescope.statistics.classes import class_codes, confusion_counts, kappas
 from judgescope.statistics.declared import scale_of
-from judgescope.statistics.intervals import ACCURACY
+from judgescope.statistics.intervals import ACCURACY, FEWEST_SOURCES
 from judgescope.statistics.nulls import dealt, half_credits, linear_kappas, mean_credits, p_within
 from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_VARIATION, Estimate
+from judgescope.statistics.within_sources import varies
 
 KAPPA: Final = "kappa_linear"
 HALF_CREDIT: Final = "half_credit"
@@ -86,8 +87,10 @@ class Classified:
         gold, answers = (
             class_codes(values[given], self.classes) for values in (self.gold, self.answers)
         )
-        distance = np.abs(step[:, None] - step)
-        within = p_within(gold, answers, self.source[given], self.rng, distance)
+        distance, source = np.abs(step[:, None] - step), self.source[given]
+        if varies(self.gold[given], source, self.n_sources).sum() < FEWEST_SOURCES:
+            source = np.zeros_like(source)
+        within = p_within(gold, answers, source, self.rng, distance)
         return kappa, {base.CHANCE: nulls[base.CHANCE], base.WITHIN: within, **nulls}
 
     def moved(self, answers: Floats, index: Codes, text: Codes) -> Floats:

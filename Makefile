@@ -194,5 +194,5 @@ licences: .venv/measure .venv/slurm .venv/llama .venv/batch .venv-docs/ready .ve
 	.venv-vllm/bin/python scripts/licences.py vllm
 	.venv-train/bin/python scripts/licences.py train
 
-clean: ## remove the demo's results
+clean: ## remove the demo's results and .snakemake (Snakemake's records)
 	rm -rf results/demo results/demo-llm .snakemake

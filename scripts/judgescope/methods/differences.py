@@ -17,7 +17,7 @@ from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
 
 OVERALL = "overall"
 """The dataset of rows that hold the mean over all datasets."""
-OTHER_ASPECTS = "the judges have scores on different aspects"
+OTHER_ASPECTS = "the judges have scores of different aspects or sets of texts"
 Means = Mapping[tuple[str | None, str], Replicated]
 """(criterion, statistic) -> its mean over the constructed sets of texts."""
 
@@ -64,16 +64,16 @@ def mean_rows(
     `averaged` names the sets.
     """
     cache: dict[tuple[str, int], Means] = {}
-    judged: dict[tuple[str, str | None, str], set[str]] = {}
+    judged: dict[tuple[str, int], list[str]] = {}
 
     def means_of(judge: str, *others: str) -> Means:
         key = (judge, len(study.items_given(judge, *others)))
         if key not in cache:
             each: dict[tuple[str | None, str], list[Replicated]] = {}
             for aspect, by_statistic in results(judge, *others):
+                judged.setdefault(key, []).append(aspect)
                 for name, result in by_statistic.items():
                     each.setdefault((split(aspect)[1], name), []).append(result)
-                    judged.setdefault((judge, split(aspect)[1], name), set()).add(aspect)
             cache[key] = {at: mean_over(same, averaged=averaged) for at, same in each.items()}
         return cache[key]
 
@@ -85,7 +85,8 @@ def mean_rows(
         first, second = means_of(judge, other), means_of(other, judge)
         for criterion, name in (at for at in first if at in second):
             gap = difference(first[criterion, name], second[criterion, name]).estimate
-            if judged[judge, criterion, name] != judged[other, criterion, name]:
+            n_given = len(study.items_given(judge, other))
+            if judged[judge, n_given] != judged[other, n_given]:
                 gap = Estimate.undefined(OTHER_ASPECTS)
             gap = gap.with_note(study.share_note(judge, other))
             aspect, statistic = joined(AVERAGE, criterion), f"difference_{name}"

@@ -1,5 +1,6 @@
 """Which aspects, and which wordings of one, a judge distinguishes; people's ratings beside it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
@@ -78,6 +79,7 @@ def _with_people(panel: TargetSet, judge: str, scores: Mapping[str, Floats]) -> 
     study, people = panel.study, _people(panel)
     columns: AppliesTo = {"judge_b": HUMAN, "perturbation": SYSTEMS}
     crossed: dict[str | None, list[bool]] = {}
+    missing = Counter[str | None]()
     for name, values in scores.items():
         aspect, criterion = split(name)
         r = {other: pearson(panel, values, ratings) for other, ratings in people.items()}
@@ -88,9 +90,12 @@ def _with_people(panel: TargetSet, judge: str, scores: Mapping[str, Floats]) -> 
         known = {other: one.value for other, one in r.items() if one.value is not None}
         if aspect in known and len(known) > 1:
             crossed.setdefault(criterion, []).append(known[aspect] < max(known.values()))
+        elif aspect in people:
+            missing[criterion] += 1
     for criterion, each in crossed.items():
         method = "share of aspects whose r with people's ratings is higher for another aspect"
-        share = Estimate(float(np.mean(each)), n=len(each), method=method)
+        n, n_missing = len(each), missing[criterion]
+        share = Estimate(float(np.mean(each)), n=n, n_missing=n_missing, method=method)
         yield study.row(
             judge, joined("", criterion), "cross_aspect_share", "pooled", share, **columns
         )

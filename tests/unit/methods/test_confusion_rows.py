@@ -222,6 +222,9 @@ def test_whom_a_judge_follows() -> None:
     assert r["value"] == pytest.approx(1.0) and r["n"] == len(ITEMS)
     astray = one(rows, "cross_aspect_share", **own)
     assert (astray["value"], astray["n"]) == (0.5, 2)
+    flat = {("systems", "clear"): clear, ("systems", "true"): np.full(len(ITEMS), 3.0)}
+    lost = one([*criteria.rows(study({"j": flat}, people=people))], "cross_aspect_share", **own)
+    assert (lost["value"], lost["n"], lost["n_missing"]) == (0, 1, 1)
     between = one(rows, "pearson", judge="human", aspect="clear", aspect_b="true")
     assert between["value"] == pytest.approx(np.corrcoef(clear, true)[0, 1])
     alone = one(rows, "pearson", judge="j", judge_b=None, aspect="clear", aspect_b="true")

@@ -113,14 +113,16 @@ function midRanks(values) {
   return values.map((value) => (first.get(value) + last.get(value) + 1) / 2 / values.length);
 }
 
-// Row -> the difference between the rank of its score in the cell and that of its mean rating.
+// Row -> the difference between the rank of its score in the cell and that of its mean rating; both
+// ranks are from the worst to the best.
 function distances(data, cell) {
   const [s, , a] = data.cells[cell];
   const columns = data.columns[cell];
   const ratings = data.sets[s][3].ratings[a] ?? [];
   const rated = [...columns.v.keys()].filter((row) => columns.v[row] !== null && columns.b[row] === null && ratings[columns.t[row]]?.length);
   const scores = midRanks(rated.map((row) => columns.v[row]));
-  const people = midRanks(rated.map((row) => mean(ratings[columns.t[row]])));
+  const sign = data.opposed.includes(cell) ? -1 : 1;
+  const people = midRanks(rated.map((row) => sign * mean(ratings[columns.t[row]])));
   return new Map(rated.map((row, at) => [row, Math.abs(scores[at] - people[at])]));
 }
 

@@ -25,6 +25,7 @@ from typing import Any
 from judgescope.core.cells import unpack
 from judgescope.core.errors import UNSEEN
 from judgescope.core.files import write_text
+from judgescope.methods.base import Turned
 from judgescope.report.html import environment_of, page_from
 from judgescope.report.items import Draw, Span, Target, Texts
 from judgescope.report.marked import states
@@ -106,7 +107,14 @@ class Writer:
             "sets": sets,
             "labels": {self.aspects[name]: each for name, each in self.card.labels.items()},
             "cells": written,
+            "opposed": [at for at, (_, j, a, _) in enumerate(written) if self._opposed(j, a)],
         }
+
+    def _opposed(self, judge: int, aspect: int) -> bool:
+        """Return whether either the ratings or the scores, not both, are best at their lowest."""
+        name, turned = self.card.aspects[aspect][0], self.card.turned or Turned({}, {})
+        scores = turned.scores.get([*self.judges][judge], {})
+        return (name.partition(".")[0] in turned.ratings) != (name in scores)
 
     def _items(self) -> dict[str, int]:
         """Write sources and references; return item -> number."""

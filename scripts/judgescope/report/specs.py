@@ -6,6 +6,7 @@ from msgspec import field
 
 from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.cells import Block
+from judgescope.methods.base import Turned
 
 Ends = tuple[float, float] | None
 """Minimum and maximum of a judge's scores; None if they have none."""
@@ -119,6 +120,8 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     sections: str = ""
     results: str = ""
     """The folder of the study's ratings and scores, "" where a page shows result tables alone."""
+    turned: dict[str, Turned] = field(default_factory=dict)
+    """Dataset -> the scales of its ratings and scores whose lowest value is the best, if any."""
 
 
 class ExpectedDrop(SpecPart, frozen=True, kw_only=True):
@@ -192,6 +195,8 @@ class ExploredDataset(SpecPart, frozen=True, kw_only=True):
     cells: list[Block]
     labels: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
     """Aspect that people rate by labels alone -> these, and whether they are ordered."""
+    turned: Turned | None = None
+    """The scales of ratings and scores whose lowest value is the best."""
 
 
 class ExploreSpec(JobSpec, frozen=True, kw_only=True):

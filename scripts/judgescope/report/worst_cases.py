@@ -1,6 +1,6 @@
 """The worst judgments of a judge, chosen by rules, as a reader sees them: all of it escaped."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from judgescope.core.cells import DERIVED
+from judgescope.methods.base import Turned
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
 from judgescope.report import words
 from judgescope.report.elements import Block, Case, Excerpt, Section, Text
@@ -46,7 +47,7 @@ class Bad(NamedTuple):
     """A text that a judge misjudged: `score` where `other` was to be expected, `by` how much.
 
     `other` is the score of the text's original, or the mean rating of the text itself; `by` is a
-    share of the range, above 0 where the score is too high.
+    share of the range, above 0 where the score is too good.
     """
 
     cell: str
@@ -75,12 +76,13 @@ def unnoticed(
     perturbations: Sequence[ExpectedDrop],
     perturbed: Mapping[str, Mapping[str, str]],
     ends: Mapping[str, Ends],
+    turned: Collection[str] = (),
 ) -> Worst:
-    """Return the perturbed texts that score no lower than their originals, the highest above first.
+    """Return the perturbed texts that score no worse than their originals, the best first.
 
-    `scores` are those of a judge (`scores_of`); `perturbed` is set -> target -> original, of each
-    of which one text is shown. Equals are in the order: the heavier degree, the study's order of
-    perturbations, the id.
+    `scores` are those of a judge (`scores_of`), the lowest the best in the aspects `turned`;
+    `perturbed` is set -> target -> original, of each of which one text is shown. Equals are in the
+    order: the heavier degree, the study's order of perturbations, the id.
     """
     judged = {*zip(scores["perturbation"], scores["judged"], strict=True)}
     places = [
@@ -97,7 +99,8 @@ def unnoticed(
     every = every.merge(scores, "left", ["perturbation", "judged", "target"])
     every = every.merge(before[["judged", "original", "other"]], "left", ["judged", "original"])
     widths = {aspect: _width(scores, aspect, ends.get(aspect)) for aspect in {*every["judged"]}}
-    every["by"] = (every["value"] - every["other"]) / every["judged"].map(widths)
+    rise = every["value"] - every["other"]
+    every["by"] = rise.mask(every["judged"].isin(turned), -rise) / every["judged"].map(widths)
     worst = every.dropna(subset="by").sort_values("by", ascending=False, kind="stable")
     worst = worst.drop_duplicates(["order", "target"])  # of equal aspects, the first
     worst = worst.sort_values(["by", "heavy", "order", "target"], ascending=[False, *[True] * 3])
@@ -125,20 +128,26 @@ def disagreeing(
     ratings: Mapping[str, Mapping[str, float]],
     scales: Mapping[str, Sequence[float]],
     ends: Mapping[str, Ends],
+    turned_scores: Collection[str] = (),
+    turned_ratings: Collection[str] = (),
 ) -> Worst:
     """Return the rated texts whose score lies farthest from their mean rating.
 
     Both are placed between the ends of their scales; where the judge's scores have no ends, both
-    by their mid-rank among the texts that have both. Equals are in the order of their ids.
+    by their mid-rank among the texts that have both; in the aspects `turned_…` the lowest is the
+    best. Equals are in the order of their ids.
     """
     of_systems, parts = scores[scores["perturbation"] == SYSTEMS], []
     for aspect, scale in scales.items():  # the study's order
         of_aspect, span = of_systems[of_systems["judged"] == aspect], ends.get(aspect)
         if len(of_aspect):
-            rated = pd.Series(ratings.get(aspect.partition(".")[0], {}), name="other", dtype=float)
+            plain = aspect.partition(".")[0]
+            rated = pd.Series(ratings.get(plain, {}), name="other", dtype=float)
             part = rated.rename_axis("target").reset_index().merge(of_aspect, "left", "target")
             known = part.dropna(subset="value")
-            distance = _places(known["value"], span) - _places(known["other"], span and scale)
+            score, rating = _places(known["value"], span), _places(known["other"], span and scale)
+            score = 1 - score if aspect in turned_scores else score
+            distance = score - (1 - rating if plain in turned_ratings else rating)
             part["by"] = distance.map(lambda by: round(by, 12))
             parts.append(part)
     if not parts:
@@ -199,6 +208,11 @@ class Reader:
         spec = self.report.spec
         return spec.ends[spec.ends_of[judge.id]].get(self.dataset.id, {})
 
+    @property
+    def turned(self) -> Turned:
+        """Return the scales whose lowest value is the best."""
+        return self.report.spec.turned.get(self.dataset.id, Turned({}, {}))
+
     def written(self, judge: Judge, aspect: str, score: float) -> str:
         """Return a score as a label where the judge gives labels, else as a number."""
         labels, card = self.dataset.labels_on(aspect), self.report.spec.judges.get(judge.id)
@@ -232,7 +246,7 @@ def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
 
 
 def _unnoticed(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator[Block]:
-    """Yield the perturbed texts that the judge scores no lower than their originals."""
+    """Yield the perturbed texts that the judge scores no worse than their originals."""
     judged = {*zip(scores["perturbation"], scores["judged"], strict=True)}
     perturbations = [
         one
@@ -242,11 +256,12 @@ def _unnoticed(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator[B
     if not perturbations:
         return
     perturbed = {one.cell: reader.perturbed(one.cell) for one in perturbations}
-    worst = unnoticed(scores, perturbations, perturbed, reader.ends(judge))
+    turned = reader.turned.scores.get(judge.id, ())
+    worst = unnoticed(scores, perturbations, perturbed, reader.ends(judge), turned)
     yield Text("Perturbations that it does not notice", style="finding")
     missing = f" {count(worst.n_missing)} more have no score to compare." if worst.n_missing else ""
     counted = (
-        f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score above their "
+        f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score better than their "
         f"originals in an aspect that should drop, and {count(worst.equal)} score the same as "
         f"their originals at best.{missing}"
     )
@@ -260,8 +275,8 @@ def _unnoticed(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator[B
     for bad in worst.cases:
         found = reader.find(judge, bad)
         written = partial(reader.written, judge, bad.aspect)
-        higher = f"higher by {percent(bad.by)} of its range" if bad.by else "no lower"
-        facts = [("original", written(bad.other)), ("perturbed", written(bad.score)), ("", higher)]
+        better = f"better by {percent(bad.by)} of its range" if bad.by else "no worse"
+        facts = [("original", written(bad.other)), ("perturbed", written(bad.score)), ("", better)]
         if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
             original = reader.originals[found.target.item].text
             found = found._replace(target=found.target._replace(before=original, edits=()))
@@ -288,7 +303,11 @@ def _disagreeing(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator
     rules = reader.rules
     if not (rules and rules.rated) or SYSTEMS not in {*scores["perturbation"]}:
         return
-    worst = disagreeing(scores, reader.texts.means, rules.scales, reader.ends(judge))
+    turned = reader.turned.scores.get(judge.id, {})
+    people = reader.turned.ratings
+    worst = disagreeing(
+        *(scores, reader.texts.means, rules.scales, reader.ends(judge), turned, people)
+    )
     whose = "the planned ratings" if reader.dataset.planned else "people's ratings"
     missing = f" {count(worst.n_missing)} more have no score." if worst.n_missing else ""
     ranked = any(bad.ranked for bad in worst.cases)
@@ -307,10 +326,11 @@ def _disagreeing(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator
         if labels := reader.dataset.labels_on(bad.aspect):
             name, raters = name.replace("mean rating", "ratings"), ""
             rated = listed([labels[int(value)] for value in found.ratings])
+        high = (bad.by > 0) != (bad.aspect in turned)
         facts = [
             (f"{name}{raters}", rated),
             ("score", reader.written(judge, bad.aspect, bad.score)),
-            ("", f"too {'high' if bad.by > 0 else 'low'} by {percent(abs(bad.by))} {unit}"),
+            ("", f"too {'high' if high else 'low'} by {percent(abs(bad.by))} {unit}"),
         ]
         yield _case(reader, judge, found, bad.cell, bad.aspect, facts)
 

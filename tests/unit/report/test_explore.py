@@ -203,6 +203,19 @@ def test_files_have_names_of_ids_alone(study: ExploreStudy) -> None:
 
 
 @pytest.mark.heavy
+def test_cells_where_one_of_rating_and_score_is_best_at_its_lowest_are_named(
+    study: ExploreStudy,
+) -> None:
+    sums = {"ratings": {"fluency": 6.0}, "scores": {"plain": {"fluency": 6.0, "adequacy": 6.0}}}
+    study.spec["datasets"][0]["turned"] = sums
+    [[index]] = told(study.write().with_suffix(""), "index")
+    [data] = index["datasets"]
+    opposed = {tuple(data["cells"][cell][1:3]) for cell in data["opposed"]}
+    assert opposed == {(0, 1), (1, 0), (2, 0)}  # judge and aspect, in every set of texts
+    assert len(data["opposed"]) == 9
+
+
+@pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_and_no_path(study: ExploreStudy) -> None:
     written = []
     for seed in ("1", "2"):

@@ -129,10 +129,28 @@ def test_the_farthest_from_ratings_is_found_on_both_scales_or_by_ranks() -> None
     assert ranked.cases[0].by == pytest.approx(2 / 3) and ranked.cases[0].ranked
 
 
+def test_where_the_lowest_value_is_best_texts_are_compared_by_merit() -> None:
+    scores = scores_of(
+        {"original": {"a": 2.0, "b": 4.0}, "typos.major": {"a-": 4.0, "b-": 3.0}, "systems": {}}
+    )
+    perturbed = {"typos.major": {"a-": "a", "b-": "b"}}
+    ends = {"fluency": (1, 5)}
+    worst = unnoticed(scores, drops("typos.major"), perturbed, ends, ["fluency"])
+    assert [(one.target, one.score, one.by) for one in worst.cases] == [("b-", 3.0, 0.25)]
+    told = scores_of({"systems": {"a": 5.0, "b": 1.0, "c": 4.0}})
+    people = {"fluency": {"a": 1.0, "b": 5.0, "c": 1.0}}
+    for span in ends["fluency"], None:  # ranks, too
+        one = {"fluency": span}
+        found = disagreeing(told, people, {"fluency": [1, 5]}, one, (), ["fluency"])
+        assert found.cases[0].target == ("c" if span else "a")
+    both = disagreeing(told, people, {"fluency": [1, 5]}, ends, ["fluency"], ["fluency"])
+    assert [(one.target, one.by) for one in both.cases] == [("a", -1.0), ("b", 1.0), ("c", -0.75)]
+
+
 def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: Any) -> None:
     page = Page(pages["gamma"])
-    assert "Of 3 perturbed texts, 1 score above their originals" in page.text
-    assert "n1:t typos, major · Fluency original 3 perturbed 4 higher by 25" in page.text
+    assert "Of 3 perturbed texts, 1 score better than their originals" in page.text
+    assert "n1:t typos, major · Fluency original 3 perturbed 4 better by 25" in page.text
     assert "X he mayor spoke." in page.text  # the edit is marked: T is struck through
     # score 5 where 1 was planned is the whole scale; score 1 where 1 was planned is not shown
     assert "planned rating 1 score 5 too high by 100" in page.text
@@ -141,6 +159,20 @@ def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: An
         "In total 1 refused." in page.text and "n3:s a system's text · Fluency refused" in page.text
     )
     assert "Its reply Rating: 3" in page.text
+
+
+def test_a_score_that_is_too_good_on_a_scale_whose_lowest_is_best_is_too_low(
+    study: dict[str, Any],
+) -> None:
+    sums = {"ratings": {"fluency": 6.0}, "scores": {"gamma": {"fluency": 6.0}}}
+    text = Page(cards({**study, "turned": {"news": sums}})["gamma"]).text
+    assert "n2:t typos, major · Fluency original 4 perturbed 3 better by 25" in text
+    assert "planned rating 1 score 5 too high by 100" in text
+    sums["scores"] = {}
+    assert (
+        "planned rating 1 score 1 too low by 100"
+        in Page(cards({**study, "turned": {"news": sums}})["gamma"]).text
+    )
 
 
 # --- where it stands -------------------------------------------------------------------------

@@ -44,3 +44,14 @@ def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) ->
     assert gamma.cells[2].sort == pytest.approx(2 / 5)
     section = agreement.section(report)
     assert section is not None and scatter in section.blocks
+
+
+@pytest.mark.heavy
+def test_where_the_lowest_rating_is_best_dots_of_a_judge_that_agrees_rise(tmp_path: Path) -> None:
+    spec = cards_study.make(tmp_path)
+    spec["turned"] = {"news": {"ratings": {"coherence": 6.0}, "scores": {}}}
+    report = cards_study.loaded(spec)
+    dataset, turned = report.datasets[0], report.spec.turned["news"]
+    texts = agreement._texts(str(tmp_path), dataset, turned)
+    bins = texts.groupby("judged")[["ratings", "ratings_bin"]].agg(list)
+    assert bins.loc["coherence", "ratings_bin"] == [BINS - 1, BINS - 1, 0]

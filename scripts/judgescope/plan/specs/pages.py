@@ -23,7 +23,7 @@ from judgescope.plan.judges import (
 )
 from judgescope.plan.notices import unordered
 from judgescope.plan.specs.judging import joined_files
-from judgescope.plan.specs.results import tables_of
+from judgescope.plan.specs.results import tables_of, turned_sums
 from judgescope.plan.study import ALONE, CellAspect, Plan
 from judgescope.report import specs
 from judgescope.schema import cards
@@ -262,6 +262,11 @@ def _page(
         judges={name: _judge_card(plan, name, card) for name, card in plan.judges.items()}
         | {name: _derived_card(plan, card) for name, card in plan.derived.items()},
         aspects={name: card.name for name, card in plan.aspects.items()},
+        turned={
+            name: sums
+            for name in plan.evaluated
+            if (sums := turned_sums(plan, name, plan.judges_of(name)))
+        },
     )
 
 
@@ -401,6 +406,7 @@ def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> specs.Explo
             for aspect in plan.aspects_of(name)
             if (scale := plan.scale_of(name, aspect)).categorical
         },
+        turned=turned_sums(plan, name, plan.judges_of(name)),
     )
 
 

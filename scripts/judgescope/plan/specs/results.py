@@ -125,7 +125,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
             if method.unordered != "no" or scale.ordered
         },
         judges=facts,
-        turned=_turned(plan, dataset, judges),
+        turned=turned_sums(plan, dataset, judges),
         excluded=[
             (judge, name, reason)
             for judge in judges
@@ -149,7 +149,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
     return replace(spec, **_part_of(plan, table, dataset).fields)
 
 
-def _turned(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned | None:
+def turned_sums(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned | None:
     """Return min + max, from which ratings and scores are subtracted if the lowest is best."""
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
     people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}

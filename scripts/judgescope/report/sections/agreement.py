@@ -7,6 +7,7 @@ from itertools import product
 
 import pandas as pd
 
+from judgescope.methods.base import Turned
 from judgescope.report import tables
 from judgescope.report.cells import Cell, count_cell, estimate, figures, of_few
 from judgescope.report.charts import Distribution, histogram_spec, svg
@@ -75,7 +76,7 @@ MOST_DRAWN = 12
 STYLES = ("ratings", "scores")
 HISTOGRAM = (
     "Upwards: mean ratings of the texts; downwards: their scores, over all aspects, each from "
-    "the lowest to the highest value of its aspect. A triangle marks the mean."
+    "the worst to the best value of its aspect. A triangle marks the mean."
 )
 
 
@@ -202,7 +203,8 @@ def rating_figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
     """Yield both figures of a dataset whose texts by systems are rated and judged."""
     if not report.spec.results:
         return
-    texts = _texts(report.spec.results, dataset)
+    turned = report.spec.turned.get(dataset.id, Turned({}, {}))
+    texts = _texts(report.spec.results, dataset, turned)
     known = set(texts["judge"])
     judges = [judge for judge in report.judges if judge.id in known and not judge.control]
     if judges:
@@ -210,8 +212,8 @@ def rating_figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
         yield _histograms(dataset, texts, judges)
 
 
-def _texts(results: str, dataset: Dataset) -> pd.DataFrame:
-    """Return rating and score, and the bins of both, of each text that has them."""
+def _texts(results: str, dataset: Dataset, turned: Turned) -> pd.DataFrame:
+    """Return rating and score of each text that has them, and the bins of both, the best last."""
     frame = scores_of(results, dataset.id).rename(columns={"value": "scores"})
     frame = frame[frame["perturbation"] == "systems"]
     means = [
@@ -221,8 +223,18 @@ def _texts(results: str, dataset: Dataset) -> pd.DataFrame:
     ]
     rated = pd.DataFrame(means, columns=["aspect", "target", "ratings"])
     frame = frame.dropna(subset="scores").merge(rated, on=["aspect", "target"])
-    parts = frame.groupby(["judge", "judged"])
-    return frame.assign(**{f"{one}_bin": parts[one].transform(binned) for one in STYLES})
+    placed = [frame["judge"], frame["judged"]]
+    signs = {
+        "ratings": [-1 if aspect in turned.ratings else 1 for aspect in frame["aspect"]],
+        "scores": [
+            -1 if judged in turned.scores.get(judge, {}) else 1
+            for judge, judged in zip(*placed, strict=True)
+        ],
+    }
+    merits = {one: frame[one] * sign for one, sign in signs.items()}
+    return frame.assign(
+        **{f"{one}_bin": merits[one].groupby(placed).transform(binned) for one in STYLES}
+    )
 
 
 def binned(values: pd.Series) -> pd.Series:
@@ -259,7 +271,7 @@ def _scatter(
         counts=True,
     )
     titles = [report.aspect(aspect) for aspect in aspects]
-    axis = "mean rating to the right, score upwards, each from the lowest to the highest"
+    axis = "mean rating to the right, score upwards, each from the worst to the best"
     return Figure(
         f"{dataset.name}: scores by rating",
         svg(bins_spec(panels, drawn, titles, x=axis)),
@@ -284,7 +296,7 @@ def _histograms(dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]) 
         counts = [count_cell(len(mine)), count_cell(len(scores))]
         table[judge.id] = [*counts, Cell(percent(share), sort=share)]
     drawn = [judge.id for judge in judges[:MOST_DRAWN]]
-    axis = "from the lowest to the highest rating, and score"
+    axis = "from the worst to the best rating, and score"
     columns = [Column("Scores"), Column("Different scores"), Column("Share of the most frequent")]
     return Figure(
         f"{dataset.name}: distributions of ratings and scores",

@@ -25,9 +25,9 @@ WRITERS = {
 """What begins a writer's name -> what it writes."""
 COST_LEAD = (
     "The price of the replies behind this report, from the token usage that endpoints reported "
-    "when the replies were requested. A judge's row shows what it would cost if it ran alone; the "
-    "last row counts every reply once, even if several judges use it."
+    "when the replies were requested. A judge's row shows what it would cost if it ran alone."
 )
+EVERY_LEAD = " The last row counts every reply once, even if several judges use it."
 TRADEOFF_LEAD = (
     "Each panel plots the cost of 1,000 judgments against one of the headline measures. The "
     "dashed line is the best control: a judge below it is no better than that control. Where "
@@ -48,7 +48,8 @@ def section(report: Report) -> Section | None:
     if writers:
         bodies.append(Body([Line(_written_by(name), _cells(w)) for name, w in writers.items()]))
     every = rows.where(judge=ALL)
-    bodies.append(Body([Line("all, each reply once", _cells(every))], style="sums"))
+    if len(every):
+        bodies.append(Body([Line("all, each reply once", _cells(every))], style="sums"))
     columns = [Column(spoken(name)) for name in (*USAGE, PRICE, EACH)]
     columns.append(Column("Remarks", style="words"))
     table = Table("Replies, tokens and price, over all datasets.", "Judge", columns, bodies)
@@ -61,7 +62,8 @@ def section(report: Report) -> Section | None:
         first.append(Text(text, style="warning"))
     elif free(row for row in rows if row.judge != ALL):
         first.append(Text("This study cost nothing: no endpoint was asked.", style="finding"))
-    return Section("cost", "Cost", COST_LEAD, [*first, *tradeoff(report), table])
+    lead = f"{COST_LEAD}{EVERY_LEAD if len(every) else ''}"
+    return Section("cost", "Cost", lead, [*first, *tradeoff(report), table])
 
 
 def _written_by(name: str) -> str:

@@ -349,3 +349,11 @@ def test_the_contents_have_four_groups(tmp_path: Path) -> None:
     html = on_one_page(study.loaded(study.make(tmp_path)))
     groups = re.findall(r'<li class="group">(.*?)</li>', html)
     assert groups == ["Verdict", "Evidence", "Data quality", "Reproduce"]
+
+
+def test_perturbations_of_chains_and_graded_sets_count_in_the_size_of_a_study(
+    tmp_path: Path,
+) -> None:
+    spec = study.make(tmp_path)
+    spec["study"]["perturbations"] += ["chain", "graded"]  # in no table of single perturbations
+    assert "4 perturbations" in judges.measured(study.loaded(spec))

@@ -124,7 +124,7 @@ def measured(report: Report) -> str:
     asked = coverage.where(statistic="coverage").defined.frame
     cells = len(asked.drop_duplicates(["dataset", "cell", "judge"]))
     rated = sum(dataset.counts.targets for dataset in report.datasets)
-    kinds = {perturbation.name for perturbation in report.perturbations}
+    kinds = report.spec.study.perturbations
     parts = [
         plural(len(report.datasets), "dataset"),
         plural(sum(dataset.counts.items for dataset in report.datasets), "item"),

@@ -76,10 +76,10 @@ def amount(value: float) -> str:
 
 
 def dollars(price: float) -> str:
-    """Return a price with two decimals; two digits below a cent, no decimals from 1000 on."""
+    """Return a price with two decimals; below 1, two significant digits; from 1000 on, none."""
     if price >= 1000:
         return count(price)
-    return f"{price:.2g}" if 0 < price < 0.01 else f"{price:.2f}"
+    return f"{price:#.2g}" if 0 < price < 0.995 else f"{price:.2f}"
 
 
 def count(value: float) -> str:

@@ -55,6 +55,12 @@ def test_empty_columns_become_plain_values() -> None:
         (words.p_value, 1e-9, "<0.0001"),
         (words.amount, 0.012345, "0.0123"),
         (words.amount, 12345.6, "12\u202f346"),
+        (words.dollars, 0.01324, "0.013"),
+        (words.dollars, 0.0099, "0.0099"),
+        (words.dollars, 0.5, "0.50"),
+        (words.dollars, 0.996, "1.00"),
+        (words.dollars, 12.345, "12.35"),
+        (words.dollars, 0.0, "0.00"),
         (words.count, 1234567, "1\u202f234\u202f567"),
     ],
 )

@@ -147,7 +147,7 @@ def settings_section(report: CardReport, judge: Judge) -> Section:
     if signature := next((row.signature for row in rows if row.signature), ""):
         about = (
             "The signature of one of its numbers; those of its other numbers differ in the parts "
-            "stat and level:"
+            f"{study.DIFFER}, on other datasets also in prompt, data and originals:"
         )
         blocks += [Text(about), Text(f"`{signature}`")]
     return Section("settings", "How it judges", SETTINGS_LEAD, blocks)

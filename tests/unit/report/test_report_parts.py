@@ -1,14 +1,18 @@
 """What the report is made of: rows, numbers and sentences."""
 
+import re
+from inspect import getsource
 from typing import Any
 
 import pytest
 
 import report_study as study
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.report import words
 from judgescope.report.cells import estimate, figures, short
 from judgescope.report.page import inline
 from judgescope.report.rows import Row
+from judgescope.report.sections.study import SIGNED
 
 
 def test_rows_are_found_by_place_and_column() -> None:
@@ -129,3 +133,8 @@ def test_an_interval_without_width_has_a_sign_and_a_title() -> None:
     wide = estimate(Row(**told | {"ci_low": 0.5}))
     assert flat.interval == "[1.000, 1.000]°" and wide.interval == "[0.500, 1.000]"
     assert "no width" in flat.title and "no width" not in wide.title
+
+
+def test_every_part_of_a_signature_is_explained_in_its_order() -> None:
+    parts = re.findall(r'^ +"(\w+)":', getsource(EvaluationData.signature), re.MULTILINE)
+    assert [name for name, _ in SIGNED] == parts

@@ -40,6 +40,7 @@ from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import trust
 from judgescope.report.sections.cost import ALL, free, price_per_1000
+from judgescope.report.sections.study import DIFFER
 from judgescope.report.tables import agreed_with, judge_bodies, leaders, section_of
 from judgescope.report.words import DASH, LEVELS, THOUSAND, dollars, label, listed, plural, spoken
 from judgescope.statistics.verdict import Outcome
@@ -162,8 +163,8 @@ def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
         numbers = filter(None, (measure.row(judge) for measure in planned))
         signatures += [(row.judge, row.signature) for row in numbers][:1]
     note = (
-        "The signature of each judge's first number; those of its other numbers differ in the "
-        "parts stat and level."
+        "The signature of each judge's first number; those of its other numbers on this dataset "
+        f"differ in the parts {DIFFER}."
     )
     yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
 

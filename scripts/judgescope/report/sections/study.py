@@ -18,15 +18,23 @@ PROBLEMS_SHOWN = 12
 SIGNED = (
     ("judge", "the judge's id"),
     ("card", "hash of the judge's card and of its model's"),
+    ("prompt", "hash of its prompts for the dataset, if it has any"),
     ("draws", "replies asked for each target"),
+    ("share", "the share of the items that it was given, if not all"),
+    ("temperature", "the temperature of its replies, if it is set"),
     ("parser", "how a reply becomes a number"),
     ("data", "the dataset and the first digits of its files' checksum"),
+    ("originals", "hash of the card of the dataset whose references were rewritten, if any"),
     ("stat", "the statistic"),
     ("level", "how texts are grouped for it"),
     ("ties", "how equal scores are treated, if the statistic depends on it"),
+    ("weights", "the weights of the aspects and their hash, if the statistic uses them"),
+    ("missing", "how missing scores are treated, if they are not left out"),
     ("seed", "the study's seed, from which every random number comes"),
     ("v", "the version of judgescope"),
 )
+DIFFER = "stat, level, ties and weights"
+"""The parts in which signatures of a judge's numbers on one dataset differ."""
 PREFIX = "count_"
 NAMED = 4
 """Judges or statistics named for each reason of an undefined number."""

@@ -9,18 +9,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from judgescope.methods.claims.agreement import DECIDES
+from judgescope.methods.claims.agreement import DECIDES, LABEL_STATISTIC
 from judgescope.methods.claims.base import AGREEMENT, LABELS
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row
-from judgescope.report.tables import AVERAGE, between
+from judgescope.report.tables import AVERAGE, PEOPLE, between
 from judgescope.report.words import LEVELS, label
 from judgescope.statistics.resampling import NO_WIDTH
 
 POOLED = "pooled"
 COMPARED_BY = {"within_source": ("spearman", "by_source")}
 """Level of agreement -> statistic and level by which judges are tested against each other."""
-LABEL_STATISTIC = "balanced_accuracy"
 COMPARED = "accuracy_comparison_half"
 SCORES = ("D_avg_exact", "D_min_exact")
 WORDED = {
@@ -41,7 +40,7 @@ WORDED = {
 MARKED, WORDS = "span_f1", "tokens"
 SETS = ("systems", "original")
 """Sets of texts on which people mark errors, the usual one first."""
-PERSON = Judge("human", "human", "one rater, against the others")
+PERSON = Judge(PEOPLE, PEOPLE, "one rater, against the others")
 """The judge of rows about people."""
 LEAST_IS_BEST = {"confusion_index", "hint_adoption_rate", "error_correlation_mean"}
 SIGNIFICANT = 0.05

@@ -21,7 +21,7 @@ from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.trust import answer, evidence
 from judgescope.report.specs import JudgeCardSpec
-from judgescope.report.tables import AVERAGE, by_dataset
+from judgescope.report.tables import AVERAGE, by_dataset, rater
 from judgescope.report.words import count, dollars, label, plural, spoken
 from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
@@ -198,9 +198,9 @@ def _settings_table(caption: str, settings: list[Setting]) -> Table:
 
 def place_in_words(row: Row, judge: Judge) -> str:
     """Return what a number is about, leaving out dataset, aspect and statistic."""
-    other = f"against {row.judge_b}" if row.judge_b else ""
+    other = f"against {rater(row.judge_b)}" if row.judge_b else ""
     if row.judge != judge.id:
-        other = f"of {row.judge}, against this one"
+        other = f"of {rater(row.judge)}, against this one"
     parts = (
         *(spoken(row.level), row.cell, row.criterion, other),
         f"beside {row.aspect_b}" if row.aspect_b else "",

@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from types import MappingProxyType
-from typing import Unpack
+from typing import Final, Unpack
 
+from judgescope.methods import base, measures
 from judgescope.report import elements
 from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, figures, heat
 from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
@@ -27,9 +28,9 @@ from judgescope.report.words import label
 from judgescope.statistics.registry import statistic
 
 PLANNED = "agreement with the quality planned by the authors, not with people"
-AVERAGE = "average"
+AVERAGE: Final = measures.AVERAGE
 """The aspect of means over aspects."""
-PEOPLE = "human"
+PEOPLE: Final = base.HUMAN
 """The judge's name in rows about people's agreement with each other."""
 
 
@@ -115,6 +116,11 @@ class TableSpec:
         return [show(row) for row in found], any(found)
 
 
+def rater(judge: str) -> str:
+    """Return the name of a row's judge on a page: "people" for their agreement with each other."""
+    return "people" if judge == PEOPLE else judge
+
+
 def rank_cell(row: Row | None) -> Cell:
     """Return a rank with the letters of the judges that a test does not separate."""
     return estimate(row, mark=f" {row.group}".rstrip() if row else "")
@@ -130,7 +136,7 @@ def judge_bodies(
         shown = cells(judge)
         if shown is not None:
             badge = "control" if judge.control else ""
-            line = Line(judge.id, shown, about=judge.about, badge=badge, href=judge.card)
+            line = Line(rater(judge.id), shown, about=judge.about, badge=badge, href=judge.card)
             (controls if judge.control else real).append(line)
     bodies = [Body(real, title)] if real else []
     return bodies + ([Body(controls, "" if real else title, "controls")] if controls else [])

@@ -75,7 +75,7 @@ def test_people_stand_beside_judges_and_each_system_has_its_strength(tmp_path: P
     lines = {
         line.head: [cell.text for cell in line.cells] for b in choices.bodies for line in b.lines
     }
-    assert lines["human"] == ["–", "80\u202f%", "–"]
+    assert lines["people"] == ["–", "80\u202f%", "–"]
     assert lines["alpha"] == ["–", "60\u202f%", "25\u202f%"]
     assert [column.text for column in strengths.columns] == ["people", "alpha"]
     rows = {

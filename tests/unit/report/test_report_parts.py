@@ -10,9 +10,13 @@ import report_study as study
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.report import words
 from judgescope.report.cells import estimate, figures, short
+from judgescope.report.headline import PERSON
+from judgescope.report.judge_card import place_in_words
 from judgescope.report.page import inline
+from judgescope.report.report import Judge
 from judgescope.report.rows import Row
 from judgescope.report.sections.study import SIGNED
+from judgescope.report.tables import judge_bodies
 
 
 def test_rows_are_found_by_place_and_column() -> None:
@@ -138,3 +142,10 @@ def test_an_interval_without_width_has_a_sign_and_a_title() -> None:
 def test_every_part_of_a_signature_is_explained_in_its_order() -> None:
     parts = re.findall(r'^ +"(\w+)":', getsource(EvaluationData.signature), re.MULTILINE)
     assert [name for name, _ in SIGNED] == parts
+
+
+def test_people_are_never_a_judge_named_human() -> None:
+    [body] = judge_bodies([PERSON], lambda _: [])
+    assert [(line.head, line.about) for line in body.lines] == [("people", PERSON.about)]
+    row = Row(judge="alpha", statistic="pearson", judge_b=PERSON.id)
+    assert place_in_words(row, Judge("alpha", "lexical", "")) == "against people"

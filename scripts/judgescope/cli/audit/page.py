@@ -11,6 +11,7 @@ from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.guess import PAIRED, ROLES
 from judgescope.cli.terminal import plain
+from judgescope.methods.base import HUMAN
 from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS, THESE_SYSTEMS
 from judgescope.methods.measures import WITHIN_SOURCE
@@ -62,7 +63,7 @@ class Findings:
     @property
     def people(self) -> list[Row]:
         """Return the agreement of one rater with the others, by aspect; empty for one rater."""
-        rows = self.report.rows("verdicts").where(judge="human", form=AGREEMENT)
+        rows = self.report.rows("verdicts").where(judge=HUMAN, form=AGREEMENT)
         return [row for row in rows if row.statistic in DECIDES.values()]
 
     @property

@@ -332,7 +332,7 @@ def system_pairs(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]
                 cells = [estimate(of_judge.get(rater)) for rater in raters]
                 lines.append(Line(pair.replace("+", ", "), cells))
             caption = f"{name}; {tables.statistic_caption(test)}."
-            columns = [Column("people" if rater == tables.PEOPLE else rater) for rater in raters]
+            columns = [Column(tables.rater(rater)) for rater in raters]
             parts = (caption, f"Systems, {label(test)}", columns, [Body(lines)])
             table = Table(*parts, source="tables/system_pairs.csv")
             if len(lines) > MOST_PAIRS:
@@ -423,7 +423,7 @@ def _strengths(
     ]
     ordered = rows.where(statistic=RIGHT, level="by_system")
     order = [estimate(ordered.where(judge=judge).first) for judge in judges]
-    columns = [Column("people" if judge == tables.PEOPLE else judge) for judge in judges]
+    columns = [Column(tables.rater(judge)) for judge in judges]
     table = Table(
         f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: share of pairs "
         "of systems in people's order.",

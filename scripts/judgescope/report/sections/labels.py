@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 
+from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.report import tables
 from judgescope.report.elements import Block, Column, Fold, Table, Text
 from judgescope.report.headline import PERSON
@@ -18,7 +19,7 @@ LEAD = (
 SHARES = ("tnr", "tpr", "precision", "npv")
 WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
 LEVEL = "pooled"
-COMPARED, RANK = "balanced_accuracy", "rank_label_accuracy"
+COMPARED, RANK = LABEL_STATISTIC, "rank_label_accuracy"
 
 
 def _with_left_out(report: Report, blocks: list[Block]) -> list[Block]:

@@ -10,7 +10,7 @@ from judgescope.report import elements, words
 from judgescope.report.cells import Cell, count_cell, words_cell
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
-from judgescope.report.tables import PEOPLE, chart, judge_bodies, section_of
+from judgescope.report.tables import chart, judge_bodies, rater, section_of
 
 COUNTS = ("items", "targets", "originals", "ratings", "raters")
 RATINGS = {"planned": "the authors' plan", "human": "people"}
@@ -159,7 +159,7 @@ def unmeasured(report: Report) -> elements.Section | None:
         missing = Rows(rows.frame[rows.frame["value"].isna()])
         lines = []
         for reason, part in sorted(missing.by("note").items(), key=lambda each: -len(each[1])):
-            judges = ["people" if judge == PEOPLE else judge for judge in part.names("judge")]
+            judges = map(rater, part.names("judge"))
             named = map(_few, (part.names("statistic"), judges, part.names("dataset")))
             cells = [count_cell(len(part)), count_cell(len(rows)), *map(words_cell, named)]
             lines.append(elements.Line(words.spoken(str(reason)) or "no reason was given", cells))

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from judgescope.methods.claims import base
 from judgescope.methods.claims.agreement import DECIDES
+from judgescope.methods.claims.agreement import FOUND as ENOUGH
 from judgescope.methods.claims.base import AGREEMENT, BAR, PERTURBATION, SEQUENCE, VERDICT
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
-from judgescope.report.words import LEVELS, label, written
+from judgescope.report.words import LEVELS, label, percent, written
 from judgescope.statistics.verdict import Outcome
 
 FIRST = "first"
@@ -31,7 +32,7 @@ class Kind(NamedTuple):
     question: str = ""
 
 
-LABELLED = "finding the texts that people label “%s” on {}"
+LABELLED = f"finding at least {percent(ENOUGH)}% of the texts that people label “%s” on {{}}"
 KINDS = {
     base.AGREEMENT: Kind("agreeing with people on {}"),
     base.LABELS: Kind("giving people's label on {}", "balanced_accuracy"),
@@ -153,9 +154,9 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
     name, verdict = kind.split()[1], by_name[VERDICT]
     if (bar := by_name.get(BAR)) is None:
         return label(name)
-    level = f", {LEVELS[verdict.level][0]}," if verdict.level in LEVELS else ""
+    level = f" ({LEVELS[verdict.level][0]})" if verdict.level in LEVELS else ""
     subject = " on {}" if verdict.judged else ""
-    return f"{label(name)}{level} {bar.note} {written(name, bar.value or 0.0)}{subject}"
+    return f"{label(name)} of {bar.note} {written(name, bar.value or 0.0)}{level}{subject}"
 
 
 def _subject(report: Report, kind: str, row: Row) -> str:

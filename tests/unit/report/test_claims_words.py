@@ -55,7 +55,7 @@ def test_perturbation(
 @pytest.mark.parametrize(
     ("outcome", "reasons", "words"),
     [
-        ("withstands", (), ["Passes", "hints"]),
+        ("withstands", (), ["Succeeds at withstanding", "hints"]),
         ("swayed", (), ["Fails at", "hints"]),
         ("no_claim", ("asked_once",), ["No claim", "only once"]),
     ],
@@ -63,6 +63,19 @@ def test_perturbation(
 def test_hints(tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]) -> None:
     told = said(tmp_path, rows("hint_effect", outcome, *reasons, form="hints"))
     assert all(word in told for word in words), told
+
+
+def test_finding_the_texts_of_a_label_names_the_share_that_is_enough(tmp_path: Path) -> None:
+    found = rows("tnr", "withstands", form="caught", aspect="fluency", level="pooled")
+    perturbed = {"verdicts": found, "discernment": list(study.discernment())}
+    spec = study.make(tmp_path, perturbed)
+    spec["datasets"]["chat"]["labels"] = {"fluency": ["fail", "pass"]}
+    report = study.loaded(spec)
+    [claim] = claims(report, next(one for one in report.judges if one.id == "alpha"))
+    [(title, text)] = verdicts(report, [claim])
+    assert f"{title} {text}".startswith(
+        "Succeeds at finding at least 90\u202f% of the texts that people label “fail” on Fluency ("
+    )
 
 
 def bar(outcome: str, *reasons: str, more: Row | None = None) -> list[Row]:
@@ -73,7 +86,8 @@ def bar(outcome: str, *reasons: str, more: Row | None = None) -> list[Row]:
 
 def test_a_bar_that_is_met_is_all_that_may_be_trusted(tmp_path: Path) -> None:
     told = said(tmp_path, bar("meets"))
-    assert told.startswith("May be trusted") and "at least 0.3" in told and "Fluency" in told
+    assert told.startswith("May be trusted") and "bar: Spearman ρ of at least 0.300 (" in told
+    assert "mean over sources) on Fluency" in told
     assert "0.400 [0.300, 0.500]" in told
     told = said(tmp_path / "two", bar("misses"))
     assert "trusted" not in told and told.startswith("Misses")
@@ -85,4 +99,4 @@ def test_a_bar_that_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path)
     assert "Cannot tell" in told and "41 more sources like these would decide it" in told
     far = {"value": None, "method": "sources like these, if", "note": "more than 10,000"}
     told = said(tmp_path / "far", bar("cannot_tell", "lost", more=far))
-    assert "more than 10\u202f000" in told and "lost" in told
+    assert "needs more than 10\u202f000 more sources" in told and "lost" in told

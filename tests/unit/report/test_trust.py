@@ -100,7 +100,7 @@ def test_a_verdict_is_worded_by_its_outcome_and_reasons(
 def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
     more: Row = {"form": "bar spearman", "level": "by_source"}
     met = report(tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more))
-    assert said(met).startswith("May be trusted: ") and "Fluency" in said(met)
+    assert said(met).startswith("May be trusted, because ") and "Fluency" in said(met)
     missed = report(tmp_path / "missed", verdicts=claimed("misses", statistic="spearman", **more))
     assert said(missed).startswith("Misses the required bar")
     assert "trusted" not in said(missed)

@@ -44,7 +44,7 @@ TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.MEETS,): "May be trusted for",
     (Outcome.AS_RATER,): "As good as one more rater at",
     (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
-    (Outcome.WITHSTANDS,): "Passes the test of",
+    (Outcome.WITHSTANDS,): "Succeeds at",
     (Outcome.NOT_SHOWN,): "Not shown to be better than a rule that ignores quality at",
     (Outcome.CANNOT_TELL,): "Cannot tell for",
     (Outcome.MISSES, Outcome.SWAYED): "Fails at",
@@ -52,9 +52,9 @@ TITLES: dict[tuple[Outcome, ...], str] = {
 }
 """Outcomes -> how a sentence about them begins, in the order of the sentences."""
 BARS = {
-    Outcome.MEETS: "May be trusted: it meets the required bar of",
-    Outcome.CANNOT_TELL: "Cannot tell whether it meets the required bar of",
-    Outcome.MISSES: "Misses the required bar of",
+    Outcome.MEETS: "May be trusted, because it meets the required bar:",
+    Outcome.CANNOT_TELL: "Cannot tell whether it meets the required bar:",
+    Outcome.MISSES: "Misses the required bar:",
 }
 """How a sentence about bars begins."""
 FEWEST_FOR_NUMBER = 10
@@ -344,7 +344,7 @@ def more_needed(row: Row) -> str:
     """Return how much more data would decide whether a bar is met."""
     units, _, how = row.method.partition(", ")
     if row.value is None:
-        return f"more than {words.count(MOST)} more {units} needed"
+        return f"needs more than {words.count(MOST)} more {units}"
     return f"{words.count(round(row.value))} more {units} would decide it, {how}"
 
 

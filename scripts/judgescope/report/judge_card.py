@@ -17,7 +17,7 @@ from judgescope.report.page import SCRIPTS, STYLE, delete_stale, filled
 from judgescope.report.report import CardReport, Dataset, Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import agreement, study
-from judgescope.report.sections.cost import free, price_per_1000
+from judgescope.report.sections.cost import free, price_in_words, price_per_1000
 from judgescope.report.sections.discernment import style_blocks
 from judgescope.report.sections.trust import answer, evidence
 from judgescope.report.specs import JudgeCardSpec
@@ -104,14 +104,11 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
         temperature = report.spec.judges[judge.id].temperature
         kind = f"{judge.about}{f', temperature {temperature:g}' if temperature else ''}."
     rows, tally = report.rows("cost").where(judge=judge.id), study.tally_of(report, judge)
-    replies, price = round(rows.total("replies")), price_per_1000(rows)
-    if free(rows):
-        cost = "It costs nothing: it sends no requests."
-    elif price is None:
-        cost = f"Not known: its model's card has no price. {plural(replies, 'reply', 'replies')}."
-    else:
-        each = f"US$ {dollars(price)} per {words.THOUSAND} judgments"
-        cost = f"{each}; {dollars(rows.total('usd'))} for all {count(replies)} replies."
+    replies, cost = round(rows.total("replies")), price_in_words(rows)
+    if not free(rows):
+        known = price_per_1000(rows) is not None
+        total = f"; {dollars(rows.total('usd'))} for" if known else ","
+        cost += f"{total} {plural(replies, 'reply', 'replies')}"
     covered, ok = "No judgment was asked of it.", tally.counts["ok"]
     if tally.asked:
         failed = words.listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
@@ -120,7 +117,7 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     return [
         ("What it is", kind),
         *([] if judge.control else [("In short", answer(report, judge, claims(report, judge)))]),
-        ("What it costs", cost),
+        ("What it costs", f"{cost[0].upper()}{cost[1:]}."),
         ("What came back", covered),
     ]
 

@@ -7,11 +7,11 @@ import pytest
 
 import report_study as study
 from judgescope.methods.cost import FREE
-from judgescope.report.elements import Figure, Fold, Table, Text
+from judgescope.report.elements import Figure, Fold, Overview, Table, Text
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
 from judgescope.report.rows import Row as TableRow
-from judgescope.report.sections import agreement, cost
+from judgescope.report.sections import agreement, cost, judges
 from judgescope.report.sections.study import unmeasured
 from judgescope.report.tables import leaders
 
@@ -53,6 +53,23 @@ def test_a_judge_for_which_nothing_is_bought_is_free_as_on_the_first_screen(tmp_
     prices = {line.head: line.cells[-3].text for body in table.bodies for line in body.lines}
     assert prices == {"alpha": "free", "beta": "0.00"}  # no sum over replies that nobody counted
     assert "every reply once" not in section.lead
+
+
+def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
+    told = report(tmp_path, {"alpha": 0.0, "gamma": 0.0132})
+    rows = told.rows("cost")
+    assert cost.price_in_words(rows.where(judge="gamma")) == "US$ 0.013 per 1\u202f000 judgments"
+    unknown = [study.row("chat", "beta", "usd", None, n=100)]
+    assert cost.price_in_words(study.typed_rows(unknown)) == "price not known"
+    [mark] = [
+        one.marks[-1]
+        for block in judges.section(told).blocks
+        if isinstance(block, Overview)
+        for _, group in block.groups
+        for one in group
+        if one.judge == "gamma"
+    ]
+    assert (mark.text, mark.meaning) == ("0.013", "US$ 0.013 per 1\u202f000 judgments")
 
 
 @pytest.mark.heavy

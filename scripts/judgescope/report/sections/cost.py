@@ -83,6 +83,14 @@ def price_per_1000(rows: Rows) -> float | None:
     return float((each["value"] * each["n"]).sum()) / judgments
 
 
+def price_in_words(rows: Rows) -> str:
+    """Return what 1,000 judgments cost, that they are free, or that it is not known."""
+    if free(rows):
+        return "free: no request is sent"
+    price = price_per_1000(rows)
+    return "price not known" if price is None else f"US$ {dollars(price)} per {THOUSAND} judgments"
+
+
 def free(rows: Iterable[Row]) -> bool:
     """Return whether all of this is free: no endpoint is asked."""
     return all(FREE in row.note for row in rows if row.statistic == PRICE)

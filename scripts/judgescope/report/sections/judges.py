@@ -9,6 +9,7 @@ from judgescope.report.cells import (
     NO_WIDTH_TOLD,
     UNDEFINED,
     Cell,
+    dollars_cell,
     estimate,
     figures,
     of_few,
@@ -39,10 +40,10 @@ from judgescope.report.panels import Forest, forest_spec
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import trust
-from judgescope.report.sections.cost import ALL, free, price_per_1000
+from judgescope.report.sections.cost import ALL, free, price_in_words, price_per_1000
 from judgescope.report.sections.study import DIFFER
 from judgescope.report.tables import agreed_with, judge_bodies, leaders, section_of
-from judgescope.report.words import DASH, LEVELS, THOUSAND, dollars, label, listed, plural, spoken
+from judgescope.report.words import DASH, LEVELS, THOUSAND, label, listed, plural, spoken
 from judgescope.statistics.verdict import Outcome
 
 LEAD = (
@@ -250,13 +251,8 @@ def _mark(
 def _price(rows: Rows) -> Mark:
     if not len(rows):
         return Mark()
-    text, meaning = "free", "free: it asks no endpoint"
-    if not free(rows):
-        price = price_per_1000(rows)
-        text, meaning = DASH, "its price is not known"
-        if price is not None:
-            text, meaning = dollars(price), "US dollars"
-    return Mark(text, meaning=meaning, href=page_of("cost"))
+    text = "free" if free(rows) else dollars_cell(price_per_1000(rows)).text
+    return Mark(text, meaning=price_in_words(rows), href=page_of("cost"))
 
 
 def _bars(report: Report) -> Iterator[str]:

@@ -13,7 +13,7 @@ from judgescope.report.claims import FIRST, FOUND, GOOD, KINDS, Claim
 from judgescope.report.elements import Body, Column, Line, Table
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
-from judgescope.report.sections.cost import free, price_per_1000
+from judgescope.report.sections.cost import free, price_in_words
 from judgescope.report.sections.study import tally_of
 from judgescope.statistics import raters
 from judgescope.statistics.result import CONTINUOUS
@@ -208,9 +208,7 @@ def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
             parts.append(f"Of its {of_all} {words.count(lost)} have no score.")
     rows = report.rows("cost").where(judge=judge.id)
     if len(rows) and not free(rows):
-        price = price_per_1000(rows)
-        known = "" if price is None else f"{words.THOUSAND} judgments: ${words.dollars(price)}."
-        parts.append(known or "Its price is not known.")
+        parts.append(f"Cost: {price_in_words(rows)}.")
     return " ".join(filter(None, parts))
 
 

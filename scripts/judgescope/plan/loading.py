@@ -8,6 +8,8 @@ from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import slug
 from judgescope.engines import ASKED, PROMPTED
+from judgescope.methods.differences import OVERALL
+from judgescope.methods.measures import AVERAGE
 from judgescope.methods.registry import METHODS
 from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
 from judgescope.plan.checks.prompts import check_perturbation, check_writer, rehearse
@@ -56,6 +58,10 @@ def _read_plan(
 ) -> Plan:
     """Read the cards that a study names, and check them against each other."""
     datasets = _datasets(reader, study, source)
+    if len(study.datasets) > 1 and OVERALL in study.datasets:
+        what = "this dataset id is reserved for means over datasets"
+        todo = "give the dataset another id"
+        raise UserError(what, where=f"{source}, key datasets", got=OVERALL, todo=todo)
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(reader, study, source)
     where = f"{source}, key perturbations"
@@ -208,6 +214,14 @@ def _completed(judge: cards.Judge, model: cards.Model, share: float) -> cards.Ju
 
 
 def _aspects(reader: Cards, datasets: Mapping[str, cards.Dataset]) -> dict[str, cards.Aspect]:
+    for dataset in datasets.values():
+        if AVERAGE in dataset.aspects:
+            raise UserError(
+                "this aspect id is reserved for means over aspects",
+                where=f"datasets/{dataset.dataset}.yaml, key aspects",
+                got=AVERAGE,
+                todo="give the aspect another id",
+            )
     aspects = {
         aspect: reader.read("aspect", aspect, where=f"datasets/{dataset.dataset}.yaml, key aspects")
         for dataset in datasets.values()

@@ -151,6 +151,12 @@ WRONG: dict[str, tuple[list[str], str, str | None]] = {
         "score-only",
     ),
     "define": (["--define", "fluency"], "a definition must name its aspect", None),
+    "defined": (["--define", "pace=How fast."], "no column rates this aspect", None),
+    "average": (
+        ["--rating", "average=fluency_rater1", "--define", "average=How good it is."],
+        "this aspect id is reserved for means over aspects",
+        None,
+    ),
 }
 
 

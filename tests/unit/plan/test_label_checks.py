@@ -226,3 +226,18 @@ def test_methods_that_compare_values_leave_labels_without_an_order_out_and_say_s
     assert "labels" in aspects
     with_it = {"agreement", "comparison", "labels", "verdicts", "cost", "coverage"}
     assert {table for table, names in aspects.items() if names} == with_it
+
+
+@pytest.mark.heavy
+def test_ids_of_means_are_no_aspect_and_no_one_of_several_datasets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys = {"study": "s", "judges": ["rules"], "methods": ["agreement"]}
+    study = Study(tmp_path, keys, datasets=["demo-dialogue", "overall"])
+    study.change("datasets", "demo-dialogue", dataset="overall")
+    with pytest.raises(UserError, match="reserved for means over datasets"):
+        study.plan()
+    study.change("datasets", "demo-dialogue", aspects={"average": {"min": 1, "max": 5}})
+    with pytest.raises(UserError, match="reserved for means over aspects"):
+        study.plan(datasets=["demo-dialogue"])

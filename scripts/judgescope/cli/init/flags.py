@@ -97,7 +97,7 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
         table=table,
         columns=columns,
         scales=table.scales(columns, named_scales(args.scale, columns)),
-        definitions=dict(_definition(text, table.aspects) for text in args.define),
+        definitions=dict(_definition(text, table.aspects, columns) for text in args.define),
         endpoint=endpoint_of(args),
         judges=tuple(args.judge),
         replies=_replies(args, columns),
@@ -285,7 +285,7 @@ def scale_text(limits: Mapping[str, Any]) -> str:
     return ":".join(f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits)
 
 
-def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
+def _definition(text: str, aspects: Collection[str], columns: Guess) -> tuple[str, str]:
     name, equals, rest = text.partition("=")
     if not equals:
         raise UserError(
@@ -301,6 +301,8 @@ def _definition(text: str, aspects: Collection[str]) -> tuple[str, str]:
             got=name,
             todo="omit this --define, or give your aspect another name",
         )
+    if slug(name) not in columns.ratings:
+        raise UserError(UNRATED, where="--define", got=name, allowed=columns.ratings)
     return slug(name), define(name, rest)
 
 

@@ -32,18 +32,20 @@ class Results:
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The names of the datasets, sorted."""
-        return tuple(path.stem for path in sorted(self._folder.glob("items/*.parquet")))
+        """The names of the study's datasets, sorted; folders may keep those of earlier states."""
+        return tuple(sorted(set(self.coverage["dataset"])))
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         """Return a result table; AttributeError that names the others if there is none."""
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self.tables:
-            known = "that this study did not compute" if name in METHODS else "by this name"
+            what = "no result table has the name"
+            if name in METHODS:
+                what = "this study did not compute the table"
             raise AttributeError(
-                f"{str(self._folder)!r} has no table {known}: {name!r}; "
-                f"tables: {', '.join(self.tables)}; also: scores, ratings, judgments()"
+                f"{what} {name!r}; tables in {self._folder}: {', '.join(self.tables)}; "
+                "also: scores, ratings, judgments()"
             )
         if name not in self._frames:
             table = read_table("results", self._paths.table(name))

@@ -11,6 +11,7 @@ import judgescope as js
 from judgescope.api.results import Results
 from judgescope.core.errors import UserError
 from judgescope.methods.registry import METHODS
+from judgescope.schema.tables import table_of, write_table
 from running import HOME
 
 
@@ -89,9 +90,11 @@ def test_discernment_of_the_scores_is_that_of_the_table(results: Results) -> Non
 @pytest.mark.slow
 def test_a_table_that_is_not_there_is_an_error_that_names_the_others(results: Results) -> None:
     assert "confusion" in METHODS
-    with pytest.raises(AttributeError, match="did not compute: 'confusion'; tables: agreement, "):
+    with pytest.raises(
+        AttributeError, match=r"did not compute the table 'confusion'; tables in .*: agre"
+    ):
         _ = results.confusion
-    with pytest.raises(AttributeError, match="no table by this name: 'agrement'"):
+    with pytest.raises(AttributeError, match="no result table has the name 'agrement'"):
         _ = results.agrement
     assert {"agreement", "scores", "judgments"} <= {*dir(results)} and not hasattr(results, "_x")
     text = repr(results)
@@ -106,6 +109,15 @@ def test_judgments_of_a_judge_by_two_models_are_refused(demo: Path, tmp_path: Pa
     subprocess.run(["cp", "-r", judged / "control", judged / "old-model"], check=True)
     with pytest.raises(UserError, match="one file of judgments is expected, not 2"):
         js.load(tmp_path).judgments()
+
+
+def test_datasets_are_those_of_the_tables_and_no_removed_ones(tmp_path: Path) -> None:
+    rows = [{"dataset": "news", "judge": "j", "statistic": "coverage", "value": 1.0, "n": 1}]
+    write_table("results", table_of("results", rows), tmp_path / "tables" / "coverage.parquet")
+    for name in ("news", "removed"):
+        (tmp_path / "items").mkdir(exist_ok=True)
+        (tmp_path / "items" / f"{name}.parquet").touch()
+    assert js.load(tmp_path).datasets == ("news",)
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:

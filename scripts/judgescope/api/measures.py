@@ -253,6 +253,9 @@ def alt_test(
     (1.0, 18, 3)
     """
     _check_indexes(judge, ratings, source)
+    _check_choice("closeness", closeness, get_args(Closeness))
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"epsilon must be at least 0 and below 1, not {epsilon:g}")
     x, table = _column(judge, "judge"), _table(ratings, "ratings").T
     sources = _codes(source, x.size, "source")
     _check_lengths(judge=x.size, ratings=table.shape[1], source=sources.size)

@@ -198,6 +198,8 @@ GAPS = np.array([None, *SOURCE[1:]], dtype=object)
         (lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permute="all"), "permute must be one of"),
         (lambda: js.soft_pairwise(JUDGE, HUMAN, source=SOURCE, system=GAPS), "system has missing"),
         (lambda: js.alt_test(JUDGE, HUMAN, source=SHORT), "lengths differ"),
+        (lambda: js.alt_test(JUDGE, HUMAN, closeness="x"), "closeness"),
+        (lambda: js.alt_test(JUDGE, HUMAN, epsilon=-1), "at least 0 and below 1"),
         (lambda: js.discernment(HUMAN, HUMAN[:, :2]), "original has 48 rows"),
         (lambda: js.discernment(JUDGE, JUDGE, weights={"x": 1.0}), "for the aspects"),
         (lambda: js.discernment(JUDGE, JUDGE, weights={"0": 0.5}), "sum to 1"),

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
-from judgescope.cli.terminal import aligned, plain
+from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
@@ -203,8 +203,8 @@ def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
 
 def _with_interval(row: Row) -> str:
     flat = FLAT if NO_WIDTH in row.note else ""
-    interval = "" if row.ci_low is None else f" [{row.ci_low:.2f}, {row.ci_high:.2f}]{flat}"
-    return f"{row.value:.2f}{interval}"
+    interval = "" if row.ci_low is None else f" [{row.ci_low:z.2f}, {row.ci_high:z.2f}]{flat}"
+    return f"{row.value:z.2f}{interval}"
 
 
 def _read(out: Path, coverage: Rows) -> list[str]:
@@ -339,12 +339,12 @@ def conclusions(out: Path) -> str:
     gaps, detectable = (
         {
             (row.dataset, row.aspect, row.judge, row.judge_b): row
-            for row in rows.where(statistic=f"{kind}{name}", level=level).defined
+            for row in rows.where(statistic=f"{kind}{name}", level=level)
             if row.judge_b and asked & {row.judge, row.judge_b}
         }
         for kind in (prefix, "detectable_")
     )
-    if not gaps:
+    if all(gap.value is None for gap in gaps.values()):
         reason = "no judge of the study sends requests"
         if asked:
             reason = "no difference is defined for so few items, try a larger --share"
@@ -354,25 +354,32 @@ def conclusions(out: Path) -> str:
     lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
     for place in sorted({key[:2] for key in gaps}):
         lines.append(f"  {', '.join(place)}")
-        lines += [_gap(gap, detectable.get(key)) for key, gap in gaps.items() if key[:2] == place]
+        table = [_gap(gap, detectable.get(key)) for key, gap in gaps.items() if key[:2] == place]
+        lines += [f"    {line}" for line in aligned(table, titled=False)]
     return "\n".join([*lines, "", *_droppable(gaps.values(), asked)])
 
 
-def _gap(gap: Row, detectable: Row | None) -> str:
-    """Return two judges, their difference, its interval, and the items needed to detect it.
+def _gap(gap: Row, detectable: Row | None) -> list[str]:
+    """Return two judges; and their difference, its interval, and the items needed to detect it.
 
     That is with power .8 at level .05, as `detectable` is computed.
     """
-    interval = FEW if gap.ci_low is None else f"[{gap.ci_low:+.2f}, {gap.ci_high:+.2f}]"
+    judges = f"{gap.judge} - {gap.judge_b}"
+    if gap.value is None:
+        return [judges, undefined(gap.note)]
+    interval = FEW if gap.ci_low is None else f"[{gap.ci_low:+z.2f}, {gap.ci_high:+z.2f}]"
     needed = ""
     if detectable and detectable.value is not None and gap.value:
         items = sources_needed(detectable.n, detectable.value, abs(gap.value))
         needed = f", {items:,} items are needed to detect it"
-    return f"    {gap.judge} - {gap.judge_b:<24}{f'{gap.value:+.2f}':>7} {interval}{needed}"
+    return [judges, f"{gap.value:+z.2f} {interval}{needed}"]
 
 
 def _droppable(gaps: Iterable[Row], asked: set[str]) -> Iterator[str]:
-    """Yield the rule for dropping judges, and the judges that may be dropped."""
+    """Yield the rule for dropping judges, and the judges that may be dropped.
+
+    An undefined difference shows nothing: it counts as not beaten.
+    """
     beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for gap in gaps:
         beaten[gap.judge, gap.judge_b].append(gap.ci_high is not None and gap.ci_high < 0)
@@ -486,4 +493,4 @@ def _with_mark(row: Row | None, dropped: Row) -> str:
         return UNDEFINED
     if row is dropped:
         return _with_interval(row)
-    return f"{row.value:.2f}{OUTSIDE if _is_outside(row, dropped) else ''}"
+    return f"{row.value:z.2f}{OUTSIDE if _is_outside(row, dropped) else ''}"

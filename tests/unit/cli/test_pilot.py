@@ -60,6 +60,16 @@ def test_who_is_beaten_on_every_aspect_may_be_dropped_and_no_one_else(tmp_path: 
     assert told.splitlines()[-1] == "  b: worse than a"
 
 
+def test_an_undefined_difference_is_shown_and_drops_no_one(tmp_path: Path) -> None:
+    none = {"value": None, "ci_low": None, "ci_high": None, "note": "constant judge"}
+    wide = difference("clear", "a-long-name", "another-long-name-of-a-judge", -0.001, 0.1)
+    pairs = [difference("clear", "a", "b", 0.4, 0.1), difference("true", "a", "b", 0, 0.1, **none)]
+    told = write(tmp_path, *pairs, wide)
+    assert told.endswith("  none") and "a - b  undefined: constant judge" in told
+    lines = [line for line in told.splitlines() if line.startswith("    ") and "[" in line]
+    assert len({line.index("[") for line in lines}) == 1 and "-0.00" not in told
+
+
 def test_who_is_beaten_by_a_control_may_be_dropped_and_a_control_never(tmp_path: Path) -> None:
     told = write(
         tmp_path,

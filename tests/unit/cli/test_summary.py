@@ -58,6 +58,13 @@ def test_warnings_of_reading_a_dataset_are_shown_and_notices_are_not(tmp_path: P
     assert summary(out).splitlines()[1:-2] == ["news: warning: a loss"]
 
 
+def test_zero_has_no_minus(tmp_path: Path) -> None:
+    keys = {"form": "agreement", "level": "pooled", "n": 20, "aspect": "style"}
+    zero = row("news", "good", "spearman", -0.004, **keys) | {"ci_low": -0.3, "ci_high": -0.001}
+    assert "0.00 [-0.30, 0.00]" in (said := summary(written(tmp_path, "verdicts", [zero])))
+    assert "-0.00" not in said
+
+
 def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
     rows = [
         row(name, "good", "kappa_linear", 0.4, aspect="average", level="global")

@@ -53,6 +53,10 @@ def _add_study(parser: Parser, about: str = "the study's YAML file", **more: Any
     parser.add_argument("study", type=Path, help=about, **more)
 
 
+def _add_force(parser: Parser) -> None:
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+
+
 # --- options that filter rows ----------------------------------------------------------------
 
 
@@ -182,7 +186,7 @@ def add_audit(commands: Commands) -> None:
     """Add the command `audit`."""
     parser = commands.add_parser(
         "audit",
-        help="is a judge any good? One table in, one page out",
+        help="assess a judge from a table of scores and ratings",
         description="Compare a judge's scores with people's ratings in one table, without cards. "
         "Exit code: 0 every required minimum (bar) is met, or none is set; 1 a bar is missed; "
         "2 cannot tell; 3 the input cannot be used.",
@@ -325,9 +329,10 @@ def add_export(commands: Commands) -> None:
     ):
         nargs = "?" if kind is tables else None
         kind.add_argument("file", type=Path, nargs=nargs, help=f"the file to write: {suffixes}")
-        kind.add_argument("--force", action="store_true", help="overwrite an existing file")
+        _add_force(kind)
     targets = kinds.add_parser("targets", help="write the judged texts, for scoring elsewhere")
     targets.add_argument("file", type=Path, help="the file to write: .csv, .jsonl or .parquet")
+    _add_force(targets)
     targets.add_argument(
         "--made",
         action="store_true",
@@ -368,7 +373,7 @@ def add_reproduce(commands: Commands) -> None:
 
 def add_replies(commands: Commands) -> None:
     """Add the command `replies`; each action sets `act`."""
-    parser = commands.add_parser("replies", help="list, verify, merge and prune stored replies")
+    parser = commands.add_parser("replies", help="list, verify, compact, import and prune replies")
     actions = parser.add_subparsers(dest="action", required=True)
     shown = actions.add_parser(
         "show",
@@ -404,7 +409,8 @@ def add_replies(commands: Commands) -> None:
         "--drop", action="store_true", help="drop damaged lines (their replies are requested again)"
     )
     add("compact", "merge the journals of each model into one file")
-    add("dump", "write all replies of the store to a file", file="the file to write: .parquet")
+    about = "write all replies of the store to a file"
+    _add_force(add("dump", about, file="the file to write: .parquet"))
     about = "add the replies in a file from `dump` to the store"
     add("import", about, "merge", file="a file from `dump`: .parquet")
     action = add("prune", "drop replies that the named studies do not use", nargs="+")

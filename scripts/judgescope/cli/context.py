@@ -220,6 +220,12 @@ def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None
         raise UserError("this file already exists", where=str(path), todo=todo)
 
 
+def check_new(path: Path, suffixes: Iterable[str], *, force: bool) -> None:
+    """Raise UserError as `check_output` does, and for an existing file without `--force`."""
+    todo = "choose another name, or overwrite the file with --force"
+    check_output(path, suffixes, todo=None if force else todo)
+
+
 def write_json_lines(rows: Iterable[Mapping[str, object]], path: Path) -> None:
     """Write rows as JSON lines in ASCII, so that no text contains a Unicode line break."""
     with path.open("w", encoding="ascii") as file:

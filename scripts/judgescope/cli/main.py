@@ -168,7 +168,7 @@ def command_line() -> argparse.ArgumentParser:
         ("run", run, "run a study and write its report"),
         ("check", check, "validate cards and files, and estimate the price"),
         ("draft", draft, "let a model draft missing evaluation steps"),
-        ("pilot", pilot, "try a share: which judges, and how many items?"),
+        ("pilot", pilot, "run on a sample; estimate how many items it needs"),
     ):
         command = added.add_parser(name, help=about, description=getdoc(act))
         about = "the study's YAML file; default: the demo, config/config.yaml"

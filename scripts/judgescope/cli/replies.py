@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from judgescope.cli.commands import OF_REPLIES
-from judgescope.cli.context import check_input, check_output, plan_and_results, write_json_lines
+from judgescope.cli.context import (
+    check_input,
+    check_new,
+    check_output,
+    plan_and_results,
+    write_json_lines,
+)
 from judgescope.cli.show import check_filters, check_rows, filters_of, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.cells import split
@@ -121,22 +127,30 @@ def _match(row: Row) -> tuple[object, ...]:
 
 
 def summary(rows: Iterable[Row]) -> list[str]:
-    """Return a line per judge: replies, replies of each status, tokens, price."""
+    """Return a line per judge: replies, replies of each status, tokens, price.
+
+    A reply to two equal questions counts once, as in the table `cost`; refused requests are free.
+    """
     by_judge: dict[str, list[Row]] = {}
     for row in rows:
         by_judge.setdefault(row["judge"], []).append(row)
     lines = [["judge", "replies", "by status", "tokens in", "tokens out", "US$"]]
     off_grid = 0
-    for judge, replies in sorted(by_judge.items()):
+    for judge, judgments in sorted(by_judge.items()):
+        replies = [*{(row.get("key"), row.get("draw")): row for row in judgments}.values()]
         statuses = Counter(row["status"] for row in replies)
         off_grid += statuses[OFF_GRID]
         counts = ", ".join(f"{name} {count:,}" for name, count in sorted(statuses.items()))
         tokens = [sum(row[name] or 0 for row in replies) for name in ("tokens_in", "tokens_out")]
-        prices = [row["usd"] for row in replies]
-        price = "-" if None in prices else f"{sum(prices):.4f}"
+        prices = [row["usd"] for row in replies if row["status"] != "error"]
+        price = "-" if None in prices else _dollars(sum(prices))
         numbers = [f"{number:,}" for number in tokens]
         lines.append([plain(judge), f"{len(replies):,}", counts, *numbers, price])
     return [*aligned(lines), *([f"{OFF_GRID}: {OFF_GRID_REMEDY}"] if off_grid else [])]
+
+
+def _dollars(price: float) -> str:
+    return f"{price:,.4f}" if price >= 0.01 else f"{price:.2g}"  # never 0.0000
 
 
 def listed(rows: Sequence[Row], limit: int) -> Iterator[str]:
@@ -211,7 +225,8 @@ def compact(args: Arguments) -> int:
     """Merge the files of every shard."""
     for shard in _shards(args):
         done = compaction.compact(shard)
-        print(f"{shard.name}: {len(done.removed)} files merged, {done.freed:,} bytes freed")
+        said = f"{len(done.removed)} files merged, {done.freed:,} bytes freed"
+        print(f"{shard.name}: {said if done.removed else 'nothing to compact'}")
         _print_left(done.left)
     return 0
 
@@ -223,7 +238,7 @@ def _print_left(files: Mapping[Path, str]) -> None:
 
 def dump(args: Arguments) -> int:
     """Write all replies of a store to one file."""
-    check_output(args.file, [".parquet"])
+    check_new(args.file, [".parquet"], force=args.force)
     print(f"{args.file}: {compaction.export(store_folder(args), args.file):,} lines")
     return 0
 

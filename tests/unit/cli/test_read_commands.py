@@ -1,5 +1,7 @@
 """A study's requests and replies, to be read; and the page of perturbed texts by itself."""
 
+from argparse import Namespace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -7,15 +9,23 @@ import pytest
 
 import running
 from judgescope.cli.context import check_output
-from judgescope.cli.replies import listed, summary
+from judgescope.cli.replies import compact, listed, summary
 from judgescope.core.errors import UserError
+from judgescope.replies.compaction import Compacted
 from study import Study
 
 Row = dict[str, Any]
+KEYS = count()
 
 
 def row(judge: str, status: str = "ok", **keys: Any) -> Row:
-    told = {"dataset": "d", "perturbation": "systems", "aspect": "fluency", "target": "i:s"}
+    told = {
+        "key": str(next(KEYS)),
+        "dataset": "d",
+        "perturbation": "systems",
+        "aspect": "fluency",
+        "target": "i:s",
+    }
     numbers = {"draw": 0, "value": 4.0, "tokens_in": 100, "tokens_out": 20, "usd": 0.25}
     return {**told, **numbers, "judge": judge, "status": status, "reply": "Rating: 4", **keys}
 
@@ -26,6 +36,26 @@ def test_a_judge_has_a_line_of_counts_tokens_and_price() -> None:
     assert titles.split("  ")[0] == "judge" and titles.endswith("US$")
     assert one.split() == ["a", "2", "ok", "1,", "unparsed", "1", "200", "40", "0.5000"]
     assert two.split() == ["b", "2", "ok", "2", "100", "40", "-"]  # of one the price is not known
+
+
+def test_a_reply_to_equal_questions_counts_once_and_a_refused_request_is_free() -> None:
+    same = [row("a", key="k", usd=0.000004)] * 2
+    _, line = summary([*same, row("a", "error", usd=None, tokens_in=None, tokens_out=None)])
+    assert line.split() == ["a", "2", "error", "1,", "ok", "1", "100", "20", "4e-06"]
+
+
+def test_compaction_that_merges_nothing_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "j.jsonl").touch()
+    done = Compacted(9, [], {tmp_path / "m" / "j.jsonl": "modified less than a day ago"}, -5025)
+    monkeypatch.setattr("judgescope.cli.replies.compaction.compact", lambda _: done)
+    assert compact(Namespace(store=tmp_path, study=None)) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "m: nothing to compact",
+        "  j.jsonl is kept: modified less than a day ago",
+    ]
 
 
 def test_replies_are_a_line_each_that_cannot_move_the_cursor() -> None:

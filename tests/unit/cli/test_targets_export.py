@@ -14,8 +14,10 @@ import pytest
 
 import running
 from asking import AskedStudy
-from judgescope.cli.context import check_output
-from judgescope.cli.export.targets import SCHEMA, WRITERS
+from judgescope.cli.context import check_new, check_output
+from judgescope.cli.export.targets import ASPECT, SCHEMA, WRITERS
+from judgescope.cli.export.targets import _aspects as aspects_of
+from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import RecordedEngine
@@ -35,6 +37,7 @@ AWKWARD = [
 ]
 FORMATS = ("csv", "jsonl", "parquet")
 NATURAL = ("naturalness",)
+FIVE = {"min": 1, "max": 5, "step": 1}
 
 
 def study(folder: Path, name: str, *judges: str) -> Study:
@@ -252,11 +255,38 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
     assert done.returncode == 0, done.stdout
     assert endpoint.asked == [] and len(read(tmp_path / "all.jsonl")) == 24
     assert "omitted, because a model writes them: lie.single of demo-dialogue" in done.stdout
-    done = running.run(*export, "--made", cwd=tmp_path)
+    done = running.run(*export, "--made", "--force", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert len(endpoint.asked) == 24  # texts, and no judgment of them
     lies = [row for row in read(tmp_path / "all.jsonl") if row["perturbation"] == "lie"]
     assert len(lies) == 24 and all("Wrong!" in row["text"] for row in lies)
+
+
+@pytest.mark.heavy
+def test_the_direction_of_a_scale_is_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    marks = {"min": 1, "max": 6, "step": 1, "best": "min"}
+    own = study(tmp_path, "out")
+    own.change("datasets", "demo-dialogue", aspects={"naturalness": marks, "fluency": FIVE})
+    plan = own.plan(datasets=["demo-dialogue"])
+    aspects = aspects_of(plan, "demo-dialogue")
+    assert {name: told["best"] for name, told in aspects.items()} == {
+        "naturalness": "min",
+        "fluency": "max",
+    }
+    assert {field.name for field in ASPECT} == {*aspects["fluency"]}
+
+
+def test_a_file_that_exists_is_overwritten_only_with_force(tmp_path: Path) -> None:
+    file = tmp_path / "there.parquet"
+    file.touch()
+    for words in (["export", "s.yaml", "targets", file], ["replies", "dump", file]):
+        args = command_line().parse_args([*map(str, words)])
+        with pytest.raises(UserError, match="overwrite the file with --force"):
+            args.act(args)
+    check_new(file, [".parquet"], force=True)
 
 
 def test_a_file_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """The command `judgescope export`: results for papers, repositories and other programs."""
 
 import argparse
+import re
 from pathlib import Path
 
 from judgescope.cli.commands import EXPORTED
-from judgescope.cli.context import check_output, is_dry, plan_and_results, plan_of_study, snakemake
+from judgescope.cli.context import check_new, is_dry, plan_and_results, plan_of_study, snakemake
 from judgescope.cli.export import judgments, tables, targets
 from judgescope.cli.export.card import card
 from judgescope.cli.replies import store_folder
@@ -15,12 +16,11 @@ from judgescope.core.files import whole
 from judgescope.core.paths import HOME
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.inputs import without_folders
+from judgescope.plan.loading import RESERVED
 from judgescope.plan.specs import pages
 from judgescope.replies.compaction import export
 from judgescope.replies.lookup import having
 from judgescope.report.report import Report
-
-EXISTS = "choose another name, or overwrite the file with --force"
 
 
 def export_tables(args: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def export_judgments(args: argparse.Namespace) -> int:
     """Write all judgments of a study to one file, and a dictionary of its columns next to it."""
     _check_new(args, *judgments.WRITERS)
     beside = args.file.with_name(f"{args.file.name}.dictionary.md")
-    check_output(beside, [".md"], todo=None if args.force else EXISTS)
+    check_new(beside, [".md"], force=args.force)
     plan = plan_of_study(args.study)
     out = Path("results") / plan.study.study
     print(judgments.export(plan, out, args.file, texts=args.texts, source=str(args.study)))
@@ -71,7 +71,7 @@ def export_replies(args: argparse.Namespace) -> int:
 
 def export_targets(args: argparse.Namespace) -> int:
     """Make a study's texts and write them to a file; send requests for texts only with `made`."""
-    check_output(args.file, targets.WRITERS)
+    _check_new(args, *targets.WRITERS)
     plan = plan_of_study(args.study, args.passed)
     status = snakemake(args.study, "texts" if args.made else "texts_unasked", args.passed)
     if status == 0 and not is_dry(args.passed):
@@ -80,7 +80,7 @@ def export_targets(args: argparse.Namespace) -> int:
 
 
 def _check_new(args: argparse.Namespace, *suffixes: str) -> None:
-    check_output(args.file, suffixes, todo=None if args.force else EXISTS)
+    check_new(args.file, suffixes, force=args.force)
 
 
 def _write(path: Path, text: str) -> None:
@@ -102,4 +102,19 @@ def report_of(study: Path) -> Report:
             where=", ".join(missing[:3]) + (", …" if missing[3:] else ""),
             todo=f"judgescope run {study}",
         )
-    return Report.load(spec)
+    report = Report.load(spec)
+    _check_current(report, study)
+    return report
+
+
+def _check_current(report: Report, study: Path) -> None:
+    """Raise UserError for tables of another seed or other judges than the study's."""
+    card, judges = report.spec.study, set(report.tables["coverage"].names("judge")) - RESERVED
+    signatures = " ".join(s for rows in report.tables.values() for s in rows.names("signature"))
+    seeds = set(re.findall(r"\bseed:(-?\d+)", signatures))
+    if seeds - {str(card.seed)} or judges != {*card.judges}:
+        raise UserError(
+            "these are results of an earlier state of the study",
+            where=f"results/{report.study}",
+            todo=f"judgescope run {study}",
+        )

@@ -128,9 +128,9 @@ COLUMNS = (
     Column("text_sha256", "sha256 of the judged text in UTF-8", DIGITS),
     Column(
         "request_key",
-        "the request in the reply store; the same question has the same key in every study",
+        "the question, and the request in the reply store if one was sent; the same question has "
+        "the same key in every study",
         DIGITS,
-        "no request was sent",
     ),
 )
 TEXTS = (

@@ -29,7 +29,7 @@ ASPECT = pa.struct(
     {
         **dict.fromkeys(("aspect", "name", "definition"), TEXT),
         **dict.fromkeys(("min", "max", "step"), NUMBER),
-        **{"labels": pa.list_(TEXT), "source_visible": pa.bool_()},
+        **{"best": TEXT, "labels": pa.list_(TEXT), "source_visible": pa.bool_()},
     }
 )
 SCHEMA = pa.schema(
@@ -117,8 +117,8 @@ def _aspects(plan: Plan, dataset: str) -> dict[str, Row]:
         scale = plan.datasets[dataset].aspects[name]
         shown = rated(plan.aspect_of(dataset, name), scale)
         about = {key: shown["aspect"][key] for key in ("name", "definition")}
-        visible = {"source_visible": scale.source_visible}
-        aspects[name] = {"aspect": name, **about, **shown["scale"], **visible}
+        more = {"best": scale.best, "source_visible": scale.source_visible}
+        aspects[name] = {"aspect": name, **about, **shown["scale"], **more}
     return aspects
 
 

@@ -9,7 +9,7 @@ from pandas import DataFrame
 from judgescope.cli import show
 from judgescope.cli.commands import SHOWN
 from judgescope.cli.context import results_folder
-from judgescope.cli.show import PLACES, numbers
+from judgescope.cli.show import PLACES, numbers, of_two_judges
 from judgescope.cli.terminal import plain, plural, undefined
 from judgescope.core.errors import UserError, check_known
 
@@ -90,6 +90,10 @@ def lines(
     `paired` has the results on pairs of judges.
     """
     columns = [name for name in PLACES if name != "judge" or not (first.judge and second.judge)]
+    if first.judge != second.judge:
+        first, second = (
+            side._replace(rows=side.rows[~of_two_judges(side.rows)]) for side in (first, second)
+        )
     pairs = _matched(first, second, columns)
     if paired is not None and first.judge and second.judge:
         pairs = _with_paired(pairs, paired, first.judge, second.judge, columns)
@@ -99,6 +103,10 @@ def lines(
         if more := len(side.rows) - len(pairs):
             yield f"only {side.name} has {more:,} more"
     if not len(pairs):
+        names = [set(side.rows["dataset"]) for side in (first, second)]
+        for side, datasets in zip((first, second), names, strict=True):
+            if names[0].isdisjoint(names[1]):
+                yield f"datasets of {side.name}: {', '.join(sorted(datasets))}"
         return
     varied, common = show.varied_columns(pairs, columns)
     if common:
@@ -139,7 +147,7 @@ def _with_paired(
     names = both["statistic"].str.extract(f"^(?P<kind>{HOLM}|{GAP}|{P})_(?P<statistic>.+)$")
     both = both.assign(**names, judge_b=both["judge_b"].mask(both["judge_b"].notna()))
     turned = (both["judge"] == other) & (both["kind"] == GAP)
-    both.loc[turned, RESULT[:3]] = -both.loc[turned, ["value", "ci_high", "ci_low"]].to_numpy()
+    both.loc[turned, RESULT[:3]] = 0.0 - both.loc[turned, ["value", "ci_high", "ci_low"]].to_numpy()
     for kind in KINDS:
         results = both.loc[both["kind"] == kind, [*columns, *RESULT]]
         results = results.rename(columns={name: f"{name}_{kind}" for name in RESULT})

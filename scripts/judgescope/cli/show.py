@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pandas import DataFrame, Series, isna
@@ -11,13 +12,18 @@ from judgescope.cli.context import results_folder
 from judgescope.cli.summary import summary
 from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError, check_known
+from judgescope.methods.claims.base import VERDICT
 from judgescope.report.cells import FLAT
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.resampling import NO_WIDTH
 from judgescope.statistics.result import NO_AGREEMENT
 
-Filters = Mapping[str, Sequence[str]]
+Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
+DIFFERENCE = "difference_"
+OF_TWO_JUDGES = (DIFFERENCE, "detectable_", "sources_needed_", "p_")
+"""Prefixes of statistics on two judges, if there is a judge_b; only a difference has a direction.
+"""
 NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied")
 PLACES = [
     name
@@ -92,17 +98,20 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
 def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: bool) -> list[str]:
     """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
-    The first line has the values that all rows share. The reason follows an undefined number.
-    Raises UserError for a value that no row has.
+    The first line has the values that all rows share. The reason follows an undefined number, and
+    its words follow the code of a verdict.
+    Raises UserError if no row passes.
     """
-    kept = chosen(table, rows, filters)
+    kept = chosen(table, turned_to(rows, filters.get("judge", [])), filters)
     shown = kept.head(limit or len(kept))
     varied, common = varied_columns(kept, PLACES)
     texts = shown[["method", "note"]].fillna("")
     remarks = [
-        undefined(note) if missing else "; ".join(filter(None, [method, note])) * notes
-        for missing, method, note in zip(
-            shown["value"].isna(), texts["method"], texts["note"], strict=True
+        undefined(note)
+        if missing
+        else "; ".join(filter(None, [method, note])) * (notes or statistic == VERDICT)
+        for missing, statistic, method, note in zip(
+            shown["value"].isna(), shown["statistic"], texts["method"], texts["note"], strict=True
         )
     ]
     columns = [
@@ -111,7 +120,8 @@ def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: b
         shown["n_missing"].map(_short),
         remarks,
     ]
-    titles = [*varied, "value", "95 % interval", "n", "missing", "notes" if notes else ""]
+    noted = notes or any(shown["statistic"] == VERDICT)
+    titles = [*varied, "value", "95 % interval", "n", "missing", "notes" if noted else ""]
     return [
         f"{table}: {len(kept):,} of {len(rows):,} rows{f'; all rows: {common}' if common else ''}",
         *listed(titles, columns),
@@ -170,12 +180,58 @@ def no_agreement(rows: DataFrame, second: str | None = None) -> list[str]:
     return [f"hint: {', '.join(sorted(judges))}: {NO_AGREEMENT}"] if judges else []
 
 
+def of_two_judges(rows: DataFrame) -> Series:
+    """Return which rows have a result on two judges, which is stored with the first of them."""
+    return (rows["judge_b"].fillna("") != "") & rows["statistic"].str.startswith(OF_TWO_JUDGES)
+
+
+def turned_to(rows: DataFrame, judges: Collection[str | int]) -> DataFrame:
+    """Return the rows, with results on two judges as those of the one that is in `judges`."""
+    one, other = rows["judge"], rows["judge_b"]
+    turn = of_two_judges(rows) & other.isin(judges) & ~one.isin(judges)
+    rows = rows.assign(judge=one.mask(turn, other), judge_b=other.mask(turn, one))
+    minus, ends = (
+        turn & rows["statistic"].str.startswith(DIFFERENCE),
+        ["value", "ci_low", "ci_high"],
+    )
+    swapped = rows.loc[minus, ["value", "ci_high", "ci_low"]]
+    rows.loc[minus, ends] = 0.0 - swapped.to_numpy()
+    return rows
+
+
 def chosen(table: str, rows: DataFrame, filters: Filters) -> DataFrame:
-    """Return the rows that pass the filters; raise UserError for a value that no row has."""
-    check_filters(table, filters, lambda name: set(rows[name].dropna()) - {""})
+    """Return the rows that pass the filters; raise UserError if there are none."""
+    check_filters(table, filters, partial(_values, rows))
+    kept = _passing(rows, filters)
+    if filters and not len(kept):
+        raise _no_match(table, rows, filters)
+    return kept
+
+
+def _passing(rows: DataFrame, filters: Filters) -> DataFrame:
     for name, values in filters.items():
         rows = rows[rows[name].isin(values)]
     return rows
+
+
+def _values(rows: DataFrame, name: str) -> set[str | int]:
+    return set(rows[name].dropna()) - {"", 0}
+
+
+def _no_match(table: str, rows: DataFrame, filters: Filters) -> UserError:
+    """Return the error, with the values of each column that match all the other filters."""
+    fitting = []
+    for name in filters:
+        others = {other: values for other, values in filters.items() if other != name}
+        if values := _values(_passing(rows, others), name):
+            fitting.append(f"{option(name)} {', '.join(sorted(map(str, values)))}")
+    return UserError(
+        f"no row of {table} matches all filters",
+        where=f"table {table}",
+        got=" ".join(f"{option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
+        allowed="; or ".join(fitting) or None,
+        todo="drop or change a filter",
+    )
 
 
 def check_filters(

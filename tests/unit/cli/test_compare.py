@@ -48,6 +48,18 @@ def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_a
     assert read.startswith("difference: a minus b on the texts that both judged")
 
 
+def test_zero_has_no_minus_and_pairs_belong_to_neither_side() -> None:
+    zero = {**GAP, "value": 0.0, "ci_low": 0.0, "ci_high": 0.0}
+    lines = told([A, row("a", 0.1, 0, 0.2, statistic="difference_pearson", judge_b="c")], [B], zero)
+    assert "0 [0, 0]" in " ".join(lines[3].split()) and "-0" not in lines[3]
+    assert not any("more" in line for line in lines)
+
+
+def test_sides_without_a_common_number_name_their_datasets() -> None:
+    lines = told([A], [{**B, "dataset": "e"}])
+    assert lines[-2:] == ["datasets of a: d", "datasets of b: e"]
+
+
 def test_of_two_numbers_one_may_have_a_paired_difference() -> None:
     more = [row(judge, 0.5, 0.4, 0.6, statistic="spearman", n=1200) for judge in "ab"]
     with_gap, without = told([A, more[0]], [B, more[1]], GAP)[3:5]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import report_study as study
+from judgescope.cli.export import _check_current
 from judgescope.cli.export.tables import WRITERS, document, escaped, tables_of
 from judgescope.cli.terminal import printed
 from judgescope.core.errors import UserError
@@ -99,6 +100,47 @@ def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -
     assert "all targets pooled, with 95 \\% intervals. n = 118." in text
     assert "share a letter" in text and "\\dag{} below at least one control" in text
     assert "\\label{tab:tiny-agreement-chat-spearman-pooled}" in text
+
+
+def test_results_on_two_judges_are_exported_both_ways_round(tmp_path: Path) -> None:
+    place = {"level": "pooled", "n": 118, "aspect": "fluency"}
+    told = [
+        study.row("chat", judge, f"{kind}_spearman", 0.3, judge_b=other, **place)
+        for judge, other in (("alpha", "beta"), ("beta", "random"))
+        for kind in ("difference", "p")
+    ]
+    found = report_of(tmp_path, {"comparison": told})
+
+    def written(statistic: str) -> str:
+        wanted = {"judge_b": ["beta"], "statistic": [statistic]}
+        return document(found, tables_of(found, "comparison", wanted))
+
+    turned = "\\texttt{random} & $-$0.300 {\\scriptsize [$-$0.400, $-$0.200]}"
+    assert "\\texttt{alpha} & 0.300" in (text := written("difference_spearman"))
+    assert turned in text
+    assert "\\texttt{random} & 0.3 " in written("p_spearman")
+
+
+def test_n_of_a_mean_counts_what_its_method_names(tmp_path: Path) -> None:
+    told = rows(("alpha", "average", 0.3), n=2, method="mean over datasets; jackknife-t")
+    found = report_of(tmp_path, {"agreement": told})
+    assert "n = 2 datasets behind an average." in document(found, tables_of(found, "agreement", {}))
+    told[0] |= {"n": 1, "method": "mean over aspects"}
+    found = report_of(tmp_path, {"agreement": told})
+    assert "n = 1 aspect behind an average." in document(found, tables_of(found, "agreement", {}))
+
+
+def test_results_of_another_seed_or_of_other_judges_are_not_exported(tmp_path: Path) -> None:
+    def check(judges: list[str], seed: int) -> None:
+        told = [study.row("chat", judge, "coverage", 1.0) for judge in ("alpha", "random")]
+        told[0]["signature"] = "judge:alpha|seed:7|v:1"
+        changes = {"study": {"judges": judges, "seed": seed}}
+        _check_current(report_of(tmp_path, {"coverage": told}, **changes), Path("s.yaml"))
+
+    check(["alpha", "random"], 7)
+    for judges, seed in ((["alpha", "random"], 8), (["alpha"], 7), (["alpha", "random", "b"], 7)):
+        with pytest.raises(UserError, match="an earlier state of the study"):
+            check(judges, seed)
 
 
 def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(tmp_path: Path) -> None:

@@ -50,6 +50,26 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
     ]
 
 
+def test_filters_that_no_row_matches_together_are_an_error() -> None:
+    with pytest.raises(UserError, match="no row of agreement matches all filters") as caught:
+        show(judge="two", statistic="spearman")
+    assert "--judge one; or --statistic pearson" in str(caught.value)
+
+
+def test_a_result_on_two_judges_is_one_of_each() -> None:
+    pair = {"judge_b": "two", "value": 0.25, "ci_low": 0.125, "ci_high": 0.5}
+    rows = [row("one", name, **pair) for name in ("difference_pearson", "p_pearson")]
+    rows += [row("two", name, judge_b="three") for name in ("difference_pearson", "p_pearson")]
+    told = [" ".join(line.split()) for line in show(rows, judge="two")[2:]]
+    assert told[0].startswith("difference_pearson one -0.25 [-0.5, -0.125]")
+    assert told[1].startswith("p_pearson one 0.25 [0.125, 0.5]") and len(told) == 4
+
+
+def test_a_verdict_is_a_word() -> None:
+    [line] = [line for line in show([row("one", "verdict", note="meets it")]) if "0.51" in line]
+    assert line.endswith("meets it")
+
+
 def test_large_numbers_have_commas() -> None:
     counts: Row = {"ci_low": None, "ci_high": None, "n": 12345, "n_missing": 1000}
     rows = [row("one", value=123456.0, **counts), row("two", value=-0.125, **counts)]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from judgescope.cli.commands import ACROSS, EXPORTED, option
 from judgescope.cli.export.markdown import blocks, one_line
-from judgescope.cli.show import check_filters
+from judgescope.cli.show import DIFFERENCE, OF_TWO_JUDGES, chosen
 from judgescope.cli.terminal import undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.report.cells import FLAT, Cell, estimate
@@ -17,14 +17,16 @@ from judgescope.report.elements import Body, Column, Section, Table
 from judgescope.report.page import render, unlinked
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row, Rows
-from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies
-from judgescope.report.words import DASH, LEVELS, MINUS, THIN, count, label, spoken
+from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies, turned
+from judgescope.report.words import DASH, LEVELS, MINUS, THIN, count, label, plural, spoken
 from judgescope.statistics.result import NO_AGREEMENT
 
 Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
 DIFFERENCES = (*EXPORTED, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
 """The columns in which two numbers of one cell can differ."""
+MEAN = re.compile(r"mean over (?P<noun>[a-z ]+)s\b")
+"""The method of a mean, and what its n counts."""
 BELOW = "below control"
 """Part of the note of a number that is below a control's."""
 BETWEEN_SYSTEMS = "by_system"
@@ -44,7 +46,9 @@ def tables_of(
     """
     check_known([table], report.tables, "the study does not have this table", where="table")
     rows = report.tables[table]
-    check_filters(table, filters, lambda name: _values(rows, name))
+    if "judge_b" in filters:
+        rows = _both_ways(rows)
+    matching = Rows(chosen(table, rows.frame, filters))
     statistics = rows.names("statistic")
     if "statistic" not in filters and len(statistics) > 1:
         raise UserError(
@@ -53,41 +57,26 @@ def tables_of(
             allowed=statistics,
             todo="name one",
         )
-    chosen = _having(rows, filters)
-    if not len(chosen):
-        raise _no_match(table, rows, filters)
     order = [*filters.get("statistic", statistics)]
-    places = dict.fromkeys((row.dataset, row.statistic, row.level) for row in chosen)
+    places = dict.fromkeys((row.dataset, row.statistic, row.level) for row in matching)
     made = {}
     for dataset, statistic, level in sorted(places, key=lambda place: order.index(place[1])):
-        part = chosen.where(dataset=dataset, statistic=statistic, level=level)
+        part = matching.where(dataset=dataset, statistic=statistic, level=level)
         name = "-".join(filter(None, (report.study, table, dataset, statistic, level)))
         made[re.sub("[^A-Za-z0-9]+", "-", name)] = _table(report, table, part, across)
     return made
 
 
-def _having(rows: Rows, filters: Filters) -> Rows:
-    return rows.where(**{name: tuple(values) for name, values in filters.items()})
-
-
-def _values(rows: Rows, name: str) -> set[str | int]:
-    return {getattr(row, name) for row in rows} - {"", 0}
-
-
-def _no_match(table: str, rows: Rows, filters: Filters) -> UserError:
-    """Return the error, with the values of each column that match all the other filters."""
-    fitting = []
-    for name in filters:
-        others = {other: values for other, values in filters.items() if other != name}
-        if values := _values(_having(rows, others), name):
-            fitting.append(f"{option(name)} {', '.join(sorted(map(str, values)))}")
-    return UserError(
-        f"no row of {table} matches all filters",
-        where=f"table {table}",
-        got=" ".join(f"{option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
-        allowed="; or ".join(fitting) or None,
-        todo="drop or change a filter",
+def _both_ways(rows: Rows) -> Rows:
+    """Return the rows with the results on two judges, which are stored once, both ways round."""
+    pairs = [row for row in rows if row.judge_b and row.statistic.startswith(OF_TWO_JUDGES)]
+    others = (
+        turned(row)
+        if row.statistic.startswith(DIFFERENCE)
+        else row._replace(judge=row.judge_b, judge_b=row.judge)
+        for row in pairs
     )
+    return Rows.from_records([*rows, *filter(None, others)])
 
 
 def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
@@ -203,14 +192,18 @@ def _common(report: Report, rows: Rows, titles: Mapping[str, str]) -> list[str]:
 
 
 def _sizes(defined: Sequence[Row]) -> str:
-    """Return the n of the values, or its range; for means over aspects, n counts aspects."""
-    parts = []
-    for mean, counted in ((False, ""), (True, " aspects behind an average")):
-        sizes = sorted({row.n for row in defined if (row.aspect == AVERAGE) == mean})
-        if sizes:
-            more = f" to {count(sizes[-1])}" if sizes[1:] else ""
-            parts.append(f"n = {count(sizes[0])}{more}{counted}")
-    return "; ".join(parts)
+    """Return the n of the values, or its range; of a mean, n counts what its method names."""
+    sizes: dict[str, set[int]] = {}
+    for row in defined:
+        mean = MEAN.match(row.method) if row.aspect == AVERAGE else None
+        sizes.setdefault(mean["noun"] if mean else "", set()).add(row.n)
+    return "; ".join(_size(noun, sorted(sizes[noun])) for noun in sorted(sizes))
+
+
+def _size(noun: str, sizes: Sequence[int]) -> str:
+    least = f"{count(sizes[0])} to " if sizes[1:] else ""
+    most = f"{plural(sizes[-1], noun)} behind an average" if noun else count(sizes[-1])
+    return f"n = {least}{most}"
 
 
 def _notes(report: Report, table: str, rows: Rows) -> Iterator[str]:

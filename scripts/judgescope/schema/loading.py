@@ -30,6 +30,7 @@ DEEPEST = 40
 """Limits of a card's file. No card needs a tenth of these; the parser itself fails at some hundred
 levels."""
 STUDIES = Path("config", "studies")
+STUDY_KEY = re.compile(r"^study:\s*['\"]?([\w-]+)", re.MULTILINE)
 SECRET = {
     *("api_key_env", "api_key_file", "base_url", "env", "headers", "key_header", "proxy", "query"),
     *("proxy_auth_env", "proxy_auth_file", "token_command"),
@@ -97,7 +98,7 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
         raise UserError(
             "file not found",
             where=str(path),
-            allowed=_files_near(path).values() or None,
+            allowed=dict.fromkeys(_files_near(path).values()) or None,
             todo=f"did you mean {near}?" if near else "give the path of the file",
         ) from error
     except IsADirectoryError as error:
@@ -191,8 +192,16 @@ def nearest_file(path: Path) -> str | None:
 
 
 def _files_near(path: Path) -> dict[str, str]:
+    """Return the studies' files, by their names and by their studies' ids."""
     folders = [path.parent, STUDIES.parent, STUDIES]
-    return {file.stem: str(file) for folder in folders for file in sorted(folder.glob("*.yaml"))}
+    files: dict[str, str] = {}
+    found = (file for folder in folders for file in sorted(folder.glob("*.yaml")))
+    for file in filter(Path.is_file, found):
+        study = STUDY_KEY.search(file.read_text("utf-8", errors="replace"))
+        if study or file.parent == STUDIES:
+            files[file.stem] = str(file)
+            files.setdefault(study[1] if study else file.stem, str(file))
+    return files
 
 
 def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> None:

@@ -50,6 +50,8 @@ def test_a_study_without_its_file_is_suggested(
     said = error_of(["run", "sumeval"], monkeypatch, capsys)
     assert "Did you mean config/studies/summeval.yaml? Name the study first" in said
     assert "mean" not in error_of(["run", "xyzzy"], monkeypatch, capsys)
+    assert "Did you mean config/config.yaml?" in error_of(["run", "demo"], monkeypatch, capsys)
+    assert "prices" not in error_of(["run", "price"], monkeypatch, capsys)
 
 
 def test_a_command_like_no_other_names_all(

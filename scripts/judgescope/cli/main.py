@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.metadata import version
 from inspect import getdoc
+from io import TextIOWrapper
 from pathlib import Path
 from platform import python_version
 from typing import NoReturn
@@ -51,6 +52,8 @@ SURELY = 0.85
 def main() -> None:
     """Run the command line and exit with the command's status."""
     show_without_secrets()
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="replace")  # ASCII has no ρ, and no …
     parser = command_line()
     if not sys.argv[1:]:
         parser.print_help(sys.stderr)
@@ -83,9 +86,20 @@ def main() -> None:
 
 def _for_snakemake(args: Arguments, parser: argparse.ArgumentParser) -> bool:
     """Return whether words that the command does not know are options of Snakemake."""
-    if not getattr(args, "passes_options", False):
+    if not getattr(args, "passes_options", False) or _positional(args.passed):
         return False
     return not _meant(args.passed, parser, SURELY) and not _renamed(sys.argv[1:])
+
+
+def _positional(words: Sequence[str]) -> list[str]:
+    """Return the words that are surely no options and no option's values."""
+    before = ["--=", *words]
+    return [
+        word
+        for option, word in zip(before, words, strict=False)
+        if not word.startswith("-") and option.startswith("-")
+        if "=" in option or is_dry([option])
+    ]
 
 
 def _unexpected(args: Arguments, parser: argparse.ArgumentParser) -> str:
@@ -93,6 +107,11 @@ def _unexpected(args: Arguments, parser: argparse.ArgumentParser) -> str:
     options = any(word.startswith("-") for word in args.passed)
     if not options and (several := getattr(args, "more_files", None)):
         return str(several(args.file, args.passed))
+    if getattr(args, "passes_options", False) and (words := _positional(args.passed)):
+        return (
+            f"`{args.command}` takes one study, not also {' '.join(words)}; Snakemake makes single "
+            f"files: snakemake FILE --configfile {getattr(args, 'study', None) or 'STUDY'}"
+        )
     near = _meant(args.passed, parser)
     meant = f", did you mean {', '.join(near)}?" if near else ""
     return f"unknown {'options' if options else 'arguments'}: {' '.join(args.passed)}{meant}"

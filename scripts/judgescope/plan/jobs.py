@@ -3,6 +3,7 @@
 import argparse
 import errno
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -114,9 +115,14 @@ def run(main: Callable[..., None]) -> None:
     args = vars(parser.parse_args())
     try:
         main(typed(main, read_spec(args.pop("spec"), sys.stdin)), **args)
+        sys.stdout.flush()
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
         sys.exit(1)
+    except BrokenPipeError:
+        if not _is_reader_gone():
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("stopped by an interrupt", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
@@ -125,6 +131,15 @@ def run(main: Callable[..., None]) -> None:
             raise
         print(fault, file=sys.stderr)
         sys.exit(1)
+
+
+def _is_reader_gone() -> bool:
+    """Return whether the reader closed the pipe: `judgescope check … | head`."""
+    try:
+        print(flush=True)
+    except BrokenPipeError:
+        return True
+    return False
 
 
 def typed(main: Callable[..., None], spec: Spec) -> object:

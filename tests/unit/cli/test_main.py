@@ -1,5 +1,6 @@
 """The errors of a command line that is no longer, or not quite, a command; and of a job's name."""
 
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -30,6 +31,8 @@ def error_of(
         (["rnu"], "'rnu', did you mean 'run'? (choose from 'run', 'check'"),
         (["people", "weigths", "make"], "did you mean 'weights'?"),
         (["replies", "verfy"], "did you mean 'verify'?"),
+        (["run", "s.yaml", "t.csv"], "snakemake FILE --configfile s.yaml"),
+        (["check", "-n", "s.yaml", "--cores=2", "t.csv"], "takes one study, not also t.csv"),
         (["run", "--sensitivty"], "did you mean --sensitivity?"),
         (["export", "s.yaml", "tables", "t", "t.tex", "--columns", "aspects"], "'aspect'?"),
     ],
@@ -85,6 +88,25 @@ def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
 
 
 @pytest.mark.heavy
+def test_a_job_whose_reader_has_gone_ends_quietly() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = (
+        "from judgescope.plan.jobs import run\ndef show(spec: dict) -> None: print(spec)\nrun(show)"
+    )
+    words = [sys.executable, "-c", code, "--spec", "-"]
+    said = subprocess.run(words, input="{}", stdout=writer, stderr=-1, text=True, check=False)
+    os.close(writer)
+    assert (said.returncode, said.stderr) == (0, "")
+
+
+def test_output_in_ascii_loses_characters_and_does_not_fail() -> None:
+    words = [sys.executable, "-m", "judgescope", "init", "--help"]
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "ASPECT=COLUMN,?" in done.stdout, done.stderr
+
+
 def test_judgescope_alone_prints_the_help_and_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,8 @@ NUMBER = re.compile(rf"(?:{_NUMBER}(?: \[[^]]*\]°?)?(?: n = [\d,]+)?|-|–|hint
 to the right.
 """
 INTERVAL = re.compile(r"\[[^]]*\]°?")
-THOUSANDS = re.compile(r"(?<=\d)\u202f(?=\d{3}\b)")
+THIN = "\u202f"
+THOUSANDS = re.compile(rf"(?<=\d){THIN}(?=\d{{3}}\b)")
 BOLD, FAINT, YELLOW, RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 UNDEFINED = "undefined"
 """The beginning of the remark on an undefined number."""
@@ -35,9 +36,12 @@ def coloured() -> bool:
 
 
 def plain(value: object) -> str:
-    """Return a value on one line: names from data may contain control characters."""
-    text = "" if value is None else str(value)
-    return "".join(char if char.isprintable() else " " for char in CONTROL.sub(" ", text))
+    """Return a value on one line: names from data may contain control characters.
+
+    The space between thousands stays, for `with_commas`.
+    """
+    text = CONTROL.sub(" ", "" if value is None else str(value))
+    return "".join(char if char.isprintable() or char == THIN else " " for char in text)
 
 
 def plural(number: int, noun: str) -> str:

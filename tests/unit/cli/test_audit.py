@@ -57,6 +57,12 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(page: Page)
     assert "second draw" in adds and "second rater" not in adds and "the system" not in adds
 
 
+def test_a_judge_has_the_id_of_its_card_in_the_list_of_columns(page: Page) -> None:
+    rows = [{**row, "bleu": row["quality_gpt4"]} for row in made(100)]
+    status, said = page(rows, "--judge", "bleu")
+    assert status == 0 and "judge       bleu-recorded: bleu" in said
+
+
 def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> None:
     status, said = page(two())
     _, verdict, supports, adds = said.strip().split("\n\n")

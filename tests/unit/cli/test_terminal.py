@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from judgescope.cli.terminal import BOLD, FAINT, RESET, aligned, plural, printed, with_commas
+from judgescope.cli.terminal import BOLD, FAINT, RESET, aligned, plain, plural, printed, with_commas
 from judgescope.report.cells import NO_WIDTH_TOLD, Cell
 from judgescope.report.elements import Body, Column, Line, Table
 
@@ -39,6 +39,7 @@ def test_numbers_have_commas_and_nouns_their_number() -> None:
     table = Table("What.", "Judge", [Column("n")], [Body([Line("a", [Cell("1\u202f000\u202f%")])])])
     assert printed(table)[-1].split() == ["a", "1,000", "%"]
     assert with_commas("5\u202f000 of 12\u202f000\u202f000") == "5,000 of 12,000,000"
+    assert with_commas(plain("more than 10\u202f000\x1b[1m")) == "more than 10,000 [1m"
 
 
 def test_a_table_is_printed_with_caption_groups_and_notes() -> None:

@@ -150,7 +150,7 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
             for missing in draft.table.missing_cells([column]).values():
                 how += [f"{missing} of {len(draft.table.rows)} {kind} missing"]
             shown.append(f"{column}{_in_brackets(how)}")
-        yield "judge", f"{name}: {plain(', '.join(shown))}"
+        yield "judge", f"{cards.recorded_id(name)}: {plain(', '.join(shown))}"
     yield "task", columns.task
     yield from unused(draft)
 

@@ -144,10 +144,15 @@ def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
 
 def judge_id(judge: str, study: str) -> str:
     """Return an unused id for a judge whose scores are recorded."""
-    shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
-    name = f"{judge}-recorded" if shipped or judge in TAKEN else judge
+    name = recorded_id(judge)
     taken = any(card_path(kind, name).exists() for kind in ("model", "judge"))
     return f"{name}-{study}" if taken else name
+
+
+def recorded_id(judge: str) -> str:
+    """Return the id of a judge whose scores are recorded, unless the user's own cards have it."""
+    shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
+    return f"{judge}-recorded" if shipped or judge in TAKEN else judge
 
 
 def _recorded(draft: StudyDraft) -> Iterator[tuple[str, Path, Card, Card]]:

@@ -226,7 +226,7 @@ class Draft:
                 "an item has two texts of the same system",
                 also=self._outputs[key][0],
                 got=", ".join(key),
-                todo=ROW_PER_TEXT
+                todo=f"{ROW_PER_TEXT}, or add a column that numbers the texts of a source"
                 if not again
                 else "map `item` or `systems` to columns that distinguish them",
                 alike=True,

@@ -131,7 +131,7 @@ def errors_of(
     """
     known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
     if not known:
-        todo = "name a judge whose card has `parser: annotation`"
+        todo = "name a judge whose card has `annotation: {}` or `parser: annotation`"
         raise form.nothing_to_ask(plan, "no judge annotates errors", todo)
     what = "the study has no such judge that annotates errors"
     check_known(judges, known, what, where="--judges")

@@ -250,7 +250,7 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
     kappa = found(study, "perspectives", "kappa_linear", level="global")
     for name, count in RATINGS.items():
         own = kappa["counter", name]
-        assert (own["value"], own["ci_low"], own["n"]) == (1, 1, ITEMS * COPIES * count)
+        assert (own["value"], own["n"]) == (1, ITEMS * COPIES * count) and own["ci_low"] < 1
         assert own["perturbation"] == GLOBAL[name]
         assert kappa["constant-top", name]["value"] == 0
         assert kappa["random", name]["ci_low"] < 0 < kappa["random", name]["ci_high"]

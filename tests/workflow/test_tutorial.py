@@ -83,7 +83,7 @@ class Shell:
 @pytest.mark.slow
 @pytest.mark.long
 def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
-    shell = Shell(tmp_path)
+    shell = Shell(tmp_path, forked=True)
     home, env = shell.home, shell.env
     out: dict[str, str] = {}
     with serve(rate) as endpoint:

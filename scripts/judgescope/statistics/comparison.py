@@ -15,7 +15,7 @@ from judgescope.statistics.correlation import STATISTICS, Level, Statistic, coun
 from judgescope.statistics.declared import amount, declare, p_value, signed_amount
 from judgescope.statistics.intervals import CONFIDENCE, PLAIN
 from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
-from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
+from judgescope.statistics.result import NO_SOURCE, UNDEFINED_JUDGE, Estimate
 
 DECLARED: Final = declare(
     rank=amount(
@@ -76,11 +76,12 @@ def on_shared_sources(first: Replicated, second: Replicated) -> tuple[Replicated
     k, means = int(both.sum()), list[Replicated]()
     for one in (first, second):
         n = int((one.sizes > 0).sum())
-        values = n * one.rows[0] - (n - 1) * one.rows[1:]
+        values = n * one.rows[0] - (n - 1) * np.nan_to_num(one.rows[1:])  # NaN if n is 1
         total = values[both].sum()
         rows = np.full(one.rows.size, quotient(total, k))
         rows[1:][both] = quotient(total - values[both], k - 1)
-        estimate = replace(one.estimate, value=float(rows[0]) if k else None, n=k)
+        nothing = Estimate.undefined(NO_SOURCE, n_missing=one.estimate.n_missing)
+        estimate = replace(one.estimate, value=float(rows[0]), n=k) if k else nothing
         means.append(one._replace(estimate=estimate, rows=rows, sizes=both.astype(np.float64)))
     return means[0], means[1]
 

@@ -335,18 +335,29 @@ def test_a_scale_changes_no_test_of_values_by_source(permute: Permute, units: in
         assert moved[name].p == pytest.approx(told[name].p)
 
 
-def test_a_difference_by_source_is_of_the_sources_that_both_have() -> None:
-    values = np.array([[0.2, 0.4, NAN, 0.9], [0.1, NAN, 0.6, 0.3]])
+def means_by_source(*values: list[float]) -> list[Replicated]:
     means = []
-    for own in values:
+    for own in np.array(values):
         defined = ~np.isnan(own)
         rows = mean_rows(own, whole_and_resamples(np.arange(4), deletions(4)))
         estimate = Estimate(float(rows[0]), n=int(defined.sum()))
         means.append(Replicated(estimate, rows, defined.astype(float)))
+    return means
+
+
+def test_a_difference_by_source_is_of_the_sources_that_both_have() -> None:
+    means = means_by_source([0.2, 0.4, NAN, 0.9], [0.1, NAN, 0.6, 0.3])
     first, second = on_shared_sources(*means)
     assert first.estimate.value == pytest.approx(0.55) and first.estimate.n == 2
     assert second.rows == pytest.approx([0.2, 0.3, 0.2, 0.2, 0.1])
     assert on_shared_sources(means[0], means[0])[0] is means[0]
+
+
+def test_one_or_no_source_may_be_all_that_two_judges_share() -> None:
+    one, *_ = on_shared_sources(*means_by_source([0.5, NAN, NAN, NAN], [0.1, 0.2, 0.3, 0.4]))
+    assert (one.estimate.value, one.estimate.n) == (0.5, 1)
+    none, *_ = on_shared_sources(*means_by_source([0.5, NAN, NAN, NAN], [NAN, 0.2, 0.3, 0.4]))
+    assert (none.estimate.value, none.estimate.n) == (None, 0)
 
 
 def test_equal_judges_never_differ_and_a_constant_one_has_no_test() -> None:

@@ -85,7 +85,7 @@ def test_whoever_counts_the_errors_finds_every_rating_and_the_order(
 ) -> None:
     for judge in ("rater", "oracle"):
         kappa = found(study, name, judge, "kappa_linear", "global")
-        assert (kappa["value"], kappa["ci_low"], kappa["n_missing"]) == (1, 1, 0)
+        assert (kappa["value"], kappa["n_missing"]) == (1, 0) and 0.6 < kappa["ci_low"] < 1
     for judge in ("counter", "oracle"):
         order = found(study, name, judge, "accuracy_adjacent", "local")
         assert (order["value"], order["n"]) == (1, 20 * SETS[name][1])

@@ -256,7 +256,7 @@ def test_points_of_a_rubric_are_labels_by_the_bar(study: AskedStudy) -> None:
 
 def test_members_of_two_kinds_are_refused(study: AskedStudy) -> None:
     study.card("judges", "panel", members=["first", "rubric-verdict"])
-    refused = study.judgescope("check", study.file)
+    refused = study.judgescope("check")
     study.card("judges", "panel", members=MEMBERS)
     assert refused.returncode
     assert "some members give labels, others numbers" in refused.stdout

@@ -61,7 +61,7 @@ def served(files: Mapping[str, bytes], root: str = f"/some/data/{COMMIT}") -> It
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     repository.url = f"http://127.0.0.1:{server.server_port}"
     try:

@@ -76,7 +76,7 @@ def hub() -> Iterator[tuple[str, list[str]]]:
             """Be silent."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", came
     finally:

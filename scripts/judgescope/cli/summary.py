@@ -184,7 +184,7 @@ def _tables(
         tables += [f"  {line}" for line in aligned([["judge", *columns], *body])] if body else []
         empty = sorted({judge for judge, _ in cells}.difference(judges))
         if empty := [judge for judge in empty if (dataset, judge) not in lost]:
-            tables.append(f"  no numbers for: {', '.join(empty)}")
+            tables.append(f"  none of these numbers: {', '.join(empty)}")
     return tables
 
 

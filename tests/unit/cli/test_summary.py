@@ -25,7 +25,7 @@ def test_judges_and_columns_without_a_number_are_no_rows_and_columns(tmp_path: P
     ]
     lines = summary(written(tmp_path, "verdicts", rows)).splitlines()
     assert [line.split()[:2] for line in lines[2:4]] == [["judge", "fluency"], ["good", "0.50"]]
-    assert lines[4] == "  no numbers for: flat"
+    assert lines[4] == "  none of these numbers: flat"
 
 
 def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
@@ -42,7 +42,7 @@ def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
         for status, n in statuses.items()
     ]
     lines = summary(written(written(tmp_path, "coverage", covered), "verdicts", rows)).splitlines()
-    assert "  no numbers for: flat" in lines
+    assert "  none of these numbers: flat" in lines
     warnings = [line for line in lines if line.startswith("warning: ")]
     assert warnings == [
         "warning: news: 10 of 20 judgments of half have no value (unparsed 10)",

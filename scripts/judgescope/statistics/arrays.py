@@ -19,6 +19,8 @@ Weights = Counts | None
 """How often each resample takes each source, (resamples, sources); None for no interval."""
 DIGITS = 12
 """Decimals of distances: tenths have no binary form, and equal distances must be equal."""
+ROUND_OFF = 4e-15
+"""The largest relative error of the sum of a few decimals."""
 CELLS = 1_000_000
 """Size of a temporary array: resamples and pairs are worked off in blocks of it."""
 
@@ -39,11 +41,15 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
 
 
 def paper_mean(total: NDArray[Any], n: NDArray[Any]) -> Floats:
-    """Return total / n, NaN for 0 / 0, as on paper: equal means of decimals are equal numbers.
+    """Return total / n, NaN for 0 / 0, so that means of decimals that are equal are equal numbers.
 
-    A total of up to 12 decimals is made whole first. That of whole numbers stays as it is.
+    A total that is a number of up to 9 decimals but for round-off is taken as that number.
     """
-    return quotient(np.round(total * 10.0**DIGITS), n * 10.0**DIGITS)
+    unit = 1e9
+    whole = np.round(total * unit)
+    off, size = np.abs(total * unit - whole), np.abs(whole)
+    is_decimal = (off <= ROUND_OFF * size) & (size < 2**53)
+    return np.where(is_decimal, quotient(whole, n * unit), quotient(total, n))
 
 
 def quotient(a: NDArray[Any], b: NDArray[Any] | int) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,8 @@ from judgescope.statistics.result import Estimate
 Row = Mapping[str, object]
 SHELF = HOME / "config" / "published"
 SEED = 7
+FEW: Final = {"statistics": ["pearson"], "levels": ["pooled"], "permutations": 99}
+"""The comparison of judges, which is made with all tables, and in which no figure is."""
 PAIRS = "pairs"
 """A table that is not of a method: pairs of systems that a judge orders as people do."""
 NOT_FILTERS = {"published", "reason", "of"}
@@ -180,7 +182,7 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
     """Compute some tables of a study, and return their rows with the table's name."""
     name = f"published-{card.publication}"
     folder = Path("results") / name
-    study = {"study": name, "seed": SEED, "data": data, **(card.study or {})}
+    study = {"study": name, "seed": SEED, "data": data, "comparison": FEW, **(card.study or {})}
     path = folder / "study.yaml"
     write_text(path, json.dumps(study, indent=1) + "\n")
     names = sorted({"agreement" if table == PAIRS else table for table in tables})

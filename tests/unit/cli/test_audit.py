@@ -14,6 +14,7 @@ from judgescope.cli.audit import table
 from judgescope.cli.init.guess import guess
 from judgescope.cli.init.tables import Table, unfolded
 from judgescope.cli.main import main
+from running import HOME
 
 pytestmark = pytest.mark.heavy
 
@@ -61,6 +62,15 @@ def test_a_judge_has_the_id_of_its_card_in_the_list_of_columns(page: Page) -> No
     rows = [{**row, "bleu": row["quality_gpt4"]} for row in made(100)]
     status, said = page(rows, "--judge", "bleu")
     assert status == 0 and "judge       bleu-recorded: bleu" in said
+
+
+def test_the_readme_shows_the_verdict_on_the_tables_of_the_tutorial(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    readme = (HOME / "README.md").read_text("utf-8")
+    shown = readme.partition("    judge: Better than")[2].partition("\n\n")[0]
+    assert shown and audit(HOME / "docs" / "tutorial" / "verdicts.csv") == 0
+    assert " ".join(shown.split()) in " ".join(capsys.readouterr().out.split())
 
 
 def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> None:

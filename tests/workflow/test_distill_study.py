@@ -118,7 +118,7 @@ def test_an_export_trains_nothing(study: AskedStudy) -> None:
     assert done.returncode == 0 and set(notes(study)) == {"checked", "trained"}
 
 
-def test_only_the_sample_is_exported_to_be_scored_elsewhere(study: AskedStudy) -> None:
+def test_just_the_sample_is_exported_to_be_scored_elsewhere(study: AskedStudy) -> None:
     targets = ("export", "study.yaml", "targets", "targets.jsonl")
     done = running.run("-m", "judgescope", *targets, "--made", cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]

@@ -97,7 +97,7 @@ LISTS = {
 """Model -> the grammar that makes a list of a real model's readable, in JSON."""
 
 
-def test_a_supervisor_merges_lists_of_a_real_model(tmp_path: Path) -> None:
+def test_a_list_of_a_real_model_is_merged_by_a_supervisor(tmp_path: Path) -> None:
     """From annotators to the located list of the ensemble; what the lists say is nonsense."""
     study = Study(tmp_path, KEYS)
     files = {name: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl") for name in FILES}

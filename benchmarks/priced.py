@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 import yaml
 from dag import snakemake
-from sized import HOME, write_card
+from sized import HOME, shipped, write_card
 
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import Dataset
@@ -105,13 +105,16 @@ def write_data(folder: Path) -> None:
 
 
 def write_study(folder: Path, models: int) -> dict[str, Any]:
-    """Write the study, its models and its judges; return the study."""
+    """Write the study, its datasets, models and judges; return the study."""
     judges = [f"judge-{number}" for number in range(models)]
     for name in judges:
         endpoint = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1", "probe": False}
         write_card(folder, "model", {"model": name, "price": {"input": 1, "output": 2}, **endpoint})
         form = {"form": "analyze-rate", "draws": DRAWS, "temperature": 1, "max_tokens": 1024}
         write_card(folder, "judge", {"judge": name, "model": name, **form})
+    for name, n in ITEMS.items():
+        card = shipped("dataset", name)
+        write_card(folder, "dataset", card | {"select": card["select"] | {"n": n}})
     path = HOME / "config" / "studies" / "confusion.yaml"
     study: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     study |= {"judges": judges, "criteria": WORDINGS, "data": str(folder / "public")}

@@ -68,14 +68,15 @@ def write_card(folder: Path, kind: str, keys: Mapping[str, Any]) -> str:
     return name
 
 
-def _shipped(kind: str, name: str) -> dict[str, Any]:
+def shipped(kind: str, name: str) -> dict[str, Any]:
+    """Return the content of a shipped card."""
     path = HOME / "config" / f"{kind}s" / f"{name}.yaml"
     card: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return card
 
 
 def _criterion(folder: Path, number: int) -> str:
-    card = {**_shipped("aspect", "coherence"), "aspect": f"criterion-{number}"}
+    card = {**shipped("aspect", "coherence"), "aspect": f"criterion-{number}"}
     return write_card(folder, "aspect", card)
 
 
@@ -86,7 +87,7 @@ def _dataset(folder: Path, number: int, criteria: list[str]) -> str:
         "items": str(demo / f"{DEMO[name]}_items.jsonl"),
         "data": str(demo / f"{DEMO[name]}_outputs.jsonl"),
     }
-    card = {**_shipped("dataset", name), "dataset": f"{name}-{number}", "files": files}
+    card = {**shipped("dataset", name), "dataset": f"{name}-{number}", "files": files}
     if criteria:
         card["aspects"] = {one: {"min": 1, "max": 5, "step": 1} for one in criteria}
     return write_card(folder, "dataset", card)
@@ -101,5 +102,5 @@ def _judge(folder: Path, number: int, form: str) -> str:
 
 def _perturbation(folder: Path, number: int) -> str:
     degrees = {"minor": {"k": 1 + number}, "major": {"k": 51 + number}}
-    card = {**_shipped("perturbation", "random-typos"), "degrees": degrees}
+    card = {**shipped("perturbation", "random-typos"), "degrees": degrees}
     return write_card(folder, "perturbation", {**card, "perturbation": f"typos-{number}"})

@@ -27,6 +27,7 @@ for name, size in json.loads(sizes).items():
     setattr(benchmark, name, size)
 benchmark.main()
 """
+FEW_ITEMS = dict.fromkeys(["cnn-dailymail", "samsum", "news-commentary", "webnlg"], 20)
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
@@ -39,7 +40,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "labels": ({"SIZES": [12], "TRUTH_SOURCES": 60, "TRUTH_STUDIES": 2}, ["2"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
-    "priced": ({"WORDINGS": ["term"]}, []),
+    "priced": ({"WORDINGS": ["term"], "ITEMS": FEW_ITEMS}, []),
     "store": ({"REPLIES": 1_600}, []),
     "verdicts": ({}, ["--studies", "1"]),
 }

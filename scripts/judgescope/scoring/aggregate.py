@@ -13,14 +13,14 @@ from judgescope.core.rng import stream
 from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale, stand_in
 from judgescope.schema.tables import SCHEMAS, table_of, write_parts
 from judgescope.scoring.specs import CellPart, Missing
-from judgescope.statistics.arrays import DIGITS, paper_mean
+from judgescope.statistics.arrays import DIGITS, decimal_mean
 
 Floats = NDArray[np.float64]
 
 
 def mean(values: Floats) -> Floats:
     """Return each row's mean, NaN for a row without values: (targets, draws) -> (targets,)."""
-    return paper_mean(np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1))
+    return decimal_mean(np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1))
 
 
 def mode(values: Floats) -> Floats:

@@ -40,7 +40,7 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
         return np.asarray(np.tensordot(a, b, axes=1), dtype=np.float64)
 
 
-def paper_mean(total: NDArray[Any], n: NDArray[Any]) -> Floats:
+def decimal_mean(total: NDArray[Any], n: NDArray[Any]) -> Floats:
     """Return total / n, NaN for 0 / 0, so that means of decimals that are equal are equal numbers.
 
     A total that is a number of up to 9 decimals but for round-off is taken as that number.

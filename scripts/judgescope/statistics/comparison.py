@@ -227,7 +227,7 @@ def permutation_tests(
     x1, x2, y (targets,), NaN = missing: targets without all three are left out; source and system
     (targets,) are codes; flips (permutations, units), units being the codes of sources or systems,
     or targets. Scores on different scales cannot be swapped, so both judges are standardised first
-    unless every value is of the scores of one source that are swapped together.
+    except by_source with `inputs`, where no coefficient mixes the scores of both.
     NaN where a judge has no value, or by_system with fewer than 3 systems. Deutsch,
     Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics", section 4.
     """

@@ -147,10 +147,10 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
     """Return the larger p of the one-sided t-tests of mean <= -margin and of mean >= margin.
 
     d (items,), nothing missing. At most .05 says: the mean lies within the margin. None for fewer
-    than two items, and for fewer than FEWEST_SOURCES that are all equal, which say nothing of how
-    others vary; a constant d is 0 within the margin and 1 outside. Few large differences among many
-    small ones are found more often than .05 allows. ValueError for a margin that is not above 0.
-    Schuirmann 1987 (TOST).
+    than two items, and for fewer than FEWEST_SOURCES that are all equal: they do not show how
+    others vary. Of more that are equal it is 0 within the margin and 1 outside. The level is
+    exceeded where few items differ much and most do not. ValueError for a margin that is not above
+    0. Schuirmann 1987 (TOST).
     """
     if margin <= 0:
         raise ValueError(f"the margin must be above 0, not {margin}")

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from judgescope.statistics.arrays import DIGITS, Codes, Flags, Floats, Weights, paper_mean
+from judgescope.statistics.arrays import DIGITS, Codes, Flags, Floats, Weights, decimal_mean
 from judgescope.statistics.declared import ANY, accuracy, declare, percent, scale_of, signed_amount
 from judgescope.statistics.intervals import NOT_SMOOTH, PLAIN, benjamini_yekutieli, t_quantile
 from judgescope.statistics.means import mean_over
@@ -136,7 +136,7 @@ def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Float
 def mean_rating(ratings: Floats) -> Floats:
     """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
     given = np.isfinite(ratings).sum(axis=0)
-    return paper_mean(np.nansum(ratings, axis=0), given)
+    return decimal_mean(np.nansum(ratings, axis=0), given)
 
 
 def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides:

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from running import HOME
 
 ALONE = [
-    *(HOME / "envs" / f"{name}.txt" for name in ("batch", "llama")),
+    *(HOME / "envs" / f"{name}.txt" for name in ("batch", "llama", "pip")),
     HOME / "tests" / "axe.txt",
 ]
 """What is installed without its dependencies."""
@@ -76,6 +76,11 @@ def test_what_asks_has_one_version_in_all_environments() -> None:
     jobs = [lock for lock in LOCKS if lock.stem != "docs"]
     told = [{name: pins(lock)[name] for name in asking} for lock in jobs]
     assert len(asking) > 4 and all(one == told[0] for one in told)
+
+
+def test_environments_are_made_with_the_pip_that_the_tests_install() -> None:
+    envs = HOME / "envs"
+    assert pins(envs / "pip.txt") == {"pip": pins(envs / "test.txt")["pip"]}
 
 
 def test_what_snakemakes_own_report_needs_is_there_without_the_tests() -> None:

@@ -38,7 +38,7 @@ from judgescope.scoring.specs import CellPart, ScoreSpec
 LIMITED = 10_000
 SECONDS, MEGABYTES = 15, 600
 """What a dry run over LIMITED cells may take."""
-FIXED, PER_REPLY, REPLIES = 0.25, 20e-6, 50_000
+FIXED, PER_REPLY, REPLIES, RUNS = 0.25, 20e-6, 50_000, 5
 """Seconds of the processor that a score job of one cell may take, and each of its replies."""
 SMALL = """
 import json, os, sys
@@ -152,7 +152,7 @@ def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
     first = replace(whole.cells[0], perturbations=whole.cells[0].perturbations[:1])
 
     def spent(spec: ScoreSpec, replies: int) -> float:
-        """Return the seconds of the processor that a job takes, the least of five."""
+        """Return the seconds of the processor that a job takes, the least of RUNS."""
         for cell in cells:
             aspects = plan.aspects_in(cell)
             each = replies // (len(cells) * len(aspects))
@@ -160,7 +160,7 @@ def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
                 table_of("answers", answers(CellAspect(*cell, aspect), each)) for aspect in aspects
             ]
             write_parts("answers", tables, folder / plan.file(plan.results, "replies", cell))
-        return min(used(job("score"), folder, encode(spec).decode()).processor for _ in range(5))
+        return min(used(job("score"), folder, encode(spec).decode()).processor for _ in range(RUNS))
 
     fixed, every = spent(replace(whole, cells=[first]), 0), spent(whole, 0)
     replied = spent(whole, REPLIES)

@@ -33,18 +33,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its tests out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep every third long test from --third on; begin with the files that take longest.
+    """Keep the long tests of one --third; begin with the files that take longest.
 
-    Tests of a file that share a fixture count as one, unless each is `independent`. The first files
+    Tests of a file that share a fixture count as one, unless each is `independent`. They are dealt
+    out by their seconds, the longest first, to the third that has least. The first files
     are those with long tests (without a study first), then files by their number of studies: no
     process then works through one of them while the others have nothing left to do.
     """
     third = config.getoption("--third")
     if third is not None:
-        every = sorted(filter(is_long, items), key=lambda item: item.nodeid)
-        dealt = {item: item.path if shares(item) else item for item in every}
-        kept = {*list(dict.fromkeys(dealt.values()))[third::3]}
-        dropped = {item for item, unit in dealt.items() if unit not in kept}
+        units = {
+            item: str(item.path) if shares(item) else item.nodeid for item in items if is_long(item)
+        }
+        seconds = Counter[str]()
+        for item, unit in units.items():
+            seconds[unit] = max(seconds[unit], seconds_of(item))
+        thirds = [Counter[str](), Counter[str](), Counter[str]()]
+        for unit in sorted(seconds, key=lambda unit: (-seconds[unit], unit)):
+            min(thirds, key=Counter.total)[unit] = seconds[unit]
+        dropped = {item for item, unit in units.items() if unit not in thirds[third]}
         config.hook.pytest_deselected(items=list(dropped))
         items[:] = [item for item in items if item not in dropped]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
@@ -59,6 +66,12 @@ def shares(item: pytest.Item) -> bool:
     fixtures = vars(item).get("_fixtureinfo")
     known = fixtures.name2fixturedefs.values() if fixtures else ()
     return any(each[-1].scope in ("module", "class", "package") for each in known)
+
+
+def seconds_of(item: pytest.Item) -> int:
+    """Return what a long test takes of a core, with those that share its fixture: see its mark."""
+    mark = item.get_closest_marker("long")
+    return int(mark.args[0] if mark and mark.args else 5 if mark else 1)
 
 
 def is_long(item: pytest.Item) -> bool:

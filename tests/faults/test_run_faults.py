@@ -101,7 +101,7 @@ STAGE_FOLDERS = {
 """Where each stage writes, under the results, in the order of a run."""
 
 
-@pytest.mark.long
+@pytest.mark.long(60)
 @pytest.mark.parametrize("folder", STAGE_FOLDERS.values(), ids=STAGE_FOLDERS)
 def test_the_disk_is_full_in_a_stage(life: Life, tmp_path: Path, folder: str) -> None:
     small = ["unshare", "-rm", "sh", "-c", MOUNTED]
@@ -345,7 +345,7 @@ def test_no_lock_is_taken_away_from_a_run_that_lives(study: AskedStudy, pace: Pa
     assert study.journalled() == len(study.endpoint.asked) < TEXTS
 
 
-@pytest.mark.long
+@pytest.mark.long(12)
 def test_the_lock_of_a_run_that_was_killed_whole_can_be_taken_away(
     study: AskedStudy, pace: Pace
 ) -> None:

@@ -13,7 +13,7 @@ from lives import CONCURRENCY, STAGES, Life, endpoint, undisturbed
 from scripted import Endpoint
 
 __all__ = ["endpoint", "undisturbed"]
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long(100)]
 ASKING = {"perturb", "inject", "ask"}
 """While texts are perturbed by rule, others are written by the model."""
 KILLS = int(os.environ.get("JUDGESCOPE_KILLS", "3"))

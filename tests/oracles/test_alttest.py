@@ -81,7 +81,7 @@ def test_sources_as_units_do_not_let_more_judges_win() -> None:
     assert 0 < won["source"] < won["text"]
 
 
-@pytest.mark.long
+@pytest.mark.long(25)
 @needs_real_data
 def test_the_figures_through_a_study(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from judgescope.perturb.inject import OFF_TOPIC
 from running import HOME
 from scripted import Body, Said, reply, serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, needs_real_data]
+pytestmark = [pytest.mark.slow, pytest.mark.long(25), needs_real_data]
 SETS = {"summeval": ("coherence", 15, 5), "usr": ("maintains-context", 7, 3)}
 """Dataset -> aspect, texts in chains, ratings."""
 Row = dict[str, Any]

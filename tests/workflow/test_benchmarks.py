@@ -31,7 +31,7 @@ FEW_ITEMS = dict.fromkeys(["cnn-dailymail", "samsum", "news-commentary", "webnlg
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
-    "dag": ({"REPLIES": 200, "DRAWN": (3, 6, 60)}, ["500"]),
+    "dag": ({"REPLIES": 200, "RUNS": 1, "DRAWN": (3, 6, 60)}, ["500"]),
     "estimates": (
         {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
         [],
@@ -55,7 +55,7 @@ def test_each_has_a_small_size() -> None:
     assert here == {*SMALL, *SERVED}
 
 
-@pytest.mark.long
+@pytest.mark.long(15)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=NEEDS.get(name, [])) for name in SMALL])
 def test_it_runs_and_prints_what_it_measures(name: str, tmp_path: Path) -> None:
     sizes, arguments = SMALL[name]

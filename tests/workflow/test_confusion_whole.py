@@ -17,7 +17,7 @@ from shelf import printed
 from study import Study
 from vectors import SHARED, published
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long(30)]
 
 ITEMS = 12
 NEWS = SETS[0]

@@ -167,7 +167,7 @@ def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.long(55)
 def test_again_and_after_a_move_the_same_bytes_and_nobody_is_spoken_to(
     demo: Path, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ import llama
 import trusting
 from running import needs_data, rows
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long(40)]
 
 ITEMS = 40
 SMALL = ["story-cloze", "answer-equivalence", "wmt22-de-en"]

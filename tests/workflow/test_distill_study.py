@@ -16,7 +16,7 @@ from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, table
 from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long(12)]
 Row = dict[str, Any]
 DIALOGUES = running.HOME / "config" / "demo" / "dialogue_items.jsonl"
 
@@ -49,6 +49,7 @@ def notes(study: AskedStudy) -> dict[str, list[str]]:
     return {path.name: path.read_text("utf-8").split() for path in study.folder.glob("notes/*")}
 
 
+@pytest.mark.long(36)
 def test_from_cards_to_report(study: AskedStudy) -> None:
     """The sample alone is judged by members, each once; a second run does nothing."""
     checked = study.judgescope("check")
@@ -95,6 +96,7 @@ def _in_tables(study: AskedStudy) -> None:
     assert "The distilled judge" in page and "org/student" in page
 
 
+@pytest.mark.long(52)
 def test_another_example_trains_again_and_asks_again(study: AskedStudy) -> None:
     """Changed examples: another adapter, and other keys. Nothing of the members' is asked again."""
     assert study.make("coverage").returncode == 0

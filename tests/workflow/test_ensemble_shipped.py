@@ -22,7 +22,7 @@ from running import HOME, SHARED, needs_data
 from scripted import Body, Said, reply, serve
 from study import Study, shipped
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
+pytestmark = [pytest.mark.slow, pytest.mark.long(60), needs_data]
 NAME = "ensemble"
 ANNOTATORS = [f"annotator-{number}" for number in range(1, 6)]
 THERE = ["summeval", "qags-cnndm", "hanna", "sfres", "rotowire"]

@@ -351,7 +351,7 @@ def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.long(12)
 def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> None:
     told = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
     perturbation = {"perturbations": ["global-rule-fluency", "random-typos"]}

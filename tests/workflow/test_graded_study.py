@@ -47,6 +47,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Counter[str],
         return folder / "results" / "graded", first, asked(endpoint) - first
 
 
+@pytest.mark.long(50)
 def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(built: Any) -> None:
     results = built[0]
     for k in range(1, 6):
@@ -271,6 +272,7 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
         ]
 
 
+@pytest.mark.long(20)
 def test_two_sets_on_one_aspect_ask_what_both_ask_once(tmp_path: Path) -> None:
     with serve(Scripted()) as endpoint:
         study = GradedStudy(tmp_path, endpoint.url)

@@ -18,7 +18,7 @@ from report_setup import text_of_pages
 from scripted import Body, Said, replies, serve
 from study import shipped
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long(22)]
 ITEMS = 16
 KINDS = ["advice", "question", "story"]
 VERDICTS = ["fail", "pass"]

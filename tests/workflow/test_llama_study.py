@@ -49,6 +49,7 @@ def study(tmp_path: Path) -> Study:
     return study
 
 
+@pytest.mark.long(33)
 def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Study) -> None:
     texts = []
     for _ in range(2):
@@ -97,6 +98,7 @@ LISTS = {
 """Model -> the grammar that makes a list of a real model's readable, in JSON."""
 
 
+@pytest.mark.long(36)
 def test_a_list_of_a_real_model_is_merged_by_a_supervisor(tmp_path: Path) -> None:
     """From annotators to the located list of the ensemble; what the lists say is nonsense."""
     study = Study(tmp_path, KEYS)

@@ -317,7 +317,7 @@ def follow(body: Body) -> Said:
 
 
 @needs_real_data
-@pytest.mark.long
+@pytest.mark.long(26)
 def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
     with serve(follow) as endpoint:
         study = Study(tmp_path, load_yaml(STUDY)[0], share=0.1, data=str(REAL))

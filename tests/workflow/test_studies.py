@@ -8,7 +8,7 @@ from running import needs_data, rows
 from shelf import holds
 from trusting import by_name, run_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
+pytestmark = [pytest.mark.slow, pytest.mark.long(25), needs_data]
 
 
 def test_usr_raters(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from running import needs_data, rows
 from shelf import holds
 from trusting import by_name, run_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.long, needs_data]
+pytestmark = [pytest.mark.slow, pytest.mark.long(55), needs_data]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from judgescope.scoring.ensembles import outliers
 from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long(35)]
 MEMBERS = [f"m{number}" for number in range(1, 6)]
 VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
 SCORES: dict[int, list[int | None]] = {

@@ -81,7 +81,7 @@ class Shell:
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.long(20)
 def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
     shell = Shell(tmp_path, forked=True)
     home, env = shell.home, shell.env
@@ -129,7 +129,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.long(60)
 @pytest.mark.parametrize("title", sections())
 def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> None:
     if title == GGUF and find_spec("xllamacpp") is None:

@@ -76,7 +76,7 @@ def built(name: str) -> Path:
     return HOME / name / "bin" / "python"
 
 
-@pytest.mark.long
+@pytest.mark.long(15)
 def test_an_installed_library_runs_beside_the_lowest_versions(tmp_path: Path) -> None:
     """The environment has the library without the workflow's packages."""
     command = [built(".venv-lowest"), "-c", WORKED_EXAMPLES, *LOWEST_PINS]
@@ -85,7 +85,7 @@ def test_an_installed_library_runs_beside_the_lowest_versions(tmp_path: Path) ->
     assert str(LOWEST_PINS) in ended.stdout and "site-packages" in ended.stdout
 
 
-@pytest.mark.long
+@pytest.mark.long(105)
 @pytest.mark.parametrize("minor", OTHERS)
 def test_another_python_passes_the_quick_tests(minor: int) -> None:
     """The lane is that of `make test-fast`, in one process: collecting takes a tenth of the time.

@@ -220,7 +220,7 @@ FILES: list[Case] = [
     (
         "a quote that stays open",
         row('b,"Another article.,Gold,x,More of x.,1,1'),
-        ["mine.csv, row 4"],
+        ["mine.csv, row 4 (begins in line 4)", "quotation mark"],
     ),
     (
         "a column twice",

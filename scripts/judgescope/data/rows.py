@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -179,10 +180,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> Row:
 
 
 def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
-    csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
-    lines = io.StringIO(read_text(path), newline="")
-    reader = csv.reader(lines, delimiter=delimiter)
-    header = next(reader, [])
+    rows = _lists_of_cells(path, delimiter)
+    _, _, header = next(rows, (1, 1, []))
     other = next((sign for sign in DELIMITERS if len(header) == 1 and sign in header[0]), None)
     if other is not None:
         raise UserError(
@@ -192,18 +191,58 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
             todo="separate cells by commas, or by tabs in a file whose name ends in .tsv",
         )
     _check_columns(header, f"{path}, row 1")
-    for number, cells in enumerate(reader, start=2):
+    for number, line, cells in rows:
         if not cells:
             continue
         if len(cells) != len(header):
             raise UserError(
                 "this row and the header have different numbers of cells",
-                where=f"{path}, row {number} (ends in line {reader.line_num})",
+                where=f"{path}, row {number} (ends in line {line})",
                 got=len(cells),
                 allowed=str(len(header)),
                 todo="quote cells that contain commas or quotation marks, or add missing cells",
             )
+        if delimiter == "\t" and any(_may_be_rows(cell, len(header)) for cell in cells):
+            raise _not_closed(f"{path}, row {number} (ends in line {line})", delimiter)
         yield number, dict(zip(header, cells, strict=True))
+
+
+def _lists_of_cells(path: Path, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield (row number, its last line, cells), or raise UserError for a cell that is not closed.
+
+    Not detected in a CSV: a quotation mark that opens a cell, if the next one ends a later cell.
+    """
+    csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
+    lines = io.StringIO(read_text(path), newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    for number in count(1):
+        begin = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            where = f"{path}, row {number} (begins in line {begin})"
+            raise _not_closed(where, delimiter) from error
+        if cells is None:
+            return
+        yield number, reader.line_num, cells
+
+
+def _may_be_rows(cell: str, columns: int) -> bool:
+    """Return whether a cell has the tabs of as many rows as it has line breaks.
+
+    In a file without quoting, it then begins with a quotation mark and a later cell ends with one.
+    """
+    breaks = cell.count("\n") or cell.count("\r")
+    return 0 < cell.count("\t") == breaks * (columns - 1)
+
+
+def _not_closed(where: str, delimiter: str) -> UserError:
+    return UserError(
+        "a cell begins with a quotation mark, but does not end with one",
+        where=where,
+        todo=f"put quotation marks around cells that contain {DELIMITERS[delimiter]}, line breaks "
+        "or quotation marks, and write those within a cell twice",
+    )
 
 
 def _check_columns(names: list[str], where: str) -> None:

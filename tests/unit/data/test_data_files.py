@@ -150,6 +150,40 @@ def test_every_kind_of_file_gives_the_same_rows(tmp_path: Path) -> None:
         assert rows(tmp_path / name) == [(2, CONTENT[0]), (3, CONTENT[1])]
 
 
+OPEN = {4: '"I am an unclosed quotation'}
+
+
+@pytest.mark.parametrize(
+    ("name", "last_cells", "row"),
+    [
+        ("x.csv", OPEN, "row 5 (begins in line 5)"),
+        ("x.csv", OPEN | {7: '"I am another'}, "row 5 (begins in line 5)"),
+        ("x.csv", {4: '"a word" is quoted'}, "row 5 (begins in line 5)"),
+        ("x.csv", {0: '"b'}, "row 1 (begins in line 1)"),
+        ("x.tsv", OPEN, "row 5 (begins in line 5)"),
+        ("x.tsv", OPEN | {5: 'the end"'}, "row 5 (ends in line 6)"),
+        ("x.tsv", OPEN | {8: 'the end"'}, "row 5 (ends in line 9)"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_a_quotation_mark_that_is_not_closed_swallows_no_rows(
+    name: str, last_cells: dict[int, str], row: str, ending: str, tmp_path: Path
+) -> None:
+    sign = "," if name == "x.csv" else "\t"
+    lines = [f"{number}{sign}{last_cells.get(number, 'b')}{ending}" for number in range(10)]
+    (tmp_path / name).write_text("".join(lines), newline="")
+    with pytest.raises(UserError, match="does not end with one") as error:
+        rows(tmp_path / name)
+    assert f"{name}, {row}" in message(error) and "twice" in message(error)
+
+
+def test_a_quoted_cell_may_have_line_breaks_tabs_and_quotation_marks(tmp_path: Path) -> None:
+    table = 'name\tgoals\tclub\n"""Ann"" Lee"\t2\tOslo'
+    quoted = table.replace('"', '""')
+    (tmp_path / "x.tsv").write_text(f'a\tb\n"{quoted}"\t1\n')
+    assert rows(tmp_path / "x.tsv") == [(2, {"a": table, "b": "1"})]
+
+
 @pytest.mark.parametrize("dictionary", [True, False])
 @pytest.mark.parametrize("store_schema", [True, False])
 def test_a_parquet_file_gives_what_was_written(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.files import write_hashes
 from judgescope.core.rng import stream
-from judgescope.parsing.judgment import NO_VALUE, Judgment, Scale, stand_in
+from judgescope.parsing.judgment import Judgment, Scale, stand_in
 from judgescope.schema.tables import SCHEMAS, table_of, write_parts
 from judgescope.scoring.specs import CellPart, Missing
 from judgescope.statistics.arrays import DIGITS, decimal_mean
@@ -105,9 +105,9 @@ def aggregated(
     """Return the judgments and the scores of a part of a cell.
 
     `verdicts` and `values` belong to the draws, one per row of `answers`. A score is null unless at
-    least half of its draws have a value (methods.md 1); an unparsed draw gets a number only if
-    `missing` says so. Labels are aggregated by majority instead of the mean. `spans` are the errors
-    that each draw lists, located in its text.
+    least half of its draws have a value (methods.md 1); a requested draw without a value gets a
+    number only if `missing` says so. Labels are aggregated by majority instead of the mean. `spans`
+    are the errors that each draw lists, located in its text.
     """
     if scale is not None and scale.words and estimator in {"mean", "mode"}:
         estimator = MAJORITY
@@ -116,7 +116,7 @@ def aggregated(
     if missing is not None and scale is not None:
         filled = list(values)
         for row, draw in enumerate(answers["draw"].to_pylist()):
-            if verdicts[row].status in NO_VALUE:
+            if values[row] is None and verdicts[row].status != "not_applicable":
                 # one stream per filled value, so that other rows do not matter
                 names = ("missing", *part, *(name or "" for name in units[row]), draw)
                 rng = stream(missing.seed, *names)

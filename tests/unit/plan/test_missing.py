@@ -1,5 +1,6 @@
 """The study key `missing`: what counts for draws without a value, in scores alone."""
 
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,18 @@ def test_a_missing_draw_counts_as_the_study_says(policy: str, value: float) -> N
     assert drop == [(4.0, 0), (None, 1), (None, 1), (None, 1), (None, 1)]
     filled = scores(answers(*SAID), {"policy": policy, "seed": 7})
     assert filled == [(4.0, 0), (value, 1), (value, 1), (value, 1), (None, 1)]
+
+
+def test_a_reply_whose_probabilities_give_no_value_is_a_missing_draw() -> None:
+    rows = answers("4", "4").to_pylist()
+    rows[0]["logprobs"], rows[1]["logprobs"] = [[("4", log(0.9))]], [[("4", log(0.4))]]
+    reading = Reading(
+        pairs=[("fluency", None)], scale=FIVE, parser="score", estimator="logprob_mean"
+    )
+    filled = Missing(policy="worst", seed=7)
+    _, scored = score_part(table_of("answers", rows), reading, part=PART, missing=filled)
+    assert scored["value"].to_pylist() == [pytest.approx(4), 1, None]
+    assert scored["n_missing"].to_pylist() == [0, 1, 1]
 
 
 def test_where_the_lowest_value_is_the_best_the_highest_is_the_worst() -> None:

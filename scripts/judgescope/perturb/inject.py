@@ -273,8 +273,12 @@ def _repeated_sentence(draft: Draft) -> Iterator[Draft]:
 
 
 def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
-    """A sentence without errors, in the right order to all others, is deleted."""
+    """A sentence without errors, in the right order to all others, is deleted.
+
+    One that was repeated stays: without it, the text would be as it was before the repetition.
+    """
     n_original = sum(sentence.position > PUT_IN for sentence in draft.sentences)
+    put_in = {sentence.text for sentence in draft.sentences if sentence.position == PUT_IN}
     for index, sentence in enumerate(draft.sentences):
         in_order = all(
             other.position < sentence.position for other in draft.sentences[:index]
@@ -282,7 +286,8 @@ def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
             other.position > sentence.position or other.position == PUT_IN
             for other in draft.sentences[index + 1 :]
         )
-        if n_original > 1 and sentence.position > PUT_IN and not sentence.locks and in_order:
+        unchanged = sentence.position > PUT_IN and not sentence.locks
+        if n_original > 1 and unchanged and sentence.text not in put_in and in_order:
             yield draft.without(index)
 
 

@@ -91,6 +91,14 @@ def test_stray_sentences_come_once_each_and_never_first() -> None:
     assert all(texts[-1].count(one) == 1 for one in OFF_TOPIC)
 
 
+def test_a_repeated_sentence_is_not_deleted() -> None:
+    text = "Rain fell. He slept. All was well."
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        made = [draft.text for draft in drafts(text, rng, kinds=["redundancy", "deletion"])]
+        assert len({text, *made}) == 1 + len(made)
+
+
 def test_a_text_that_has_no_room_says_so_and_ends() -> None:
     made = inject_errors("Rain fell.", np.random.default_rng(1), kinds=["number", "name"], count=3)
     assert [one.status for one in made] == ["impossible: there is no room for error 1"]

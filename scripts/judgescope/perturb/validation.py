@@ -1,7 +1,8 @@
 """Checks of a text that a model made from another; a fault is the reason for another attempt."""
 
 import re
-from itertools import pairwise
+import unicodedata
+from itertools import chain, pairwise
 
 from rapidfuzz.distance import Indel, Levenshtein
 
@@ -19,6 +20,23 @@ ECHO = 5
 """The window of words in which two words of a reason are an echo of it."""
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_CLAUSE = r"[^.!?:：\n]*?"
+_KIND = (
+    r"\b(?:summary|ending|answer|translation|reply|response|paraphrase|description|sentence|text"
+    r"|version|continuation)\b"
+)
+_PREFACE = re.compile(
+    r"\W*(?:(?:sure|certainly|of course|okay)\W+)?"
+    rf"(?:(?:here|below)(?:['’]s| is| are)\b{_CLAUSE}{_KIND}{_CLAUSE}"
+    rf"|(?:the )?(?:(?:adjusted|changed|improved|modified|new|next|revised) )?{_KIND}(?: \d+)?)"
+    r"[*_\"')\]]*[:：]",
+    re.IGNORECASE,
+)
+"""The beginning of a reply that names what is asked for: `Here is the adjusted summary:`."""
+_COLON_AT_END = re.compile(r"[:：][\s*_]*$", re.MULTILINE)
+_FENCE = "```"
+_MARKS = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»"}
+"""Quotation marks: opening -> closing."""
 
 Words = tuple[str, ...]
 Change = tuple[Words, Words]
@@ -40,7 +58,10 @@ def _length(text: str, parent: str, _: Amount) -> str | None:
 
 
 def _changes(text: str, parent: str, amount: Amount) -> str | None:
-    """Words change in `amount` places; the same change, or a part of one, counts once."""
+    """Words change in `amount` places; the same change, or a part of one, counts once.
+
+    A change of punctuation alone does not count.
+    """
     before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
     changes = [
         (tuple(before[a:b]), tuple(after[c:d])) for a, b, c, d in changed_runs(before, after)
@@ -53,9 +74,13 @@ def _changes(text: str, parent: str, amount: Amount) -> str | None:
         pairs = zip(change, other, strict=True)
         return all(bool(part) and set(part) < set(whole) for part, whole in pairs)
 
-    distinct = {*changes}
+    distinct = {one for one in changes if not all(map(_is_mark, chain(*one)))}
     whole = [one for one in distinct if not any(is_part(one, other) for other in distinct)]
     return amount.problem(len(whole), "change")
+
+
+def _is_mark(token: str) -> bool:
+    return unicodedata.category(token[0])[0] == "P" and token[0] != "_"
 
 
 def _insertions(text: str, parent: str, amount: Amount) -> str | None:
@@ -87,6 +112,25 @@ DRAFT_CHECKS: dict[str, Check] = {
     "steps": lambda text, parent, amount: problem_with_steps(text),
     "sub_aspects": lambda text, parent, amount: problem_with_sub_aspects(text),
 }
+
+
+def framed(reply: str, parent: str) -> str | None:
+    """Return the problem if a reply has more than a text: a preface, a fence or quotation marks.
+
+    A frame that the parent has, too, is part of the text. Without a parent, only a preface counts:
+    a list may be introduced, and code or a speech may be what is asked for.
+    """
+    first, _, more = reply.partition("\n")
+    introduced = more and _COLON_AT_END.search(first) and not _COLON_AT_END.search(parent)
+    if (parent and introduced) or (_PREFACE.match(reply) and not _PREFACE.match(parent)):
+        return "there are words before the text"
+    if parent and reply.startswith(_FENCE) and not parent.startswith(_FENCE):
+        return "it is in a block of code"
+    mark = reply[:1]
+    quoted = len(reply) > 1 and reply[-1] == _MARKS.get(mark) and not parent.startswith(mark)
+    if parent and quoted and reply[1:-1].count(mark) <= parent.count(mark):
+        return "it is in quotation marks"
+    return None
 
 
 def undone(text: str, parent: str, original: str) -> str | None:

@@ -32,7 +32,14 @@ from judgescope.parsing.written import (
 )
 from judgescope.perturb.edits import Amount, Perturbed, edit_between
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
-from judgescope.perturb.validation import CHECKS, DRAFT_CHECKS, echo_of, more_than_one_error, undone
+from judgescope.perturb.validation import (
+    CHECKS,
+    DRAFT_CHECKS,
+    echo_of,
+    framed,
+    more_than_one_error,
+    undone,
+)
 from judgescope.prompts import NO_CHANGE, PARTS, to_write
 from judgescope.replies.asking import Obtain, RequestFor, asker, prompted, writer
 from judgescope.replies.few_shot import Question, questions
@@ -62,14 +69,20 @@ class Made(NamedTuple):
     tries: tuple[tuple[str | None, Reply], ...]
 
 
-def whole(content: str, _: str) -> tuple[str, str | None]:
-    """Read a reply that is the entire text."""
-    return content, None
+def whole(content: str, parent: str) -> tuple[str, str | None]:
+    """Read a reply that is the entire text, a version of its parent if there is one."""
+    return content, framed(content, parent)
 
 
 def appended(content: str, parent: str) -> tuple[str, str | None]:
     """Read a reply that continues its parent; every character of the parent stays."""
-    return parent + ("" if parent[-1:].isspace() else " ") + content, None
+    text = parent + ("" if parent[-1:].isspace() else " ") + content
+    return text, framed(content, parent)
+
+
+def unlike_parent(content: str, _: str) -> tuple[str, str | None]:
+    """Read a reply that is not a version of its parent, such as a list or an analysis."""
+    return content, None
 
 
 def make_texts(
@@ -360,6 +373,7 @@ def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
         obtain=obtain,
         checks=[spec.kind if spec.kind == PARTS else "steps"],
         attempts=ATTEMPTS,
+        read=lambda name: unlike_parent,
     ).values()
     if made.status != "ok":
         raise UserError(
@@ -431,6 +445,7 @@ def explained(
         obtain=obtain,
         checks=["not_refusal"],
         attempts=judge.attempts,
+        read=lambda name: unlike_parent,
         also=problem_with,
     )
     failed = {name: text for name, text in made.items() if text.status != "ok"}

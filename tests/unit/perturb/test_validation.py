@@ -28,6 +28,8 @@ ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(min_edits=2)
         (PARENT.replace("spoke", "speaks"), ONE, None),
         (PARENT.replace("the mayor", "mayor"), ONE, None),
         (PARENT, ONE, "it has 0 changes, not 1"),
+        (f"{PARENT[:-1]}!", ONE, "it has 0 changes, not 1"),
+        (PARENT.replace(" on", ", on").replace("Oslo", "Velunda"), ONE, None),
         ("Nobody said a word about it.", ANY, "it changes 19 of the text's 21 words and marks"),
     ],
 )

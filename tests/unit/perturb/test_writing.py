@@ -131,6 +131,55 @@ def test_what_is_appended_stands_behind_the_text_as_it_was(parent: str, text: st
     assert checked(said(""), parent, CHECKS, read=appended)[1] == "the reply is empty"
 
 
+FRAMES = {
+    "there are words before the text": [
+        "Here is the adjusted summary:\n\n{}",
+        "Sure! Here's the adjusted text with one error:\n{}",
+        "Your reply, with the change:\n\n{}",
+        "Here is the new sentence: {}",
+        "**Summary:** {}",
+        "New sentence 11: {}",
+    ],
+    "it is in a block of code": ["```\n{}\n```", "```text\n{}\n```"],
+    "it is in quotation marks": ['"{}"', "“{}”", "'{}'"],
+}
+FRAMED = [(frame, problem) for problem, frames in FRAMES.items() for frame in frames]
+
+
+@pytest.mark.parametrize(("frame", "problem"), FRAMED)
+@pytest.mark.parametrize("text", [PARENT, "The dog sat on the mat.", 'He said "no" and left it.'])
+def test_a_text_in_a_frame_is_not_used(frame: str, problem: str, text: str) -> None:
+    parent = text.replace("dog", "cat")
+    assert checked(said(frame.format(text)), parent, CHECKS)[1] == problem
+    assert checked(said(frame.format(text)), parent, CHECKS, read=appended)[1] == problem
+    framed = checked(said(frame.format(text + " It purred.")), frame.format(parent), CHECKS)
+    assert framed[1] is None  # the parent has the same
+
+
+@pytest.mark.parametrize(
+    ("parent", "text"),
+    [
+        ("Facts:\n- It is open.", "Facts:\n- It is shut."),
+        ("We did it.\nReasons:\n1. Rain fell.", "Reasons:\n1. Rain fell. It was late."),
+        ("Ann: Hi!\nBob: Hello!", "Ann: Hi!\nBob: Hello! Hello!"),
+        ("Ann met Bob, her aim.", "Ann met one aim: Bob."),
+        ('"Hi," he said. "Bye," she said.', '"Bye," he said. "Hi."'),
+        ("Hi, he said, and bye.", '"Hi," he said. "Bye."'),
+        ("", "There are three reasons:\n1. Rain fell."),
+        ("", "```python\nprint(1)\n```"),
+        ("", '"I was late."'),
+    ],
+)
+def test_colons_and_quotation_marks_within_a_text_are_no_frame(parent: str, text: str) -> None:
+    assert checked(said(text), parent, ["not_refusal"]) == (text, None)
+
+
+@pytest.mark.parametrize("preface", ["Here is a summary of the article: ", "Summary:\n"])
+def test_a_reference_without_a_parent_has_no_preface_either(preface: str) -> None:
+    problem = "there are words before the text"
+    assert checked(said(preface + PARENT), "", ["not_refusal"])[1] == problem
+
+
 @given(st.text("ab\U0001f600 ", max_size=12), st.text("ab\U0001f600 ", max_size=12))
 def test_the_edit_between_two_texts_makes_one_of_the_other(before: str, after: str) -> None:
     edits = edit_between(before, after)

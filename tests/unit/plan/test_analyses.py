@@ -116,7 +116,7 @@ def stubborn(body: Body) -> Said:
         return rate(body)
     given = int(GIVEN.findall(prompt)[0])
     named = 5 if given == 1 and "An earlier attempt" not in prompt else given
-    return reply(f"Because of its wording {body['seed'] % 999}.\n\nRating: {named}")
+    return reply(f"The text: because of its wording {body['seed'] % 999}.\n\nRating: {named}")
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def draft_or_rate(body: Body) -> Said:
     """Draft where steps are asked for, perturbation where a text is, else rate."""
     prompt = body["messages"][0]["content"]
     if "Write the list alone" in prompt:
-        return reply(f"<think>Hm: 1. no</think>Here they are:\n\n{LIST}\n")
+        return reply(f"<think>Hm: 1. no</think>Here is the text:\n\n{LIST}\n")
     if "Adjustment: " in prompt:
         return reply(prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!")
     return rate(body)

@@ -16,7 +16,7 @@ import orjson
 
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
-from judgescope.engines.openai.wire import NoReplyError, body, message_of, read_replies
+from judgescope.engines.openai.wire import NoReplyError, body, loads, message_of, read_replies
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.replies.lookup import Draw, KeyTable
 from judgescope.replies.store import Store
@@ -73,7 +73,7 @@ def lines(card: OpenAIModel, work: Iterable[Work]) -> Iterator[bytes]:
 
 def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
     """Write lines into as many files as the limits require; return file -> number of lines."""
-    if earlier := sorted(folder.glob(f"{name}-*.jsonl")):
+    if earlier := sorted(folder.glob(f"{name}-[0-9][0-9][0-9].jsonl")):
         raise UserError(
             "the folder contains requests of an earlier export",
             where=str(earlier[0]),
@@ -145,9 +145,11 @@ def rows(path: Path) -> Iterator[dict[str, Any] | None]:
     """Yield the results in a file, None for a line without a result."""
     with path.open("rb") as file:
         for line in file:
+            if line.isspace():
+                continue
             try:
-                row = orjson.loads(line)
-            except orjson.JSONDecodeError:
+                row = loads(line.decode("utf-8", "replace"))
+            except NoReplyError:
                 row = None
             named = isinstance(row, dict) and isinstance(row.get("custom_id"), str)
             # a request has neither a response nor an error

@@ -86,10 +86,10 @@ class Batch:
         """Return the name of the batch's account in the ledger and its mark at the endpoint."""
         return self.path.stem
 
-    def remove(self) -> None:
-        """Delete the record, then its files."""
+    def remove(self, keep: Iterable[Path] = ()) -> None:
+        """Delete the record, then its other files."""
         self.path.with_suffix(".json").unlink(missing_ok=True)
-        for path in self.path.parent.glob(f"{self.owner}.*"):
+        for path in {*self.path.parent.glob(f"{self.owner}.*")}.difference(keep):
             path.unlink()
 
 
@@ -293,10 +293,10 @@ class Batches:
             "maximum cost is reserved. `judgescope run` reserves request by request",
         )
 
-    def _close(self, each: Batch, spent: ledger.Amount) -> None:
+    def _close(self, each: Batch, spent: ledger.Amount, keep: Iterable[Path] = ()) -> None:
         """Book the cost of a batch, unless it is booked already; then delete its files."""
         self.ledger.change(lambda state: state.close(each.owner, spent))
-        each.remove()
+        each.remove(keep)
 
     def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.Amount:
         """Return the cost of the results, or the entire reserve if one has no token counts."""
@@ -333,21 +333,33 @@ class Batches:
         return Fetched(str(answer.status), done, messages, files)
 
     def fetch(self, each: Batch) -> Fetched:
-        """Store the replies of a batch that has ended, and book their cost."""
+        """Store the replies of a batch that has ended, and book their cost.
+
+        Lines that cannot be read cost their share of the reserve; the result files are then kept.
+        """
         state = self.look(each)
         if state.status not in ENDED:
             return state
         files = [self._download(each, *file) for file in state.files]
-        spent = self._spent(each, files)
+        spent, keep = self._spent(each, files), []
+        if torn := sum(row is None for path in files for row in batch.rows(path)):
+            keep, held = files, Counter(each.record.held)
+            share = {unit: -(-most * torn // each.record.requests) for unit, most in held.items()}
+            spent |= (spent + Counter(share)) & held
+            unread = (
+                f"{torn:,} lines of results cannot be read and cost their share of the reserve; "
+                f"correct {' and '.join(map(str, files))}, then run `judgescope batch import`"
+            )
+            state = state._replace(messages=[*state.messages, unread])
         # from the file, because cards may have changed since; the draws of a key ascend
         sent = KeyTable.from_counts({key: n + 1 for key, n in batch.draws_in(each.path)})
         try:
             with Store(self.store, self.card.served_name) as store:
                 results = batch.read(files, [(self.card, store, sent)], engine=BATCH)
         except FinalError:  # every request was refused: nothing is stored, and the batch is over
-            self._close(each, spent)
+            self._close(each, spent, keep)
             raise
-        self._close(each, spent)
+        self._close(each, spent, keep)
         return state._replace(results=results, spent=spent)
 
     def _download(self, each: Batch, kind: str, ident: str) -> Path:

@@ -79,6 +79,11 @@ def test_files_keep_to_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert batch.write(tmp_path / "c", "m", []) == {}
 
 
+def test_a_model_whose_id_begins_anothers_goes_into_the_same_folder(tmp_path: Path) -> None:
+    for name in ("gpt-4o-mini", "gpt-4o"):
+        assert [*batch.write(tmp_path, name, [b"{}\n"])] == [tmp_path / f"{name}-001.jsonl"]
+
+
 # --- in ---
 
 
@@ -171,6 +176,21 @@ def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(ask
     assert done == Results(new=1, known=1, foreign=4, torn=4)
     assert [one.text for one in asked.replies()] == ["Rating: 4"]
     assert asked.take(good(lines[0], "Rating: 2")) == Results(known=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("Rating: 4 \ud83d", -0.5), ("Rating: 4", float("nan")), ("Rating: 4", float("-inf"))],
+)
+def test_a_result_that_a_live_answer_could_have_is_a_reply(
+    asked: Asked, text: str, value: float
+) -> None:
+    row = good(asked.lines()[0], text)
+    row["response"]["body"]["choices"][0]["logprobs"] = {
+        "content": [{"token": "4", "logprob": value}]
+    }
+    assert asked.take(row, b"") == Results(new=1)
+    assert [one.text for one in asked.replies()] == [text.replace("\ud83d", "\ufffd")]
 
 
 def test_results_are_counted_by_file_and_requests_are_none(asked: Asked) -> None:

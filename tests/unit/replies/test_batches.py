@@ -326,6 +326,26 @@ def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> Non
     assert night.booked() == (held, Amount())
 
 
+def test_lines_that_cannot_be_read_cost_their_share_and_their_files_are_kept(night: Night) -> None:
+    night.submit()
+    held = night.booked()[1]
+    night.endpoint.end()
+    ident = night.endpoint.batches["batch-0"]["output_file_id"]
+    lines = night.endpoint.files[ident].splitlines(keepends=True)
+    night.endpoint.files[ident] = b"".join([*lines[2:], b"\n", lines[0][:50], b"\n", b"{}"])
+    [done] = night.fetch()
+    assert done.results is not None and (done.results.new, done.results.torn) == (DRAWS - 2, 2)
+    share = -(-held[NANOS] * 2 // DRAWS)
+    spent = Amount({REQUESTS: DRAWS, NANOS: (DRAWS - 2) * ONE + share})
+    assert night.booked() == (spent, Amount()) and night.batches.mine() == []
+    [kept] = (night.store / ".batches" / "s").iterdir()
+    assert kept.read_bytes() == night.endpoint.files[ident]
+    assert (
+        f"2 lines of results cannot be read and cost their share of the reserve; correct {kept}"
+        in (done.messages[0])
+    )
+
+
 @pytest.mark.parametrize(("unit", "key"), [(NANOS, "max_usd"), (REQUESTS, "max_requests")])
 def test_nothing_is_sent_if_a_cap_does_not_allow_the_most(
     tmp_path: Path, endpoint: BatchEndpoint, unit: str, key: str

@@ -146,7 +146,7 @@ def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -
     text as a `<think>` block: nothing paid for is lost. `logprobs`: whether the request asked for
     them. Raises NoReplyError without any reply.
     """
-    answer = _loads(text)
+    answer = loads(text)
     choices = answer.get("choices") if isinstance(answer, dict) else None
     read = map(_choice, choices if isinstance(choices, list) else [])
     replied = [choice for choice in read if choice is not None]
@@ -240,8 +240,11 @@ def usage_of(answer: Any) -> dict[str, int] | None:
     )
 
 
-def _loads(text: str) -> Any:
-    """Return JSON; unpaired surrogates become U+FFFD."""
+def loads(text: str) -> Any:
+    """Return JSON; unpaired surrogates become U+FFFD, NaN and infinity null.
+
+    Raises NoReplyError for anything else.
+    """
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -29,6 +29,7 @@ class BatchEndpoint:
     faults: dict[str, Said | str] = field(default_factory=dict)
     headers: list[Mapping[str, str]] = field(default_factory=list)
     asked: list[Body] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
     checking: list[str] = field(default_factory=list)
     """What files say before they say `processed`."""
 
@@ -91,6 +92,9 @@ class BatchEndpoint:
             case ["GET", "batches", ident]:
                 return Said(self.batches[ident])
             case ["POST", "batches", ident, "cancel"]:
+                if self.batches[ident]["status"] != "in_progress":
+                    return refusal(409, "Cannot cancel this batch.")
+                self.cancelled.append(ident)
                 return Said(self.batches[ident])
             case ["POST", "chat", "completions"]:
                 self.asked.append(json.loads(content))
@@ -122,9 +126,12 @@ def serve_batches(script: Script) -> Iterator[BatchEndpoint]:
             if fault == LOST:
                 self.close_connection = True
                 return
-            body = said if isinstance(said, bytes) else json.dumps(said.body).encode()
-            self.send_response(200 if isinstance(said, bytes) else said.status)
-            self.send_header("Content-Type", "application/json")
+            if isinstance(said, bytes):
+                said = Said(said)
+            body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+            self.send_response(said.status)
+            for name, value in ({"Content-Type": "application/json"} | dict(said.headers)).items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

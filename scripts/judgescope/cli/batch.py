@@ -2,12 +2,12 @@
 
 import argparse
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from judgescope.cli.context import check_input, plan_and_results, snakemake
 from judgescope.cli.terminal import aligned, plain, plural
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.engines.factory import settled
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Work
@@ -17,7 +17,7 @@ from judgescope.plan.generators import makers_of, supervisors
 from judgescope.plan.study import Plan
 from judgescope.replies import batch
 from judgescope.replies.batch import Results
-from judgescope.replies.batches import Batch, Batches, Fetched, under_way
+from judgescope.replies.batches import Batch, Batches, Fetched, close_lost, under_way
 from judgescope.replies.budget import Spending
 from judgescope.replies.inspection import check
 from judgescope.replies.ledger import NANOS, shown
@@ -73,79 +73,112 @@ def _probe(plan: Plan) -> None:
 def status(args: Arguments) -> int:
     """Print the study's batches."""
     rows = [["model", "batch", "status", "requests", "done"]]
-    for batches, each in _under_way(args.study):
-        state, record = batches.look(each), each.record
-        about = [record.model, record.batch or "-", state.status]
-        rows.append([*map(plain, about), f"{record.requests:,}", f"{state.done:,}"])
-        _print_messages(state)
+    errors: list[UserError] = []
+    for batches, each in _under_way(args.study, errors):
+        with _collected(errors):
+            state, record = batches.look(each), each.record
+            about = [record.model, record.batch or "-", state.status]
+            rows.append([*map(plain, about), f"{record.requests:,}", f"{state.done:,}"])
+            _print_messages(state)
     if len(rows) > 1:
         print("\n".join(aligned(rows)))
+    if errors:
+        raise UserErrors(errors)
     return 0
 
 
 def fetch(args: Arguments) -> int:
     """Store the replies of finished batches; return 1 while a batch is not finished."""
     waiting = 0
-    for batches, each in _under_way(args.study):
-        if each.record.batch is None:
-            waiting += 1
-            print(
-                f"{each.record.model}, {each.record.requests:,} requests were not sent: "
-                f"judgescope batch submit {args.study} sends them, `batch cancel` drops them"
-            )
-            continue
-        state = batches.fetch(each)
-        name = f"{each.record.model}, batch {each.record.batch}: {state.status}"
-        _print_messages(state)
-        if state.results is None:
-            waiting += 1
-            print(f"{name}, {state.done:,} of {each.record.requests:,} done")
-            continue
-        print(name)
-        _print_counts(state.results)
-        if state.spent and NANOS in state.spent:
-            print(f"  cost: {shown(state.spent[NANOS], NANOS)}")
+    errors: list[UserError] = []
+    for batches, each in _under_way(args.study, errors):
+        with _collected(errors):
+            state = batches.fetch(each)
+            waiting += state.results is None
+            _print_fetched(args.study, each, state)
     if waiting:
         print(f"not finished: {waiting}; fetch again later")
+    if errors:
+        raise UserErrors(errors)
     return int(waiting > 0)
+
+
+def _print_fetched(study: Path, each: Batch, state: Fetched) -> None:
+    record = each.record
+    if record.batch is None:
+        print(
+            f"{record.model}, {record.requests:,} requests were not sent: "
+            f"judgescope batch submit {study} sends them, `batch cancel` drops them"
+        )
+        return
+    name = f"{record.model}, batch {record.batch}: {state.status}"
+    _print_messages(state)
+    if state.results is None:
+        print(f"{name}, {state.done:,} of {record.requests:,} done")
+        return
+    print(name)
+    _print_counts(state.results)
+    if state.spent and NANOS in state.spent:
+        print(f"  cost: {shown(state.spent[NANOS], NANOS)}")
 
 
 def cancel(args: Arguments) -> int:
     """Ask the endpoints to cancel the study's batches."""
-    to_cancel = [*_under_way(args.study)]
+    errors: list[UserError] = []
+    to_cancel = [*_under_way(args.study, errors)]
     for batches, each in to_cancel:
-        batches.cancel(each)
-        number = each.record.batch
-        ended = f"batch {number}: cancellation requested" if number else "not sent"
-        print(f"{each.record.model}, {ended}")
+        with _collected(errors):
+            print(f"{each.record.model}, {plain(batches.cancel(each))}")
     if to_cancel:
         stores = "stores received replies and releases unspent budget"
         print(f"judgescope batch fetch {args.study}: {stores}")
+    if errors:
+        raise UserErrors(errors)
     return 0
 
 
-def _under_way(study: Path) -> Iterator[tuple[Batches, Batch]]:
-    """Yield the batches of a study, each with its endpoint; say so if there are none."""
+@contextmanager
+def _collected(errors: list[UserError]) -> Iterator[None]:
+    """Keep an error until the other batches were treated."""
+    try:
+        yield
+    except UserError as error:
+        errors.append(error)
+
+
+def _under_way(study: Path, errors: list[UserError]) -> Iterator[tuple[Batches, Batch]]:
+    """Yield the batches of a study, each with its endpoint; say so if there are none.
+
+    Adds to `errors` those of batches without an endpoint.
+    """
     plan, _ = plan_and_results(study)
+    close_lost(Path(plan.study.store), plan.study.ledger)
+    batches = under_way(Path(plan.study.store), plan.study.ledger)
     made: dict[str, Batches] = {}
-    for each in under_way(Path(plan.study.store), plan.study.ledger):
-        model = each.record.model
-        card = plan.models.get(model)
-        if not isinstance(card, OpenAIModel):
-            raise UserError(
-                "a batch belongs to a model that the study no longer has",
-                where=str(each.path.with_suffix(".json")),
-                got=model,
-                allowed=[name for name, one in plan.models.items() if isinstance(one, OpenAIModel)],
-                todo="put a judge of this model back into the study until the batch is fetched",
-            )
-        if model not in made:
-            card = settled(card, Path(plan.folders["model", model]), Path(plan.study.data))
-            assert isinstance(card, OpenAIModel)
-            made[model] = _batches(plan, card)
-        yield made[model], each
-    if not made:
+    for each in batches:
+        with _collected(errors):
+            if each.record.model not in made:
+                made[each.record.model] = _batches(plan, _card(plan, each))
+            yield made[each.record.model], each
+    if not batches:
         print("no batch is in progress: all results were fetched, or no batch was submitted")
+
+
+def _card(plan: Plan, each: Batch) -> OpenAIModel:
+    """Return the card of a batch's model."""
+    model = each.record.model
+    card = plan.models.get(model)
+    if not isinstance(card, OpenAIModel):
+        raise UserError(
+            "a batch belongs to a model that the study no longer has",
+            where=str(each.path.with_suffix(".json")),
+            got=model,
+            allowed=[name for name, one in plan.models.items() if isinstance(one, OpenAIModel)],
+            todo="put a judge of this model back into the study until the batch is fetched",
+        )
+    card = settled(card, Path(plan.folders["model", model]), Path(plan.study.data))
+    assert isinstance(card, OpenAIModel)
+    return card
 
 
 def _batches(plan: Plan, card: OpenAIModel) -> Batches:
@@ -163,6 +196,7 @@ def _print_messages(state: Fetched) -> None:
 
 def check_none_under_way(store: str, ledger: str, study: object) -> None:
     """Raise UserError while a study has batches: a run would pay for their requests again."""
+    close_lost(Path(store), ledger)
     if batches := under_way(Path(store), ledger):
         count = sum(each.record.requests for each in batches)
         raise UserError(

@@ -8,7 +8,7 @@ reserved in the study's ledger until its results are fetched; then its actual co
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import islice
@@ -22,7 +22,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.files import locked, whole
 from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
-from judgescope.engines.openai.engine import REFUSED, OpenAIEngine
+from judgescope.engines.openai.engine import ABSENT, QUOTED, REFUSED, OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
 from judgescope.engines.requests import Work
 from judgescope.replies import batch, ledger
@@ -35,12 +35,13 @@ from judgescope.schema.cards import OpenAIModel, Price
 
 if TYPE_CHECKING:
     from openai import OpenAI
-    from openai.types import Batch as Answer
 
 FOLDER = ".batches"  # next to the shards of the store, like the ledgers
 WINDOW: Final = "24h"
 MARK = "judgescope"  # the key in a batch's metadata whose value identifies its record
 ENDED = ("completed", "expired", "cancelled", "failed")
+NOT_SENT, CANCELLING = "not sent", "cancelling"
+GONE = {ABSENT}  # the status that says that the endpoint does not have a batch
 RECENT = 500  # the endpoint's latest batches, searched for one whose id was not recorded
 FILE_SECONDS = 120.0  # the most that an endpoint may take to accept a file
 LOOK_SECONDS = 2.0
@@ -73,7 +74,7 @@ class Batch:
                 f"the record of a batch cannot be read: {error}",
                 where=str(path.with_suffix(".json")),
                 todo="download the results from the endpoint, store them with `judgescope batch "
-                "import`, then delete the file",
+                "import`, then delete the file: its reserve then counts as spent",
             ) from None
 
     def save(self) -> None:
@@ -109,6 +110,26 @@ def under_way(store: Path, study: str | None = None) -> list[Batch]:
     """Return the batches of one or all studies whose results were not fetched yet."""
     paths = sorted((store / FOLDER).glob(f"{study or '*'}/*.json"))
     return [Batch.read(path.with_suffix(".jsonl")) for path in paths]
+
+
+def close_lost(store: Path, study: str) -> None:
+    """Book the reserves of a study's batches whose record was deleted: their cost is unknown."""
+    books = ledger.Ledger(store / ledger.FOLDER / study)
+
+    def lost(state: ledger.State) -> list[str]:
+        return [
+            owner
+            for owner, account in state.open.items()
+            if account.process == ledger.NO_PROCESS
+            and not Path(f"{store / account.journals}.json").exists()
+        ]
+
+    def step(state: ledger.State) -> None:
+        for owner in lost(state):
+            state.close(owner, state.open[owner].held)
+
+    if lost(books.state()):
+        books.change(step)
 
 
 def check_not_in_batch(stored: StoredReplies) -> None:
@@ -156,8 +177,9 @@ class Batches:
         another process is sending requests.
         """
         with self._locked():
+            close_lost(self.store, self.study)
             for each in self.mine():
-                self._send(each, caps, again=True)
+                self._send(each, caps)
             new = self._write(work)
             for number, each in enumerate(new):
                 try:
@@ -204,42 +226,45 @@ class Batches:
             each.save()
         return new
 
-    def _send(self, each: Batch, caps: Sequence[ledger.Cap], *, again: bool = False) -> None:
+    def _send(self, each: Batch, caps: Sequence[ledger.Cap]) -> None:
         """Reserve the most that a batch can cost, upload its file and start it."""
-        record = each.record
-        if record.batch is not None:
+        if self._begun(each):
             return
+        record = each.record
         try:
             self._reserve(each, caps)
             if record.file is None:
-                with each.path.open("rb") as file, self._asking(final=True):
+                with each.path.open("rb") as file, self._asking(final=REFUSED):
                     named = (each.path.name, file)
                     record.file = self.client.files.create(file=named, purpose="batch").id
                 each.save()
             self._wait(record.file)
-            begun = self._begun(each) if again else None
-            if begun is None:
-                with self._asking(final=True):
-                    # never retried automatically: the first attempt may have arrived
-                    begun = self.client.with_options(max_retries=0).batches.create(
-                        input_file_id=record.file,
-                        endpoint=batch.URL,
-                        completion_window=WINDOW,
-                        metadata={MARK: each.owner},
-                    )
+            with self._asking(final=REFUSED):
+                # never retried automatically: the first attempt may have arrived
+                begun = self.client.with_options(max_retries=0).batches.create(
+                    input_file_id=record.file,
+                    endpoint=batch.URL,
+                    completion_window=WINDOW,
+                    metadata={MARK: each.owner},
+                )
+                record.batch = begun.id
         except FinalError:
             self._close(each, ledger.Amount())
             raise
-        record.batch = begun.id
         each.save()
 
-    def _begun(self, each: Batch) -> "Answer | None":
-        """Return the endpoint's batch of a record, or None."""
-        with self._asking():
-            for answer in islice(self.client.batches.list(limit=100), RECENT):
-                if (answer.metadata or {}).get(MARK) == each.owner:
-                    return answer
-        return None
+    def _begun(self, each: Batch) -> bool:
+        """Return whether a batch was started; look up its id if the answer with it was lost."""
+        record = each.record
+        if record.batch is None and record.file is not None:
+            with self._asking(final=GONE):
+                for answer in islice(self.client.batches.list(limit=100), RECENT):
+                    marked = (answer.metadata or {}).get(MARK) == each.owner
+                    if marked or answer.input_file_id == record.file:  # some keep no metadata
+                        record.batch = answer.id
+                        each.save()
+                        break
+        return record.batch is not None
 
     def _wait(self, file: str) -> None:
         """Wait until the endpoint has accepted a file; some endpoints check it first."""
@@ -320,17 +345,18 @@ class Batches:
 
     def look(self, each: Batch) -> Fetched:
         """Return the state of a batch at the endpoint."""
-        if each.record.batch is None:
-            return Fetched("not sent", 0)
-        with self._asking():
+        if not self._begun(each):
+            return Fetched(NOT_SENT, 0)
+        assert each.record.batch is not None
+        with self._asking(final=GONE):
             answer = self.client.batches.retrieve(each.record.batch)
-        errors = (answer.errors and answer.errors.data) or []
-        messages = [self.engine.safe(str(error.message or error.code)) for error in errors]
-        counts = answer.request_counts
-        done = counts.completed + counts.failed if counts else 0
-        ids = (("output", answer.output_file_id), ("error", answer.error_file_id))
-        files = [(kind, ident) for kind, ident in ids if ident]
-        return Fetched(str(answer.status), done, messages, files)
+            errors = (answer.errors and answer.errors.data) or []
+            messages = [self.engine.safe(str(error.message or error.code)) for error in errors]
+            counts = answer.request_counts
+            done = counts.completed + counts.failed if counts else 0
+            ids = (("output", answer.output_file_id), ("error", answer.error_file_id))
+            files = [(kind, ident) for kind, ident in ids if ident]
+            return Fetched(str(answer.status), done, messages, files)
 
     def fetch(self, each: Batch) -> Fetched:
         """Store the replies of a batch that has ended, and book their cost.
@@ -366,39 +392,69 @@ class Batches:
         path = each.path.with_suffix(f".{kind}.jsonl")
         with self._asking():
             content = self.client.files.content(ident)
+            if content.content[:QUOTED].lstrip().startswith(b"<"):  # a page, not results
+                raise ValueError(content.text)
             with whole(path) as part:
                 content.write_to_file(part)
         return path
 
-    def cancel(self, each: Batch) -> None:
-        """Cancel a batch at the endpoint; requests answered by then are fetched as usual."""
-        if each.record.batch is None:
-            with self._locked():  # its `submit` may be running
-                self._close(each, ledger.Amount())
-            return
-        with self._asking():
-            self.client.batches.cancel(each.record.batch)
+    def cancel(self, each: Batch) -> str:
+        """Cancel a batch at the endpoint unless it has ended; return its state in words.
+
+        Requests answered by then are fetched as usual. A batch that was not sent is dropped, as is
+        one that the endpoint does not have: its reserve counts as spent.
+        """
+        try:
+            if each.record.batch is None:
+                with self._locked():  # its `submit` may be running
+                    each.record = Batch.read(each.path).record
+                    if not self._begun(each):
+                        self._close(each, ledger.Amount())
+                        return NOT_SENT
+            status = self.look(each).status
+            if status in (*ENDED, CANCELLING):
+                return f"batch {each.record.batch}: {status}"
+            assert each.record.batch is not None
+            with self._asking(final=GONE):
+                cancelled = self.client.batches.cancel(each.record.batch).id
+        except FinalError:
+            self._close(each, Counter(each.record.held))
+            name = each.record.batch or each.record.file
+            return f"{name} is unknown to the endpoint: dropped, its reserve counts as spent"
+        return f"batch {cancelled}: cancellation requested"
 
     @contextmanager
-    def _asking(self, *, final: bool = False) -> Iterator[None]:
+    def _asking(self, *, final: Container[int] = ()) -> Iterator[None]:
         """Turn the endpoint's errors into UserErrors without the key.
 
-        `final`: a refusal becomes a FinalError.
+        `final`: HTTP statuses that become a FinalError.
         """
         import openai
 
         try:
             yield
         except openai.APIStatusError as error:
+            todo = f"check the key ({self.card.key_source}); fetched replies are stored"
+            if final is GONE and error.status_code == ABSENT:
+                todo = (
+                    f"check base_url and the key ({self.card.key_source}); if the batch no longer "
+                    "exists, `judgescope batch cancel` drops it and books its reserve"
+                )
             rejected = self.engine.error(
-                f"the endpoint rejected a batch: {self.engine.safe(str(error))}",
-                f"check the key ({self.card.key_source}); fetched replies are stored",
+                f"the endpoint rejected a batch: {self.engine.safe(str(error))}", todo
             )
-            if final and error.status_code in REFUSED:
+            if error.status_code in final:
                 rejected = FinalError.from_error(rejected)
             raise rejected from None
         except openai.APIError as error:
             raise self.engine.error(
                 f"the endpoint does not respond: {self.engine.safe(str(error))}",
                 "run the same command again: nothing is sent twice",
+            ) from None
+        except (ValueError, AttributeError, TypeError) as error:  # of decoding the answer
+            came = self.engine.safe(str(getattr(error, "doc", getattr(error, "obj", error))))
+            raise self.engine.error(
+                f"the endpoint's answer is not that of a Batch API: {came[:QUOTED]!r}",
+                "check base_url and the proxy, then run the same command again: nothing is sent "
+                "twice",
             ) from None

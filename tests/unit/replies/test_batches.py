@@ -2,6 +2,7 @@
 
 import re
 import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +15,14 @@ import running
 from asking import AskedStudy
 from batch_endpoint import LOST, BatchEndpoint, serve_batches
 from batch_setup import MODEL, Asked
-from judgescope.core.errors import UserError
+from judgescope.cli import batch as cli
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import BATCH
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply
 from judgescope.replies import batch
 from judgescope.replies.asking import complete
-from judgescope.replies.batches import Batches, Fetched, under_way
+from judgescope.replies.batches import Batch, Batches, Fetched, close_lost, under_way
 from judgescope.replies.budget import Spending
 from judgescope.replies.ledger import NANOS, REQUESTS, Amount, Cap, Ledger
 from judgescope.replies.pricing import (
@@ -220,6 +222,43 @@ def test_a_lost_answer_sends_nothing_twice(night: Night, route: str) -> None:
     assert night.booked()[1][REQUESTS] == DRAWS
 
 
+@pytest.mark.parametrize("metadata", [True, False])
+def test_a_batch_whose_id_was_lost_is_found_by_every_command(night: Night, metadata: bool) -> None:
+    def lose() -> Batch:
+        night.asked = Asked(night.asked.folder, temperature=len(night.endpoint.batches) / 10)
+        night.endpoint.faults["POST /v1/batches"] = LOST
+        with pytest.raises(UserError, match="does not respond"):
+            night.submit()
+        [each] = night.batches.mine()
+        if not metadata:
+            night.endpoint.batches[f"batch-{len(night.endpoint.batches) - 1}"]["metadata"] = None
+        return each
+
+    assert night.batches.look(lose()).status == "in_progress"
+    [each] = night.batches.mine()
+    assert each.record.batch == "batch-0"
+    night.endpoint.end()
+    assert [done.status for done in night.fetch()] == ["completed"]
+    each = lose()
+    assert night.batches.cancel(each) == "batch batch-1: cancellation requested"
+    assert night.endpoint.cancelled == ["batch-1"]
+    night.endpoint.end("cancelled", answered=0)
+    night.fetch()
+    lose()
+    night.endpoint.end()
+    assert [done.status for done in night.fetch()] == ["completed"]
+    assert night.booked() == (Amount({REQUESTS: 2 * DRAWS, NANOS: 2 * DRAWS * ONE}), Amount())
+
+
+def test_requests_that_were_not_sent_are_dropped_by_cancel(night: Night) -> None:
+    night.endpoint.faults["GET /v1/files/*"] = refusal(401, "wrong key")
+    with pytest.raises(UserError, match="wrong key"):
+        night.submit()
+    [each] = night.batches.mine()
+    assert night.batches.cancel(each) == "not sent" and night.endpoint.batches == {}
+    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("step", ["_reserve", "_wait", "_begun"])
 def test_a_command_that_was_killed_goes_on(
@@ -246,8 +285,6 @@ def test_a_command_that_was_killed_goes_on(
 
 def _nth(number: int, fault: Any) -> Any:
     """Return a method that fails at its n-th call."""
-    from judgescope.replies.batches import Batch
-
     save, left = Batch.save, iter(range(number - 1))
 
     def method(self: Batch) -> None:
@@ -377,7 +414,65 @@ def test_no_live_job_takes_a_batch_for_dead_or_spends_what_it_holds(night: Night
     assert night.booked()[1] == held and len(night.batches.mine()) == 1
 
 
+def test_the_reserve_of_a_batch_whose_record_was_deleted_counts_as_spent(
+    tmp_path: Path, endpoint: BatchEndpoint
+) -> None:
+    night = Night(tmp_path, endpoint, Cap("max_requests", REQUESTS, 2 * DRAWS))
+    night.submit()
+    held = night.booked()[1]
+    close_lost(night.store, "s")
+    assert night.booked() == (Amount(), held)
+    [each] = night.batches.mine()
+    each.path.with_suffix(".json").write_bytes(b"{")
+    with pytest.raises(UserError, match="record of a batch cannot be read") as caught:
+        night.submit()
+    assert "its reserve then counts as spent" in caught.value.todo
+    each.path.with_suffix(".json").unlink()
+    assert night.submit() == 2 * DRAWS
+    assert night.booked() == (held, held)
+
+
 # --- what endpoints say ---
+
+
+PAGE = b"<html>Log in</html>"
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+@pytest.mark.parametrize(
+    "route",
+    [
+        "POST /v1/files",
+        "GET /v1/files/*",
+        "POST /v1/batches",
+        "GET /v1/batches/*",
+        "GET /v1/files/*/content",
+        "POST /v1/batches/*/cancel",
+    ],
+)
+def test_a_page_instead_of_an_answer_is_told_and_the_command_can_be_repeated(
+    night: Night, route: str, kind: str
+) -> None:
+    night.endpoint.faults[route] = Said(PAGE, headers={"Content-Type": kind})
+    with pytest.raises(
+        UserError, match=r"not that of a Batch API: '<html>Log in</html>'"
+    ) as caught:
+        night.submit()
+        if "cancel" in route:
+            night.batches.cancel(*night.batches.mine())
+        night.endpoint.end()
+        night.fetch()
+    assert "check base_url" in caught.value.todo
+    assert night.submit() == DRAWS and len(night.endpoint.batches) == 1
+    night.endpoint.end()
+    night.fetch()
+    assert len(night.replies()) == DRAWS and night.booked()[0][NANOS] == DRAWS * ONE
+
+
+def test_an_answer_without_an_id_is_told(night: Night) -> None:
+    night.endpoint.faults["POST /v1/files"] = Said({"object": "file"})
+    with pytest.raises(UserError, match="not that of a Batch API"):
+        night.submit()
 
 
 def test_a_file_that_the_endpoint_refuses_leaves_nothing(night: Night) -> None:
@@ -470,6 +565,39 @@ def test_a_cancelled_batch_is_fetched_as_far_as_it_came(night: Night) -> None:
     [done] = night.fetch()
     assert done.results is not None and done.results.new == 2
     assert night.booked() == (Amount({REQUESTS: 2, NANOS: 2 * ONE}), Amount())
+
+
+def test_a_batch_that_the_endpoint_does_not_have_is_dropped_by_cancel(night: Night) -> None:
+    night.submit()
+    held = night.booked()[1]
+    [each] = night.batches.mine()
+    night.endpoint.faults["GET /v1/batches/*"] = refusal(404, "No batch found")
+    with pytest.raises(UserError, match="No batch found") as caught:
+        night.batches.fetch(each)
+    assert "`judgescope batch cancel` drops it" in caught.value.todo
+    assert night.booked() == (Amount(), held)
+    night.endpoint.faults["GET /v1/batches/*"] = refusal(404, "No batch found")
+    assert night.batches.cancel(each).startswith("batch-0 is unknown to the endpoint: dropped")
+    assert night.booked() == (held, Amount()) and night.batches.mine() == []
+
+
+@pytest.mark.parametrize("command", ["cancel", "fetch", "status"])
+def test_one_batch_with_an_error_does_not_stop_a_command(
+    night: Night, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for temperature in (0, 0.5, 1):
+        night.asked = Asked(night.asked.folder, temperature=temperature)
+        night.submit()
+    night.endpoint.batches["batch-1"]["status"] = "completed"
+    order = sorted(night.batches.mine(), key=lambda each: str(each.record.batch))
+    night.endpoint.faults["GET /v1/batches/*"] = refusal(401, "wrong key")
+    monkeypatch.setattr(cli, "_under_way", lambda *_: ((night.batches, each) for each in order))
+    with pytest.raises(UserErrors, match="wrong key"):
+        getattr(cli, command)(Namespace(study=Path("s.yaml")))
+    told = capsys.readouterr().out
+    assert "batch-0" not in told and "batch-1" in told and "batch-2" in told
+    assert night.endpoint.cancelled == (["batch-2"] if command == "cancel" else [])
+    assert len(night.batches.mine()) == (2 if command == "fetch" else 3)
 
 
 # --- through the command line ---

@@ -173,10 +173,11 @@ class Batches:
     def submit(self, work: Iterable[Work], caps: Sequence[ledger.Cap]) -> list[Batch]:
         """Send missing requests that no batch has; first, those that an earlier call left unsent.
 
-        Raises UserError if a cap does not allow a file's possible cost, the endpoint refuses it, or
-        another process is sending requests.
+        Raises UserError if a cap does not allow a file's possible cost, the endpoint refuses it,
+        another process is sending requests, or a job asks the model.
         """
         with self._locked():
+            self._check_no_job()
             close_lost(self.store, self.study)
             for each in self.mine():
                 self._send(each, caps)
@@ -200,6 +201,19 @@ class Batches:
             todo="run the same command again once it has finished",
         )
         return locked(folder / "lock", taken)
+
+    def _check_no_job(self) -> None:
+        """Raise UserError while a job of any study asks the model: it may be for the same draws."""
+        now = ledger.Sign(self.store / FOLDER, "submit")
+        now.give()
+        if studies := ledger.askers(Store(self.store, self.card.served_name).shard, now):
+            raise UserError(
+                "a job is asking this model: a batch could pay for the same replies again",
+                where=", ".join(f"study {study}" for study in sorted({*studies})),
+                got=self.card.model,
+                todo="submit again when that run has ended; a job that was killed on another "
+                "machine counts as running for up to an hour",
+            )
 
     def _write(self, work: Iterable[Work]) -> list[Batch]:
         """Write the requests and their records."""

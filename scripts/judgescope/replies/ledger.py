@@ -239,6 +239,18 @@ def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
     return account.host == here() and not is_running(account.process)
 
 
+def askers(shard: Path, now: Sign) -> list[str]:
+    """Return the studies that have a living job which asks a shard's model."""
+    store = shard.parent
+    return [
+        folder.name
+        for folder in sorted((store / FOLDER).glob("*/"))
+        for owner, account in Ledger(folder).state().open.items()
+        if (store / account.journals).parent == shard
+        and not is_dead(account, Sign(folder, owner), now)
+    ]
+
+
 def spent_by(account: Account, store: Path, silent: float) -> Amount:
     """Return a dead owner's spending: its stored replies and the most it may have had in flight.
 

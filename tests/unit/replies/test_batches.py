@@ -24,7 +24,7 @@ from judgescope.replies import batch
 from judgescope.replies.asking import complete
 from judgescope.replies.batches import Batch, Batches, Fetched, close_lost, under_way
 from judgescope.replies.budget import Spending
-from judgescope.replies.ledger import NANOS, REQUESTS, Amount, Cap, Ledger
+from judgescope.replies.ledger import NANOS, REQUESTS, Amount, Cap, Ledger, State
 from judgescope.replies.pricing import (
     ENOUGH,
     GUESSED,
@@ -155,6 +155,31 @@ def test_no_job_of_any_study_asks_for_what_is_in_a_batch(night: Night) -> None:
         BATCH: DRAWS,
         "openai": 18 - DRAWS,
     }
+
+
+@pytest.mark.parametrize("study", ["s", "other"])
+def test_what_a_living_job_asks_is_not_sent(night: Night, study: str) -> None:
+    [draw, *_] = batch.missing(Asked(night.asked.folder).work())
+
+    def asking(model: str) -> Spending:
+        spending = Spending(Store(night.store, model), study, "it", night.card.price, [])
+        assert spending.reserve(draw[0], 1) is not None
+        return spending
+
+    with asking("org/other"), asking(night.card.served_name):
+        with pytest.raises(UserError, match="a job is asking this model") as caught:
+            night.submit()
+        assert caught.value.where == f"study {study}" and night.endpoint.files == {}
+    with asking("org/other"):
+        assert night.submit() == DRAWS
+    dead = asking(night.card.served_name)
+
+    def elsewhere(state: State) -> None:
+        state.open[dead.owner].host = "elsewhere"
+
+    dead.ledger.change(elsewhere)
+    dead._sign.path.unlink()
+    assert night.submit() == DRAWS
 
 
 @pytest.mark.parametrize("study", ["s", "other"])

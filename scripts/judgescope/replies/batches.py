@@ -387,7 +387,7 @@ class Batches:
             share = {unit: -(-most * torn // each.record.requests) for unit, most in held.items()}
             spent |= (spent + Counter(share)) & held
             unread = (
-                f"{torn:,} lines of results cannot be read and cost their share of the reserve; "
+                f"lines that cannot be read: {torn:,}, booked at their share of the reserve; "
                 f"correct {' and '.join(map(str, files))}, then run `judgescope batch import`"
             )
             state = state._replace(messages=[*state.messages, unread])

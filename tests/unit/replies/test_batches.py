@@ -402,10 +402,8 @@ def test_lines_that_cannot_be_read_cost_their_share_and_their_files_are_kept(nig
     assert night.booked() == (spent, Amount()) and night.batches.mine() == []
     [kept] = (night.store / ".batches" / "s").iterdir()
     assert kept.read_bytes() == night.endpoint.files[ident]
-    assert (
-        f"2 lines of results cannot be read and cost their share of the reserve; correct {kept}"
-        in (done.messages[0])
-    )
+    told = f"cannot be read: 2, booked at their share of the reserve; correct {kept}, then"
+    assert told in done.messages[0]
 
 
 @pytest.mark.parametrize(("unit", "key"), [(NANOS, "max_usd"), (REQUESTS, "max_requests")])

@@ -26,7 +26,7 @@ from golden_studies import GoldenStudy, say
 from judgescope.core.names import REFEREE, REST, TRIAL
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
-from judgescope.plan.drafts import draft_spec, drafter_of, drafts_of
+from judgescope.plan.drafts import draft_spec, drafts_of
 from judgescope.plan.generators import analysts, graded, improvements, supervisors
 from judgescope.plan.jobs import job as job_of
 from judgescope.plan.jobs import typed
@@ -146,7 +146,7 @@ class Run:
         for name in drafts:
             file = Path(self.plan.paths.draft(name))
             file.parent.mkdir(parents=True, exist_ok=True)
-            self.job("draft", draft_spec(self.plan, drafts, name), drafter_of(self.plan))
+            self.job("draft", draft_spec(self.plan, drafts, name), self.plan.study.drafter or "")
             lines = file.read_text(encoding="utf-8").splitlines()
             keys = [line[1:].strip() for line in lines if line.startswith("#   ")]
             for number, key in enumerate(keys):

@@ -51,7 +51,8 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
     """Check for all columns at once, in the first row of each role."""
     item = [columns.item] if columns.item else []
     per_item = [*item, *columns.source, *columns.references, *columns.meta]
-    per_text = [*item, *_text_columns(columns)]
+    alone, several = (columns.text, columns.system), (*columns.texts, *columns.systems)
+    per_text = [*item, *filter(None, (*alone, *several, columns.rater))]
     per_text += [path for aspect in draft.columns for path in _paths(draft, columns, aspect)]
     needed = {"items": per_item, "data": per_text if "items" in rows else per_item + per_text}
     for role, role_rows in rows.items():
@@ -75,13 +76,6 @@ def _has(draft: Draft, row: Row, column: str) -> bool:
     except UserError:
         return False
     return True
-
-
-def _text_columns(columns: ColumnMapping) -> list[str]:
-    """Return the columns of a row's text or texts, their systems, and the rater."""
-    if columns.compared:
-        return [*columns.texts, *columns.systems, *([columns.rater] if columns.rater else [])]
-    return [*filter(None, (columns.text, columns.system))]
 
 
 def _paths(draft: Draft, columns: ColumnMapping, aspect: str) -> list[str]:

@@ -108,15 +108,10 @@ def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:
     return {"task": draft.task, "adjustment": card.adjustment, "amounts": amounts}
 
 
-def drafter_of(plan: Plan) -> str:
-    """Return the model that drafts."""
-    assert plan.study.drafter is not None  # drafts_of() checks it
-    return plan.study.drafter
-
-
 def draft_spec(plan: Plan, drafts: Mapping[str, Draft], draft: str) -> DraftSpec:
     """Return the spec of the job that writes a draft; `drafts` maps file names to drafts."""
-    lacked, drafter = drafts[draft], drafter_of(plan)
+    lacked, drafter = drafts[draft], plan.study.drafter
+    assert drafter is not None  # drafts_of() checks it
     return DraftSpec(
         **computing("draft", ENGINES[plan.models[drafter].engine]),
         kind=lacked.kind,

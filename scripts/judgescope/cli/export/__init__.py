@@ -26,7 +26,7 @@ from judgescope.report.report import Report
 def export_tables(args: argparse.Namespace) -> int:
     """Write or print the chosen numbers, one table per dataset, statistic and level."""
     if args.file is not None:
-        _check_new(args, *tables.WRITERS)
+        check_new(args.file, tables.WRITERS, force=args.force)
     report = report_of(args.study)
     made = tables.tables_of(report, args.table, filters_of(args, EXPORTED), args.columns)
     if args.file is None:
@@ -40,7 +40,7 @@ def export_tables(args: argparse.Namespace) -> int:
 
 def export_card(args: argparse.Namespace) -> int:
     """Write the results card of a study."""
-    _check_new(args, ".md")
+    check_new(args.file, [".md"], force=args.force)
     _write(args.file, card(report_of(args.study)))
     print(args.file)
     return 0
@@ -48,7 +48,7 @@ def export_card(args: argparse.Namespace) -> int:
 
 def export_judgments(args: argparse.Namespace) -> int:
     """Write all judgments of a study to one file, and a dictionary of its columns next to it."""
-    _check_new(args, *judgments.WRITERS)
+    check_new(args.file, judgments.WRITERS, force=args.force)
     beside = args.file.with_name(f"{args.file.name}.dictionary.md")
     check_new(beside, [".md"], force=args.force)
     plan = plan_of_study(args.study)
@@ -61,7 +61,7 @@ def export_judgments(args: argparse.Namespace) -> int:
 
 def export_replies(args: argparse.Namespace) -> int:
     """Write the stored replies that a study uses to one file."""
-    _check_new(args, ".parquet")
+    check_new(args.file, [".parquet"], force=args.force)
     store = store_folder(args)
     keys = used_keys(plan_and_results(args.study)[0], whole=False)
     lines = export(store, args.file, {shard: having(of_shard) for shard, of_shard in keys.items()})
@@ -71,16 +71,12 @@ def export_replies(args: argparse.Namespace) -> int:
 
 def export_targets(args: argparse.Namespace) -> int:
     """Make a study's texts and write them to a file; send requests for texts only with `made`."""
-    _check_new(args, *targets.WRITERS)
+    check_new(args.file, targets.WRITERS, force=args.force)
     plan = plan_of_study(args.study, args.passed)
     status = snakemake(args.study, "texts" if args.made else "texts_unasked", args.passed)
     if status == 0 and not is_dry(args.passed):
         print(targets.export(plan, Path("results") / plan.study.study, args.file, made=args.made))
     return status
-
-
-def _check_new(args: argparse.Namespace, *suffixes: str) -> None:
-    check_new(args.file, suffixes, force=args.force)
 
 
 def _write(path: Path, text: str) -> None:

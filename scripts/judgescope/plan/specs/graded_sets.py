@@ -11,7 +11,7 @@ from judgescope.plan.specs import texts
 from judgescope.plan.specs.judging import ask, reading, replay
 from judgescope.plan.study import CellAspect, Plan
 from judgescope.replies.specs import AskSpec
-from judgescope.schema.cards import Anchoring
+from judgescope.schema.cards import Anchoring, References
 from judgescope.scoring.anchors import ChooseAnchorsSpec, JudgedTexts
 
 COMPARING = (REFEREE, TRIAL, REST)
@@ -38,6 +38,7 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> specs.Candidat
             attempts=card.attempts,
         )
     modules = [ENGINES[plan.models[card.model].engine]] if card.model else []
+    written = isinstance(plan.improved(dataset), References)
     return specs.CandidatesSpec(
         **computing("candidates", *modules),
         dataset=dataset,
@@ -48,7 +49,7 @@ def candidates(plan: Plan, dataset: str, name: str, part: str) -> specs.Candidat
         degree=texts.DEGREE,
         references=card.references,
         input=plan.paths.targets(dataset, ORIGINAL),
-        written=texts.written_references(plan, dataset),
+        written=plan.paths.construction(dataset, ORIGINAL) if written else None,
         output=plan.paths.set_part(dataset, name, part),
         part=_part(plan, dataset, name, part),
         tried=plan.paths.set_part(dataset, name, TRIAL) if rest else None,

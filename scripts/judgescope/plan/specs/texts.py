@@ -150,12 +150,6 @@ def change(plan: Plan, dataset: str, card: generators.Writer) -> Change:
     return change_of({**card.model_dump(mode="json"), **generators.lowered(plan, dataset, card)})
 
 
-def written_references(plan: Plan, dataset: str) -> str | None:
-    """Return the file of the references that a model writes for a dataset, or None."""
-    written = isinstance(plan.improved(dataset), cards.References)
-    return plan.paths.construction(dataset, ORIGINAL) if written else None
-
-
 def asked_model(plan: Plan, model: str) -> ModelSpec:
     """Return the part of a spec with which a job asks a model."""
     folder = plan.folders["model", model]

@@ -48,6 +48,16 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def sync(*paths: Path) -> None:
+    """Return once these files and folders are on disk."""
+    for path in paths:
+        number = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
 @contextmanager
 def about(path: str | Path) -> Iterator[None]:
     """Let an OSError in the block name the file."""

@@ -47,7 +47,7 @@ def without(*names: str) -> Iterator[None]:
 
 SPARE = 1 << 30
 """Bytes: more than all copies of the largest prompt need."""
-STATE = Path("/proc/self/statm")
+STATE, MEMORY = Path("/proc/self/statm"), Path("/proc/meminfo")
 _ONE_AT_A_TIME = RLock()
 
 
@@ -74,6 +74,16 @@ def bounded_memory(spare: int = SPARE) -> Iterator[None]:
                 resource.setrlimit(resource.RLIMIT_AS, before)
     except MemoryError:
         raise OverflowError(f"it takes more than {spare:,} bytes of memory") from None
+
+
+def available_memory() -> int | None:
+    """Return the bytes of memory still available, or None if the system does not report them."""
+    try:
+        lines = MEMORY.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(sizes[0]) * 1024 if sizes else None
 
 
 class Clock(threading.local):

@@ -28,8 +28,11 @@ def stream(seed: int, *names: str | int) -> "Generator":
 
 def share_of(items: Iterable[str], share: float, *, seed: int, dataset: str) -> frozenset[str]:
     """Return ceil(share · n) of the n items: the first in an order drawn with the study's seed."""
-    names = set(items)
-    if share >= 1:
-        return frozenset(names)
-    ordered = sorted(names, key=lambda item: (stream_seed(seed, "share", dataset, item), item))
-    return frozenset(ordered[: math.ceil(share * len(ordered) - 1e-9)])
+    names = frozenset(items)
+    return names if share >= 1 else first_of(names, share, seed, "share", dataset)
+
+
+def first_of(items: Iterable[str], share: float, seed: int, *names: str) -> frozenset[str]:
+    """Return ceil(share · n) of n different items, at least one: the first by their own streams."""
+    ordered = sorted(items, key=lambda item: (stream_seed(seed, *names, item), item))
+    return frozenset(ordered[: max(1, math.ceil(share * len(ordered) - 1e-9))])

@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
+from judgescope.core.files import write_text
 from judgescope.core.paths import Paths
 from judgescope.distill.sampling import prompts
 from judgescope.distill.specs import ExportSpec, Student
@@ -232,10 +233,5 @@ def export_distill(spec: ExportSpec) -> None:
     for part, path in asdict(spec.examples).items():
         rows = examples_in(every, part)
         print(f"{part}: {len(rows):,} examples")
-        _write(path, "".join(sorted(f"{canonical(row)}\n" for row in rows)))
-    _write(spec.output, canonical({"examples": counts_of(every)}) + "\n")
-
-
-def _write(path: str, text: str) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text, encoding="utf-8")
+        write_text(Path(path), "".join(sorted(f"{canonical(row)}\n" for row in rows)))
+    write_text(Path(spec.output), canonical({"examples": counts_of(every)}) + "\n")

@@ -3,7 +3,6 @@
 No training item has a source on which judges are evaluated.
 """
 
-import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -12,7 +11,7 @@ from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.names import new_target
 from judgescope.core.paths import Paths
-from judgescope.core.rng import share_of, stream, stream_seed
+from judgescope.core.rng import first_of, share_of, stream
 from judgescope.distill.specs import SampleSpec, Student
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
@@ -88,18 +87,13 @@ def usable_sources(
     return {item: source for item, source in taught.items() if groups[item] not in theirs}
 
 
-def held_out(sources: Iterable[str], share: float, *, seed: int, dataset: str) -> set[str]:
+def held_out(sources: Iterable[str], share: float, *, seed: int, dataset: str) -> frozenset[str]:
     """Return ceil(share · n) of a dataset's n sources, drawn by the study's seed: at least one.
 
     A single source is not held out.
     """
     names = set(sources)
-    if len(names) < 2:
-        return set()
-    ordered = sorted(
-        names, key=lambda name: (stream_seed(seed, "distill", "held out", dataset, name), name)
-    )
-    return set(ordered[: max(1, math.ceil(share * len(names) - 1e-9))])
+    return first_of(names if len(names) > 1 else (), share, seed, "distill", "held out", dataset)
 
 
 def draw(

@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from judgescope.core.errors import UserError
+from judgescope.core.process_limits import available_memory
 from judgescope.data.files import resolve
 from judgescope.engines import EngineDeclaration
 from judgescope.engines import llama_child as child
@@ -33,7 +34,6 @@ END_SECONDS = 10.0
 QUOTED_LINES, QUOTED_CHARACTERS = 2, 300  # of the server's log, in an error
 PRINTED_LINES = 20  # of the server's log, in the job's
 ERROR = " E "  # marks an error line of the log
-MEMORY = Path("/proc/meminfo")
 
 
 class LlamaServer(LocalServer):
@@ -137,16 +137,6 @@ class LlamaServer(LocalServer):
     @property
     def _where(self) -> str:
         return f"models/{self.card.model}.yaml"
-
-
-def available_memory() -> int | None:
-    """Return the bytes of memory still available, or None if the system does not report them."""
-    try:
-        lines = MEMORY.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(sizes[0]) * 1024 if sizes else None
 
 
 def check_binding(card: LlamaModel) -> None:

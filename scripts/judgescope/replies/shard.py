@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from judgescope.core.errors import UserError
+from judgescope.core.files import sync
 from judgescope.core.process_limits import bounded_memory
 from judgescope.replies import journal
 from judgescope.replies.journal import KEY, Block, Chosen, Keys, every
@@ -174,20 +175,12 @@ def write_compacted(path: Path, lines: Iterable[CompactedLine]) -> int:
                 writer.write_table(pa.table(columns, schema=SCHEMA))
                 count += len(group)
         if count:
-            _sync(unfinished)
+            sync(unfinished)
             os.replace(unfinished, path)
-            _sync(path.parent)
+            sync(path.parent)
     finally:
         unfinished.unlink(missing_ok=True)
     return count
-
-
-def _sync(path: Path) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 class Place(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from judgescope.core import process_limits
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.distill.training import base as training_base
@@ -31,10 +32,10 @@ from judgescope.distill.training.folder import TrainingFolder
 from judgescope.distill.training.train import (
     Longest,
     Training,
-    available,
     check_context,
     check_dtype,
     check_memory,
+    free,
     held_out_row,
     longest,
     loss_rows,
@@ -250,9 +251,11 @@ def test_the_memory_of_a_training_by_hand() -> None:
     assert told == 2000 + 768 + 160 + 640 + 1056
 
 
-def test_the_machine_tells_what_is_free() -> None:
+def test_the_machine_tells_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_limits, "MEMORY", tmp_path / "meminfo")
     meminfo = "MemTotal:  100 kB\nMemFree:    10 kB\nMemAvailable:      50 kB\n"
-    assert available(meminfo) == 51200
+    (tmp_path / "meminfo").write_text(meminfo)
+    assert free("cpu") == 51200
 
 
 def test_a_training_that_does_not_fit_is_an_error_with_both_amounts() -> None:

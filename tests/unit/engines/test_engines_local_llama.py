@@ -16,6 +16,7 @@ import pytest
 
 import llama
 import running
+from judgescope.core import process_limits
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.files import resolve
 from judgescope.engines import llama as local
@@ -295,12 +296,12 @@ def test_too_little_memory_is_an_error_before_the_start(
 ) -> None:
     info = tmp_path / "meminfo"
     info.write_text("MemTotal: 900 kB\nMemAvailable:    100 kB\n")
-    monkeypatch.setattr(local, "MEMORY", info)
+    monkeypatch.setattr(process_limits, "MEMORY", info)
     with pytest.raises(UserError, match="too little memory") as short:
         reply(engine(folder))
     assert "0 MB available" in str(short.value.got)
-    monkeypatch.setattr(local, "MEMORY", tmp_path / "absent")
-    assert local.available_memory() is None
+    monkeypatch.setattr(process_limits, "MEMORY", tmp_path / "absent")
+    assert process_limits.available_memory() is None
 
 
 @pytest.mark.heavy

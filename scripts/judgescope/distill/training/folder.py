@@ -6,7 +6,6 @@ there; the kernel releases the lock when a process ends, even by kill -9.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.core.files import locked
+from judgescope.core.files import locked, sync
 from judgescope.distill.specs import TrainSpec
 from judgescope.schema.cards.models import ADAPTER_FILES
 
@@ -87,9 +86,9 @@ class TrainingFolder:
     def mark_whole(self, step: int) -> None:
         """Mark a step's checkpoint as complete, once it is on disk."""
         folder = self.steps / f"checkpoint-{step}"
-        _sync(*(path for path in folder.iterdir() if path.is_file()))
+        sync(*(path for path in folder.iterdir() if path.is_file()))
         (folder / WHOLE).touch()
-        _sync(folder / WHOLE, folder)
+        sync(folder / WHOLE, folder)
 
     @contextmanager
     def finishing(self) -> Iterator[Path]:
@@ -98,7 +97,7 @@ class TrainingFolder:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()
         yield part
-        _sync(*(path for path in part.iterdir() if path.is_file()), part)
+        sync(*(path for path in part.iterdir() if path.is_file()), part)
         part.rename(self.result)
 
     def copy_result(self, adapter: Path, log: Path, losses: Path) -> None:
@@ -110,12 +109,3 @@ class TrainingFolder:
         for name, path in ((LOG, log), (LOSSES, losses)):
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.result / name, path)
-
-
-def _sync(*paths: Path) -> None:
-    for path in paths:
-        number = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import write_text
+from judgescope.core.process_limits import available_memory
 from judgescope.core.rng import stream, stream_seed
 from judgescope.distill.specs import CheckStudentSpec, TrainSpec
 from judgescope.distill.training.base import (
@@ -324,7 +325,6 @@ def loss_rows(
 
 
 RECIPE = "study, key distill.recipe"
-MEMINFO = Path("/proc/meminfo")
 FLOAT32 = 4
 
 
@@ -423,9 +423,9 @@ def checked(base: Base, recipe: Recipe, rows: Iterable[Row], replies: int) -> Ro
     }
 
 
-def check_memory(base: Base, recipe: Recipe, estimate: int, room: int) -> None:
+def check_memory(base: Base, recipe: Recipe, estimate: int, room: int | None) -> None:
     """Raise UserError if a training needs more memory than its device has free."""
-    if estimate > room:
+    if room is not None and estimate > room:
         raise UserError(
             f"the training needs about {estimate / GB:.1f} GB, and the device has "
             f"{room / GB:.1f} GB free",
@@ -463,17 +463,11 @@ def needed(size: Size, *, rank: int, batch: int, tokens: int, replies: int) -> i
     )
 
 
-def free(device: str) -> int:
-    """Return the bytes that are free on the device now: a GPU's, or the machine's."""
+def free(device: str) -> int | None:
+    """Return the bytes that are free on the device now, a GPU or the machine, if it is known."""
     if device == "cuda":
         return int(import_module("torch").cuda.mem_get_info()[0])
-    return available(MEMINFO.read_text(encoding="utf-8"))
-
-
-def available(meminfo: str) -> int:
-    """Return the bytes that Linux can give to a process without swapping."""
-    [line] = (line for line in meminfo.splitlines() if line.startswith("MemAvailable:"))
-    return int(line.split()[1]) * 1024
+    return available_memory()
 
 
 def check_student(spec: CheckStudentSpec, *, card: str) -> None:
@@ -484,7 +478,6 @@ def check_student(spec: CheckStudentSpec, *, card: str) -> None:
     base = opened(card_of(card, spec.model))
     rows = read_table("samples", spec.sample).to_pylist()
     needs = checked(base, recipe, rows, spec.max_tokens)
-    Path(spec.output).parent.mkdir(parents=True, exist_ok=True)
     write_text(Path(spec.output), canonical(needs) + "\n")
 
 

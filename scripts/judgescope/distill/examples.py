@@ -103,8 +103,9 @@ def _explanation(text: str) -> str:
 
 def _read(location: str, explanation: str) -> list[tuple[str | None, str]]:
     """Return the errors that the parser reads from the lines of one error."""
-    judgment = read_annotation(f"Error 1:\nLocation: {location}\nExplanation: {explanation}")
-    return [(error.location, error.explanation) for error in judgment.errors]
+    text = f"Error 1:\nLocation: {location}\nExplanation: {explanation}"
+    errors = read_annotation(text).judgment.errors
+    return [(error.location, error.explanation) for error in errors]
 
 
 def _softened(text: str) -> str:

@@ -7,10 +7,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from judgescope.parsing.error_list import says_no_errors
-from judgescope.parsing.judgment import STATED, ErrorSpan, Judgment, Scale, Status, parser
+from judgescope.parsing.judgment import STATED, ErrorSpan, Judgment, Scale, parser
 from judgescope.parsing.score import read_score
 from judgescope.parsing.text import answer_of, fold, is_refusal
 
@@ -329,40 +329,21 @@ _LEVEL = re.compile(r"\A\W{0,4}(?:severity\b[\W_]{0,4})?(?:level\b[\W_]{0,4})?",
 _MARKS = " \t\r\n*_>|"
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """A parsed annotation; `value` is a number only if `status` is ok.
+class Annotation(NamedTuple):
+    """The judgment in an annotation, whether it says that there are no errors, and counts.
 
-    label: the verdict's word, if it is a word; errors: at most MOST, in the order of the reply;
-    rationale: the reason for the verdict; clean: the reply says that there are no errors; dropped:
-    errors beyond MOST; superseded: errors of a list that the reply repeats; unread: severities in
-    the reply that cannot be read; errors_beside_none: listed errors in a reply that says that there
-    are none; best_with_severe: errors of severity 4 or 5 despite the best verdict;
-    less_without_errors: 1 if the verdict is not the best although no error is listed;
-    other_verdicts: labelled verdicts that differ from the one used.
+    The judgment's rule lists every count above 0 after a plus sign; its errors are at most MOST, in
+    the order of the reply; its rationale is the reason for the verdict. dropped: errors beyond
+    MOST; superseded: errors of a list that the reply repeats; unread: severities in the reply that
+    cannot be read; errors_beside_none: listed errors in a reply that says that there are none;
+    best_with_severe: errors of severity 4 or 5 despite the best verdict; less_without_errors: 1 if
+    the verdict is not the best although no error is listed; other_verdicts: labelled verdicts that
+    differ from the one used.
     """
 
-    status: Status
-    rule: str
-    value: float | None = None
-    label: str | None = None
-    errors: tuple[ErrorSpan, ...] = ()
-    rationale: str | None = None
-    clean: bool = False
-    dropped: int = 0
-    superseded: int = 0
-    unread: int = 0
-    errors_beside_none: int = 0
-    best_with_severe: int = 0
-    less_without_errors: int = 0
-    other_verdicts: int = 0
-
-    @property
-    def judgment(self) -> Judgment:
-        """Return the parser's judgment; its rule lists every count above 0 after a plus sign."""
-        counted = [name for name in (*COUNTED, *CONTRADICTIONS) if getattr(self, name)]
-        rule, why = "+".join([self.rule, *counted]), self.rationale
-        return Judgment(self.status, rule, self.value, self.label, why, errors=self.errors)
+    judgment: Judgment
+    clean: bool
+    counts: dict[str, int]
 
 
 @parser("annotation", 5, needs_scale=True)
@@ -377,14 +358,14 @@ def read_merged(text: str, _: Scale | None) -> Judgment:
 
     A reply is unparsed if it lists no errors and does not say that there are none.
     """
-    annotation = read_annotation(text)
-    reading = annotation.judgment._replace(value=None, label=None)
-    if annotation.status not in {"unparsed", *STATED}:
+    judgment, clean, counts = read_annotation(text)
+    reading = judgment._replace(value=None, label=None)
+    if reading.status not in {"unparsed", *STATED}:
         return reading
-    if not annotation.errors and not annotation.clean:
+    if not reading.errors and not clean:
         return reading._replace(status="unparsed", rule="no_list")
-    counted = [name for name in COUNTED if getattr(annotation, name)]
-    rule = "+".join(["listed" if annotation.errors else "no_errors", *counted])
+    counted = [name for name in COUNTED if counts[name]]
+    rule = "+".join(["listed" if reading.errors else "no_errors", *counted])
     return reading._replace(status="ok", rule=rule)
 
 
@@ -401,34 +382,32 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     """
     answer = answer_of(text)
     if isinstance(answer, Judgment):
-        return Annotation(answer.status, answer.rule)
+        return Annotation(answer, False, {})
     listing, form = _content(answer)
     verdict, other_verdicts = _verdict(listing, form, scale)
     entries = [entry for entry in listing.errors if not entry.says_nothing()]
     clean = listing.clean or (len(entries) < len(listing.errors) and not entries)
     if verdict.status == "unparsed" and not entries and not clean and is_refusal(answer):
-        return Annotation("refused", "refusal")
+        return Annotation(Judgment("refused", "refusal"), False, {})
     read = [error for entry in entries for error in _errors(entry)]
     errors = tuple(error for error, _ in read)
     ranked = sorted(range(len(errors)), key=lambda index: -(errors[index].severity or 0))
     severe = sum((error.severity or 0) >= SEVERE for error in errors)
     value, best = verdict.value, scale.max
-    return Annotation(
-        verdict.status,
-        verdict.rule,
-        value,
-        verdict.label,
-        tuple(errors[index] for index in sorted(ranked[:MOST])),
-        listing.why or None,
-        clean=clean,
-        dropped=max(0, len(errors) - MOST),
-        superseded=listing.superseded,
-        unread=sum(unread for _, unread in read),
-        errors_beside_none=len(errors) if clean else 0,
-        best_with_severe=severe if value == best else 0,
-        less_without_errors=int(value is not None and value < best and not errors),
-        other_verdicts=other_verdicts,
-    )
+    counts = {
+        "dropped": max(0, len(errors) - MOST),
+        "superseded": listing.superseded,
+        "unread": sum(unread for _, unread in read),
+        "errors_beside_none": len(errors) if clean else 0,
+        "best_with_severe": severe if value == best else 0,
+        "less_without_errors": int(value is not None and value < best and not errors),
+        "other_verdicts": other_verdicts,
+    }
+    rule = "+".join([verdict.rule, *(name for name, count in counts.items() if count)])
+    kept = tuple(errors[index] for index in sorted(ranked[:MOST]))
+    why = listing.why or None
+    judgment = Judgment(verdict.status, rule, value, verdict.label, why, errors=kept)
+    return Annotation(judgment, clean, counts)
 
 
 def _content(answer: str) -> tuple[Listing, str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
 from judgescope.distill.examples import taught_reply, taught_score
-from judgescope.parsing.annotation import MOST, Entry, read_annotation
+from judgescope.parsing.annotation import COUNTED, MOST, Entry, read_annotation
 from judgescope.parsing.judgment import ErrorSpan, Scale
 from judgescope.parsing.text import locate_errors
 from judgescope.schema.cards.judges import PERCENT
@@ -24,10 +24,9 @@ SEVERITIES = st.none() | st.integers(1, 5)
 
 def read(errors: list[ErrorSpan], score: int = 75) -> list[ErrorSpan]:
     """Return the errors that are read from what is taught, after a look at the score."""
-    found = read_annotation(taught_reply(errors, score), SCALE)
+    found, _, counts = read_annotation(taught_reply(errors, score), SCALE)
     assert (found.status, found.value) == ("ok", score)
-    assert (found.dropped, found.superseded, found.unread) == (0, 0, 0)
-    assert found.other_verdicts == 0
+    assert not any(counts[name] for name in (*COUNTED, "other_verdicts"))
     return [*found.errors]
 
 
@@ -35,7 +34,7 @@ def read(errors: list[ErrorSpan], score: int = 75) -> list[ErrorSpan]:
 
 
 def test_a_reply_has_the_lines_that_annotators_are_asked_for() -> None:
-    errors = read_annotation(PLAIN).errors
+    errors = read_annotation(PLAIN).judgment.errors
     before = PLAIN.partition("Overall score")[0]
     assert taught_reply(errors, 45) == f"{before}Overall score: 45"
     assert taught_reply(locate_errors(errors, "Al Horford scored"), 45) == taught_reply(errors, 45)

@@ -92,21 +92,22 @@ def test_an_answer_in_the_lines_that_are_asked_for_is_read(keys: dict[str, Any])
             error = re.sub(rf"^{label}: <.*>$", f"{label}: {said}", error, flags=re.MULTILINE)
             rest = re.sub(rf"^{label}: <.*>$", f"{label}: {said}", rest, flags=re.MULTILINE)
         second = error.replace("Error 1", "Error 2").replace("the red milk", "None")
-        found = parser.read_annotation(f"{error}\n\n{second}\n{rest}", scale)
+        found, _, counts = parser.read_annotation(f"{error}\n\n{second}\n{rest}", scale)
         assert "<" not in error + rest
-        assert (found.status, found.value, found.unread) == ("ok", value, 0)
+        assert (found.status, found.value, counts["unread"]) == ("ok", value, 0)
         assert found.rationale == "One thing is off."
         first = ErrorSpan("the red milk", "Milk is white.", place, category)
         assert found.errors == (first, first._replace(location=None))
-        clean = parser.read_annotation(f"No Error\n{rest}", scale)
-        assert (clean.value, clean.errors, clean.clean) == (value, (), True)
+        found, clean, _ = parser.read_annotation(f"No Error\n{rest}", scale)
+        assert (found.value, found.errors, clean) == (value, (), True)
     assert 'write the line "No Error"' in prompt
 
 
 @pytest.mark.parametrize("keys", VARIANTS, ids=str)
 def test_a_model_that_only_repeats_the_lines_has_not_answered(keys: dict[str, Any]) -> None:
     echo = told_form(asked(**keys))
-    assert parser.read_annotation(echo, SCALES[keys["score"] == "percent"]).status == "unparsed"
+    found = parser.read_annotation(echo, SCALES[keys["score"] == "percent"]).judgment
+    assert found.status == "unparsed"
 
 
 def test_the_form_tells_task_quality_source_text_rules_steps_and_both_scales() -> None:

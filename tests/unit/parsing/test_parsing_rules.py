@@ -147,19 +147,18 @@ def test_a_merged_list_has_errors_or_says_that_there_are_none() -> None:
 
 def test_what_is_counted_is_named_behind_the_rule() -> None:
     error = "Error 1:\nLocation: a\nExplanation: b\nSeverity: 5\n"
-    found = read_annotation(f"No Error\n{error}Overall score: Excellent")
-    assert found.judgment.rule == "labelled.labelled+errors_beside_none+best_with_severe"
-    assert found.judgment.label == "Excellent"
+    found = read_annotation(f"No Error\n{error}Overall score: Excellent").judgment
+    assert found.rule == "labelled.labelled+errors_beside_none+best_with_severe"
+    assert found.label == "Excellent"
     assert read_annotation("Overall score: Good").judgment.rule.endswith("+less_without_errors")
-    assert read_annotation("Overall score: Good").other_verdicts == 0
-    assert read_annotation("Good").other_verdicts == 0
-    assert read_annotation("Nothing.").other_verdicts == 0
-    both = read_annotation(f"{error}\nScore: 2\nOverall score: Good")
-    assert both.other_verdicts == 1 and both.value == 4
+    for text in ("Overall score: Good", "Good", "Nothing."):
+        assert read_annotation(text).counts["other_verdicts"] == 0
+    both, _, counts = read_annotation(f"{error}\nScore: 2\nOverall score: Good")
+    assert counts["other_verdicts"] == 1 and both.value == 4
     mild = read_annotation(f"{error.replace('5', '3')}Overall score: Excellent")
-    assert mild.best_with_severe == 0
+    assert mild.counts["best_with_severe"] == 0
     severe = read_annotation(f"{error.replace('5', '4')}Overall score: Excellent")
-    assert severe.best_with_severe == 1
+    assert severe.counts["best_with_severe"] == 1
 
 
 @pytest.mark.parametrize(
@@ -178,7 +177,8 @@ def test_what_is_counted_is_named_behind_the_rule() -> None:
     ],
 )
 def test_severities_are_numbers_or_words(written: str, severity: int | None) -> None:
-    (error,) = read_annotation(f"Location: a\nExplanation: b\nSeverity: {written}\n").errors
+    found = read_annotation(f"Location: a\nExplanation: b\nSeverity: {written}\n").judgment
+    (error,) = found.errors
     assert error.severity == severity
 
 
@@ -204,19 +204,20 @@ def test_severities_are_numbers_or_words(written: str, severity: int | None) -> 
 def test_a_location_is_one_passage_or_the_passages_it_quotes(
     written: str, places: list[str | None]
 ) -> None:
-    found = read_annotation(f"Location: {written}\nExplanation: x\nSeverity: 3\n")
+    found = read_annotation(f"Location: {written}\nExplanation: x\nSeverity: 3\n").judgment
     assert [one.location for one in found.errors] == places
 
 
 def test_an_unread_severity_counts_once_for_an_error_of_several_places() -> None:
-    found = read_annotation('Location: "a" and "b"\nExplanation: x\nSeverity: high\n')
-    assert len(found.errors) == 2 and found.unread == 1
+    found, _, counts = read_annotation('Location: "a" and "b"\nExplanation: x\nSeverity: high\n')
+    assert len(found.errors) == 2 and counts["unread"] == 1
 
 
 def test_a_heading_loses_its_marks_and_gives_what_fields_do_not() -> None:
-    (one,) = read_annotation('Error 1: **"go" is wrong**\n').errors
+    (one,) = read_annotation('Error 1: **"go" is wrong**\n').judgment.errors
     assert one == ErrorSpan("go", '"go" is wrong', None)
-    (two,) = read_annotation('Error 1: > see "go"\nExplanation: y\nCategory: `GRAMMAR`\n').errors
+    text = 'Error 1: > see "go"\nExplanation: y\nCategory: `GRAMMAR`\n'
+    (two,) = read_annotation(text).judgment.errors
     assert two == ErrorSpan(None, "y", None, "GRAMMAR")
 
 

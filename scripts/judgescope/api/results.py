@@ -10,7 +10,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.names import SYSTEMS
 from judgescope.core.paths import Paths
 from judgescope.methods.registry import METHODS
-from judgescope.schema.tables import RESULT_COLUMNS, SCHEMAS, TEXT, frame_of, read_table
+from judgescope.schema.tables import SCHEMAS, TEXT, columns_of_csv, frame_of, read_table
 
 
 class Results:
@@ -49,13 +49,7 @@ class Results:
             )
         if name not in self._frames:
             table = read_table("results", self._paths.table(name))
-            optional = [
-                column
-                for column in RESULT_COLUMNS.optional
-                if table[column].null_count < len(table)
-            ]
-            columns = [*RESULT_COLUMNS.first, *optional, RESULT_COLUMNS.last]
-            self._frames[name] = frame_of(table.select(columns))
+            self._frames[name] = frame_of(columns_of_csv(table))
         return self._frames[name]
 
     def __dir__(self) -> list[str]:

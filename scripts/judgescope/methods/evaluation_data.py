@@ -30,7 +30,7 @@ from judgescope.methods.base import (
     TablesSpec,
     Turned,
 )
-from judgescope.schema.tables import KEYS, RESULT_COLUMNS, read_table, table_of, write_table
+from judgescope.schema.tables import KEYS, columns_of_csv, read_table, table_of, write_table
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.declared import tie_rule
 from judgescope.statistics.intervals import HANGS, deletions
@@ -479,7 +479,5 @@ def tables(spec: TablesSpec) -> None:
             parts.append(table_of("results", rows))
         whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
         write_table("results", whole, f"{output}.parquet")
-        used = [name for name in RESULT_COLUMNS.optional if whole[name].null_count < len(whole)]
-        names = [*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last]
         with about(f"{output}.csv"):
-            csv.write_csv(whole.select(names), f"{output}.csv")
+            csv.write_csv(columns_of_csv(whole), f"{output}.csv")

@@ -219,6 +219,12 @@ RESULT_COLUMNS = SimpleNamespace(
 """The columns of a result table's CSV, in order; only optional columns with a value are used."""
 
 
+def columns_of_csv(results: pa.Table) -> pa.Table:
+    """Return a result table with the columns of its CSV."""
+    used = [name for name in RESULT_COLUMNS.optional if results[name].null_count < len(results)]
+    return results.select([*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last])
+
+
 def table_of(name: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     """Return the rows as table `name`; a column that no row has is null.
 

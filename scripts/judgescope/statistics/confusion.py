@@ -191,16 +191,16 @@ MAJORITY_JUMPS: Final = "a majority is not smooth"
 """Why the interval of a share of outcomes is a bootstrap's."""
 
 
-def pair_weights(rng: np.random.Generator, stratum: Counts, resamples: int = RESAMPLES) -> Codes:
+def pair_weights(rng: np.random.Generator, stratum: Counts) -> Codes:
     """Return w[b, p] = how often pair p is drawn in resample b, each stratum by itself.
 
     stratum (pairs,), the perturbation of each pair as a code from 0: every resample has as many
-    pairs of it as there are. Shape (resamples, pairs). Stratified bootstrap, Efron 1979.
+    pairs of it as there are. Shape (RESAMPLES, pairs). Stratified bootstrap, Efron 1979.
     """
-    weights = np.zeros((resamples, stratum.size), dtype=np.int64)
+    weights = np.zeros((RESAMPLES, stratum.size), dtype=np.int64)
     for code in np.unique(stratum):
         own = np.flatnonzero(stratum == code)
-        weights[:, own] = source_weights(rng, own.size, resamples)
+        weights[:, own] = source_weights(rng, own.size)
     return weights
 
 

@@ -56,12 +56,12 @@ LEAST_VARIANCE = 1e-9
 """Of the mean of errors, as a share of one's: below it is round-off."""
 
 
-def subsets(n: int, max_members: int = MOST_MEMBERS) -> list[Subset]:
+def subsets(n: int) -> list[Subset]:
     """Return the 2^n - 1 subsets of the members 0..n-1, small ones first, in the members' order.
 
-    Of more than `max_members`: each alone, all but one, and all. (Kartáč et al. 2025, appendix G.2)
+    Of more than MOST_MEMBERS: each alone, all but one, and all. (Kartáč et al. 2025, appendix G.2)
     """
-    sizes = range(1, n + 1) if n <= max_members else sorted({1, n - 1, n})
+    sizes = range(1, n + 1) if n <= MOST_MEMBERS else sorted({1, n - 1, n})
     return [subset for size in sizes for subset in combinations(range(n), size)]
 
 

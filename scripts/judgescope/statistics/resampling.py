@@ -83,10 +83,8 @@ def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
     return np.concatenate([total[None], total - counts])
 
 
-def percentile_interval(
-    replicates: Floats, confidence: float = intervals.CONFIDENCE, *, between: bool = True
-) -> Bounds | None:
-    """Return the (1 - c)/2 and (1 + c)/2 quantiles of the defined replicates, or None without any.
+def percentile_interval(replicates: Floats, *, between: bool = True) -> Bounds | None:
+    """Return the 2.5 % and 97.5 % quantiles of the defined replicates, or None without any.
 
     Replicates that are NaN (the statistic is undefined in that resample) are left out. Without
     `between` the ends are replicates themselves, the least with so many at or below (inverted CDF):
@@ -95,7 +93,7 @@ def percentile_interval(
     defined = replicates[np.isfinite(replicates)]
     if defined.size == 0:
         return None
-    tail = (1 - confidence) / 2
+    tail = (1 - intervals.CONFIDENCE) / 2
     how: Literal["linear", "inverted_cdf"] = "linear" if between else "inverted_cdf"
     lo, hi = np.quantile(defined, [tail, 1 - tail], method=how)
     return float(lo), float(hi)

@@ -173,8 +173,8 @@ def test_a_match_rate_of_nothing_says_why() -> None:
 
 def test_pairs_are_drawn_within_their_perturbation() -> None:
     stratum = codes(0, 1, 0, 1, 1, 2)
-    weights = pair_weights(np.random.default_rng(1), stratum, 200)
-    assert weights.shape == (200, 6)
+    weights = pair_weights(np.random.default_rng(1), stratum)
+    assert weights.shape == (1000, 6)
     for code, size in ((0, 2), (1, 3), (2, 1)):
         assert (weights[:, stratum == code].sum(axis=1) == size).all()
     assert len({tuple(row) for row in weights.tolist()}) > 10

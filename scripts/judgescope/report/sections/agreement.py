@@ -405,12 +405,10 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | 
         counts=True,
     ).filled([PERSON, *report.judges], rows)
     for aspect in dataset.aspects:
-        yield from _strengths(report, dataset, rows.where(aspect=aspect), report.aspect(aspect))
+        yield from _strengths(dataset, rows.where(aspect=aspect), report.aspect(aspect))
 
 
-def _strengths(
-    report: Report, dataset: Dataset, rows: Rows, aspect: str
-) -> Iterator[Figure | Table]:
+def _strengths(dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Figure | Table]:
     """Yield the strength of each system by people and by judge, and which pairs are in order."""
     strengths = rows.where(statistic=STRENGTH)
     of = {(row.judge, row.system_subset): row for row in strengths}

@@ -9,9 +9,10 @@ from pandas import DataFrame
 from judgescope.cli import show
 from judgescope.cli.commands import SHOWN
 from judgescope.cli.context import results_folder
-from judgescope.cli.show import PLACES, numbers, of_two_judges
+from judgescope.cli.show import numbers, of_two_judges
 from judgescope.cli.terminal import plain, plural, undefined
 from judgescope.core.errors import UserError, check_known
+from judgescope.schema.tables import RESULT_COLUMNS
 
 PAIRED = {"agreement": "comparison"}
 """Table -> the table with its paired differences, if that is another one."""
@@ -89,7 +90,9 @@ def lines(
 
     `paired` has the results on pairs of judges.
     """
-    columns = [name for name in PLACES if name != "judge" or not (first.judge and second.judge)]
+    columns = [*RESULT_COLUMNS.places]
+    if first.judge and second.judge:
+        columns.remove("judge")
     if first.judge != second.judge:
         first, second = (
             side._replace(rows=side.rows[~of_two_judges(side.rows)]) for side in (first, second)
@@ -143,11 +146,10 @@ def _with_paired(
     pairs: DataFrame, paired: DataFrame, judge: str, other: str, columns: list[str]
 ) -> DataFrame:
     """Return the pairs of numbers with the results on both judges: first - second."""
-    both = paired[paired["judge"].isin([judge, other]) & paired["judge_b"].isin([judge, other])]
+    paired = show.turned_to(paired, [judge])
+    both = paired[(paired["judge"] == judge) & (paired["judge_b"] == other)]
     names = both["statistic"].str.extract(f"^(?P<kind>{HOLM}|{GAP}|{P})_(?P<statistic>.+)$")
     both = both.assign(**names, judge_b=both["judge_b"].mask(both["judge_b"].notna()))
-    turned = (both["judge"] == other) & (both["kind"] == GAP)
-    both.loc[turned, RESULT[:3]] = 0.0 - both.loc[turned, ["value", "ci_high", "ci_low"]].to_numpy()
     for kind in KINDS:
         results = both.loc[both["kind"] == kind, [*columns, *RESULT]]
         results = results.rename(columns={name: f"{name}_{kind}" for name in RESULT})

@@ -24,13 +24,6 @@ DIFFERENCE = "difference_"
 OF_TWO_JUDGES = (DIFFERENCE, "detectable_", "sources_needed_", "p_")
 """Prefixes of statistics on two judges, if there is a judge_b; only a difference has a direction.
 """
-NUMBERS = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied")
-PLACES = [
-    name
-    for name in (*RESULT_COLUMNS.first, *RESULT_COLUMNS.optional)
-    if name not in {*NUMBERS, "method", "note"}
-]
-"""The columns that identify a number."""
 
 
 def show(args: argparse.Namespace) -> int:
@@ -104,7 +97,7 @@ def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: b
     """
     kept = chosen(table, turned_to(rows, filters.get("judge", [])), filters)
     shown = kept.head(limit or len(kept))
-    varied, common = varied_columns(kept, PLACES)
+    varied, common = varied_columns(kept, RESULT_COLUMNS.places)
     texts = shown[["method", "note"]].fillna("")
     remarks = [
         undefined(note)

@@ -397,9 +397,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             return UserError("unknown value", where=where, got=value, allowed=allowed)
         case "string_pattern_mismatch":
             form = f"text that matches {context['pattern']}"
-            if SECRET & set(keys):
-                return UserError("this value has the wrong format", where=where, allowed=form)
-            return UserError("this value has the wrong format", where=where, got=got, allowed=form)
+            shown = None if SECRET & set(keys) else got
+            what = "this value has the wrong format"
+            return UserError(what, where=where, got=shown, allowed=form)
     if isinstance(got, dict) or SECRET & set(keys):  # the whole card would not explain the error
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)

@@ -214,9 +214,15 @@ UNRESOLVED = "unresolved"
 """The status of a candidate to which comparisons give no rating."""
 
 RESULT_COLUMNS = SimpleNamespace(
-    first=[*_RESULT, *_ESTIMATE], optional=list(_APPLIES_TO), last="signature"
+    first=[*_RESULT, *_ESTIMATE],
+    optional=[*_APPLIES_TO],
+    last="signature",
+    places=[*_RESULT, *_APPLIES_TO],
 )
-"""The columns of a result table's CSV, in order; only optional columns with a value are used."""
+"""The columns of a result table's CSV, in order; only optional columns with a value are used.
+
+`places` identify a number.
+"""
 
 
 def columns_of_csv(results: pa.Table) -> pa.Table:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from judgescope.cli.commands import ACROSS, EXPORTED, option
 from judgescope.cli.export.markdown import blocks, one_line
-from judgescope.cli.show import DIFFERENCE, OF_TWO_JUDGES, chosen
+from judgescope.cli.show import DIFFERENCE, OF_TWO_JUDGES, Filters, chosen
 from judgescope.cli.terminal import undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.report.cells import FLAT, Cell, estimate
@@ -21,8 +21,6 @@ from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies, turned
 from judgescope.report.words import DASH, LEVELS, MINUS, THIN, count, label, plural, spoken
 from judgescope.statistics.result import NO_AGREEMENT
 
-Filters = Mapping[str, Sequence[str | int]]
-"""Column -> the values to keep."""
 DIFFERENCES = (*EXPORTED, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
 """The columns in which two numbers of one cell can differ."""
 MEAN = re.compile(r"mean over (?P<noun>[a-z ]+)s\b")

@@ -28,6 +28,8 @@ COMPARED = "comparisons."
 ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
 """The parts of a graded set: all candidates at once; or those on trial, then the others; before
 both, the comparator is tested on the anchors only."""
+RESERVED_JUDGES: Final = {"human", "all"}
+"""Ids that tables use in the column `judge` for people, and for all judges together."""
 ORACLE = "oracle"
 """The control that knows how many errors a text has."""
 BATCH = "openai-batch"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError, check_known
-from judgescope.core.names import slug
+from judgescope.core.names import RESERVED_JUDGES, slug
 from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import AVERAGE
@@ -22,8 +22,6 @@ from judgescope.schema.loading import Cards, priced, validate_card
 
 CONTROLS = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
 """The judge cards of the controls, which are added to every study that uses controls."""
-RESERVED = {"human", "all"}
-"""Ids that tables use in the column `judge` for people, and for all judges together."""
 
 
 def load_plan(
@@ -189,7 +187,7 @@ def _judges(
                 for column in card.columns
             ]
         for judge in (card.model_copy(update=change) for change in changes):
-            if judge.judge in {*judges, *derived, *RESERVED}:
+            if judge.judge in {*judges, *derived, *RESERVED_JUDGES}:
                 raise UserError(
                     "this judge id is reserved or used twice",
                     where=f"{source}, key judges",

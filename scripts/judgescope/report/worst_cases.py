@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from judgescope.core.cells import DERIVED
+from judgescope.core.names import ORIGINAL, SYSTEMS
 from judgescope.methods.base import Turned
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
 from judgescope.report import words
@@ -29,7 +30,6 @@ from judgescope.schema.tables import read_table
 
 MOST = 5
 """Maximum number of cases shown of each kind and dataset."""
-SYSTEMS, ORIGINAL = "systems", "original"
 HEAVIEST = ("major", "single", "minor")
 
 WHOLE = 20_000

@@ -13,10 +13,10 @@ from judgescope.cli.show import filters_of
 from judgescope.cli.terminal import plural, printed
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
+from judgescope.core.names import RESERVED_JUDGES
 from judgescope.core.paths import HOME
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.inputs import without_folders
-from judgescope.plan.loading import RESERVED
 from judgescope.plan.specs import pages
 from judgescope.replies.compaction import export
 from judgescope.replies.lookup import having
@@ -105,7 +105,8 @@ def report_of(study: Path) -> Report:
 
 def _check_current(report: Report, study: Path) -> None:
     """Raise UserError for tables of another seed or other judges than the study's."""
-    card, judges = report.spec.study, set(report.tables["coverage"].names("judge")) - RESERVED
+    card = report.spec.study
+    judges = {*report.tables["coverage"].names("judge")} - RESERVED_JUDGES
     signatures = " ".join(s for rows in report.tables.values() for s in rows.names("signature"))
     seeds = set(re.findall(r"\bseed:(-?\d+)", signatures))
     if seeds - {str(card.seed)} or judges != {*card.judges}:

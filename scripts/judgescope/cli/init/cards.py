@@ -17,7 +17,7 @@ from judgescope.cli.init.endpoint import Endpoint
 from judgescope.cli.init.guess import Guess, columns_of
 from judgescope.cli.init.tables import Scale, Table
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.names import slug
+from judgescope.core.names import RESERVED_JUDGES, slug
 from judgescope.core.paths import HOME
 from judgescope.data.rated import Rated
 from judgescope.data.select import read_dataset
@@ -27,8 +27,6 @@ from judgescope.schema.loading import Cards, write_new_card
 CONFIG = Path("config")
 STUDIES = "studies"
 RESULTS = Path("results")
-TAKEN = {"human", "all"}
-"""Ids that tables use in the column `judge` for people, and for all judges together."""
 Card = dict[str, Any]
 NewCards = dict[tuple[str, str], Card]
 """(kind, id) -> the content of a new card."""
@@ -152,7 +150,7 @@ def judge_id(judge: str, study: str) -> str:
 def recorded_id(judge: str) -> str:
     """Return the id of a judge whose scores are recorded, unless the user's own cards have it."""
     shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
-    return f"{judge}-recorded" if shipped or judge in TAKEN else judge
+    return f"{judge}-recorded" if shipped or judge in RESERVED_JUDGES else judge
 
 
 def _recorded(draft: StudyDraft) -> Iterator[tuple[str, Path, Card, Card]]:

@@ -1,12 +1,14 @@
 """Perspectives (Hu et al. 2025): correlation with ratings, known ratings, and known orders."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Unpack
 
 import pandas as pd
 
+from judgescope.methods.measures import Measure
+from judgescope.methods.perspectives import BESIDE, DIRECT, GLOBAL, LOCAL, MEASURES, TRADITIONAL
 from judgescope.report import tables
 from judgescope.report.cells import Cell, estimate, figures
 from judgescope.report.elements import Block, Body, Column, Figure, Fold, Heading, Table
@@ -16,17 +18,7 @@ from judgescope.report.sections.perturbations import built_sets
 from judgescope.report.words import count, label, listed, plural, spoken
 from judgescope.statistics.registry import statistic
 
-TRADITIONAL, DIRECT, GLOBAL, LOCAL = "traditional", "direct", "global", "local"
 SETS = {GLOBAL: "Graded set", LOCAL: "Chain"}
-MEASURES = {
-    "pearson": TRADITIONAL,
-    "spearman": TRADITIONAL,
-    "kappa_linear": DIRECT,
-    "cem_ord": DIRECT,
-    "accuracy_adjacent": DIRECT,
-    "accuracy_adjacent_half": DIRECT,
-}
-OF_ASPECTS = {**MEASURES, "accuracy_adjacent_complete": DIRECT, "tie_rate": DIRECT}
 SOURCE = "tables/perspectives.csv"
 LEAD = (
     "Does a judge find a known rating, and a known order (Hu et al. 2025)? "
@@ -84,7 +76,7 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         aspects = [aspect for aspect in dataset.aspects if len(part.where(judged=aspect))]
         table = tables.TableSpec(
             f"{dataset.name}: both views of every aspect; n counts texts, or pairs of texts.",
-            _view_columns(OF_ASPECTS),
+            _view_columns([*MEASURES, *BESIDE]),
             tables.aspect_groups(report, aspects),
             source=SOURCE,
             corner="Aspect and judge",
@@ -99,7 +91,7 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 
 def _view_columns(
-    measures: Mapping[str, str], prefix: str = "", **where: Unpack[Place]
+    measures: Iterable[Measure], prefix: str = "", **where: Unpack[Place]
 ) -> list[Column]:
     """Return a column of each measure, or of the ranks by it, under its view."""
     return [
@@ -110,7 +102,7 @@ def _view_columns(
             statistic=prefix + name,
             where={**where, "level": level},
         )
-        for name, level in measures.items()
+        for name, level in measures
     ]
 
 
@@ -120,11 +112,11 @@ def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator
     A measure that no judge has is named below the table, with the reason, in place of a column.
     """
     averages = rows.where(aspect=tables.AVERAGE, criterion=criterion)
-    measured, reasons = dict[str, str](), dict[str, list[str]]()
-    for measure, level in MEASURES.items():
+    measured, reasons = list[Measure](), dict[str, list[str]]()
+    for measure, level in MEASURES:
         of_measure = averages.where(statistic=measure, level=level)
         if len(of_measure.defined):
-            measured[measure] = level
+            measured.append((measure, level))
         else:
             why = "; ".join(map(spoken, filter(None, of_measure.names("note")))) or "not planned"
             reasons.setdefault(why, []).append(label(measure))

@@ -13,6 +13,7 @@ from judgescope.data.select import originals, read_selected
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine
 from judgescope.engines.subjects import Subjects, listed_pairs
+from judgescope.plan.specs.judging import sample_file
 from judgescope.plan.study import CellAspect, Plan, is_selected
 from judgescope.schema.cards import FOLDERS, Hub, RecordedModel
 
@@ -140,8 +141,7 @@ def joins(plan: Plan, dataset: str) -> list[Join]:
             if Path(plan.paths.targets(dataset, cell.perturbation)).is_file()
         ]
         if isinstance(card, RecordedModel) and cells:
-            sample = plan.paths.sample() if dataset in plan.taught else None
-            texts = Subjects(plan.results, dataset, plan.study.seed, sample)
+            texts = Subjects(plan.results, dataset, plan.study.seed, sample_file(plan, dataset))
             pairs = [
                 (cell, texts.in_set(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
                 for cell in cells

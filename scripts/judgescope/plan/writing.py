@@ -16,7 +16,7 @@ from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.perturb.validation import LONGEST
 from judgescope.plan import generators
-from judgescope.plan.specs.judging import merge
+from judgescope.plan.specs.judging import merge, sample_file
 from judgescope.plan.specs.texts import analyse, change, classes
 from judgescope.plan.study import Plan
 from judgescope.prompts import NO_CHANGE, messages, rated, to_merge_names, to_write
@@ -40,8 +40,7 @@ class Imagined(Subjects):
     """The targets of a dataset; texts that do not exist yet have their maximum length."""
 
     def __init__(self, plan: Plan, dataset: str) -> None:
-        sample = plan.paths.sample() if dataset in plan.taught else None
-        super().__init__(plan.results, dataset, plan.study.seed, sample)
+        super().__init__(plan.results, dataset, plan.study.seed, sample_file(plan, dataset))
         self.plan = plan
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from judgescope.engines.openai import wire
 from judgescope.engines.openai.wire import AT_ONCE, NoReplyError, read_replies, text_of
 from judgescope.engines.requests import MOST_TOKENS, counted
 from judgescope.replies import shard
-from judgescope.replies.journal import read_line, sealed
+from judgescope.replies.journal import ReplyLine, read_line, sealed
 from judgescope.schema.cards import OpenAIModel
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
@@ -77,23 +77,35 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 NO_COUNTS = [2**63, 2**62, MOST_TOKENS + 1, -1, -(10**9), True, 1.0, "7", None]
 KEY = "ab" * 32
+USAGE = {"prompt": 7, "completion": 3}
 
 
 @pytest.mark.parametrize("count", NO_COUNTS)
-def test_what_is_no_number_of_tokens_is_not_counted(count: object, endpoint: Endpoint) -> None:
+def test_what_is_no_number_of_tokens_leaves_the_cost_unknown(
+    count: object, endpoint: Endpoint
+) -> None:
     body = reply("4").body
     assert isinstance(body, dict)
     [one] = requests(card(endpoint), "What?")
     told = {**body, "usage": {"prompt_tokens": count, "completion_tokens": 3}}
     [found] = read_replies(json.dumps(told), one.key, [0], logprobs=False)
-    assert found.usage == {"completion": 3}
-    assert counted({"prompt": count, "completion": 3}) == {"completion": 3}
+    assert found.usage is None
+    assert counted({"prompt": count, "completion": 3}) is None
+    assert counted({**USAGE, "cached": count}) == USAGE
 
 
 def line(**changes: Any) -> bytes:
     row = {"key": KEY, "draw": 0, "text": "4", "finish": "stop", "status": "ok"}
     row |= {"usage": {"prompt": 7, "completion": None}, "provenance": None, "logprobs": None}
     return sealed(row | changes)
+
+
+def test_an_older_line_with_half_a_usage_is_read_as_one_without() -> None:
+    for usage in (None, {}, {"prompt": 7}, {"prompt": 7, "completion": None}):
+        older = read_line(line(usage=usage))
+        assert isinstance(older, ReplyLine) and older.reply().usage is None
+    newer = read_line(line(usage=USAGE))
+    assert isinstance(newer, ReplyLine) and newer.reply().usage == USAGE
 
 
 def test_a_line_of_a_journal_counts_tokens_and_has_a_known_status() -> None:

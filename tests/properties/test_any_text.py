@@ -262,7 +262,11 @@ GOOD = st.builds(
     st.sampled_from(KEYS),
     st.integers(0, 2),
     WHOLE,
-    usage=st.none() | st.dictionaries(st.sampled_from(["prompt", "cached"]), st.integers(0, 9)),
+    usage=st.none()
+    | st.fixed_dictionaries(
+        {"prompt": st.integers(0, 9), "completion": st.integers(0, 9)},
+        optional={"cached": st.integers(0, 9)},
+    ),
     logprobs=st.none() | st.just([[("4", -0.5), ("5", -1.0)]]),
 )
 

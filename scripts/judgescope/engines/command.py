@@ -261,7 +261,7 @@ class _Start:
             raise ProgramError(
                 f"gave an answer without exactly one of `score`, `text` and `error`: {shown}"
             )
-        draw, failed, usage = self.waiting[ident], kind == "error", answer.get("usage")
+        draw, failed = self.waiting[ident], kind == "error"
         self.keep(
             Reply(
                 draw.request.key,
@@ -269,7 +269,7 @@ class _Start:
                 self.engine.clean(text),
                 finish="error" if failed else "stop",
                 status="error" if failed else "ok",
-                usage=counted(dict(sorted(usage.items()))) if isinstance(usage, dict) else None,
+                usage=counted(answer.get("usage")),
                 provenance={"engine": "command", "model": self.engine.card.model},
             )
         )

@@ -77,17 +77,20 @@ def request_of(
 
 TokenKind = Literal["prompt", "completion", "reasoning", "cached"]
 """The kinds of tokens that a reply's usage counts."""
-TOKENS = frozenset(get_args(TokenKind))
+TOKENS: tuple[TokenKind, ...] = get_args(TokenKind)
 MOST_TOKENS = 1_000_000_000  # larger counts are ignored: their sums would overflow tables
 
 
-def counted(usage: Mapping[str, object]) -> dict[str, int]:
-    """Return the numbers of tokens in a usage; other values are left out."""
-    return {
+def counted(usage: object) -> dict[str, int] | None:
+    """Return the numbers of tokens in a usage; None without those of prompt and completion."""
+    if not isinstance(usage, Mapping):
+        return None
+    counts: dict[str, int] = {
         name: count
-        for name, count in usage.items()
-        if name in TOKENS and type(count) is int and 0 <= count <= MOST_TOKENS
+        for name in TOKENS
+        if type(count := usage.get(name)) is int and 0 <= count <= MOST_TOKENS
     }
+    return counts if {"prompt", "completion"} <= counts.keys() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ class Reply:
     """A stored reply to one draw of a request; never requested again, even if unusable.
 
     status: `ok`, or `error` for a request that the endpoint refuses permanently (the text is its
-    reason). usage: tokens of prompt, completion, reasoning and cache. provenance: engine, model,
+    reason). usage: tokens of prompt, completion, reasoning and cache, None if it is unknown what
+    the reply costs; of several draws in one answer the first has all. provenance: engine, model,
     version and fingerprint, as the endpoint reports them.
     """
 
@@ -166,7 +170,7 @@ class Budget(Protocol):
         ...
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
-        """Replace a reserve by the cost of the stored replies; without replies it is 0."""
+        """Replace a reserve by the cost of the replies that came; without replies it is 0."""
         ...
 
 

@@ -105,12 +105,11 @@ class Spending(AbstractContextManager["Spending"]):
         usages = [reply.usage for reply in replies if reply.usage is not None]
         if prompt := sum(usage.get("prompt") or 0 for usage in usages):
             self._pace = self._pace.with_request(hold.size, prompt, len(replies))
-        if self.price is None or all(reply.status == "error" for reply in replies):
-            return
-        if not usages:
-            self.spent[ledger.NANOS] += hold.nanodollars
+        if self.price is None:
             return
         cost = sum(nanodollars(usage, self.price) for usage in usages)
+        if any(reply.usage is None and reply.status == "ok" for reply in replies):
+            cost = max(cost, hold.nanodollars)
         self.spent[ledger.NANOS] += cost
         if cost > hold.nanodollars and ledger.NANOS in self.units:
             self._overrun(cost, hold.nanodollars)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.errors import UserError
+from judgescope.engines.requests import counted
 from judgescope.replies.journal import (
     CUT,
     KEY,
@@ -92,8 +93,9 @@ def _count(stats: Stats, line: ReplyLine | ForgetLine) -> None:
         stats.errors += 1
     else:
         stats.replies += 1
-        stats.unknown += not line.usage
-        stats.tokens.update({name: count or 0 for name, count in (line.usage or {}).items()})
+        usage = counted(line.usage)
+        stats.unknown += usage is None
+        stats.tokens.update(usage or {})
 
 
 class Finding(NamedTuple):

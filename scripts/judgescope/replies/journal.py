@@ -17,7 +17,7 @@ from msgspec import Meta, MsgspecError, Struct, convert
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
-from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, TokenKind
+from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, TokenKind, counted
 
 Keys = NDArray[np.bytes_]
 """Keys of 32 bytes; NumPy hides NULs at their ends, but compares all bytes."""
@@ -70,7 +70,7 @@ class ReplyLine(_Line, kw_only=True):
             self.text,
             self.finish,
             self.status,
-            self.usage,  # type: ignore[arg-type]  # older lines have None for unknown counts
+            counted(self.usage),  # older lines have incomplete ones
             self.provenance,  # type: ignore[arg-type]
             logprobs,
         )

@@ -266,11 +266,13 @@ def spent_by(account: Account, store: Path, silent: float) -> Amount:
                 if not isinstance(line, ReplyLine):
                     continue
                 stored[REQUESTS] += 1
-                if price is not None and line.status == "ok":
-                    usage = line.reply().usage
-                    if usage is None:
-                        return Counter(account.held)
+                if price is None:
+                    continue
+                usage = line.reply().usage
+                if usage is not None:
                     stored[NANOS] += nanodollars(usage, price)
+                elif line.status == "ok":
+                    return Counter(account.held)
     if not journals and silent > JOURNALS_STAY:
         return Counter(account.held)
     spent = Amount()

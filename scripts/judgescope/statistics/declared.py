@@ -206,7 +206,9 @@ DECLARED: Final = declare(
     coverage=percent("Coverage", "share of planned judgments with a usable score", complete=True),
     replies=amount("Replies", "number of a model's replies", complete=True),
     prompt_tokens=spent("Prompt tokens", "as reported by the endpoint"),
-    completion_tokens=spent("Completion tokens", "as reported by the endpoint"),
+    completion_tokens=spent(
+        "Completion tokens", "as reported by the endpoint, with reasoning that only its total has"
+    ),
     reasoning_tokens=spent("Reasoning tokens", "part of the completion tokens"),
     cached_tokens=amount("Cached tokens", "prompt tokens read from a cache", complete=True),
     usd_per_1000=spent("US dollars per 1,000", "cost of 1,000 judgments with a usable score"),

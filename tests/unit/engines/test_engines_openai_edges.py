@@ -15,7 +15,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import SHOWN, OpenAIEngine
 from judgescope.engines.openai.rate import LONGEST_WAIT
 from judgescope.engines.openai.wire import read_replies
-from judgescope.engines.requests import HOPELESS, Failure, Reply, Request, Work
+from judgescope.engines.requests import HOPELESS, MOST_TOKENS, Failure, Reply, Request, Work
 from judgescope.replies.asking import obtain
 from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, refusal, reply, serve
@@ -356,19 +356,33 @@ def test_any_text_reaches_the_store_and_comes_back(
     assert came[one.key, 0].text == content
 
 
+COUNTED = {"prompt_tokens": 7, "completion_tokens": 3}
+USAGE = {"prompt": 7, "completion": 3}
+
+
 @pytest.mark.parametrize(
     ("usage", "counts"),
     [
         (None, None),
         ("many", None),
-        ({}, {}),
-        ({"prompt_tokens": 0, "completion_tokens": None}, {"prompt": 0}),
-        ({"prompt_tokens": 7, "prompt_tokens_details": None}, {"prompt": 7}),
-        ({"prompt_tokens_details": {"cached_tokens": 0}}, {"cached": 0}),
-        ({"completion_tokens_details": {"audio_tokens": 1}}, {}),
+        ({}, None),
+        ({"total_tokens": 10}, None),
+        ({"input_tokens": 7, "output_tokens": 3}, None),
+        ({"prompt_tokens": 7.0, "completion_tokens": 3.0}, None),
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, None),
+        ({"prompt_tokens": 7, "completion_tokens": None, "total_tokens": 10}, None),
+        ({**COUNTED, "completion_tokens": 0}, {"prompt": 7, "completion": 0}),
+        ({**COUNTED, "prompt_tokens_details": None}, USAGE),
+        ({**COUNTED, "completion_tokens_details": {"audio_tokens": 1}}, USAGE),
+        ({**COUNTED, "total_tokens": 10}, USAGE),
+        ({**COUNTED, "total_tokens": 9}, USAGE),
+        ({**COUNTED, "total_tokens": "12"}, USAGE),
+        ({**COUNTED, "total_tokens": MOST_TOKENS + 1}, USAGE),
+        # reasoning is not part of the completion
+        ({**COUNTED, "total_tokens": 396}, {"prompt": 7, "completion": 389}),
     ],
 )
-def test_only_what_was_counted_is_told(usage: Any, counts: Any) -> None:
+def test_tokens_are_known_completely_or_not_at_all(usage: Any, counts: Any) -> None:
     answer = {"choices": [{"message": {"content": "4"}}], "usage": usage}
     [found] = read_replies(json.dumps(answer), ANY.key, [0], logprobs=False)
     assert found.usage == counts

@@ -220,6 +220,35 @@ def test_draws_in_one_request_are_counted_each_and_their_usage_once(tmp_path: Pa
     assert used(tmp_path) == (3, 0) and used(tmp_path, NANOS) == (COST, 0)
 
 
+def test_a_draw_without_usage_beside_others_counts_as_the_most_that_all_could_cost(
+    tmp_path: Path,
+) -> None:
+    job = Job(tmp_path)
+    with job.budget:
+        hold = job.budget.reserve(request(0), 3)
+        assert hold is not None
+        usages = (USAGE, None, USAGE)
+        replies = [Reply(request(0).key, at, "4", usage=usage) for at, usage in enumerate(usages)]
+        job.budget.settle(hold, replies)
+    assert used(tmp_path, NANOS) == (hold.nanodollars, 0)
+
+
+def test_a_refusal_costs_the_tokens_that_it_reports_whether_its_job_ends_or_dies(
+    tmp_path: Path,
+) -> None:
+    """A program may refuse after it has paid."""
+    job = Job(tmp_path, requests(80))
+    hold = job.budget.reserve(request(0), 1)
+    assert hold is not None
+    refused = Reply(request(0).key, 0, "no words", status="error", usage=USAGE)
+    job.store.append(refused)
+    job.budget.settle(hold, [refused])
+    assert job.budget.spent[NANOS] == COST
+    elsewhere(tmp_path, SILENT + 60)
+    Job(tmp_path, requests(80)).all([1])
+    assert used(tmp_path, NANOS) == (2 * COST, 0)
+
+
 def test_room_under_way_is_waited_for_and_no_room_at_all_ends_the_job(tmp_path: Path) -> None:
     budget = Job(tmp_path, requests(2)).budget
     first, second = (budget.reserve(request(number), 1) for number in range(2))

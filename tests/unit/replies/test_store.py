@@ -64,7 +64,7 @@ def test_what_was_written_is_read_and_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "line\nline", "\u2028\u2029\x85", "\0", "é\U0001f600", '"}'])
 def test_any_text_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
-    whole = Reply(KEYS[0], 0, text, "length", "ok", {"prompt": 7}, {"model": text})
+    whole = Reply(KEYS[0], 0, text, "length", "ok", {"prompt": 7, "completion": 3}, {"model": text})
     write(tmp_path, whole)
     assert Store(tmp_path, "m").read({KEYS[0]: 1}) == {(KEYS[0], 0): whole}
 

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from judgescope.core.secrets import Redactor
-from judgescope.engines.requests import Logprobs, Reply, Request, counted
+from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, Request, counted
 from judgescope.schema.cards import OpenAIModel
 
 HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can hold
@@ -221,7 +221,7 @@ def spells(logprobs: Logprobs | None, redactor: Redactor) -> bool:
 
 
 def usage_of(answer: Any) -> dict[str, int] | None:
-    """Return the tokens that an answer reports, None if it reports none."""
+    """Return the tokens that an answer reports, None if it is unknown what it costs."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     if not isinstance(usage, dict):
         return None
@@ -230,7 +230,7 @@ def usage_of(answer: Any) -> dict[str, int] | None:
         details = usage.get(outer)
         return details.get(inner) if isinstance(details, dict) else None
 
-    return counted(
+    known = counted(
         {
             "prompt": usage.get("prompt_tokens"),
             "completion": usage.get("completion_tokens"),
@@ -238,6 +238,12 @@ def usage_of(answer: Any) -> dict[str, int] | None:
             "cached": detail("prompt_tokens_details", "cached_tokens"),
         }
     )
+    if known is None or known["prompt"] == 0:
+        return None
+    total = usage.get("total_tokens")
+    if type(total) is int and total <= MOST_TOKENS:  # some count reasoning only in the total
+        known["completion"] = max(known["completion"], total - known["prompt"])
+    return known
 
 
 def loads(text: str) -> Any:

@@ -18,7 +18,7 @@ from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import HOPELESS, MOST_TOKENS, Failure, Reply, Request, Work
 from judgescope.replies.asking import obtain
 from judgescope.replies.store import Store
-from scripted import Body, Endpoint, Said, refusal, reply, serve
+from scripted import Body, Endpoint, Said, answer, refusal, reply, serve
 
 KEY = "sk-very-secret"
 FAST = {**QUICK, "timeout": 60}
@@ -396,3 +396,57 @@ def test_how_it_ended_is_kept_as_it_was_told(told: str | None, finish: str) -> N
     answer = {"choices": [{"message": {"content": "4"}, "finish_reason": told}]}
     found = read_replies(json.dumps(answer), ANY.key, [3], logprobs=False)
     assert found == [Reply(ANY.key, 3, "4", finish, provenance={"engine": "openai"})]
+
+
+FAILURE = {"error": {"code": 502, "message": "Provider returned error"}}
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        {"finish_reason": "error", "message": {"content": ""}},
+        {"finish_reason": "abort", "message": {"content": "Rating: 1"}},
+        {"finish_reason": "stop", "message": {"content": "Rating: 1"}, **FAILURE},
+    ],
+)
+def test_a_failure_at_the_provider_is_not_a_reply(endpoint: Endpoint, failed: Body) -> None:
+    endpoint.script = after(1, answer(failed))
+    model = card(endpoint, limits=FAST)
+    assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
+    assert len(endpoint.asked) == 2
+    beside = json.dumps(answer(failed, {"message": {"content": "4"}}).body)
+    [came] = read_replies(beside, ANY.key, [0, 1], logprobs=False)
+    assert (came.draw, came.text) == (0, "4")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"choices": [{"message": {"content": "4"}, "finish_reason": DEEP}]}',
+        '{"choices": [{"message": {"content": [{"text": DEEP}]}}]}',
+        '{"choices": [{"message": {"content": "4"}}], "model": DEEP}',
+    ],
+)
+def test_an_answer_nested_too_deeply_is_no_reply_and_harms_no_other(
+    endpoint: Endpoint, body: str
+) -> None:
+    deep = body.replace("DEEP", "[" * 1000 + "]" * 1000)
+    endpoint.script = lambda asked: Said(deep.encode()) if prompt(asked) == "a" else reply("4")
+    model = card(endpoint, limits=FAST)
+    came, [failure] = ask(model, *requests(model, *"abcdef"))
+    assert came == dict.fromkeys("bcdef", "ok: 4")
+    assert failure.about == "a" and "nested too deeply" in failure.reason
+
+
+# --- the key ---
+
+
+def test_the_key_as_the_name_of_an_encoding_is_not_told(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "sk-Very-Secret-" + "1aB" * 30  # too long to be quoted whole
+    monkeypatch.setenv("IT_KEY", key)
+    endpoint.script = lambda _: Said(b"{}", headers={"Content-Encoding": key})
+    model = card(endpoint, limits=FAST, api_key_env="IT_KEY")
+    told = f"{ask(model, *requests(model, 'a'))} {capsys.readouterr().out}".lower()
+    assert "unrequested encoding: '<key>'" in told and "secret" not in told

@@ -157,7 +157,8 @@ class OpenAIEngine:
                 parts = response.content.iter_chunked(1 << 16)
                 text = await wire.text_of(parts, headers.get("Content-Encoding", ""))
         except wire.NoReplyError as error:
-            raise TransientError(str(error), str(error)) from None
+            reason = self.safe(str(error))
+            raise TransientError(reason, reason) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
                 reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"

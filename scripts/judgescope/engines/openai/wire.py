@@ -27,6 +27,8 @@ ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
 RESPELLED = ("max_tokens", "temperature", "top_p", "seed")
 """Fields of every request that an endpoint may refuse, and that a card can rename or leave out."""
 MOST_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
+FAILED = ("error", "abort")
+"""Finish reasons of a failure at the provider: what came until then is not a reply."""
 
 
 class NoReplyError(Exception):
@@ -99,17 +101,18 @@ async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:
         if len(data) > MOST_BYTES:
             raise NoReplyError(f"a response of more than {MOST_BYTES:,} bytes")
     if packed:
-        data = await _unpacked(data, packed.strip().lower())
+        data = await _unpacked(data, packed)
     return data.decode("utf-8", "replace")
 
 
 async def _unpacked(data: bytearray, packed: str) -> bytearray:
     """Return the decompressed data; a large answer is decompressed in another thread."""
-    if packed == "identity":
+    encoding = packed.strip().lower()
+    if encoding == "identity":
         return data
-    if packed not in UNPACKED:
-        raise NoReplyError(f"a response in an unrequested encoding: {packed[:KIND]!r}")
-    plain = packed == "deflate" and data[:1] and data[0] & 0x0F != zlib.DEFLATED
+    if encoding not in UNPACKED:
+        raise NoReplyError(f"a response in an unrequested encoding: {packed!r}")
+    plain = encoding == "deflate" and data[:1] and data[0] & 0x0F != zlib.DEFLATED
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32)
     unpacked = bytearray()
     try:
@@ -147,16 +150,19 @@ def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -
     them. Raises NoReplyError without any reply.
     """
     answer = loads(text)
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    read = map(_choice, choices if isinstance(choices, list) else [])
-    replied = [choice for choice in read if choice is not None]
+    answer = answer if isinstance(answer, dict) else {}
+    choices, usage = answer.get("choices"), usage_of(answer)
+    provenance = {"engine": "openai"}
+    try:
+        read = map(_choice, choices if isinstance(choices, list) else [])
+        replied = [choice for choice in read if choice is not None]
+        for name, field in (("model", "model"), ("fingerprint", "system_fingerprint")):
+            if answer.get(field):
+                provenance[name] = str(answer[field])
+    except RecursionError:
+        raise NoReplyError("a response that is nested too deeply") from None
     if not replied:
         raise NoReplyError("a response without a reply")
-    usage = usage_of(answer)
-    provenance = {"engine": "openai"}
-    for name, field in (("model", "model"), ("fingerprint", "system_fingerprint")):
-        if answer.get(field):
-            provenance[name] = str(answer[field])
     no_usage = usage and dict.fromkeys(usage, 0)
     return [
         Reply(
@@ -180,6 +186,8 @@ def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         refusal = message.get("refusal")
     except (KeyError, TypeError, AttributeError):
+        return None
+    if choice.get("error") or finish in FAILED:
         return None
     if isinstance(content, list):  # content in parts
         content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))

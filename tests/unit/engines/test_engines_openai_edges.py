@@ -16,7 +16,9 @@ from judgescope.engines.openai.engine import SHOWN, OpenAIEngine
 from judgescope.engines.openai.rate import LONGEST_WAIT
 from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import HOPELESS, MOST_TOKENS, Failure, Reply, Request, Work
+from judgescope.replies import ledger
 from judgescope.replies.asking import obtain
+from judgescope.replies.budget import Spending
 from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, answer, refusal, reply, serve
 
@@ -436,6 +438,63 @@ def test_an_answer_nested_too_deeply_is_no_reply_and_harms_no_other(
     came, [failure] = ask(model, *requests(model, *"abcdef"))
     assert came == dict.fromkeys("bcdef", "ok: 4")
     assert failure.about == "a" and "nested too deeply" in failure.reason
+
+
+# --- what is booked ---
+
+
+def spend(endpoint: Endpoint, folder: Path, cap: ledger.Cap) -> tuple[ledger.Amount, str]:
+    """Ask for ten replies of a dollar at most; return what is booked, and why it ended early."""
+    model = card(endpoint, limits=FAST, price={"input": 1, "output": 1000})
+    work = [Work(request, (0,)) for request in requests(model, *"abcdefghij", max_tokens=1000)]
+    ended = ""
+    with Store(folder, "it") as store, Spending(store, "s", "it", model.price, [cap]) as budget:
+        try:
+            OpenAIEngine(model, budget=budget)(work, True, lambda _: None)
+        except UserError as error:
+            ended = str(error)
+    return ledger.Ledger(folder / ledger.FOLDER / "s").state().spent["it"], ended
+
+
+def test_a_refused_request_counts_towards_a_cap(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.script = lambda _: refusal(400, "flagged by the content policy")
+    booked, ended = spend(endpoint, tmp_path, ledger.Cap("max_requests", ledger.REQUESTS, 5))
+    assert (booked[ledger.REQUESTS], booked[ledger.NANOS]) == (5, 0)
+    assert len(endpoint.asked) == 5 and "exceed the cap of 5 requests" in ended
+
+
+PAID = {"prompt_tokens": 7, "completion_tokens": 1000}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Said({"choices": [], "usage": PAID}),
+        Said({"choices": []}),
+        Said({**FAILURE, "usage": PAID}),
+        Said({"choices": [{"finish_reason": "error", "message": {"content": ""}, **FAILURE}]}),
+        Said(b"<html>"),
+        Said(b"", headers={"Content-Encoding": "br"}),
+    ],
+)
+def test_an_answer_without_a_reply_is_paid_for_each_time(
+    endpoint: Endpoint, tmp_path: Path, said: Said
+) -> None:
+    endpoint.script = lambda _: said
+    cap = ledger.Cap("max_usd", ledger.NANOS, 2_200_000_000)
+    booked, ended = spend(endpoint, tmp_path, cap)
+    assert booked[ledger.NANOS] == pytest.approx(2 * 10**9, rel=1e-3)
+    assert len(endpoint.asked) == 2 and "exceed the cap of 2.2 US dollars" in ended
+
+
+@pytest.mark.parametrize("said", [Said(FAILURE), Said(FAILURE, 502), Said(b"<html>", 503)])
+def test_a_failure_without_token_counts_is_free(
+    endpoint: Endpoint, tmp_path: Path, said: Said
+) -> None:
+    endpoint.script = lambda _: said
+    cap = ledger.Cap("max_usd", ledger.NANOS, 2_200_000_000)
+    booked, ended = spend(endpoint, tmp_path, cap)
+    assert +booked == ledger.Amount() and not ended and len(endpoint.asked) == 30
 
 
 # --- the key ---

@@ -8,8 +8,8 @@ import asyncio
 import gc
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from itertools import chain
 from time import monotonic
@@ -59,13 +59,20 @@ class TransientError(Exception):
     """A failed attempt that may succeed later; `wait`: the seconds that the endpoint asks for.
 
     `kind`: failures are alike by status and error type, never by message: it may count down.
+    `billed`: what is paid for nevertheless.
     """
 
     def __init__(
-        self, reason: str, kind: str, wait: float | None = None, *, throttled: bool = False
+        self,
+        reason: str,
+        kind: str,
+        wait: float | None = None,
+        *,
+        throttled: bool = False,
+        billed: Sequence[Reply] = (),
     ) -> None:
         super().__init__(reason)
-        self.kind, self.wait, self.throttled = kind, wait, throttled
+        self.kind, self.wait, self.throttled, self.billed = kind, wait, throttled, billed
 
     def final(self, reason: str) -> "TransientError":
         """Return the same failure as the last of its request, and why it is the last."""
@@ -104,7 +111,7 @@ class OpenAIEngine:
         async def send() -> list[Reply]:
             run = _Run(self, True, lambda _: None)
             async with connection.session(self.card) as run.session:
-                return await run.within_budget(request, draws)
+                return await run.patiently(request, draws)
 
         try:
             return asyncio.run(send())
@@ -145,7 +152,7 @@ class OpenAIEngine:
         TransientError, RefusedError, or UserError if no request can succeed.
         """
         body = orjson.dumps(wire.body(self.card, request, draws))
-        key = self.key
+        key, text = self.key, None
         try:
             async with session.post(
                 self.url,
@@ -156,23 +163,22 @@ class OpenAIEngine:
                 status, headers = response.status, response.headers
                 parts = response.content.iter_chunked(1 << 16)
                 text = await wire.text_of(parts, headers.get("Content-Encoding", ""))
+            if status == 200:
+                logprobs = "logprobs" in request.asked
+                replies = wire.read_replies(text, request.key, draws, logprobs=logprobs)
+                return [self.cleaned(reply) for reply in replies], rate.exhausted(headers)
         except wire.NoReplyError as error:
-            reason = self.safe(str(error))
-            raise TransientError(reason, reason) from None
+            kind = self.safe(str(error))
+            reason = kind if text is None else f"{kind}: {self.safe(text)[:QUOTED]!r}"
+            usages = error.billed if status == 200 else ()
+            billed = [Reply(request.key, draws[0], "", usage=usage) for usage in usages]
+            raise TransientError(reason, kind, billed=billed) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
                 reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
                 raise self._rejected(PROXY_UNAUTHORISED, reason) from None
             reason = self.safe(str(error)) or type(error).__name__
             raise TransientError(f"no response: {reason}", type(error).__name__) from None
-        if status == 200:
-            try:
-                logprobs = "logprobs" in request.asked
-                replies = wire.read_replies(text, request.key, draws, logprobs=logprobs)
-            except wire.NoReplyError as error:
-                reason = f"{error}: {self.safe(text)[:QUOTED]!r}"
-                raise TransientError(reason, str(error)) from None
-            return [self.cleaned(reply) for reply in replies], rate.exhausted(headers)
         if status == UNAUTHORISED and renew and self._renewed(key):
             return await self.ask(session, request, draws, renew=False)
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
@@ -423,7 +429,7 @@ class _Run:
             together = 1 if request.asked.get("temperature", 1) == 0 else self.max_draws
             asked = draws[: 1 if alone else together]
             try:
-                replies = await self.within_budget(request, asked)
+                replies = await self.patiently(request, asked)
             except RefusedError as error:
                 if len(asked) == 1:
                     self._refuse(error, request, draws)
@@ -438,53 +444,60 @@ class _Run:
                 self.max_draws = 1  # the endpoint ignores `n`
             del draws[: len(replies)]
 
-    async def within_budget(self, request: Request, draws: Sequence[int]) -> list[Reply]:
-        """Ask for draws when the budget has room for them, and keep the replies."""
-        budget, hold, replies = self.engine.budget, None, list[Reply]()
+    @asynccontextmanager
+    async def _within_budget(
+        self, request: Request, draws: Sequence[int]
+    ) -> AsyncIterator[list[Reply]]:
+        """Wait until the budget has room for an attempt; then book what is added to the list."""
+        budget, hold, answered = self.engine.budget, None, list[Reply]()
         while budget and self.stop is None and hold is None:
             hold = budget.reserve(request, len(draws))
             if hold is None:
                 await asyncio.sleep(ROOM_SECONDS)
         try:
-            replies += await self._patiently(request, draws)
-            for reply in replies:  # store each reply, even if storing another one failed
-                try:
-                    self._take(reply)
-                except (UserError, OSError) as error:
-                    self.stop = self.stop or error
+            yield answered
         except asyncio.CancelledError:  # sent, and may be billed: it stays reserved
             hold = None
             raise
         finally:
             if budget and hold:
-                budget.settle(hold, replies)
-        return replies
+                budget.settle(hold, answered)
 
-    async def _patiently(self, request: Request, draws: Sequence[int]) -> list[Reply]:
-        """Send a request until an answer comes; raise TransientError when patience is used up."""
+    async def patiently(self, request: Request, draws: Sequence[int]) -> list[Reply]:
+        """Send a request until an answer comes, and keep its replies.
+
+        Raises TransientError when patience is used up.
+        """
         tokens = len(request.prompt) // CHARACTERS_PER_TOKEN
         tokens += int(request.asked.get("max_tokens", 0)) * len(draws)
         end, attempt, tries = 0.0, 0, 0
         failure: TransientError | None = None
         while True:
-            sent = await self._enter(tokens, failure, end)
-            end = end or monotonic() + self.limits.patience
-            try:
-                if self.stop is not None:
-                    raise StoppedError
-                with self.shutdown.sending():
-                    replies, nothing_left = await self.engine.ask(self.session, request, draws)
-                usage = replies[0].usage or {}
-                used = usage.get("prompt", 0) + usage.get("completion", 0)
-                self.gate.answered(tokens - used if used else 0)
-                if nothing_left:
-                    self.gate.close(min(nothing_left, rate.LONGEST_WAIT))
-                return replies
-            except TransientError as error:
-                failure = error
-                self.retries.add(str(error))
-            finally:
-                self.gate.leave()
+            async with self._within_budget(request, draws) as answered:
+                sent = await self._enter(tokens, failure, end)
+                end = end or monotonic() + self.limits.patience
+                try:
+                    if self.stop is not None:
+                        raise StoppedError
+                    with self.shutdown.sending():
+                        replies, nothing_left = await self.engine.ask(self.session, request, draws)
+                    answered += replies
+                    usage = replies[0].usage or {}
+                    used = usage.get("prompt", 0) + usage.get("completion", 0)
+                    self.gate.answered(tokens - used if used else 0)
+                    if nothing_left:
+                        self.gate.close(min(nothing_left, rate.LONGEST_WAIT))
+                    self._take(replies)
+                    return replies
+                except RefusedError as error:
+                    answered += _refusals(error, request, draws)
+                    raise
+                except TransientError as error:
+                    failure = error
+                    answered += error.billed
+                    self.retries.add(str(error))
+                finally:
+                    self.gate.leave()
             tries += 1
             attempt += not failure.throttled
             if attempt >= self.limits.attempts:
@@ -517,12 +530,16 @@ class _Run:
         else:
             self.gate.close(wait)
 
-    def _take(self, reply: Reply) -> None:
-        """Keep a reply, and with it the refusals before it: those requests were at fault."""
+    def _take(self, replies: Sequence[Reply]) -> None:
+        """Keep replies, and with them the refusals before: those requests were at fault."""
         self.proven = True
         self._alike = 0
-        self._keep_refusals()
-        self.keep(reply)
+        for reply in replies:  # store each reply, even if storing another one failed
+            try:
+                self._keep_refusals()
+                self.keep(reply)
+            except (UserError, OSError) as error:
+                self.stop = self.stop or error
 
     def _keep_refusals(self) -> None:
         refusals, self.refusals = self.refusals, []
@@ -531,10 +548,7 @@ class _Run:
 
     def _refuse(self, error: RefusedError, request: Request, draws: Sequence[int]) -> None:
         """Keep a refusal for all draws of a request; hold it back while the card may be wrong."""
-        replies = [
-            Reply(request.key, draw, str(error), finish="error", status="error") for draw in draws
-        ]
-        self.refusals.append(replies)
+        self.refusals.append(_refusals(error, request, draws))
         if self.proven and error.status != ABSENT:
             self._keep_refusals()
         elif len(self.refusals) >= HOPELESS:
@@ -563,6 +577,10 @@ class _Run:
             f"check name, base_url, {line} and extra_body of the card; these refusals are not "
             "stored",
         )
+
+
+def _refusals(error: RefusedError, request: Request, draws: Sequence[int]) -> list[Reply]:
+    return [Reply(request.key, draw, str(error), finish="error", status="error") for draw in draws]
 
 
 build = OpenAIEngine

@@ -32,7 +32,11 @@ FAILED = ("error", "abort")
 
 
 class NoReplyError(Exception):
-    """An answer without a reply, and the reason."""
+    """An answer without a reply, and the reason; `billed`: its usage, none if it is free."""
+
+    def __init__(self, reason: str, billed: Sequence[dict[str, int] | None] = (None,)) -> None:
+        super().__init__(reason)
+        self.billed = billed
 
 
 def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str, Any]:
@@ -152,6 +156,8 @@ def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -
     answer = loads(text)
     answer = answer if isinstance(answer, dict) else {}
     choices, usage = answer.get("choices"), usage_of(answer)
+    # what says that it is an error is one, whatever its status
+    billed = () if usage is None and answer.get("error") else (usage,)
     provenance = {"engine": "openai"}
     try:
         read = map(_choice, choices if isinstance(choices, list) else [])
@@ -160,9 +166,9 @@ def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -
             if answer.get(field):
                 provenance[name] = str(answer[field])
     except RecursionError:
-        raise NoReplyError("a response that is nested too deeply") from None
+        raise NoReplyError("a response that is nested too deeply", billed) from None
     if not replied:
-        raise NoReplyError("a response without a reply")
+        raise NoReplyError("a response without a reply", billed)
     no_usage = usage and dict.fromkeys(usage, 0)
     return [
         Reply(

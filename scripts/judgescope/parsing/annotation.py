@@ -346,13 +346,13 @@ class Annotation(NamedTuple):
     counts: dict[str, int]
 
 
-@parser("annotation", 5, needs_scale=True)
+@parser("annotation", 6, needs_scale=True)
 def read_verdict_and_errors(text: str, scale: Scale) -> Judgment:
     """Return the result of `read_annotation` as a judgment."""
     return read_annotation(text, scale).judgment
 
 
-@parser("merged", 3, in_cards=False)
+@parser("merged", 4, in_cards=False)
 def read_merged(text: str, _: Scale | None) -> Judgment:
     """Return the errors that a supervisor lists; a supervisor gives no verdict.
 

@@ -45,7 +45,11 @@ _LABELS = (
     *("answer(?<=<answer)", "overall", f"the{_IS_ANSWER}", f"my{_IS_ANSWER}"),
 )
 _LABEL_NAMES = ("labels?", "category", "class", "decision", "assessment", "result")
-_BRACKETED = r"(?:\s*\([^()\n]{0,60}\))?"
+# the end of the scale in a label; `of` alone only before a line's last value (`Rating of 5: 3`)
+_BRACKETED = (
+    rf"(?:\s*\([^()\n]{{0,60}}\)|\s+(?:out|on\s+a\s+scale)\s+{_OF}TOP"
+    rf"|\s+of\s+TOP(?={_MARKS}\s?[:=][^\w\n]{{0,8}}[\w./]{{1,9}}[^\w\n]{{0,8}}(?:\n|\Z)))?"
+)
 _PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
 _IS = r"is|equals|(?:would|should|to)\s+be"
 _OF_IT = r"of|as|at|to(?!\s+be\b)"
@@ -136,6 +140,7 @@ def _grammar(scale: Scale) -> Grammar:
     labels = {word: index for word, index in folded if word}
     alone = bool(scale.words)
     labelled = _labelled(_value_pattern(labels, alone=alone), alone=alone)
+    labelled = labelled.replace("TOP", _bound(scale.max))
     return Grammar(scale, re.compile(_echo(scale, labels)), re.compile(labelled), labels)
 
 
@@ -219,10 +224,11 @@ def _labelled(value: str, *, alone: bool = False) -> str:
     # the letter before a name is tested after the name's first letter, which makes searches fast
     words = "|".join(f"{name[0]}(?<![a-z]{name[0]}){name[1:]}" for name in names)
     return (
-        rf"(?:{words})(?![a-z]){_MARKS}{_BRACKETED}{_MARKS}(?:"
+        rf"(?:{words})(?![a-z]|_max|_scale){_MARKS}{_BRACKETED}{_MARKS}(?:"
         rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
         rf"\s+(?:{_IS}|(?P<of>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
-        rf"|[^.\n\d:=()]{{1,60}}?(?:[:=]|\b(?:is|(?P<far_of>of)|would\s+be)\b)))"
+        r"|[^.\n\d:=()]{1,60}?(?:[:=]|"
+        r"\b(?:is|(?P<far_of>(?<!out\s)(?<!scale\s)of)|would\s+be)\b)))"
         rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-])|(?(explicit)(?!\s+of\b)|{_STOP}))"
     )
 
@@ -241,8 +247,9 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
         r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"
         rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{_DIGITS}|(?:{words}){_WORD_END}))"
-        r"|(?:max(?:imum)?|min(?:imum)?|possible)\s+(?:possible\s+)?(?:score|rating)"
-        rf"(?:\s+(?:is|of)|[:=])?\s+{_DIGITS})"
+        r"|(?:max(?:imum)?|min(?:imum)?|possible|perfect|top|highest|best)[._\s]+"
+        r"(?:possible\s+)?(?:score|rating|grade)[*_\"']{0,4}(?:\s+(?:is|of)|\s?[:=])?[\s*_\"']{0,6}"
+        rf"{_DIGITS}(?!\s*/))"
     )
 
 
@@ -253,7 +260,7 @@ def _bound(value: float) -> str:
     return rf"(?:{digits}|{word}\b)" if word else digits
 
 
-@parser("score", 5, needs_scale=True)
+@parser("score", 6, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 

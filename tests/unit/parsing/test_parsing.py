@@ -83,6 +83,8 @@ VERDICTS: list[tuple[str, Scale, float, str]] = [
     ("Score: -1", SIGNED, -1, "labelled"),
     ("Score: −2", SIGNED, -2, "labelled"),
     ("Ｒａｔｉｎｇ：４", FIVE, 4, "labelled"),
+    ("**Score out of 10:** 7", TEN, 7, "labelled"),
+    ("Score out of 100: 85", HUNDRED, 85, "labelled"),
     ("Rating： ４．５", HALVES, 4.5, "labelled"),
     ("Score: 4 stars", FIVE, 4, "labelled"),
     ("Score 3 - It covers the main points.", FIVE, 3, "labelled"),
@@ -212,6 +214,24 @@ CLEAR: list[tuple[str, float, str]] = [
     ("Rating: 5\nRating: 1\nRating: 3\nRating: 4", 4, "labelled"),
     ("Rating: 1\nRating: 5\nRating: 5", 5, "labelled"),
     ("Rating: 2\nRating: 4\nRating: 5", 5, "labelled"),
+    # a label names the top of the scale, or another line does
+    ("Rating out of 5: 3", 3, "labelled"),
+    ("**Rating out of five:** three", 3, "labelled"),
+    ("Rating out of a possible 5: 3", 3, "labelled"),
+    ("Rating of 5: 3", 3, "labelled"),
+    ("Rating on a scale of 5: 3", 3, "labelled"),
+    ("The score out of 5 is 3.", 3, "labelled"),
+    ("Coherence out of 5: 3", 3, "named_line"),
+    ("I give it a score of 5: 2 facts are named, both right.", 5, "labelled"),
+    ("It earns a score of 4: good.", 4, "labelled"),
+    ('{"score": 3, "max_score": 5}', 3, "labelled"),
+    ('{"score": 3, "score_max": 5}', 3, "labelled"),
+    ('{\n  "score": 3,\n  "max_score":5\n}', 3, "labelled"),
+    ("Score: 3\nTop score: 5", 3, "labelled"),
+    ("Score: 3 (max. score: 5)", 3, "labelled"),
+    ("Score: 3\n**Highest score:** 5", 3, "labelled"),
+    ("Score: 3\nPerfect rating: 5", 3, "labelled"),
+    ("Perfect score: 5/5", 5, "labelled"),
     ("Fluency rating: 2\nCoherence rating: 3\nOverall rating: 4", 4, "labelled"),
 ]
 VERDICTS += [(text, FIVE, value, rule) for text, value, rule in CLEAR]
@@ -222,7 +242,7 @@ def test_a_verdict_is_read_by_a_named_rule(
     text: str, scale: Scale, value: float, rule: str
 ) -> None:
     found = judged(text, scale)
-    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@5")
+    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@6")
 
 
 NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
@@ -244,6 +264,9 @@ NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
     ("Score: 3-4", FIVE, "unparsed", "no_verdict"),
     ("I would give it a 3 or 4.", FIVE, "unparsed", "no_verdict"),
     ("A rating between 3 and 4.", FIVE, "unparsed", "no_verdict"),
+    # another scale's top in the label
+    ("Rating out of 10: 3", FIVE, "unparsed", "no_verdict"),
+    ("Score out of 10: it flows", TEN, "unparsed", "no_verdict"),
     ("Fluency is rated 4. Coherence is rated 2.", FIVE, "unparsed", "no_verdict"),
     ("Coherence: 3\nFluency: 4", FIVE, "unparsed", "no_verdict"),
     ("It doesn't quite deserve a 5.", FIVE, "unparsed", "no_verdict"),
@@ -583,6 +606,6 @@ def test_a_choice_is_read_where_it_is_clear(
 
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
-    changed = {"score": 5, "result": 5, "annotation": 5, "merged": 3, "choice": 4, "number": 2}
+    changed = {"score": 6, "result": 6, "annotation": 6, "merged": 4, "choice": 4, "number": 2}
     assert {name: PARSERS[name].version for name in changed} == changed
     assert PARSERS["chiang-lee"].version == 1

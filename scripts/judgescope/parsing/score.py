@@ -51,8 +51,7 @@ _BRACKETED = (
     rf"|\s+of\s+TOP(?={_MARKS}\s?[:=][^\w\n]{{0,8}}[\w./]{{1,9}}[^\w\n]{{0,8}}(?:\n|\Z)))?"
 )
 _PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
-_IS = r"is|equals|(?:would|should|to)\s+be"
-_OF_IT = r"of|as|at|to(?!\s+be\b)"
+_OF_IT = r"of|as|at|(?:would|should|to)\s+be|to(?!\s+be\b)"
 _IT = r"(?:\s+(?:it|this|that|them))"
 _OBJECT = rf"(?:\s+(?:the|this|that|its)(?:\s+[a-z']+){{1,2}}|{_IT})?"
 _ARTICLE = r"\s+an?(?:\s+(?:solid|strong|weak|low|high|perfect))?"
@@ -226,9 +225,9 @@ def _labelled(value: str, *, alone: bool = False) -> str:
     return (
         rf"(?:{words})(?![a-z]|_max|_scale){_MARKS}{_BRACKETED}{_MARKS}(?:"
         rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
-        rf"\s+(?:{_IS}|(?P<of>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
+        rf"\s+(?:is|equals|(?P<prose>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         r"|[^.\n\d:=()]{1,60}?(?:[:=]|"
-        r"\b(?:is|(?P<far_of>(?<!out\s)(?<!scale\s)of)|would\s+be)\b)))"
+        r"(?P<far>\b(?:is|(?<!out\s)(?<!scale\s)of|would\s+be)\b))))"
         rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-])|(?(explicit)(?!\s+of\b)|{_STOP}))"
     )
 
@@ -316,9 +315,12 @@ def _hidden(echo: re.Match[str]) -> str:
 
 
 def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
-    """Return the labelled ratings; those in prose (`a score of 4`) only if there are no others."""
+    """Return the labelled ratings; those in prose only if there are no others.
+
+    Prose: `a score of 4`, `the score would be 4`, `the score for its style is 4`.
+    """
     matches = unquoted(grammar.labelled.finditer(visible), visible)
-    labels = [match for match in matches if not (match["of"] or match["far_of"])]
+    labels = [match for match in matches if not (match["prose"] or match["far"])]
     return labels or matches
 
 

@@ -232,6 +232,12 @@ CLEAR: list[tuple[str, float, str]] = [
     ("Score: 3\n**Highest score:** 5", 3, "labelled"),
     ("Score: 3\nPerfect rating: 5", 3, "labelled"),
     ("Perfect score: 5/5", 5, "labelled"),
+    # a label beats a condition, and a number at the end of a longer sentence
+    ("Rating: 2\nTwo facts are wrong. Without them the score would be 4.", 2, "labelled"),
+    ("Rating: 2\nThe score should be 4 for a text with its source.", 2, "labelled"),
+    ("Rating: 2\nThe rating is low because the number of errors is 4.", 2, "labelled"),
+    ("Rating: 2\n\nThe overall score of the game in the text is 3.", 2, "labelled"),
+    ("Rating: 2\n\nOn reflection, the final score is 4.", 4, "labelled"),
     ("Fluency rating: 2\nCoherence rating: 3\nOverall rating: 4", 4, "labelled"),
 ]
 VERDICTS += [(text, FIVE, value, rule) for text, value, rule in CLEAR]

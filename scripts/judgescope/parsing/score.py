@@ -72,6 +72,12 @@ _CLAIM = (
     r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|is)[ \t]{1,3})"
 )
 """A text asks for a rating, or claims to have one, within a line."""
+_EITHER = (
+    rf"(?:{_DIGITS}|(?:{_NUMBER_WORD})\b){_MARKS}(?:[ \t][(\[]?and[ \t][*_\"'`]{{0,4}}{_DIGITS}"
+    rf"|(?:{_SLASH}{_DIGITS})?,?[ \t][(\[]?or[ \t](?:maybe |perhaps |even )?[*_\"'`]{{0,4}}"
+    rf"(?:{_DIGITS}(?!\s?%)|(?:{_NUMBER_WORD})\b))"
+)
+"""`3 or 4`, `3 (or maybe **4**)`, `3/5 or 4/5` and `3 and 4` are undecided; `4/5 or 80%` is not."""
 _COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
 _QUALITY = (
     r"(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|receiv(?:es|ed|ing)|gets|getting|giving|deserv(?:es|ing))"
@@ -208,7 +214,7 @@ def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
     if alone:  # other patterns refer to the groups, so they stay
         return (
             rf"{_OPEN}(?:(?P<number>(?!))|(?P<word>(?!))|(?P<label>{words}){_WORD_END})"
-            rf"(?P<half>(?!))?{_MARKS}(?:(?P<top>(?!))|(?P<percent>(?!)))?(?!\s*[/%|]|\s+or\b)"
+            rf"(?P<half>(?!))?{_MARKS}(?:(?P<top>(?!))|(?P<percent>(?!)))?(?!\s*[/%|]|{_MARKS}\s+or\b)"
         )
     return (
         rf"{_OPEN}(?:(?P<number>[-+]?{_DIGITS}){_END}|(?P<word>{_NUMBER_WORD}){_WORD_END}"
@@ -233,7 +239,7 @@ def _labelled(value: str, *, alone: bool = False) -> str:
 
 
 def _echo(scale: Scale, labels: dict[str, int]) -> str:
-    """Ranges, lists, denied and claimed verdicts; the group `scale` matches the scale itself."""
+    """Ranges, lists, undecided, denied and claimed verdicts; group `scale`: the scale itself."""
     low, high = _bound(scale.min), _bound(scale.max)
     words = "|".join((_NUMBER_WORD, *map(re.escape, labels)))
     gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
@@ -241,7 +247,7 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|{_DIGITS}(?:(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}|(?:,\s*{_DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}})"
-        rf"|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
+        rf"|{_EITHER}|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
         rf"|{_CLAIM}(?:{_DIGITS}|(?:{words}){_WORD_END})"
         rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
         r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"

@@ -63,6 +63,7 @@ def test_a_label_is_read_from_a_reply(text: str) -> None:
         "Verdict: 0",
         "Verdict: pass/fail",
         "Verdict: pass or fail",
+        "Verdict: **pass** or **fail**",
         "pass or fail?",
         "It does not pass.",
         "One may fail to see why it should pass at all.",

@@ -90,7 +90,7 @@ def _forms(tie: str) -> _Forms:
     )
 
 
-@parser("choice", 4, options=("tie",))
+@parser("choice", 5, options=("tie",))
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 

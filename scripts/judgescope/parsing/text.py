@@ -128,7 +128,7 @@ Spans = list[tuple[int, int]]
 def quotations(folded: str) -> Spans:
     """Return the quotations within the lines of a folded text.
 
-    A line that is entirely quoted is treated as unquoted.
+    A line that is entirely quoted is treated as unquoted, unless it begins with a key (`"key":`).
     """
     spans = Spans()
     if '\\"' not in folded and not _QUOTATION.search(folded):
@@ -140,8 +140,9 @@ def quotations(folded: str) -> Spans:
             for quotation in _QUOTATION.finditer(_without_unclosed(line[0]))
         ]
         edges = [start, *(edge for span in quoted for edge in span), line.end()]
-        between = (folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
-        if quoted and any(any(map(str.isalnum, part)) for part in between):
+        between = [folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        is_key = quoted and between[1].lstrip().startswith(":")
+        if is_key or (quoted and any(any(map(str.isalnum, part)) for part in between)):
             spans += quoted
     return spans
 

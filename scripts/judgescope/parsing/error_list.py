@@ -22,8 +22,10 @@ _LAST = re.compile(
 _SECOND = re.compile(rf"[(\[,;|–—-]\s*{_SEVERITY}\b\s?(?:errors?\b\s?)?[:)\]]")
 """A second severity on one line: a sum such as `minor: 2, major: 1`."""
 _NOTHING = re.compile(
-    r"\W*(?:none|no|nothing|n/?a|0|zero|no (?:such )?(?:errors?|issues?)"
-    r"|none (?:found|identified|noted|present))\W*"
+    r"\W*(?:no|nothing|n/?a|not applicable|0|zero"
+    r"|(?:none|(?:there (?:are|is|were|was) )?(?:no|0|zero) (?:such |minor |major |critical )?"
+    r"(?:errors?|issues?|mistakes?|problems?))(?: (?:(?:was|were) )?"
+    r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)\W*"
 )
 _NO_ERRORS = re.compile(
     r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:none|n/a|(?:there (?:are|is|were) "
@@ -51,7 +53,7 @@ class _Line(NamedTuple):
     detail: str = ""
 
 
-@parser("errors", 2, needs_scale=True, settings=(*SEVERITIES, "bottom"))
+@parser("errors", 3, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str, scale: Scale, *, minor: float, major: float, critical: float, bottom: float
 ) -> Judgment:

@@ -47,6 +47,9 @@ def judged(text: str, scale: Scale = FIVE, finish: str | None = "stop", **more: 
         ("Critical: none\nMajor: none.\nMinor: a comma is missing", 1),
         ("No critical errors.\nminor: a comma is missing", 1),
         ("Minor: none of the verbs agree", 1),
+        ("minor: no comma after However", 1),
+        ("Minor: no mistakes were made up for the source", 1),
+        ("major: no errors found\nminor: a comma is missing", 1),
         ("<think>critical: all of it</think>minor: a comma", 1),
         ("```\nminor: a comma\n```", 1),
         ("minor: a comma\nThere are no other errors.", 1),
@@ -58,7 +61,7 @@ def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
     found = judged(text)
     assert (found.status, found.rule) == ("ok", "listed")
     assert found.value == pytest.approx(5 - 4 * penalty / 25)
-    assert found.label is None and found.parser == "errors@2"
+    assert found.label is None and found.parser == "errors@3"
 
 
 @pytest.mark.parametrize(
@@ -74,6 +77,9 @@ def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
         "No errors. It reads well.",
         "No grammatical errors were found.\n\nThe text is fluent.",
         "Minor: none\nMajor: none\nCritical: no errors",
+        "minor: No minor errors found.\nmajor: No major errors found.\ncritical: none in this text",
+        "Minor: 0 errors\nMajor: zero issues detected\nCritical: not applicable",
+        "Minor: no mistakes were found in the summary.\nMajor: there are no errors\nCritical: 0",
         "<think>major: a comma? No.</think>No errors",
     ],
 )

@@ -65,9 +65,17 @@ CASES: dict[str, tuple[Callable[[str], object], str, str, str]] = {  # what read
     "qualities": (score, "", "scoring a perfect fluency of 4 ", ""),
     "meanings": (score, "", "x is 3 (good) ", ""),
     "words before a meaning": (score, "", "x ", "is 3 (good)."),
+    "tops of a scale": (score, "", "rating out of 5 ", "x"),
+    "spaces before a top": (score, "max", " ", "x"),
+    "spaces behind a label": (score, "rating", " ", "x"),
+    "spaces behind values": (score, "", "4          or ", "x"),
+    "undecided": (score, "", "3 or ", "x"),
+    "keys and texts": (score, "", '"rating": "Rating: 5"\n', ""),
     "objects of a rating": (score, "", "rate the x ", "at 4"),
     "choices at the start": (choice, "a: ", "b: x ", ""),
     "conclusions": (choice, "", "output (a) is better ", "x"),
+    "reasons of a choice": (choice, "", "text b is better because ", "x"),
+    "sentences of a choice": (choice, "", "i prefer a because it, ", "x"),
     "choices with no end": (choice, "", "output (a ", "x"),
     "a long quote": (place, "", "x", ""),
 }
@@ -78,6 +86,12 @@ def test_a_text_that_is_made_to_be_slow_comes_to_an_end(name: str) -> None:
     read, start, middle, end = CASES[name]
     began = time.process_time()
     read(start + middle * (LENGTH // len(middle)) + end)
+    assert time.process_time() - began < PATIENCE
+
+
+def test_choices_in_very_many_lines_come_to_an_end() -> None:
+    began = time.process_time()
+    choice("choice: a\n" * 200_000)
     assert time.process_time() - began < PATIENCE
 
 

@@ -132,8 +132,10 @@ def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
 def _labelled(folded: str, forms: _Forms, tie: str) -> re.Match[str] | None:
     """Return the last labelled choice; a line that names several repeats the question."""
     lines: dict[int, list[re.Match[str]]] = {}
+    line = start = 0
     for match in unquoted(forms.labelled.finditer(folded), folded):
-        lines.setdefault(folded.count("\n", 0, match.start()), []).append(match)
+        line, start = line + folded.count("\n", start, match.start()), match.start()
+        lines.setdefault(line, []).append(match)
     choices = [
         matches[-1]
         for matches in lines.values()

@@ -21,9 +21,9 @@ _TEXT = (
 _OPEN = r"[*_\"'`(\[]{0,4}"
 _MARKS = r"[*_\"'`)\]]{0,4}"
 _CLOSE = r"[*_\"'`)\]]*\s*"
-_END = rf"(?={_CLOSE}(?:[.,;!]|$))"
+_END = rf"(?={_CLOSE}(?:[.,;!]|$|(?:because|since)\s|as\s+(?:its?|the|this|that|both)\b))"
 """What may follow a bare `is`: "the better is a matter of taste" names no text."""
-_REASON = rf"(?={_CLOSE}(?:[.,;:!(<-]|$|(?:because|since|as|for|by|is|with)\b))"
+_REASON = rf"(?={_CLOSE}(?:[.,;:!(<}}-]|$|(?:because|since|as|for|by|is|with)\b))"
 """What may follow a colon: "Choice: a matter of taste" and "Choice: A and B" name no text."""
 _BEGINS = (
     r"[*_\"'`)\]]{0,4}(?:\s?[:–—]\s|\s?-\s|,?\s(?:because|since|as)\s"
@@ -46,16 +46,21 @@ _CONCLUDES = re.compile(
 )
 """`Output (a) is better`, as the end of a reply."""
 _LEAD_IN = r"(?:(?:overall|so|thus|hence|therefore|in\s+(?:conclusion|summary))\b,?\s)?"
-_ANSWER = rf"(?:^|(?<=[.!?]\s))\s{{0,2}}{_OPEN}{_LEAD_IN}(?:the|my)(?:\s+final)?\s+answer"
+_ANSWER = (
+    rf"(?:^|(?<=[.!?]\s))\s{{0,2}}{_OPEN}{_LEAD_IN}(?:the|my)(?:\s+final)?\s+answer"
+    rf"|^[ \t#{{]{{0,6}}{_OPEN}(?:final\s+)?answer(?={_MARKS}\s?[:=])"
+)
 _OTHER = rf"(?:{_TEXT}\s+)?{_OPEN}[ab]\b{_MARKS}"
 _SENTENCE = re.compile(
     rf"(?:^|(?<=[.!?;\n]))\s{{0,2}}{_OPEN}{_LEAD_IN}"
     rf"(?:(?:i|we)\s+(?:would\s+)?(?:prefer|choose|pick)\s+(?:{_TEXT}\s+)?{_OPEN}(?P<preferred>a|b)\b"
     rf"{_MARKS}(?:\s+(?:over|to)\s+{_OTHER})?"
-    rf"|(?P<better>a|b)\b{_MARKS}\s+is\s+{_BETTER}(?:\s+(?:one|{_TEXT}))?(?:\s+than\s+{_OTHER})?)"
-    rf"{_MARKS}\s?(?:[.!;]{_MARKS}|(?=\n)|\Z)"
+    rf"|(?P<text>{_TEXT}\s+{_OPEN})?(?P<better>a|b)\b{_MARKS}\s+is\s+{_BETTER}"
+    rf"(?:\s+(?:one|{_TEXT}))?(?:\s+than\s+{_OTHER})?){_MARKS}"
+    rf"(?:(?=,?\s+because\b)|(?(text)(?!)|\s?(?:[.!;]{_MARKS}|(?=\n)|\Z)))"
 )
-"""`A is better` and `I prefer B`, as whole sentences."""
+"""`A is better` and `I prefer B`, as sentences of their own or before a reason."""
+_BECAUSE = re.compile(r",?\s+because\b[^.!?;\n]*")
 _OPEN_CASE = re.compile(r"\b(?:if|whether|unless|why|when|not|would|could|might|may)\b")
 """Words with which a last sentence is not a conclusion."""
 _EDGE: Final = " \t\n.!*_\"'`"
@@ -79,7 +84,8 @@ def _forms(tie: str) -> _Forms:
     return _Forms(
         re.compile(
             rf"(?:\b(?:choice|verdict|winner|better(?:\s+text)?)|{_ANSWER})[*_\"'`]*\s*"
-            rf"(?:(?:is\s*)?[:=-][*_\"'`]*\s*{choice}{_REASON}|is\s+{choice}{_END})",
+            rf"(?:(?:is\s*)?[:=-][*_\"'`]*\s*{choice}{_REASON}|is\s+{choice}{_END})"
+            rf"|<(?:answer|choice|verdict|winner)>\s*{choice}(?={_CLOSE}<)",
             re.MULTILINE,
         ),
         re.compile(rf"\s*{choice}[*_\"'`)\].!\s]*\Z"),
@@ -160,7 +166,11 @@ def _whole_sentence(folded: str) -> tuple[re.Match[str] | None, str]:
     if len({_letter(match, "") for match in matches}) > 1:
         return None, "contradiction"
     end = len(folded.rstrip(_EDGE))
-    if matches and (matches[-1].end() >= end or not folded[: matches[0].start()].strip()):
+    if matches and (
+        matches[-1].end() >= end
+        or _BECAUSE.fullmatch(folded, matches[-1].end(), end)
+        or not folded[: matches[0].start()].strip()
+    ):
         if _names_another(folded, matches[0].end(), _letter(matches[0], "")):
             return None, "contradiction"
         return matches[-1], "sentence"

@@ -49,7 +49,9 @@ _LEAD_IN = r"(?:(?:overall|so|thus|hence|therefore|in\s+(?:conclusion|summary))\
 _ANSWER = (
     rf"(?:^|(?<=[.!?]\s))\s{{0,2}}{_OPEN}{_LEAD_IN}(?:the|my)(?:\s+final)?\s+answer"
     rf"|^[ \t#{{]{{0,6}}{_OPEN}(?:final\s+)?answer(?={_MARKS}\s?[:=])"
+    rf"(?!{_MARKS}\s?[:=][^\w\n]{{0,6}}[a-z][.)]{_MARKS}[ \t]{{1,2}}\w)"
 )
+"""`The answer`, `Answer:`; not `Answer: A. Voyager 1`, which answers a question of the text."""
 _OTHER = rf"(?:{_TEXT}\s+)?{_OPEN}[ab]\b{_MARKS}"
 _SENTENCE = re.compile(
     rf"(?:^|(?<=[.!?;\n]))\s{{0,2}}{_OPEN}{_LEAD_IN}"

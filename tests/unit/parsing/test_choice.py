@@ -151,6 +151,8 @@ def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> N
         ("The text says the answer is: A", "no_choice"),
         ("The text says the final answer: A", "no_choice"),
         ("Answer: a matter of taste.", "no_choice"),
+        ("Which one flew furthest?\nAnswer: A. Voyager 1", "no_choice"),
+        ("Which one flew furthest?\n**Answer:** B) Voyager 2", "no_choice"),
         ("<answer>A matter of taste</answer>", "no_choice"),
         ("The better text is a because-clause.", "no_choice"),
         ("The better text is A as well as B.", "no_choice"),

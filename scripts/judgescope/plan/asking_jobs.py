@@ -22,7 +22,7 @@ from judgescope.plan.study import Plan
 from judgescope.replies.few_shot import Question, questions
 from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.planning import Cell, Job, planned
-from judgescope.replies.probing import read_findings
+from judgescope.replies.probing import WITHOUT_LOGPROBS, read_findings
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, OpenAIModel, ProbedModel
 from judgescope.schema.tables import read_table
@@ -40,8 +40,12 @@ class StudyJob(NamedTuple):
     later: Mapping[str, int]
 
 
-def jobs_of(plan: Plan) -> Iterator[StudyJob]:
-    """Yield the jobs of a study, each planned from those of its texts that exist."""
+def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
+    """Yield the jobs of a study, each planned from those of its texts that exist.
+
+    `fallbacks`: where no finding says whether a model returns log probabilities, also yield the job
+    of the judges' fallbacks.
+    """
     for dataset in plan.datasets:
         sets, sample = plan.target_sets(dataset), sample_file(plan, dataset)
         if sample is not None and not Path(sample).is_file():
@@ -66,6 +70,11 @@ def jobs_of(plan: Plan) -> Iterator[StudyJob]:
             model = settled(card, Path(spec.folder), Path(spec.data), spec.trained)
             findings = read_findings(store, model) if isinstance(model, ProbedModel) else None
             yield StudyJob(dataset, model, planned(spec, model, findings), counts)
+            if fallbacks and findings is None and isinstance(model, ProbedModel):
+                judges = {name: card for name, card in spec.judges.items() if card.get("fallback")}
+                cells = [cell for cell in cells if cell[1] in judges]
+                spec = replace(spec, cells=pack(cells), judges=judges)
+                yield StudyJob(dataset, model, planned(spec, model, WITHOUT_LOGPROBS), counts)
 
 
 def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:
@@ -83,7 +92,7 @@ def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
     `whole`: raises UserError if a text does not exist yet, because its requests are then unknown.
     """
     by_shard: dict[str, list[Keys]] = {}
-    for study_job in jobs_of(plan):
+    for study_job in jobs_of(plan, fallbacks=True):
         if whole and study_job.later:
             raise _unknown(plan, study_job.later)
         by_shard.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)

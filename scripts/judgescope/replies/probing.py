@@ -22,6 +22,7 @@ Finding = Literal["honoured", "ignored", "refused", "unknown"]
 Findings = dict[str, Finding]
 """Field -> what the endpoint does with it; `unknown` if the replies do not show it."""
 FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice")
+WITHOUT_LOGPROBS: Findings = {"logprobs": "ignored"}
 VERSION = 1  # raise it if the probe changes: findings of other versions are not read
 NEEDS = {"choice": "choice", "json": "json_schema"}
 """A judge's `structured` -> the field that it needs."""

@@ -363,6 +363,6 @@ def test_the_replies_behind_drafts_count_as_used(
     path.parent.mkdir(parents=True)
     key = "ab" * 32
     path.write_text(f"# replies, the last one used:\n#   {key}\n{'cd' * 32}: x\n", "utf-8")
-    monkeypatch.setattr("judgescope.plan.asking_jobs.jobs_of", lambda *_: [])
+    monkeypatch.setattr("judgescope.plan.asking_jobs.jobs_of", lambda *_, **__: [])
     used = used_keys(plan, whole=False)
     assert [bytes(one) for one in used["loop"]] == [bytes.fromhex(key)]

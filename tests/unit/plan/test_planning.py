@@ -1,5 +1,6 @@
 """The plan of an asking job: its keys, its order, its counts, and how little it holds."""
 
+import json
 import random
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,17 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.plan.asking_jobs import used_keys
 from judgescope.prompts import Form, load, messages, rated
 from judgescope.replies.asking import complete
 from judgescope.replies.judging import Questions, shown
 from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.planning import Job
+from judgescope.replies.probing import FIELDS, findings_path
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from running import HOME
+from scripted import Endpoint
 
 URL = "http://127.0.0.1:1/v1"
 MODEL = OpenAIModel.model_validate({"model": "it", "engine": "openai", "base_url": URL})
@@ -330,3 +335,34 @@ def test_places_among_wanted_keys_are_found_whatever_bytes_a_key_has() -> None:
     looked = np.array([bytes.fromhex(key) for key in keys], "S32")
     assert wanted.indices(looked).tolist() == [-1, 0, 1, 2, 3]
     assert [wanted.index(key) for key in keys[1:]] == [0, 1, 2, 3]
+
+
+def test_replies_of_a_fallback_are_used_until_a_finding_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address that changed has no findings yet, and the replies are still those of the judge."""
+    monkeypatch.chdir(tmp_path)
+    study = AskedStudy(tmp_path, Endpoint(URL, rate))
+    told = {"model": "loop", "form": "score-only", "estimator": "logprob_mean"}
+    study.card("judges", "terse", **told, fallback={"draws": 3, "temperature": 1})
+    study.card("judges", "strict", **told, max_tokens=7)
+    study.keys["judges"] = ["terse", "strict"]
+    item = {"dataset": "demo-dialogue", "item": "i"}
+    rows = [item | {"source": "s", "references": [], "meta": "{}"}]
+    study.table("items", "items/demo-dialogue", rows)
+    text = {"target": "i:a", "system": "a", "perturbation": "none", "degree": "", "step": 0}
+    text |= {"text": "A text.", "status": "ok", "edits": []}
+    study.table("targets", "targets/demo-dialogue/systems", [item | text])
+    study.table("ratings", "ratings/demo-dialogue", [])
+
+    def used() -> int:
+        return sum(map(len, used_keys(study.plan(), whole=True).values()))
+
+    assert used() == 2 + 1
+    plan = study.plan()
+    store, model = Store(Path(plan.study.store), "loop"), plan.models["loop"]
+    assert isinstance(model, OpenAIModel)
+    path = findings_path(store, model)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(dict.fromkeys(FIELDS, "honoured")), encoding="utf-8")
+    assert used() == 2

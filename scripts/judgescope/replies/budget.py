@@ -101,6 +101,8 @@ class Spending(AbstractContextManager["Spending"]):
         """Replace a reserve by the cost of the replies; see `engines.requests.Budget`."""
         self._add(hold, -1)
         self._full = None
+        if self._account is not None and self._sign.age() > SIGN_SECONDS:
+            self._sign.path.touch()  # its age stays, so the next reserve checks whether it is late
         self.spent[ledger.REQUESTS] += len(replies)
         usages = [reply.usage for reply in replies if reply.usage is not None]
         if prompt := sum(usage.get("prompt") or 0 for usage in usages):
@@ -185,7 +187,7 @@ class Spending(AbstractContextManager["Spending"]):
             model=self.model,
             price=self.price.model_dump() if self.price else None,
             journals=os.path.relpath(self.journals, self.store),
-            host=ledger.here(),
+            host=ledger.this_machine(),
             process=os.getpid(),
         )
         account = state.open.setdefault(self.owner, account)

@@ -29,6 +29,7 @@ REQUESTS, NANOS = "requests", "nanodollars"
 UNITS = (REQUESTS, NANOS)
 Amount = Counter[str]  # unit -> an integer; one request means one requested reply
 SILENT = 3600.0  # seconds without a sign of life after which a job on another machine is dead
+BOOT = Path("/proc/sys/kernel/random/boot_id")  # differs between machines of equal names
 JOURNALS_STAY = 86400.0  # seconds before compaction may remove a journal
 
 
@@ -50,8 +51,8 @@ class Account:
     """The amount that an open job has reserved of a model's caps.
 
     under_way: the most that was ever in flight at once; if the job dies, it counts as spent.
-    journals: the prefix of its journals' paths, relative to the store's folder. host: host and
-    container of `process`.
+    journals: the prefix of its journals' paths, relative to the store's folder. host: the machine
+    of `process` (`this_machine`).
     """
 
     model: str
@@ -194,6 +195,14 @@ def here() -> str:
     return f"{socket.gethostname()} {container}".strip()
 
 
+def this_machine() -> str:
+    """Return `here` and, where the system tells it, the boot of this machine."""
+    try:
+        return f"{here()} {BOOT.read_text(encoding='ascii').strip()}"
+    except OSError:
+        return here()
+
+
 def is_running(process: int) -> bool:
     """Return whether a process with this number runs on this machine."""
     try:
@@ -219,7 +228,7 @@ class Sign:
         self._given = time.monotonic()
 
     def age(self) -> float:
-        """Return the seconds since this process touched the file."""
+        """Return the seconds since this process gave the sign."""
         return time.monotonic() - self._given
 
     def behind(self, now: "Sign") -> float:
@@ -234,9 +243,9 @@ def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
     """Return whether an account's owner is dead; `now` is a sign given just now."""
     if account.process == NO_PROCESS:
         return False
-    if sign.behind(now) > SILENT:
-        return True
-    return account.host == here() and not is_running(account.process)
+    if account.host == this_machine():
+        return not is_running(account.process)
+    return sign.behind(now) > SILENT
 
 
 def askers(shard: Path, now: Sign) -> list[str]:

@@ -16,6 +16,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.factory import within
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.plan.checks.study import caps_of, check_caps
+from judgescope.replies import ledger
 from judgescope.replies.budget import Spending
 from judgescope.replies.ledger import (
     FOLDER,
@@ -339,10 +340,14 @@ def elsewhere(folder: Path, silent: float) -> None:
         [account] = state.open.values()
         account.host = "another machine"
 
-    ledger = Ledger(folder / FOLDER / "s")
-    ledger.change(step)
-    [sign] = ledger.folder.glob("*.alive")
-    then = time.time() - silent
+    Ledger(folder / FOLDER / "s").change(step)
+    be_silent(folder, silent)
+
+
+def be_silent(folder: Path, seconds: float) -> None:
+    """Let the one open job have given no sign for so long."""
+    [sign] = folder.glob(f"{FOLDER}/s/*.alive")
+    then = time.time() - seconds
     os.utime(sign, (then, then))
 
 
@@ -360,6 +365,47 @@ def test_a_job_elsewhere_is_dead_after_a_long_silence_only(tmp_path: Path) -> No
     with pytest.raises(UserError, match="treated it as stopped"):
         for number in range(5, 100):
             job.ask(number)
+
+
+def test_a_job_on_this_machine_lives_as_long_as_its_process(tmp_path: Path) -> None:
+    """A start of a program may take longer than any silence that another machine puts up with."""
+    job = Job(tmp_path, requests(80))
+    job.ask(0)
+    be_silent(tmp_path, SILENT + 60)
+    Job(tmp_path, requests(80)).all([1])
+    assert used(tmp_path) == (1, 10)
+    job.ask(2)
+
+
+def test_a_machine_of_the_same_name_is_another_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boot = tmp_path / "boot_id"
+    boot.write_text("1-2-3\n", "utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "BOOT", boot)
+        patched.setattr(os, "getpid", lambda: 2**22 + 1)  # no process of this machine
+        Job(tmp_path, requests(80)).ask(0)
+    Job(tmp_path, requests(80)).all([1])
+    assert used(tmp_path) == (1, 10)
+    monkeypatch.setattr(ledger, "BOOT", tmp_path / "no file")
+    assert ledger.this_machine() == ledger.here()
+
+
+def test_a_reply_is_a_sign_of_life_and_hides_no_long_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Job(tmp_path, requests(80))
+    hold = job.budget.reserve(request(0), 1)
+    assert hold is not None
+    elsewhere(tmp_path, SILENT + 60)
+    Job(tmp_path, requests(80)).all([1])
+    [sign] = tmp_path.glob(f"{FOLDER}/s/*.alive")
+    monkeypatch.setattr(ledger.Sign, "age", lambda _: SILENT + 60)
+    job.budget.settle(hold, [Reply(request(0).key, 0, "4")])
+    assert time.time() - sign.stat().st_mtime < 60
+    with pytest.raises(UserError, match="treated it as stopped"):
+        job.budget.reserve(request(2), 1)
 
 
 def test_where_the_journal_is_gone_all_that_was_held_counts_as_spent(tmp_path: Path) -> None:

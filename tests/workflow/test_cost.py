@@ -73,7 +73,7 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: A
         path.write_text(text.replace("../demo", folder), "utf-8")
     study.card("judges", "curt", model="loop", form="score-only", parser="chiang-lee")
     study.write(datasets=["demo-dialogue", "again"], judges=["terse", "curt"])
-    done = study.run("--cores", "1")  # at once, both jobs might ask before either has a reply
+    done = study.run()
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == TEXTS
     for judge in ("terse", "curt"):

@@ -7,21 +7,25 @@ never more than the caps leave. So concurrent jobs, on one or several machines, 
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
+import numpy as np
 from msgspec import Struct
 from msgspec.json import decode
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Hold, Reply, Request
 from judgescope.replies import ledger
+from judgescope.replies.journal import Keys
 from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, write_pace
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, Price
 
 PART = 8  # a job reserves 1/8 of what is left: many jobs can work, with few ledger changes
 SIGN_SECONDS = 60.0  # between two signs of life
+WAIT_SECONDS = 5.0  # between two looks for the replies of other jobs
+QUIET = 600.0  # seconds without a sign of life after which no job waits for one on another machine
 TEMPLATE_TOKENS = 16  # the most that a chat template adds around a message
 LONGEST = 16384  # the assumed maximum tokens of a reply without a limit
 MARGIN = 1.25
@@ -48,7 +52,8 @@ def spending(option: str, store: Store, card: AskedModel) -> "Spending":
 class Spending(AbstractContextManager["Spending"]):
     """The `engines.requests.Budget` of one process and model.
 
-    The account is opened with the first request and closed at the end of the `with` block.
+    The account is opened by `claim`, or else with the first request, and closed at the end of the
+    `with` block.
     """
 
     def __init__(
@@ -70,10 +75,60 @@ class Spending(AbstractContextManager["Spending"]):
         self._dead: dict[str, ledger.Amount] = {}
         self._before = read_pace(store.shard)
         self._pace = Pace()
-        self._begun = time.monotonic()
+        self._begun: float | None = None
+        self._earlier: list[str] = []
+        """The owners of open accounts that claimed a key before this job."""
+
+    def claim(self, keys: Keys) -> Keys:
+        """Open the account of a job that lacks these distinct keys; return those not to ask for.
+
+        Open jobs claimed them earlier. Accounts have one order, so of two jobs only one waits.
+        """
+        self._sign.path.parent.mkdir(parents=True, exist_ok=True)
+        self._sign.path.write_bytes(keys.tobytes())
+        common = {
+            owner: np.intersect1d(keys, ledger.Sign(self.ledger.folder, owner).keys())
+            for owner in self._register().open
+            if owner != self.owner
+        }
+        self._earlier = [owner for owner, shared in common.items() if len(shared)]
+        return np.unique(np.concatenate([keys[:0], *common.values()]))
+
+    def wait(self, stored: Callable[[], bool]) -> None:
+        """Wait until the replies that earlier jobs claimed are stored, or these jobs have ended.
+
+        Jobs that gave no sign of life for long count as ended: at worst, their requests are sent
+        twice. Meanwhile this job reserves nothing.
+        """
+
+        def release(state: ledger.State) -> None:
+            for unit in self.units if self.owner in state.open else ():
+                state.open[self.owner].held[unit] = self.spent[unit] + self._under_way[unit]
+
+        began = time.monotonic()
+        state = self.ledger.change(release)
+        while self.owner in state.open:
+            self._account = state.open[self.owner]
+            self._sign.give()
+            looked = time.monotonic()
+            if not any(self._lives(owner, state) for owner in self._earlier) or stored():
+                break
+            time.sleep(max(WAIT_SECONDS, 10 * (time.monotonic() - looked)))
+            state = self.ledger.state()
+        if self._begun is not None:
+            self._begun += time.monotonic() - began
+
+    def _lives(self, owner: str, state: ledger.State) -> bool:
+        sign, account = ledger.Sign(self.ledger.folder, owner), state.open.get(owner)
+        if account is None or ledger.is_dead(account, sign, self._sign):
+            return False
+        near = account.host == ledger.this_machine()
+        return sign.behind(self._sign) <= (ledger.SILENT if near else QUIET)
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
         """Reserve the most that `draws` draws can cost; see `engines.requests.Budget`."""
+        if self._begun is None:
+            self._begun = time.monotonic()
         if self._next_factor > self._factor and any(self._under_way.values()):
             return None
         self._factor = self._next_factor
@@ -156,7 +211,6 @@ class Spending(AbstractContextManager["Spending"]):
 
     def _fits(self) -> bool:
         if self._account is None:
-            self._begun = time.monotonic()
             return False
         held, covered = self._account.held, self._account.under_way
         under_way = self._under_way
@@ -169,15 +223,22 @@ class Spending(AbstractContextManager["Spending"]):
         """Reserve what is missing in the ledger; return False if a cap leaves too little."""
         if self._full:  # no request was settled since
             return False
-        self._sign.give()
         try:
-            state = self.ledger.change(self._reserve_in)
+            self._register()
         except _NoRoomError as error:
             self._full = error
             return False
+        return True
+
+    def _register(self) -> ledger.State:
+        self._sign.give()
+        state = self.ledger.change(self._reserve_in)
         # only now, because the change may have to be repeated
         self._account = state.open[self.owner]
-        return True
+        for owner in self._dead:
+            ledger.Sign(self.ledger.folder, owner).path.unlink(missing_ok=True)
+        self._dead.clear()
+        return state
 
     def _reserve_in(self, state: ledger.State) -> None:
         self._close_dead(state)
@@ -254,6 +315,7 @@ class Spending(AbstractContextManager["Spending"]):
             return
         spent = self.spent + self._under_way
         self.ledger.change(lambda state: state.close(self.owner, spent))
-        seconds = time.monotonic() - self._begun
-        write_pace(self.journals, self._pace._replace(seconds=seconds))
+        if self._begun is not None:
+            seconds = time.monotonic() - self._begun
+            write_pace(self.journals, self._pace._replace(seconds=seconds))
         self._sign.path.unlink(missing_ok=True)

@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.replies.journal import ReplyLine, blocks, read_line
+from judgescope.replies.journal import KEY, Keys, ReplyLine, blocks, read_line
 from judgescope.replies.pricing import nanodollars
 from judgescope.schema.cards import Price
 
@@ -215,11 +217,21 @@ def is_running(process: int) -> bool:
 
 
 class Sign:
-    """A file that a job touches while it runs; its time is that of the file server's clock."""
+    """A file that a job touches while it runs; its time is that of the file server's clock.
+
+    It contains the keys of the judgments that the job requests.
+    """
 
     def __init__(self, folder: Path, owner: str) -> None:
         self.path = folder / f"{owner}.alive"
         self._given = 0.0
+
+    def keys(self) -> Keys:
+        """Return the job's keys, or none if it has ended."""
+        try:
+            return np.frombuffer(self.path.read_bytes(), KEY)
+        except FileNotFoundError:
+            return np.empty(0, KEY)
 
     def give(self) -> None:
         """Touch the file."""

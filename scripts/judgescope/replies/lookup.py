@@ -54,6 +54,10 @@ class KeyTable:
         keys, draws = zip(*((table.keys, table.draws) for table in tables), strict=True)
         return cls(np.concatenate(keys), np.concatenate(draws))
 
+    def only(self, indices: Counts) -> "KeyTable":
+        """Return the table of the keys at some indices."""
+        return KeyTable(self.keys[indices], self.draws[indices])
+
     def indices(self, keys: Keys) -> Counts:
         """Return the index of each key in the table, or -1 if the table lacks it."""
         return indices_in(self.keys, keys)

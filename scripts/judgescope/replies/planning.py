@@ -126,8 +126,7 @@ class Job:
         Prompts with a common beginning stay together; parts do not depend on the store's contents.
         """
         ordered = self._ordered(np.arange(len(self.key_table.keys)))
-        part = np.array_split(ordered, count)[number - 1]
-        return KeyTable(self.key_table.keys[part], self.key_table.draws[part])
+        return self.key_table.only(np.array_split(ordered, count)[number - 1])
 
     def _ordered(self, places: Counts) -> Counts:
         parts = self._parts[self.key_table.representative[places]]
@@ -358,6 +357,15 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
                 name = ".".join(filter(None, (model.model, part)))
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
+                table = replies.key_table
+                claimed = table.indices(allowed.claim(table.keys[replies.lacking() > 0]))
+                if len(claimed):
+                    theirs = table.only(claimed)
+                    print(f"{theirs.slots} replies are left to earlier jobs, awaited at the end")
+                    own = shard.find(table.only(np.delete(np.arange(len(table.keys)), claimed)))
+                    complete(own, job.work(own), shard, engine, model.price)
+                    allowed.wait(lambda: shard.find(theirs).count == theirs.slots)
+                replies = shard.find(table)  # other jobs may have stored some
             complete(replies, job.work(replies), shard, engine, model.price)
         if part:  # its output must be the same bytes for the same requests
             keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()

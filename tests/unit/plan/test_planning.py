@@ -3,6 +3,9 @@
 import json
 import random
 import re
+import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -10,22 +13,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.plan.asking_jobs import used_keys
+from judgescope.plan.specs import judging
 from judgescope.prompts import Form, load, messages, rated
+from judgescope.replies import budget, planning
 from judgescope.replies.asking import complete
 from judgescope.replies.judging import Questions, shown
+from judgescope.replies.ledger import FOLDER, Ledger
 from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.planning import Job
 from judgescope.replies.probing import FIELDS, findings_path
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from running import HOME
-from scripted import Endpoint
+from scripted import Body, Endpoint, Said, refusal, serve
 
 URL = "http://127.0.0.1:1/v1"
 MODEL = OpenAIModel.model_validate({"model": "it", "engine": "openai", "base_url": URL})
@@ -337,6 +344,20 @@ def test_places_among_wanted_keys_are_found_whatever_bytes_a_key_has() -> None:
     assert [wanted.index(key) for key in keys[1:]] == [0, 1, 2, 3]
 
 
+def with_texts(study: AskedStudy, dataset: str, *systems: str) -> None:
+    """Write a dataset of one item, with a text of each system."""
+    item = {"dataset": dataset, "item": "i"}
+    rows = [item | {"source": "s", "references": [], "meta": "{}"}]
+    study.table("items", f"items/{dataset}", rows)
+    told = {"perturbation": "none", "degree": "", "step": 0, "status": "ok", "edits": []}
+    texts = [
+        item | told | {"target": f"i:{system}", "system": system, "text": f"A text of {system}."}
+        for system in systems
+    ]
+    study.table("targets", f"targets/{dataset}/systems", texts)
+    study.table("ratings", f"ratings/{dataset}", [])
+
+
 def test_replies_of_a_fallback_are_used_until_a_finding_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,13 +368,7 @@ def test_replies_of_a_fallback_are_used_until_a_finding_says_otherwise(
     study.card("judges", "terse", **told, fallback={"draws": 3, "temperature": 1})
     study.card("judges", "strict", **told, max_tokens=7)
     study.keys["judges"] = ["terse", "strict"]
-    item = {"dataset": "demo-dialogue", "item": "i"}
-    rows = [item | {"source": "s", "references": [], "meta": "{}"}]
-    study.table("items", "items/demo-dialogue", rows)
-    text = {"target": "i:a", "system": "a", "perturbation": "none", "degree": "", "step": 0}
-    text |= {"text": "A text.", "status": "ok", "edits": []}
-    study.table("targets", "targets/demo-dialogue/systems", [item | text])
-    study.table("ratings", "ratings/demo-dialogue", [])
+    with_texts(study, "demo-dialogue", "a")
 
     def used() -> int:
         return sum(map(len, used_keys(study.plan(), whole=True).values()))
@@ -366,3 +381,57 @@ def test_replies_of_a_fallback_are_used_until_a_finding_says_otherwise(
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(dict.fromkeys(FIELDS, "honoured")), encoding="utf-8")
     assert used() == 2
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("fails", [False, True])
+def test_two_jobs_at_once_request_each_common_reply_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """If the one that asks fails, the other asks for what is still missing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(budget, "WAIT_SECONDS", 0.01)
+    open_jobs = Ledger(tmp_path / "store" / FOLDER / "s")
+    refused = list[str]()
+
+    def slowly(body: Body) -> Said:
+        while not ended and len(open_jobs.state().open) < 2:
+            time.sleep(0.01)
+        prompt = body["messages"][0]["content"]
+        if fails and "of b." in prompt and not refused:
+            refused.append(prompt)
+            return refusal(401, "no such key")
+        return rate(body)
+
+    ended = list[BaseException | None]()
+
+    def job(dataset: str) -> None:
+        files = {"replies": str(tmp_path / dataset / "{}.parquet"), "hashes": ""}
+        try:
+            planning.ask(
+                replace(spec, dataset=dataset, **files),
+                **{"card": "config/models/loop.yaml", "store": str(tmp_path / "store")},
+                budget=json.dumps({"study": "s", "caps": []}),
+            )
+            ended.append(None)
+        except UserError as error:
+            ended.append(error)
+
+    with serve(slowly) as endpoint:
+        study = AskedStudy(tmp_path, endpoint)
+        with_texts(study, "demo-dialogue", "a", "b", "c")
+        with_texts(study, "again", "b", "c", "d")
+        spec = judging.ask(study.plan(), "demo-dialogue", "loop")
+        threads = [
+            threading.Thread(target=job, args=(name,)) for name in ("demo-dialogue", "again")
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        asked = Counter(endpoint.prompts)
+    assert len(ended) == 2 and sum(error is not None for error in ended) == fails
+    assert {prompt: count - refused.count(prompt) for prompt, count in asked.items()} == (
+        dict.fromkeys(asked, 1)
+    )
+    assert len(asked) >= 3 if fails else len(asked) == 4

@@ -10,14 +10,16 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import within
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.plan.checks.study import caps_of, check_caps
-from judgescope.replies import ledger
+from judgescope.replies import budget, ledger
 from judgescope.replies.budget import Spending
+from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.ledger import (
     FOLDER,
     JOURNALS_STAY,
@@ -399,13 +401,69 @@ def test_a_reply_is_a_sign_of_life_and_hides_no_long_silence(
     hold = job.budget.reserve(request(0), 1)
     assert hold is not None
     elsewhere(tmp_path, SILENT + 60)
-    Job(tmp_path, requests(80)).all([1])
     [sign] = tmp_path.glob(f"{FOLDER}/s/*.alive")
+    Job(tmp_path, requests(80)).all([1])
+    assert not sign.exists()
     monkeypatch.setattr(ledger.Sign, "age", lambda _: SILENT + 60)
     job.budget.settle(hold, [Reply(request(0).key, 0, "4")])
     assert time.time() - sign.stat().st_mtime < 60
     with pytest.raises(UserError, match="treated it as stopped"):
         job.budget.reserve(request(2), 1)
+
+
+def keys(*numbers: int) -> Keys:
+    return np.array([bytes.fromhex(request(number).key) for number in numbers], KEY)
+
+
+def test_of_jobs_with_common_requests_the_first_sends_them(tmp_path: Path) -> None:
+    jobs = [Job(tmp_path, requests(80)) for _ in range(4)]
+    for job, wanted, left in zip(
+        jobs,
+        [keys(0, 1), keys(1, 2), keys(3, 2, 1), keys(4)],
+        [keys(), keys(1), keys(1, 2), keys()],
+        strict=True,
+    ):
+        assert job.budget.claim(wanted).tolist() == sorted(left.tolist())
+    for job in jobs:
+        job.budget.__exit__(None, None, None)
+    assert Job(tmp_path).budget.claim(keys(0, 1, 2)).tolist() == []
+    assert used(tmp_path) == (0, 0) and not list(tmp_path.glob("m/pace/*"))
+
+
+@pytest.mark.parametrize("end", ["stored", "closed", "killed", "silent", "lost"])
+def test_a_job_waits_for_an_earlier_one_until_it_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    """What it has reserved is free meanwhile: the earlier job may need it to end."""
+    monkeypatch.setattr(budget, "WAIT_SECONDS", 0.0)
+    first, second = Job(tmp_path, requests(20)), Job(tmp_path, requests(20))
+    first.budget.claim(keys(0, 1))
+    assert len(second.budget.claim(keys(1, 2))) == 1
+    second.ask(2)
+    assert used(tmp_path) == (0, 20 // 8)
+    looks = 0
+
+    def stored() -> bool:
+        nonlocal looks
+        looks += 1
+        if looks < 3:
+            return False
+        assert looks == 3 and used(tmp_path) == (0, 1)
+        if end == "closed":
+            first.budget.__exit__(None, None, None)
+        elif end == "killed":
+            monkeypatch.setattr(ledger, "is_running", lambda _: False)
+        elif end in ("silent", "lost"):
+            then = time.time() - (SILENT if end == "silent" else budget.QUIET) - 60
+            os.utime(tmp_path / FOLDER / "s" / f"{first.budget.owner}.alive", (then, then))
+        if end == "lost":
+            monkeypatch.setattr(ledger, "this_machine", lambda: "another")
+        return end == "stored"
+
+    second.budget.wait(stored)
+    assert looks == 3
+    second.ask(1)
+    assert second.all([]) == 0 and used(tmp_path)[0] == 2
 
 
 def test_where_the_journal_is_gone_all_that_was_held_counts_as_spent(tmp_path: Path) -> None:

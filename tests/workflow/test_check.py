@@ -83,7 +83,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.01)
     assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
     assert (
-        "assumption: 4 characters per token" in told
+        "assumed at 4 characters per token" in told
         and "the usual length for the prompt form" in told
     )
     assert "unknown before the first replies" in told

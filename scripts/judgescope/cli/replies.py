@@ -198,8 +198,9 @@ def stats(args: Arguments) -> int:
         counts = inspection.stats(shard)
         tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
         print(f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} questions")
-        print(f"  errors {counts.errors:,}, forgotten {counts.forgotten:,}")
-        print(f"  tokens: {tokens or 'none reported'}; {counts.unknown:,} replies without a number")
+        print(f"  errors {counts.errors:,}, marked for retry {counts.forgotten:,}")
+        unknown = f"{counts.unknown:,} replies without token counts"
+        print(f"  tokens: {tokens or 'none reported'}; {unknown}")
         files = f"{counts.journals} journals, {counts.compacted} compacted files"
         print(f"  {files}, {counts.bytes:,} bytes; lines skipped: {counts.skipped}")
     return 0

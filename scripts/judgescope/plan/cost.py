@@ -388,7 +388,7 @@ def check(spec: CheckSpec) -> None:
         for file in absent(plan.datasets[name].files).values():
             print(f"  a run downloads for {name}: {file}")
     if not covered["asked"]:
-        print("  requests to models: 0, price: 0 USD (every judge computes or replays)")
+        print("  requests to models: 0, price: 0 USD (no judge sends requests)")
         return
     if spec.unfetched:
         names = ", ".join(spec.unfetched)

@@ -37,7 +37,7 @@ class Density(NamedTuple):
     basis: str
 
 
-GUESSED = Density(1 / CHARACTERS, f"assumption: {CHARACTERS} characters per token")
+GUESSED = Density(1 / CHARACTERS, f"assumed at {CHARACTERS} characters per token")
 
 
 def density(tokens: int, characters: int, replies: int, where: str) -> Density:

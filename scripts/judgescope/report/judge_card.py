@@ -113,12 +113,12 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
     if tally.asked:
         failed = words.listed([f"{count(n)} {spoken(name)}" for name, n in tally.failed.items()])
         of_all = f"{plural(tally.asked, 'judgment')} ({words.percent(ok / tally.asked)})"
-        covered = f"A value from {count(ok)} of {of_all}{f': {failed}' if failed else ''}."
+        covered = f"{count(ok)} of {of_all}{f': {failed}' if failed else ''}."
     return [
         ("What it is", kind),
         *([] if judge.control else [("In short", answer(report, judge, claims(report, judge)))]),
         ("What it costs", f"{cost[0].upper()}{cost[1:]}."),
-        ("What came back", covered),
+        ("Usable judgments", covered),
     ]
 
 
@@ -126,7 +126,7 @@ def standing(report: Report, judge: Judge) -> Section | None:
     """Return every claim about the judge with its evidence."""
     if not (about := claims(report, judge)):
         return None
-    return Section("stands", "Where it stands", STANDING_LEAD, [evidence(report, about, "claim")])
+    return Section("stands", "Verdicts", STANDING_LEAD, [evidence(report, about, "claim")])
 
 
 def settings_section(report: CardReport, judge: Judge) -> Section:

@@ -154,7 +154,7 @@ def gallery(sections: Iterable[Section]) -> Section:
             picture = elements.Picture(section.title, section.href, drawn, line)
             groups.setdefault(section.group, []).append(picture)
     pictures = elements.Gallery([*groups.items()])
-    return Section("pictures", "What it rests on", GALLERY_LEAD, [pictures])
+    return Section("pictures", "Evidence", GALLERY_LEAD, [pictures])
 
 
 def every_block(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -703,7 +703,7 @@ def test_a_price_by_kind_of_token_rounded_up() -> None:
 def test_the_density_is_that_of_replies_or_a_guess_that_says_so() -> None:
     assert density(50, 150, ENOUGH, "here") == (1 / 3, f"as in {ENOUGH} replies here")
     assert density(50, 150, ENOUGH - 1, "here") == GUESSED
-    assert GUESSED.tokens == 1 / 4 and "assumption" in GUESSED.basis
+    assert GUESSED.tokens == 1 / 4 and "assumed" in GUESSED.basis
 
 
 def test_notes_of_jobs_are_added_and_a_torn_one_is_passed_over(tmp_path: Path) -> None:

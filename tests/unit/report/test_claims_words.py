@@ -38,7 +38,7 @@ def said(folder: Path, told: list[Row]) -> str:
     [
         ("noticed", (), ["Better than chance at", "typos (minor)", "40"]),
         ("noticed", ("rarely",), ["fewer than a quarter"]),
-        ("not_shown", ("length",), ["Not shown", "length alone"]),
+        ("not_shown", ("length",), ["Not shown", "comparing lengths detects it"]),
         ("misses", (), ["Fails at", "typos (minor)"]),
         ("no_claim", ("not_judged",), ["No claim", "missing"]),
     ],

@@ -180,7 +180,7 @@ def test_a_score_that_is_too_good_on_a_scale_whose_lowest_is_best_is_too_low(
 
 def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(pages: Any) -> None:
     text = Page(pages["gamma"]).text
-    first = text[: text.index("Where it stands")]
+    first = text[: text.index("Verdicts")]
     assert "In short Better than chance on 4 of 4 aspects" in first
     assert (
         "following the planned quality of Fluency" in text and "0.700, better than chance" in text
@@ -189,7 +189,7 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(page
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
     told = Page(pages["beta"]).text
-    assert "on any of 4 aspects" in told[: told.index("Where it stands")]
+    assert "on any of 4 aspects" in told[: told.index("Verdicts")]
     assert "not shown to be better" in told
     assert "A control:" in Page(pages["random"]).text
 

@@ -84,7 +84,7 @@ def said(told: Report, name: str = "alpha") -> str:
         ("better", ["these_systems: 3"], "Better than chance", ["for these 3 systems only"]),
         ("not_shown", ["chance", "length"], "Not shown", ["be above chance", "the texts' length"]),
         ("not_shown", ["holm"], "Not shown", ["p 0.031", "Holm over 4"]),
-        ("not_shown", ["systems"], "Not shown", ["preference for systems"]),
+        ("not_shown", ["systems"], "Not shown", ["only prefers certain systems"]),
         ("no_claim", ["no_interval"], "No claim", ["too few sources"]),
     ],
 )

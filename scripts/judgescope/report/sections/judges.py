@@ -47,8 +47,8 @@ from judgescope.report.words import DASH, LEVELS, THOUSAND, label, listed, plura
 from judgescope.statistics.verdict import Outcome
 
 LEAD = (
-    "Each cell shows the verdict that all its claims reach (see the signs below), with the "
-    "deciding number or how many claims hold."
+    "Each cell shows the verdict of its weakest claim (see the signs below), with the deciding "
+    "number or how many claims hold."
 )
 CLICK = " Click a cell for its evidence."
 """The end of the lead on a page."""
@@ -149,7 +149,7 @@ def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
     shown = [measure for measure in planned if measure.defined(real)]
     outranked = [text for measure in shown for text in _outranked(measure, real)]
     if outranked:
-        warning = "Warning: by point estimate, a control ranks above a real judge here."
+        warning = "Warning: a control ranks above a judge here (the difference is not tested)."
         yield Text(warning, items=outranked, style="warning")
     undefined = []
     for measure in planned:
@@ -158,7 +158,7 @@ def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
             reasons = dict.fromkeys(spoken(row.note) for row in rows if row and row.value is None)
             undefined.append(f"{measure.group}, {measure.name}: {'; '.join(reasons)}.")
     if undefined:
-        yield Text("Planned, but defined for no judge here:", items=undefined)
+        yield Text("Planned, but undefined for every judge:", items=undefined)
     signatures = []
     for judge in report.judges:
         numbers = filter(None, (measure.row(judge) for measure in planned))

@@ -131,7 +131,10 @@ def _averages(report: Report, rows: Rows, name: str, criterion: str) -> Iterator
         ).filled(report.judges, rows)
         for prefix, about in captions.items()
     )
-    text = "A judge that correlates with the ratings need not find them, nor order two texts."
+    text = (
+        "A judge whose scores correlate with the ratings may still give wrong ratings or put two "
+        "texts in the wrong order."
+    )
     yield tables.chart(f"{name}: both views", text, means, axis=RANGE_AXIS)
     yield ranks
 

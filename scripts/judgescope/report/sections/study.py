@@ -189,7 +189,7 @@ def reproduce(report: Report) -> elements.Section:
     facts = [("command", report.spec.command), ("seed", str(report.spec.study.seed))]
     lead = (
         "The same lock file and the same replies give the same bytes: the tables, and this file. "
-        "Intervals are 95 %, jackknife-t over the items, unless a table's method says otherwise."
+        "Intervals are 95 %, jackknife-t over the sources, unless a table's method says otherwise."
     )
     blocks: list[elements.Block] = [
         elements.Facts(facts, code=True),

@@ -61,7 +61,7 @@ FEWEST_FOR_NUMBER = 10
 """A correlation of fewer texts or sources is left out."""
 OF_KIND = {
     (base.PERTURBATION, "chance"): "p > .05",
-    (base.PERTURBATION, "length"): "noticed, but the texts' length alone notices it, too",
+    (base.PERTURBATION, "length"): "noticed, but comparing lengths detects it, too",
     (base.HINTS, "chance"): "neither withstanding nor following is shown",
 }
 """Kind and reason -> its words, if they differ from those of most kinds."""
@@ -69,8 +69,8 @@ WHY = {
     "chance": "not shown to be above chance",
     "length": "not shown to be better than the texts' length",
     "brevity": "not shown to be better than a preference for short texts",
-    "systems": "a preference for systems may do as well",
-    "within": "it may know only the source",
+    "systems": "a judge that only prefers certain systems could do as well",
+    "within": "it may only tell sources apart",
     "lost": "not if every lost reply had the worst score",
     "too_many_lost": "more than a fifth of its judgments are lost",
     "constant": "one score for all texts",

@@ -18,7 +18,7 @@ from judgescope.distill.specs import (
 from judgescope.people.weights import pages_of
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs import training
+from judgescope.plan.specs import judging, training
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Recipe
 from judgescope.schema.loading import load_yaml
@@ -81,6 +81,14 @@ def test_a_judge_is_asked_for_what_it_is_taught(folder: Path, more: dict[str, An
     study.card("judges", "distilled", **told)
     with pytest.raises(UserError, match="severities from 1 to 5"):
         planned(study)
+
+
+def test_nothing_is_filled_in_where_the_judge_learns(folder: Path) -> None:
+    plan = planned(distilling(folder, NOWHERE, missing="worst"))
+    learnt, judged = (
+        judging.score(plan, name, "m1").missing for [name] in (plan.taught, plan.evaluated)
+    )
+    assert learnt is None and judged is not None
 
 
 @pytest.mark.heavy

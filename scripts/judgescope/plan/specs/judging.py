@@ -163,7 +163,7 @@ def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
             Read(cells=pack(cell[1:] for cell in same), scale=scale)
             for scale, same in by_scale.items()
         ],
-        missing=_missing(plan),
+        missing=_missing(plan, dataset),
     )
 
 
@@ -183,10 +183,12 @@ def replay(
     return ReplaySpec(**asdict(_engine_spec(plan, dataset, model, cells)), replies=pattern)
 
 
-def _missing(plan: Plan) -> specs.Missing | None:
-    """Return what replaces missing judgments, or None if nothing does."""
+def _missing(plan: Plan, dataset: str) -> specs.Missing | None:
+    """Return what replaces missing judgments, or None if nothing does, as in training datasets."""
     study = plan.study
-    return None if study.missing == "drop" else specs.Missing(policy=study.missing, seed=study.seed)
+    if study.missing == "drop" or dataset in plan.taught:
+        return None
+    return specs.Missing(policy=study.missing, seed=study.seed)
 
 
 # ---- scoring ------------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),
         hashes=plan.paths.hashes("scores", dataset, model),
-        missing=_missing(plan),
+        missing=_missing(plan, dataset),
     )
 
 

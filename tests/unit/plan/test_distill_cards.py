@@ -83,6 +83,15 @@ def test_a_judge_is_asked_for_what_it_is_taught(folder: Path, more: dict[str, An
         planned(study)
 
 
+@pytest.mark.parametrize("shown", [True, "original"])
+def test_a_judge_that_learns_is_shown_no_reference(folder: Path, shown: bool | str) -> None:
+    study = distilling(folder, NOWHERE)
+    told = {"model": "student", "form": "distilled", "annotation": PERCENT}
+    study.card("judges", "distilled", **told, use_reference=shown)
+    with pytest.raises(UserError, match="cannot be shown references"):
+        planned(study)
+
+
 def test_nothing_is_filled_in_where_the_judge_learns(folder: Path) -> None:
     plan = planned(distilling(folder, NOWHERE, missing="worst"))
     learnt, judged = (

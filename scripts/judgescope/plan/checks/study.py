@@ -418,6 +418,13 @@ def _check_student(plan: Plan, where: str) -> None:
             got=judge.annotation.model_dump(include={"severity", "categories"}),
             todo="leave `severity` and `categories` out",
         )
+    if judge.against is not None:
+        raise UserError(
+            "the student cannot be shown references",
+            where=f"judges/{distill.judge}.yaml, key use_reference",
+            got=judge.use_reference,
+            todo="leave `use_reference` out: training texts are shown with their source only",
+        )
 
 
 def _check_trained(plan: Plan) -> None:

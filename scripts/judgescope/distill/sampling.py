@@ -3,6 +3,7 @@
 No training item has a source on which judges are evaluated.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -21,6 +22,8 @@ from judgescope.schema.tables import read_table, table_of, write_table
 
 BEGINNING: Final = 200
 """With this many letters in common at the beginning, one source may be the other cut short."""
+_MARK: Final = re.compile(r"(?:\[truncated\]|read\s+more)\W*$")
+"""What some editions write where they cut a source short; other marks (…) have no letters."""
 ItemId = tuple[str, str]
 """(dataset, item)."""
 Row = dict[str, Any]
@@ -43,9 +46,12 @@ class Drawn(NamedTuple):
 
 
 def key_of(source: str) -> str:
-    """Return a source's letters and digits: layout, case, punctuation differ between editions."""
+    """Return a source's letters and digits: layout, case, punctuation differ between editions.
+
+    A mark at its end that it was cut short is left out.
+    """
     folded = unicodedata.normalize("NFKC", source).casefold()
-    return "".join(filter(str.isalnum, folded))
+    return "".join(filter(str.isalnum, _MARK.sub("", folded)))
 
 
 def groups_of(sources: Mapping[ItemId, str | None]) -> dict[ItemId, str]:

@@ -80,6 +80,8 @@ LONG = "A mayor opened a bridge in the rain, and the town came to see it. " * 6
         ("caf\u00e9", "cafe\u0301", True),
         (LONG, LONG[: len(LONG) // 2 + 100], True),  # cut short, and long enough to know
         (LONG[: len(LONG) // 2 + 100], LONG, True),
+        (LONG[:350] + " \u2026 Read more \u00bb", LONG, True),
+        (LONG, LONG[:350] + "... [Truncated].", True),
         (LONG, LONG[:100], False),
         (LONG + "Then it closed.", LONG + "Then it broke.", False),
         (None, None, False),

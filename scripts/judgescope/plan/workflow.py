@@ -122,16 +122,21 @@ def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> 
 def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
     """Stop before any job runs if a file is not the one that its card describes.
 
-    If the study sends requests, also stop if data cannot be read or, with `sends`, a key is
-    missing.
+    If the study sends requests, also stop if data cannot be read or, with `sends`, a key or an
+    environment is missing; without `sends`, such an environment is only reported.
     """
     with refusing():
         verified(study.preflight(jobs.plan))
         if sends:
             for key in study.key_sources(jobs.plan, jobs.plan.models):
                 key.check()
-        if not conda:
-            check_interpreters(jobs.plan.models, os.environ)
+        try:
+            if not conda:
+                check_interpreters(jobs.plan.models, os.environ)
+        except UserError as error:
+            if sends:
+                raise
+            print(f"  before a run: {error}", flush=True)
         read_all(jobs.plan)
 
 

@@ -146,6 +146,19 @@ def test_the_guard_checks_files_and_interpreters(
         guard(demo, conda=True, sends=True)
 
 
+def test_what_is_not_installed_stops_a_run_and_not_a_check(
+    demo: Dag, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacks(*_: object) -> None:
+        raise UserError("the environment with vLLM is not installed", where="models/m.yaml")
+
+    monkeypatch.setattr("judgescope.plan.workflow.check_interpreters", lacks)
+    guard(demo, conda=False, sends=False)
+    assert "before a run: the environment with vLLM is not installed" in capsys.readouterr().out
+    with pytest.raises(WorkflowError, match="not installed"):
+        guard(demo, conda=False, sends=True)
+
+
 def test_every_model_has_what_it_needs_on_this_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,6 +104,27 @@ def test_ids_of_rows_that_share_a_source_are_named_as_a_problem(page: Page) -> N
     assert "too narrow" not in page([{**row, "question": row["id"]} for row in texts])[1]
 
 
+def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdict(
+    page: Page,
+) -> None:
+    rows = [
+        {
+            "task": f"Write at length about mill {at} at Orrin, by the river.",
+            "result": f"It is down {at}.",
+            **row,
+        }
+        for at, row in enumerate(two())
+    ]
+    verdict = page(rows)[1].split("\n\n")[1]
+    assert verdict.startswith("Columns with texts that are not used: result. ")
+    shared = [
+        {**row, "task": f"Write at length about mill {at // 5} at Orrin, by the river."}
+        for at, row in enumerate(rows)
+    ]
+    status, said = page([{**row, "writer": "abcde"[at % 5]} for at, row in enumerate(shared)])
+    assert status == 0 and "60 texts of 12 sources" in said and "not used" not in said
+
+
 def test_columns_named_after_people_may_be_raters_and_the_page_says_how(page: Page) -> None:
     rows = [
         {"anna": row["Quality (Anna)"], "ben": row["Quality (Ben)"], "gpt4": row["quality_gpt4"]}

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from judgescope.cli.init.guess import guess
+from judgescope.cli.init.guess import doubtful_texts, guess
 from judgescope.core.paths import HOME
 from judgescope.schema.loading import Cards
 
@@ -175,3 +175,28 @@ def test_a_table_of_natural_headers() -> None:
     assert (found.source, found.references) == (["Article"], ["Gold Summary"])
     assert found.ratings == {"coherence": raters}
     assert [*found.judges] == ["gpt-4o-score", "rouge-l-f1"] and "Notes" not in found.used
+
+
+def test_texts_of_one_source_are_the_judged_ones_and_the_repeated_texts_their_source() -> None:
+    tasks = [
+        f"Write at length about the mill at Orrin and its owners, part {at // 2}."
+        for at in range(6)
+    ]
+    rows = [
+        {
+            "id": at,
+            "task": tasks[at],
+            "result": f"It burnt down {at}.",
+            "writer": "ab"[at % 2],
+            **row,
+        }
+        for at, row in enumerate(rows_of(human=RATING, judge=OTHER))
+    ]
+    found = guess(rows, aspects=ASPECTS)
+    assert (found.text, found.source, found.system) == ("result", ["task"], "writer")
+    assert found.item is None and not doubtful_texts(rows, found)
+    rows = [{**row, "task": f"{row['task']} {row['id']}"} for row in rows]
+    found = guess(rows, aspects=ASPECTS)
+    assert found.text == "task" and doubtful_texts(rows, found) == ["result"]
+    rows = [{"comment": row["result"], "Summary": row["task"], "judge": 1} for row in rows]
+    assert not doubtful_texts(rows, guess(rows, aspects=ASPECTS))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from judgescope.cli.init import facts_of
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.cli.init.guess import PAIRED, ROLES
+from judgescope.cli.init.guess import PAIRED, ROLES, doubtful_texts
 from judgescope.cli.terminal import plain
 from judgescope.methods.base import HUMAN
 from judgescope.methods.claims.agreement import DECIDES
@@ -123,6 +123,12 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
     if findings.draft.require:
         status = findings.status
         yield f"Required minimums (bars): {VERDICTS[status]} (exit code {status})."
+    table, columns = findings.draft.table, findings.draft.columns
+    if left := () if table.known else doubtful_texts(table.rows, columns):
+        yield plain(
+            f"Columns with texts that are not used: {', '.join(left)}. If one of them has the "
+            "judged texts or their source, name it (--text, --source)."
+        )
     for judge in findings.judges:
         yield plain(f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}")
     for row in findings.people:

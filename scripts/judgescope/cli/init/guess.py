@@ -6,7 +6,7 @@ A guess is a proposal: `judgescope init` prints it, and flags or answers replace
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -112,6 +112,10 @@ ALL = "overall"
 """The aspect of ratings whose columns do not name an aspect."""
 LONG = 40
 """The least average length of cells, in characters, of a column of texts."""
+FEWEST_WORDS = 3
+"""The least average number of words of a column of short texts."""
+NEARLY_ALL = 0.9
+"""The least share of different cells of a column of the judged texts, if others repeat."""
 
 
 @dataclass(frozen=True)
@@ -237,32 +241,56 @@ def _roles(
         indicated = role_of(column)
         if indicated is None or indicated in named or roles[indicated]:
             continue
-        different = len({str(row.get(column)) for row in rows})
-        texts = numbers(rows, column) is None and different > MOST_LABELS
+        texts = numbers(rows, column) is None and _different(rows, [column]) > MOST_LABELS
         if indicated in ("item", "system") or texts:
             take(indicated, column)
+    # several texts share a source
+    repeated = [c for c in left() if _different(rows, [c]) <= len(rows) / 2]
     if not roles["text"]:
-        take("text", longest(rows, left()))
+        single = [c for c in left() if _different(rows, [c]) >= NEARLY_ALL * len(rows)]
+        single = free_texts(rows, single) if longest(rows, repeated) else []
+        take("text", next(iter(single), longest(rows, left())))
     if not roles["source"] and "source" not in named:
-        # several texts share a source
-        repeated = [c for c in left() if len({str(row.get(c)) for row in rows}) <= len(rows) / 2]
-        take("source", longest(rows, repeated))
+        take("source", longest(rows, [c for c in repeated if c in left()]))
+    if not roles["system"] and "system" not in named:
+        shared = roles["source"] or roles["item"]
+        words = [c for c in repeated if c in left() and not _describes(c) and not is_judge(c)]
+        words = [c for c in words if numbers(rows, c) is None]
+        if shared and _different(rows, shared) < len(rows):
+            apart = (c for c in words if _different(rows, [*shared, c]) == len(rows))
+            take("system", next(apart, None))
     return roles
+
+
+def _different(rows: Sequence[Row], columns: Sequence[str]) -> int:
+    """Return how many different cells some columns have together."""
+    return len({str([row.get(column) for column in columns]) for row in rows})
 
 
 def role_of(column: str) -> str | None:
     """Return the role that a column's name indicates: `Gold Summary` is a reference."""
-    words = words_of(NAMED.sub("", column) or column)
-    while len(words) > 1 and words[-1] in FILLERS:
-        words = words[:-1]
-    systems = NOUNS["system"].split()
-    if not words or PEOPLE.intersection(words) or words[-1] in REMARKS:
+    words, systems = _clear_words(column), NOUNS["system"].split()
+    if not words or _describes(column):
         return None
     if REFERENCES.intersection(words):
         return "references"
     if words[-1] in IDS:
         return "system" if set(systems).intersection(words) else "item"
     return next((role for role, nouns in NOUNS.items() if words[-1] in nouns.split()), None)
+
+
+def _describes(column: str) -> bool:
+    """Return whether a name says that a column is people's, or only describes a text."""
+    words = _clear_words(column)
+    return bool(PEOPLE.intersection(words) or REMARKS.intersection(words[-1:]))
+
+
+def _clear_words(column: str) -> list[str]:
+    """Return the words of a name, without those in brackets and without FILLERS at the end."""
+    words = words_of(NAMED.sub("", column) or column)
+    while len(words) > 1 and words[-1] in FILLERS:
+        words = words[:-1]
+    return words
 
 
 def _identifies_rows(
@@ -457,10 +485,34 @@ def _is_mean(column: str) -> bool:
 
 def longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
     """Return the column with the longest cells on average, None if all are short."""
-    length = {
-        column: sum(len(cell) for row in rows if isinstance(cell := row.get(column), str))
-        / max(1, len(rows))
-        for column in columns
-    }
+    length = {column: _mean_size(rows, column, len) for column in columns}
     best = max(length, key=lambda column: length[column], default=None)
     return best if best is not None and length[best] >= LONG else None
+
+
+def free_texts(rows: Sequence[Row], columns: Iterable[str]) -> list[str]:
+    """Return the columns of texts that people did not write about a text, the longest first."""
+    texts = [
+        column
+        for column in columns
+        if not _describes(column)
+        and (
+            _mean_size(rows, column, len) >= LONG
+            or _mean_size(rows, column, lambda cell: len(cell.split())) >= FEWEST_WORDS
+        )
+    ]
+    return sorted(texts, key=lambda column: -_mean_size(rows, column, len))
+
+
+def doubtful_texts(rows: Sequence[Row], columns: Guess) -> list[str]:
+    """Return the unused columns of texts, if the name of the judged text's column is not clear."""
+    text = columns.text
+    clear = text and (text.lower() in NAMES["text"].split() or role_of(text) == "text")
+    if clear or columns.compared:
+        return []
+    return free_texts(rows, [name for name in columns_of(rows) if name not in columns.used])
+
+
+def _mean_size(rows: Sequence[Row], column: str, size: Callable[[str], int]) -> float:
+    cells = (cell for row in rows if isinstance(cell := row.get(column), str))
+    return sum(map(size, cells)) / max(1, len(rows))

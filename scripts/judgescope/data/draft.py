@@ -39,6 +39,8 @@ NO_TEXTS = {
     )
 }
 """What programs and spreadsheets write in place of a missing text."""
+NO_WORDS = "instead of words"
+"""Words of the notice of such texts."""
 _NOTHING = r"(?:nan|NaN|None|null)"
 PRINTED = re.compile(
     rf"""\s*\[\s*(?:['"]|{_NOTHING}\b).*(?:['"]|\b{_NOTHING})\s*\]\s*|\s*\[\s*{_NOTHING}\s*\]\s*""",
@@ -421,7 +423,7 @@ class Draft:
             yield f"the {kind} {other!r} is read as {kept!r}: {_rows(locations)}"
         for (kind, what), locations in sorted(self._odd.items()):
             count = _counted(len(set(locations)), kind)
-            yield f"{count} consisting of {what} instead of words: {_rows(locations)}"
+            yield f"{count} consisting of {what} {NO_WORDS}: {_rows(locations)}"
         for (_, aspect), locations in sorted(self._missing.items()):
             yield f"{_counted(len(locations), 'rating')} of {aspect} missing: {_rows(locations)}"
         used = {item for item, _ in self._outputs}

@@ -223,6 +223,32 @@ def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
     assert "missing" not in page(made())[1] and "] (n = " in page(made())[1].replace("\n  ", " ")
 
 
+def test_a_text_of_nan_and_a_rating_beyond_the_scale_are_named(page: Page) -> None:
+    rows = made()
+    rows[3]["answer"], rows[5]["Quality (Ben)"] = "NaN", 9
+    columns = page(rows)[1].split("\n\n")[0]
+    assert "note        1 text consisting of `nan` instead of words: mine.csv, row 5" in columns
+    outside = "outside the scale 1 to 5 of the others: Quality (Ben), row 7: 9"
+    assert "scale 1:10:1; " in columns and f"note        check ratings {outside}" in columns
+    assert "note  " not in page(made())[1] and "check" not in page(rows, "--scale", "1:9:1")[1]
+
+
+def test_without_texts_no_reason_is_on_their_length(page: Page) -> None:
+    scores = np.random.default_rng(1).integers(1, 6, 60)
+    rows = [{"human": int(a), "judge": int(b)} for a, b in zip(scores, scores[::-1], strict=True)]
+    verdict = page(rows)[1].split("\n\n")[1]
+    assert "not shown to be above chance" in verdict
+    assert "length" not in verdict and "short texts" not in verdict
+
+
+def test_a_bar_on_labels_says_that_ratings_are_numbers(page: Page) -> None:
+    status, said = page(two(), "--require", "tnr=.5")
+    needs = "TNR (it needs labels such as pass/fail; the ratings are numbers 1 to 5)"
+    assert status == 2 and needs in " ".join(said.split())
+    status, said = page(two(), "--require", "accuracy_comparison_half=.5")
+    assert status == 2 and "(this file does not support it)" in " ".join(said.split())
+
+
 def test_a_json_object_is_not_a_choice(page: Page) -> None:
     rows = [{"human": {"a": row["human"]}, "judge": row["judge"]} for row in two(20)]
     status, said = page(rows, name="mine.jsonl")

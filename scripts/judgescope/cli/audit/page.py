@@ -2,19 +2,30 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from textwrap import wrap
 from typing import Any, Final
 
 from judgescope.cli.init import facts_of
-from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.cards import StudyDraft, in_original
 from judgescope.cli.init.guess import PAIRED, ROLES, doubtful_texts
 from judgescope.cli.terminal import plain
+from judgescope.data.draft import NO_WORDS
 from judgescope.methods.base import HUMAN
 from judgescope.methods.claims.agreement import DECIDES
-from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS, PAIRS, THESE_SYSTEMS
+from judgescope.methods.claims.base import (
+    AGREEMENT,
+    BAR,
+    BREVITY,
+    LABELS,
+    LENGTH,
+    PAIRS,
+    THESE_SYSTEMS,
+)
+from judgescope.methods.labels import ABOVE_CONTROLS
 from judgescope.methods.measures import WITHIN_SOURCE
+from judgescope.methods.verdicts import CASES, NOT_COMPUTED
 from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
@@ -33,6 +44,8 @@ MEETS, MISSES, CANNOT_TELL = range(3)
 FEW_NUMBERS: Final = 2
 """The most numbers in a short line on a judge."""
 JSON_ROLES: Final = ("text", "source", "item", "system", *PAIRED)
+OF_LABELS: Final = {*CASES, *ABOVE_CONTROLS}
+"""Statistics of labels: bars that ratings in numbers cannot meet."""
 SHORT: Final = (AGREEMENT, LABELS, PAIRS)
 """The kinds of claims in a short line on a judge."""
 STATUS: Final = {Outcome.MEETS: MEETS, Outcome.MISSES: MISSES}
@@ -56,9 +69,28 @@ class Findings:
     def claims(self) -> dict[str, list[Claim]]:
         """Return judge -> the claims about it, except comparisons with other judges."""
         return {
-            judge.id: [claim for claim in claims(self.report, judge) if claim.kind != FIRST]
+            judge.id: [
+                replace(claim, reasons=tuple(self._reasons(claim)))
+                for claim in claims(self.report, judge)
+                if claim.kind != FIRST
+            ]
             for judge in self.judges
         }
+
+    def _reasons(self, claim: Claim) -> Iterator[str]:
+        """Yield a claim's reasons: none on length without texts, and what a bar needs in a file."""
+        table, columns = self.draft.table, self.draft.columns
+        for code in claim.reasons:
+            if code == NOT_COMPUTED and claim.row.statistic in OF_LABELS and not columns.compared:
+                values = table.values(columns.rated)
+                yield (
+                    "it needs labels such as pass/fail; the ratings are numbers "
+                    f"{min(values):g} to {max(values):g}"
+                )
+            elif code == NOT_COMPUTED:
+                yield "this file does not support it"
+            elif code not in (LENGTH, BREVITY) or columns.text or columns.texts:
+                yield code
 
     @property
     def people(self) -> list[Row]:
@@ -111,11 +143,14 @@ def _columns(findings: Findings) -> list[tuple[str, str]]:
     item = findings.draft.columns.item
     unused = {"-", item if item not in findings.draft.table.columns else "-"}
     facts = facts_of(findings.draft, "--human")
-    return [
+    shown = [
         (name, value)
         for name, value in facts
         if name != "task" and not (name in (*ROLES, *PAIRED) and value in unused)
     ]
+    problems = findings.report.datasets[0].counts.problems
+    notes = [one for one in problems if NO_WORDS in one]
+    return shown + [("note", plain(in_original(findings.draft, note))) for note in notes]
 
 
 def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:

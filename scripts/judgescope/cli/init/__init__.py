@@ -11,8 +11,10 @@ from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
 from judgescope.cli.init.guess import ALL
+from judgescope.cli.init.guess import scale as scale_of
 from judgescope.cli.init.interview import Ask, interview, roles_of, unused
 from judgescope.cli.init.tables import load_table
+from judgescope.cli.init.unread import beyond_scale
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -139,6 +141,9 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
             named = f"{plain(column)}: " if len(group) > 1 else ""
             how += [f"{named}{missing} of {len(draft.table.rows)} {kind}s missing"]
         yield kind, f"{name}: {plain(', '.join(group))}{_in_brackets(how)}"
+        guessed = not columns.compared and scale == scale_of(draft.table.values(group))
+        if guessed and (outside := beyond_scale(draft.table, group)):
+            yield "note", plain(outside)
     single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
     if single and not columns.ratings.keys() & {*draft.table.aspects}:
         raters = shlex.quote(flags.rating_text(ALL, columns.rated))

@@ -349,20 +349,27 @@ def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None
     try:
         yield
     except (UserError, UserErrors) as error:
-        copy = re.compile(rf"[^,;\s]*{re.escape(str(draft.data))}(?P<rows>, rows? \d+(?:, \d+)*)?")
-        file, numbers = str(draft.table.file), draft.table.numbers
-
-        def original(match: re.Match[str]) -> str:
-            rows = match["rows"] or ""
-            return file + re.sub(r"\d+", lambda row: str(numbers[int(row[0]) - 1]), rows)
-
         for each in error.errors if isinstance(error, UserErrors) else [error]:
             if folder is not None:
                 each.where = each.where.replace(str(folder), str(CONFIG))
             each.where = required.sub("--require", each.where)
-            if draft.table.copied:
-                each.where = copy.sub(original, each.where)
+            each.where = in_original(draft, each.where)
         raise
+
+
+def in_original(draft: StudyDraft, text: str) -> str:
+    """Return a text with the user's file and its rows instead of those of the study's copy."""
+    if not draft.table.copied:
+        return text
+    name = re.escape(draft.data.name)
+    copy = re.compile(rf"(?<![^,;\s])(?:[^,;\s]*[/\\])?{name}(?P<rows>, rows? \d+(?:, \d+)*)?")
+    file, numbers = str(draft.table.file), draft.table.numbers
+
+    def original(match: re.Match[str]) -> str:
+        rows = match["rows"] or ""
+        return file + re.sub(r"\d+", lambda row: str(numbers[int(row[0]) - 1]), rows)
+
+    return copy.sub(original, text)
 
 
 def write(draft: StudyDraft, cards: NewCards) -> list[Path]:

@@ -44,6 +44,9 @@ DESCRIBES: Final = {
 """Last words of the name of a column that describes a judge or a rating."""
 OUTLIERS: Final = 10
 """One in so many numbers may lie outside the scale of the others; one always may."""
+FEW_BEYOND: Final = 20
+"""One in so many ratings may be noted as outside the scale of the others."""
+SHOWN_CELLS: Final = 3
 EMPTY: Final = "leave the cell empty if it is missing"
 
 
@@ -190,6 +193,26 @@ def _as_number(cell: object) -> str:
     if DATE.fullmatch(str(cell).strip()):
         return "write the number (a spreadsheet may have turned it into a date)"
     return f"write a number such as 4.5; {EMPTY}"
+
+
+def beyond_scale(table: Table, group: Sequence[str]) -> str:
+    """Return which few ratings widen the guessed scale of a group of columns, "" for none."""
+    cells = [
+        (f"{column}, row {number}: {value:g}", value)
+        for column in group
+        for number, row in table.filled(column)
+        for value in numbers([row], column) or ()
+    ]
+    for low, high in SCALES:
+        outside = [text for text, value in cells if not low <= value <= high]
+        if not outside:
+            return ""
+        if len(outside) <= len(cells) // FEW_BEYOND:
+            shown = [*outside[:SHOWN_CELLS], *(["…"] if len(outside) > SHOWN_CELLS else [])]
+            return (
+                f"check ratings outside the scale {low} to {high} of the others: {'; '.join(shown)}"
+            )
+    return ""
 
 
 def _off_scale(

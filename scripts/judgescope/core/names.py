@@ -62,12 +62,16 @@ def slug(name: str) -> str:
     A name that is too long is cut and ends in a hash of the full name; a name without any Latin
     letter or digit becomes `x-` and its hash.
     """
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
-    made = re.sub(r"[^a-z0-9_]+", "-", plain).lstrip("-_").rstrip("-")
+    made = re.sub(r"[^a-z0-9_]+", "-", without_accents(name).casefold()).lstrip("-_").rstrip("-")
     if not made:
         return _hashed("x", name)
     return made if len(made) <= LONGEST else _hashed(made, name)
+
+
+def without_accents(name: str) -> str:
+    """Return the name decomposed (NFKD), without combining signs."""
+    plain = unicodedata.normalize("NFKD", name)
+    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 def folded(name: str) -> str:

@@ -125,6 +125,15 @@ def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdi
     assert status == 0 and "60 texts of 12 sources" in said and "not used" not in said
 
 
+def test_an_aspect_is_displayed_as_its_columns_spell_it(page: Page) -> None:
+    rows = [{"güte_1": row["human"], "güte_judge": row["judge"]} for row in two()]
+    status, said = page(rows)
+    assert status == 0 and "rating      gute: güte_1" in said
+    assert "judge: güte_judge (gute)" in said and "agreeing with people on Güte (" in said
+    rows = [{"güte": row["human"], "judge": row["judge"]} for row in two()]
+    assert "agreeing with people on Güte (" in page(rows, "--human", "güte=güte")[1]
+
+
 def test_columns_named_after_people_may_be_raters_and_the_page_says_how(page: Page) -> None:
     rows = [
         {"anna": row["Quality (Anna)"], "ben": row["Quality (Ben)"], "gpt4": row["quality_gpt4"]}

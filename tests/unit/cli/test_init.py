@@ -18,6 +18,7 @@ from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
 from judgescope.cli.init.tables import pairs_of
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.names import slug
 from judgescope.core.paths import HOME
 
 __all__ = ["here"]
@@ -68,6 +69,9 @@ def test_a_mean_beside_its_raters_is_left_out_and_alone_it_is_a_mean() -> None:
         ("maintains_context", "maintains-context"),
         ("score", "overall"),
         ("rating_3", "overall"),
+        ("güte_1", slug("güte")),
+        ("Gu\u0308te (Anna)", slug("Güte")),
+        ("Größe_rater2", slug("Größe")),
     ],
 )
 def test_an_aspect_is_what_a_name_says_beside_the_rater(column: str, aspect: str) -> None:

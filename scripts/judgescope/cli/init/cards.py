@@ -4,13 +4,14 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unicodedata import normalize
 
 from judgescope.cli.commands import NOT_STATED
 from judgescope.cli.init.endpoint import Endpoint
@@ -79,7 +80,11 @@ class StudyDraft:
 def cards_of(draft: StudyDraft) -> NewCards:
     """Return the new cards that a study needs, the study's card last."""
     cards: NewCards = {
-        ("aspect", name): {"aspect": name, "name": _title(name), "definition": text}
+        ("aspect", name): {
+            "aspect": name,
+            "name": _title(name, draft.columns.ratings.get(name, ())),
+            "definition": text,
+        }
         for name, text in draft.definitions.items()
     }
     cards["dataset", draft.study] = _dataset(draft)
@@ -197,8 +202,11 @@ def _by_choice(columns: Guess, names: Sequence[str]) -> dict[str, list[str]]:
     return {name: of for name, of in words.items() if of}
 
 
-def _title(name: str) -> str:
-    return name.replace("-", " ").replace("_", " ").capitalize()
+def _title(name: str, written: Iterable[str]) -> str:
+    """Return an id as a title, its words as they are `written`: Güte of güte_1 for gute."""
+    words = (re.findall(r"[^\W\d_]+", normalize("NFC", one)) for one in written)
+    originals = {slug(word): word for of in words for word in of}
+    return " ".join(originals.get(word, word) for word in re.split("[-_]", name)).capitalize()
 
 
 def _dataset(draft: StudyDraft) -> Card:
@@ -221,7 +229,7 @@ def _dataset(draft: StudyDraft) -> Card:
     hidden = {} if source else {"source_visible": False}
     return {
         "dataset": draft.study,
-        "name": _title(draft.study),
+        "name": _title(draft.study, [draft.table.file.stem]),
         "task": guess.task,
         "format": "table",
         "files": os.path.relpath(draft.data, CONFIG / FOLDERS["dataset"]),

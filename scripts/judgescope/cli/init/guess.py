@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from judgescope.core.names import slug
+from judgescope.core.names import slug, without_accents
 from judgescope.data.rows import entries
 
 Row = Mapping[str, Any]
@@ -452,9 +452,9 @@ def like_ratings(values: Sequence[float], rows: int) -> bool:
 
 
 def words_of(column: str) -> list[str]:
-    """Return the words of a column's name in lower case; a number is a word."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", column)
-    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).split()
+    """Return the words of a column's name as ids have them; a number is a word."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", without_accents(column))
+    return re.sub(r"[^a-z0-9]+", " ", spaced.casefold()).split()
 
 
 def aspect_of(column: str) -> str:

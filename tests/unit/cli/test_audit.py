@@ -307,6 +307,22 @@ def test_a_long_table_has_aspects_and_says_which_raters_are_models() -> None:
     }
 
 
+def test_a_remark_on_each_rating_of_a_long_table_is_not_the_judged_text() -> None:
+    text = "Ein langer Text über die alte Mühle am Fluss, Nummer"
+    rows = [
+        {
+            "passus": f"{text} {at}",
+            "rater": rater,
+            "score": at,
+            "warum": f"weil es {at} {rater} ist",
+        }
+        for at in range(4)
+        for rater in ("ann", "gpt-4")
+    ]
+    long = unfolded(Table(Path("x.csv"), range(2, 10), rows, [*rows[0]], []), {})
+    assert long.known is not None and long.known.text == "passus" and len(long.rows) == 4
+
+
 def test_many_raters_of_a_long_table_share_a_column() -> None:
     rows = [
         {"id": at % 10, "worker_id": f"w{at}", "rating": at % 5, "x": 1} for at in range(30)

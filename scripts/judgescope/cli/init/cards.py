@@ -204,9 +204,10 @@ def _by_choice(columns: Guess, names: Sequence[str]) -> dict[str, list[str]]:
 
 def _title(name: str, written: Iterable[str]) -> str:
     """Return an id as a title, its words as they are `written`: Güte of güte_1 for gute."""
-    words = (re.findall(r"[^\W\d_]+", normalize("NFC", one)) for one in written)
-    originals = {slug(word): word for of in words for word in of}
-    return " ".join(originals.get(word, word) for word in re.split("[-_]", name)).capitalize()
+    words = re.split(r"[\W\d_]+", normalize("NFC", " ".join(written)))
+    originals = {slug(word): word for word in words}
+    title = name.replace("-", " ").replace("_", " ")
+    return " ".join(originals.get(word, word) for word in title.split(" ")).capitalize()
 
 
 def _dataset(draft: StudyDraft) -> Card:

@@ -442,6 +442,8 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     if long is None:
         return table
     left = [column for column in table.columns if column not in long]
+    if any(_by_model(row, long) for row in table.rows):  # what no two rows share is a remark
+        left = [c for c in left if len({str(row.get(c)) for row in table.rows}) < len(table.rows)]
     roles = guess([{name: row.get(name) for name in left} for row in table.rows], named)
     named_keys = [name for role in (*ROLES, *PAIRED) for name in roles.columns_of(role)]
     keys = [name for name in named_keys if name not in roles.references] or left
@@ -455,8 +457,7 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     for number, row in zip(table.numbers, table.rows, strict=True):
         rater = str(row.get(long.rater)).strip()
         aspect = slug(str(row.get(long.aspect))) if long.aspect else ALL
-        kind = words_of(str(row.get(long.kind))) if long.kind else ()
-        model = is_judge(rater) or bool(MODELS.intersection(kind))
+        model = _by_model(row, long)
         models |= {rater} if model else set()
         name = rater if model or not many else "people"
         column = f"{name} ({aspect})" if long.aspect else name
@@ -490,6 +491,11 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     known = replace(roles, ratings=ratings, judges=judges)
     table = replace(table, numbers=[*starts.values()], rows=rows, long=len(table.rows))
     return replace(table, columns=names, known=known, copied=True)
+
+
+def _by_model(row: Row, long: Long) -> bool:
+    kind = words_of(str(row.get(long.kind))) if long.kind else ()
+    return is_judge(str(row.get(long.rater))) or bool(MODELS.intersection(kind))
 
 
 def _long(table: Table, free: Iterable[str]) -> Long | None:

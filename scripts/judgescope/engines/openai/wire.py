@@ -164,8 +164,8 @@ def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -
         replied = [choice for choice in read if choice is not None]
         for name, field in (("model", "model"), ("fingerprint", "system_fingerprint")):
             if answer.get(field):
-                provenance[name] = str(answer[field])
-    except RecursionError:
+                provenance[name] = _words(answer[field])
+    except orjson.JSONEncodeError:
         raise NoReplyError("a response that is nested too deeply", billed) from None
     if not replied:
         raise NoReplyError("a response without a reply", billed)
@@ -196,12 +196,19 @@ def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
     if choice.get("error") or finish in FAILED:
         return None
     if isinstance(content, list):  # content in parts
-        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+        content = "".join(
+            _words(part.get("text") or "") for part in content if isinstance(part, dict)
+        )
     if refusal and not content:
         content, finish = refusal, "content_filter"
     if reasoning:
-        content = f"<think>{reasoning}</think>\n{content or ''}"
-    return str(content or ""), str(finish or "stop"), _logprobs(choice.get("logprobs"))
+        content = f"<think>{_words(reasoning)}</think>\n{_words(content or '')}"
+    return _words(content or ""), _words(finish or "stop"), _logprobs(choice.get("logprobs"))
+
+
+def _words(value: Any) -> str:
+    """Return a string, or another value as JSON; JSONEncodeError if it is nested too deeply."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _logprobs(logprobs: Any) -> Logprobs | None:

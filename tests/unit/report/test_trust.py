@@ -97,6 +97,15 @@ def test_a_verdict_is_worded_by_its_outcome_and_reasons(
     assert "trusted" not in told
 
 
+def test_a_p_value_without_a_correction_has_no_small_print(tmp_path: Path) -> None:
+    number_of, p, verdict = claimed("better")
+    for method, notes in (("Holm over 4", ("Holm over 4",)), ("", ())):
+        told = report(tmp_path, verdicts=[number_of, p, verdict | {"method": method}])
+        [body] = evidence(told, found(told)).bodies
+        [line] = body.lines
+        assert (line.cells[1].text, line.cells[1].notes) == ("0.031", notes)
+
+
 def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
     more: Row = {"form": "bar spearman", "level": "by_source"}
     met = report(tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more))

@@ -466,7 +466,7 @@ def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
     p, tested = next(filter(None, map(claim.others.get, ps)), None), NO_CELL
     if p and p.value is not None:
         how = "not corrected" if asked.as_rater else claim.family
-        tested = Cell(words.p_value(p.value), notes=(how,), sort=p.value)
+        tested = Cell(words.p_value(p.value), notes=(how,) * bool(how), sort=p.value)
     verdict = _beside_rater(claim, shown) if asked.as_rater else words.spoken(claim.outcome)
     other = asked.as_rater and claim.outcome != Outcome.AS_RATER  # its reasons are another claim's
     why = "" if other else "; ".join(reasons(claim))

@@ -62,6 +62,8 @@ def compare(args: argparse.Namespace) -> int:
                 got=names[1],
                 todo="change the key `study` of one of them, or compare two judges with --judges",
             )
+    for study in filter(None, (args.study, args.other)):
+        show.note_earlier_state(study)
     sides = []
     for files, name, judge in zip((tables, others), names, (judges or [None]) * 2, strict=False):
         every = show.rows_of(files, table)

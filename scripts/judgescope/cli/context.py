@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -33,6 +34,11 @@ INTERRUPTED = 130
 def demo() -> Path:
     """Return the default study's file, relative to the working directory."""
     return Path(os.path.relpath(HOME / "config" / "config.yaml"))
+
+
+def command_on(words: str, study: Path | str) -> str:
+    """Return a command on a study, to be pasted into a shell."""
+    return f"judgescope {words} {shlex.quote(str(study))}"
 
 
 def plan_of_study(

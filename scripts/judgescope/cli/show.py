@@ -1,18 +1,23 @@
 """The command `judgescope show`: the numbers of a study's tables in the terminal."""
 
 import argparse
+import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from pandas import DataFrame, Series, isna
 
 from judgescope.cli.commands import SHOWN, option
-from judgescope.cli.context import results_folder
+from judgescope.cli.context import command_on, plan_of_study, results_folder
 from judgescope.cli.summary import summary
 from judgescope.cli.terminal import aligned, plain, undefined
-from judgescope.core.errors import UserError, check_known
+from judgescope.core.errors import UserError, UserErrors, check_known
+from judgescope.core.names import RESERVED_JUDGES
 from judgescope.methods.claims.base import VERDICT
+from judgescope.plan.specs import results
 from judgescope.report.cells import FLAT
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.resampling import NO_WIDTH
@@ -35,9 +40,10 @@ def show(args: argparse.Namespace) -> int:
             "no table is named",
             where=f"--{next(iter(filters))}",
             allowed=tables,
-            todo=f"name the table before the options: judgescope show {args.study} <table> --…",
+            todo=f"name the table before the options: {command_on('show', args.study)} <table> --…",
         )
     check_rows(args.rows)
+    note_earlier_state(args.study)
     if args.table is None:
         print(summary(results_folder(args.study)).strip())
         print("\ntables (add a name to the command to print one):\n")
@@ -65,9 +71,36 @@ def tables_of(study: Path) -> dict[str, Path]:
     tables = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not tables:
         raise UserError(
-            "this study has no tables yet", where=str(folder), todo=f"judgescope run {study}"
+            "this study has no tables yet", where=str(folder), todo=command_on("run", study)
         )
     return tables
+
+
+def note_earlier_state(study: Path) -> None:
+    """Print a note if a study's tables are of an earlier state of it, and its cards can be read."""
+    with suppress(UserError, UserErrors):
+        plan = plan_of_study(study, drafting=True)
+        paths = {name: Path(plan.paths.table(name)) for name in results.tables_of(plan)}
+        tables = {name: path for name, path in paths.items() if path.is_file()}
+        if is_earlier_state(plan.study.seed, [*plan.judges, *plan.derived], tables):
+            print(
+                "note: these results were computed with another seed or other judges; "
+                f"`{command_on('run', study)}` renews them",
+                file=sys.stderr,
+            )
+
+
+def is_earlier_state(seed: int, judges: Collection[str], tables: Mapping[str, str | Path]) -> bool:
+    """Return whether tables have results of another seed or other judges than the study's."""
+
+    def values(table: str, column: str) -> set[str]:
+        read = read_table("results", tables[table], [column])
+        return {*read[column].unique().drop_null().to_pylist()}
+
+    signatures = " ".join(text for name in tables for text in values(name, "signature"))
+    other = {*re.findall(r"\bseed:(-?\d+)", signatures)} - {str(seed)}
+    covered = values("coverage", "judge") if "coverage" in tables else {*judges}
+    return bool(other) or covered - RESERVED_JUDGES != {*judges}
 
 
 def rows_of(tables: Mapping[str, Path], table: str) -> DataFrame:

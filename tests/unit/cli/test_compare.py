@@ -134,6 +134,10 @@ def test_the_command(tmp_path: Path) -> None:
     status, text = said(str(two))
     assert status == 0 and "1 number that both sides have; one | two" in text
     assert "only one has 1 more" in text and "the two sides cannot be ranked" in text
+    assert "another seed" not in text
+    other = write(tmp_path, "other", {"agreement": [{**A, "signature": "seed:9|v:2"}]})
+    status, text = said(str(other))
+    assert status == 0 and f"with another seed or other judges; `judgescope run {other}`" in text
     status, text = said(str(two), "--judges", "b", "a")
     assert status == 0 and "one: b" in text and "two: a" in text
     three = write(tmp_path, "three", {"agreement": [A, {**B, "statistic": "spearman"}]})

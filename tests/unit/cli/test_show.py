@@ -1,13 +1,14 @@
 """The numbers of a study's tables in the terminal."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import running
-from judgescope.cli.show import lines
+from judgescope.cli.show import lines, note_earlier_state
 from judgescope.cli.terminal import BOLD, FAINT, YELLOW
 from judgescope.core.errors import UserError
 from judgescope.schema.tables import frame_of, table_of, write_table
@@ -148,9 +149,31 @@ def test_a_value_that_no_row_has_is_an_error_with_the_nearest(wanted: str, neare
     assert caught.value.nearest() == nearest and caught.value.where == "--statistic"
 
 
+def test_results_of_another_seed_or_of_other_judges_are_shown_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path, methods=["agreement"], perturbations=[], judges=["length", "random"])
+    plan = study.plan()
+    covered = [row(judge, signature="seed:3|v:1") for judge in plan.judges]
+    write_table("results", table_of("results", covered), Path(plan.paths.table("coverage")))
+
+    def note(**changes: Any) -> str:
+        note_earlier_state(study.write(**changes))
+        return capsys.readouterr().err
+
+    assert note() == ""
+    [line] = note(seed=4).splitlines()
+    assert "another seed or other judges" in line and "`judgescope run " in line
+    assert note(judges=["length", "rules"]) == line + "\n"
+    Path("results/small/tables/agreement.parquet").write_bytes(b"damaged")
+    assert note(seed=4, judges=["no-such-judge"]) == ""  # the study cannot be read
+
+
 @pytest.mark.heavy
 def test_the_command(tmp_path: Path) -> None:
-    study = Study(tmp_path).write()
+    study = Study(tmp_path / "a folder").write()
+    tmp_path = study.parent
 
     def told(*words: str) -> tuple[int, str]:
         done = running.run("-m", "judgescope", "show", str(study), *words, cwd=tmp_path)
@@ -158,6 +181,7 @@ def test_the_command(tmp_path: Path) -> None:
 
     status, said = told()
     assert status == 1 and "no tables yet" in said and "judgescope run" in said
+    assert shlex.quote(str(study)) in said
     place = tmp_path / "results" / "small" / "tables" / "agreement.parquet"
     write_table("results", table_of("results", ROWS), place)
     status, said = told()

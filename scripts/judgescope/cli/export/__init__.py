@@ -1,19 +1,24 @@
 """The command `judgescope export`: results for papers, repositories and other programs."""
 
 import argparse
-import re
 from pathlib import Path
 
 from judgescope.cli.commands import EXPORTED
-from judgescope.cli.context import check_new, is_dry, plan_and_results, plan_of_study, snakemake
+from judgescope.cli.context import (
+    check_new,
+    command_on,
+    is_dry,
+    plan_and_results,
+    plan_of_study,
+    snakemake,
+)
 from judgescope.cli.export import judgments, tables, targets
 from judgescope.cli.export.card import card
 from judgescope.cli.replies import store_folder
-from judgescope.cli.show import filters_of
+from judgescope.cli.show import filters_of, is_earlier_state
 from judgescope.cli.terminal import plural, printed
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
-from judgescope.core.names import RESERVED_JUDGES
 from judgescope.core.paths import HOME
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.inputs import without_folders
@@ -87,8 +92,7 @@ def _write(path: Path, text: str) -> None:
 def report_of(study: Path) -> Report:
     """Return the contents of a study's report; raise UserError if its tables are missing."""
     plan = plan_of_study(study)
-    command = f"judgescope run {without_folders(study, HOME)}"
-    spec = pages.report(plan, command)
+    spec = pages.report(plan, f"judgescope run {without_folders(study, HOME)}")
     needed = [*spec.tables.values(), *(card.report for card in spec.datasets.values())]
     missing = [path for path in needed if not Path(path).is_file()]
     if missing:
@@ -96,7 +100,7 @@ def report_of(study: Path) -> Report:
         raise UserError(
             "this study has no results yet" if complete else "results are missing",
             where=", ".join(missing[:3]) + (", …" if missing[3:] else ""),
-            todo=f"judgescope run {study}",
+            todo=command_on("run", study),
         )
     report = Report.load(spec)
     _check_current(report, study)
@@ -106,12 +110,9 @@ def report_of(study: Path) -> Report:
 def _check_current(report: Report, study: Path) -> None:
     """Raise UserError for tables of another seed or other judges than the study's."""
     card = report.spec.study
-    judges = {*report.tables["coverage"].names("judge")} - RESERVED_JUDGES
-    signatures = " ".join(s for rows in report.tables.values() for s in rows.names("signature"))
-    seeds = set(re.findall(r"\bseed:(-?\d+)", signatures))
-    if seeds - {str(card.seed)} or judges != {*card.judges}:
+    if is_earlier_state(card.seed, card.judges, report.spec.tables):
         raise UserError(
             "these are results of an earlier state of the study",
             where=f"results/{report.study}",
-            todo=f"judgescope run {study}",
+            todo=command_on("run", study),
         )

@@ -42,8 +42,9 @@ def load_plan(
     """
     study: cards.Study = validate_card("study", config, source)
     here, shipped = Path("config"), home / "config"
-    reader = Cards([*first, here, *([] if here.resolve() == shipped.resolve() else [shipped])])
-    with reader.lines_in_errors(source):
+    folders = [*first, here, *([] if here.resolve() == shipped.resolve() else [shipped])]
+    reader = Cards(folders, source)
+    with reader.lines_in_errors():
         check_method_names(study, source)
         plan = _read_plan(study, reader, source, drafting, results or f"results/{study.study}")
         if not drafting:

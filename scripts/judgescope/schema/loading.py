@@ -1,6 +1,7 @@
 """Reading cards: from YAML to typed models, with file, line and key of every problem."""
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -93,16 +94,14 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
             return _load(path, _FastLoader)
         except yaml.YAMLError:
             return _load(path, _Loader)  # its error messages are more precise
-    except FileNotFoundError as error:
-        near = nearest_file(path)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        near, folder = nearest_file(path), isinstance(error, IsADirectoryError)
         raise UserError(
-            "file not found",
+            "this is a folder, not a file" if folder else "file not found",
             where=str(path),
             allowed=dict.fromkeys(_files_near(path).values()) or None,
-            todo=f"did you mean {near}?" if near else "give the path of the file",
+            todo=f"did you mean {near}?" if near else "give the path of the YAML file",
         ) from error
-    except IsADirectoryError as error:
-        raise UserError("this is a folder, not a file", where=str(path)) from error
     except UnicodeDecodeError as error:
         raise UserError(
             f"this is not YAML in UTF-8: {error.reason}",
@@ -467,10 +466,13 @@ def write_new_card(card: dict[str, Any], path: Path) -> None:
 
 
 class Cards:
-    """The cards of one or more configuration folders; the first folder with a card is used."""
+    """The cards of one or more configuration folders; the first folder with a card is used.
 
-    def __init__(self, folders: list[Path]) -> None:
-        self.folders = folders
+    `study` is the study's file, if there is one, for errors.
+    """
+
+    def __init__(self, folders: list[Path], study: str = "") -> None:
+        self.folders, self.study = folders, study
 
     def names(self, kind: str) -> list[str]:
         """Return the ids of all cards of a kind."""
@@ -479,16 +481,22 @@ class Cards:
 
     def path(self, kind: str, name: str, *, where: str) -> Path:
         """Return a card's file; raises UserError with the nearest name if there is none."""
+        card = Path(FOLDERS[kind], f"{name}.yaml")
         for folder in self.folders:
-            path = folder / FOLDERS[kind] / f"{name}.yaml"
+            path = folder / card
             if path.is_file():
                 return path
+        above = Path(self.study).parents
+        there = next((each for each in above if (each / "config" / card).is_file()), None)
         raise UserError(
             f"unknown {kind} card",
             where=where,
             got=name,
             allowed=self.names(kind),
-            todo=f"write {FOLDERS[kind]}/{name}.yaml or name an existing card",
+            todo=f"write {card} or name an existing card"
+            if there is None
+            else "cards are looked up in ./config of the working directory: run the command in "
+            f"{shlex.quote(str(there))}",
         )
 
     def read(self, kind: str, name: str, *, where: str) -> Any:
@@ -500,13 +508,13 @@ class Cards:
         return self.read(kind, name, where=where) if name else None
 
     @contextmanager
-    def lines_in_errors(self, study: str) -> Iterator[None]:
-        """Add the line to errors that name a card's file and key; `study` is the study's file."""
+    def lines_in_errors(self) -> Iterator[None]:
+        """Add the line to errors that name a card's file and key."""
         try:
             yield
         except (UserError, UserErrors) as error:
             for each in error.errors if isinstance(error, UserErrors) else [error]:
-                each.where = self._with_line(each.where.replace("the study,", f"{study},"))
+                each.where = self._with_line(each.where.replace("the study,", f"{self.study},"))
             raise
 
     def _with_line(self, where: str) -> str:

@@ -199,6 +199,20 @@ def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
     assert "nearest: fluency" in str(caught.value) and "study x" in str(caught.value)
 
 
+@pytest.mark.parametrize("study", ["study.yaml", "config/studies/s.yaml"])
+def test_a_card_beside_the_study_of_another_folder_says_where_to_run(
+    tmp_path: Path, study: str
+) -> None:
+    home = tmp_path / "my folder"
+    write(home / "config" / "aspects" / "mine.yaml", "aspect: mine\nname: M\ndefinition: d\n")
+    cards = Cards([CONFIG], str(home / study))
+    with pytest.raises(UserError, match="unknown aspect card") as caught:
+        cards.read("aspect", "mine", where="here")
+    assert caught.value.todo.endswith(f"run the command in '{home}'")
+    with pytest.raises(UserError, match=r"do:      write aspects/other\.yaml or name an existing"):
+        cards.read("aspect", "other", where="here")
+
+
 @pytest.mark.parametrize(
     ("change", "part"),
     [
@@ -296,9 +310,13 @@ def test_a_study_that_is_not_there_names_the_one_that_was_meant(
         with pytest.raises(UserError, match=r"did you mean config/studies/mine\.yaml"):
             load_yaml(Path(wrong))
     with pytest.raises(
-        UserError, match=r"allowed: config/studies/mine\.yaml\n.*give the path of the file"
+        UserError, match=r"allowed: config/studies/mine\.yaml\n.*give the path of the YAML file"
     ):
         load_yaml(Path("quite-another.yaml"))
+    Path("results/mine").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"a folder, not a file") as caught:
+        load_yaml(Path("results/mine"))
+    assert caught.value.todo == "did you mean config/studies/mine.yaml?"
 
 
 def subclasses(card: type[Card]) -> Iterator[type[Card]]:

@@ -204,7 +204,7 @@ def check_input(path: Path) -> None:
     if not path.is_file():
         folder = path.parent
         beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-        raise UserError("file not found", where=str(folder), got=path.name, allowed=beside or None)
+        raise UserError("file not found", where=str(path), got=path.name, allowed=beside or None)
 
 
 def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None) -> None:

@@ -12,6 +12,7 @@ from judgescope.cli.context import (
     check_input,
     check_new,
     check_output,
+    command_on,
     plan_and_results,
     write_json_lines,
 )
@@ -24,7 +25,7 @@ from judgescope.core.names import BATCH
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.asking_jobs import jobs_of, used_keys
 from judgescope.plan.specs.judging import reading
-from judgescope.plan.study import CellAspect, Plan
+from judgescope.plan.study import CellAspect, Plan, replays
 from judgescope.replies import compaction, inspection
 from judgescope.replies.lookup import having
 from judgescope.replies.pricing import nanodollars
@@ -58,7 +59,7 @@ def read(args: Arguments) -> int:
     plan, out = plan_and_results(args.study)
     rows = list(_replies(plan, out, prompts=args.file is not None))
     if not rows:
-        raise _no_replies(out / "replies", args.study)
+        raise _no_replies(plan, out / "replies", args.study)
     filters = filters_of(args, OF_REPLIES)
     check_filters("the replies", filters, lambda name: {row[name] for row in rows if row[name]})
     rows = [row for row in rows if all(row[name] in values for name, values in filters.items())]
@@ -72,9 +73,14 @@ def read(args: Arguments) -> int:
     return 0
 
 
-def _no_replies(where: Path, study: Path) -> UserError:
+def _no_replies(plan: Plan, where: Path, study: Path) -> UserError:
     what = "this study has no replies yet, or no judge that sends requests"
-    return UserError(what, where=str(where), todo=f"judgescope run {study}")
+    todo, page = command_on("run", study), Path(plan.paths.report("explore.html"))
+    models = [*plan.models.values()]
+    if any(map(replays, models)) and not any(isinstance(model, AskedModel) for model in models):
+        what = "no judge of this study sends requests: their replies are recorded in files"
+        todo = f"read them in {page}" if page.is_file() else f"{todo}, then read them in {page}"
+    return UserError(what, where=str(where), todo=todo)
 
 
 def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
@@ -171,11 +177,12 @@ def _shards(args: Arguments) -> list[Path]:
 def store_folder(args: Arguments, *, new: bool = False) -> Path:
     """Return the folder of the store: the option's, the study's, or the default."""
     folder: Path = args.store or DEFAULT
-    if args.study and not args.store:
-        folder = Path(plan_and_results(args.study)[0].study.store)
+    plan = plan_and_results(args.study)[0] if args.study and not args.store else None
+    if plan is not None:
+        folder = Path(plan.study.store)
     if not new and not folder.is_dir():
-        if args.study and not args.store:
-            raise _no_replies(folder, args.study)
+        if plan is not None:
+            raise _no_replies(plan, folder, args.study)
         raise UserError("no reply store found", where=str(folder), todo="name it with --store")
     return folder
 

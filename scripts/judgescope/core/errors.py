@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Final
 
 from judgescope.core.secrets import masked
@@ -54,7 +55,12 @@ class UserError(Exception):
         """Return the allowed value that is most similar to the given one, if any is."""
         if not isinstance(self.allowed, list) or not isinstance(self.got, str):
             return None
-        result = get_close_matches(self.got, self.allowed, n=1, cutoff=0.6)
+        end = Path(self.got).suffix  # two files are not alike because both end in .csv
+        if not any(name.endswith(end) for name in self.allowed):
+            end = ""
+        names = {name.removesuffix(end): name for name in self.allowed}
+        near = get_close_matches(self.got.removesuffix(end), names, n=1, cutoff=0.6)
+        result = [names[name] for name in near]
         if len(self.got) >= SHORTEST_PART:
             result += [name for name in self.allowed if self.got.casefold() in name.casefold()]
         return result[0] if result else None

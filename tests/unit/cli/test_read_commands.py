@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import running
-from judgescope.cli.context import check_output
-from judgescope.cli.replies import compact, listed, summary
+from judgescope.cli.context import check_input, check_output
+from judgescope.cli.replies import compact, listed, read, summary
 from judgescope.core.errors import UserError
 from judgescope.replies.compaction import Compacted
 from study import Study
@@ -80,6 +80,35 @@ def test_a_file_that_cannot_be_written_is_named_first(
         check_output(tmp_path / name, [".jsonl"], todo="choose another name")
     check_output(tmp_path / "new.jsonl", [".jsonl"], todo="choose another name")
     check_output(tmp_path / "there.jsonl", [".jsonl"])
+
+
+def test_a_missing_file_is_named_with_only_a_name_that_is_near(tmp_path: Path) -> None:
+    (tmp_path / "pct.csv").touch()
+    for name, near in (("nope.csv", None), ("ptc.csv", "pct.csv"), ("pct.tsv", "pct.csv")):
+        with pytest.raises(UserError, match="file not found") as caught:
+            check_input(tmp_path / name)
+        assert (caught.value.where, caught.value.nearest()) == (str(tmp_path / name), near)
+
+
+def test_replies_of_recorded_judges_are_said_to_be_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = Study(tmp_path, judges=["told"], perturbations=[], methods=["agreement"])
+    rows = {"item": "id", "system": "by", "reply": "reply"}
+    model = {"engine": "recorded", "dataset": "demo-dialogue", "files": "r.jsonl", "rows": rows}
+    study.card("models", "told", **model)
+    study.card("judges", "told", model="told")
+    args = Namespace(study=study.write(), rows=0, file=None)
+    page = Path("results/small/report/explore.html")
+    with pytest.raises(UserError, match="their replies are recorded in files") as caught:
+        read(args)
+    assert caught.value.todo == f"judgescope run {args.study}, then read them in {page}"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    with pytest.raises(UserError) as caught:
+        read(args)
+    assert caught.value.todo == f"read them in {page}"
 
 
 @pytest.mark.heavy

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from judgescope.cli.context import check_input, plan_and_results, snakemake
+from judgescope.cli.context import check_input, command_on, plan_and_results, snakemake
 from judgescope.cli.terminal import aligned, plain, plural
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.engines.factory import settled
@@ -51,9 +51,10 @@ def submit(args: Arguments) -> int:
         if not new:
             print(f"{card.model}: every request has a stored reply or is in a batch")
     if under_way(Path(plan.study.store), plan.study.ledger):
-        print(f"judgescope batch status {args.study}")
+        print(command_on("batch status", args.study))
     else:
-        print(f"no batch is in progress, and there is nothing to send: judgescope run {args.study}")
+        run = command_on("run", args.study)
+        print(f"no batch is in progress, and there is nothing to send: {run}")
     return 0
 
 
@@ -131,7 +132,7 @@ def cancel(args: Arguments) -> int:
             print(f"{each.record.model}, {plain(batches.cancel(each))}")
     if to_cancel:
         stores = "stores received replies and releases unspent budget"
-        print(f"judgescope batch fetch {args.study}: {stores}")
+        print(f"{command_on('batch fetch', args.study)}: {stores}")
     if errors:
         raise UserErrors(errors)
     return 0
@@ -194,7 +195,7 @@ def _print_messages(state: Fetched) -> None:
         print(f"  {plain(message)}")
 
 
-def check_none_under_way(store: str, ledger: str, study: object) -> None:
+def check_none_under_way(store: str, ledger: str, study: Path) -> None:
     """Raise UserError while a study has batches: a run would pay for their requests again."""
     close_lost(Path(store), ledger)
     if batches := under_way(Path(store), ledger):
@@ -203,7 +204,7 @@ def check_none_under_way(store: str, ledger: str, study: object) -> None:
             f"{count:,} requests of this study are in batches: a run would pay for them again",
             where=f"study {ledger}",
             got=", ".join(each.record.batch or "not sent" for each in batches),
-            todo=f"judgescope batch fetch {study}; or `batch cancel`, then `batch fetch`",
+            todo=f"{command_on('batch fetch', study)}; or `batch cancel`, then `batch fetch`",
         )
 
 

@@ -22,6 +22,7 @@ from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.secrets import print_exception, show_without_secrets
+from judgescope.plan.jobs import of_machine
 from judgescope.schema.cards import PILOT
 
 Arguments = argparse.Namespace
@@ -60,6 +61,8 @@ def main() -> None:
         sys.exit(2)
     args, unknown = parser.parse_known_args()
     args.passed = list(context.split_config(unknown))
+    if args.command is None:
+        parser.error(f"name a command before {' '.join(unknown)}: judgescope --help lists them")
     if args.passed and not _for_snakemake(args, parser):
         parser.error(_unexpected(args, parser))
     status = getattr(args, "failed", FAILED)
@@ -73,7 +76,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         reason = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
-        print(f"a file cannot be read or written: {reason}", file=sys.stderr)
+        told = of_machine(error) or f"a file cannot be read or written: {reason}"
+        print(told, file=sys.stderr)
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         status = context.INTERRUPTED
@@ -180,9 +184,7 @@ def command_line() -> argparse.ArgumentParser:
         version=", ".join(" ".join(each) for each in versions.items()),
         help="show the versions of judgescope, Python and Snakemake",
     )
-    added = parser.add_subparsers(
-        prog="judgescope", dest="command", required=True, help=argparse.SUPPRESS
-    )
+    added = parser.add_subparsers(prog="judgescope", dest="command", help=argparse.SUPPRESS)
     for name, act, about in (
         ("run", run, "run a study and write its report"),
         ("check", check, "validate cards and files, and estimate the price"),
@@ -266,7 +268,7 @@ def _finished(study: Path | None, passed: Sequence[str], out: Path) -> Iterator[
 
     file = study or context.demo()
     card = context.study_card(file, passed)
-    check_none_under_way(card.store, card.ledger, study)
+    check_none_under_way(card.store, card.ledger, file)
     targets = ["all", *_damaged(study, passed, out)]
     with reading(file, passed, out):
         yield snakemake(study, targets, passed)

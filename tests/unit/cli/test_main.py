@@ -1,5 +1,6 @@
 """The errors of a command line that is no longer, or not quite, a command; and of a job's name."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -85,6 +86,31 @@ def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
         [at] = [n for n, line in enumerate(lines) if line.startswith(group)]
         names = [line.removeprefix(group).split()[0] for line in lines[at : at + 1 + len(others)]]
         assert names == [first, *others]
+
+
+def test_an_option_without_a_command_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "name a command before --studie" in error_of(["--studie"], monkeypatch, capsys)
+
+
+def test_a_folder_that_cannot_be_written_says_where_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "./.config-jb2ho93k")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("judgescope.cli.init.cards.TemporaryDirectory", refuse)
+    rows = "".join(f"{n},s,The text number {n}.,{1 + n % 5}\n" for n in range(12))
+    Path("t.csv").write_text(f"id,system,text,fluency\n{rows}", encoding="utf-8")
+    words = ["init", "t.csv", "--yes", "--task", "dialogue", "--scale", "1:5"]
+    monkeypatch.setattr(sys, "argv", ["judgescope", *words])
+    with pytest.raises(SystemExit):
+        main.main()
+    said = capsys.readouterr().err.splitlines()
+    assert said[:2] == ["no permission to read or write", "  where:   config"]
+    assert said[2].startswith("  do:      fix that")
 
 
 @pytest.mark.heavy

@@ -18,6 +18,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from judgescope import __version__
+from judgescope.cli.context import command_on
 from judgescope.cli.export.markdown import escaped
 from judgescope.cli.export.markdown import row as table_row
 from judgescope.core.cells import split
@@ -188,7 +189,7 @@ def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> st
             "judgments are missing",
             where=str(missing[0]),
             got=f"{len(missing)} cells without judgments",
-            todo=f"judgescope run {source}",
+            todo=command_on("run", source),
         )
     fields, number, suffix = schema(texts=texts), 0, path.suffix.lower()
     with whole(path) as part, WRITERS[suffix](part, fields) as file:

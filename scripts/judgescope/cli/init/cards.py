@@ -18,6 +18,7 @@ from judgescope.cli.init.endpoint import Endpoint
 from judgescope.cli.init.guess import Guess, columns_of
 from judgescope.cli.init.tables import Scale, Table
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.files import about
 from judgescope.core.names import RESERVED_JUDGES, slug
 from judgescope.core.paths import HOME
 from judgescope.data.rated import Rated
@@ -330,7 +331,8 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
     from judgescope.plan.loading import load_plan
 
     study, path = cards["study", draft.study], card_path("study", draft.study)
-    temporary = TemporaryDirectory(prefix=".config-", dir=".", ignore_cleanup_errors=True)
+    with about(CONFIG):
+        temporary = TemporaryDirectory(prefix=".config-", dir=".", ignore_cleanup_errors=True)
     # next to config/: relative paths mean the same in both; from Python 3.12 on `name` is absolute
     folder = Path(Path(temporary.name).name)
     with temporary, naming_table(draft, folder):

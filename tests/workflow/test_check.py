@@ -1,5 +1,6 @@
 """What `check` says before anything is asked: requests, tokens, money, time, and what stands."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,10 @@ import pytest
 import running
 from asking import FAST, AskedStudy
 from judgescope.plan.writing import VERDICT
-from scripted import Body, Said, reply, serve
+from judgescope.replies.probing import FIELDS, findings_path
+from judgescope.replies.store import Store
+from judgescope.schema.cards import OpenAIModel
+from scripted import Body, Said, replies, reply, serve
 
 pytestmark = pytest.mark.slow
 TEXTS = 120
@@ -99,7 +103,7 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     told = check(study)
     wanted, there, missing, tokens, likely, most, least, _ = numbers(told, "thrice, demo-dialogue")
     assert (wanted, there, missing) == (3 * TEXTS, TEXTS, 2 * TEXTS)
-    assert tokens == pytest.approx(characters / 3, rel=0.02)
+    assert tokens == pytest.approx(2 * characters / 3, rel=0.02)
     assert "requests to models: 240" in told
     assert re.search(r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told)
     study.write(judges=["terse", "thrice"])
@@ -134,6 +138,49 @@ def test_limits_tell_the_time_and_caps_what_is_left(study: AskedStudy) -> None:
     assert len(warned) == 2 and "max_requests" in warned[0] and "likely" in warned[0]
     # .61 dollars at most, .0x likely
     assert "caps.loop.max_usd" in warned[1] and "may be too low" in warned[1]
+
+
+def test_the_prompts_and_requests_are_those_that_the_engine_sends(study: AskedStudy) -> None:
+    """Draws share a request, but not at temperature 0, beyond the card's number, or without `n`."""
+    study.endpoint.script = lambda body: replies(
+        *["Rating: 3"] * (body.get("n", 1) if body["model"] != "ignores" else 1)
+    )
+    card: Body = {"engine": "openai", "base_url": study.endpoint.url, "probe": False}
+    names = ("shares", "cold", "four", "ignores")
+    own = {name: {"draws_per_request": 4} if name == "four" else {} for name in names}
+    for name in names:
+        draws, temperature = (10 if name == "four" else 5), float(name != "cold")
+        judge: Body = {"model": name, "draws": draws, "temperature": temperature, "share": 0.1}
+        study.card("judges", f"{name}-judge", form="score-only", **judge)
+        study.card("models", name, **card, limits={"requests_per_minute": 1, **own[name]})
+    study.write(judges=[f"{name}-judge" for name in names])
+    with Store(study.folder / "cache/replies", "ignores") as store:
+        store.shard.mkdir(parents=True)
+        found = dict.fromkeys(FIELDS, "honoured") | {"n": "ignored"}
+        model = OpenAIModel.model_validate({"model": "ignores", **card})
+        findings_path(store, model).write_text(json.dumps(found), "utf-8")
+    told = check(study)
+    minutes = re.findall(r"about (\d+) min at requests_per_minute", told)
+    for name in names:
+        study.card("models", name, **card, limits={**FAST, **own[name]})
+    assert study.ask().returncode == 0
+    for name, expected in zip(names, minutes, strict=True):
+        sent = [body for body in study.endpoint.asked if body["model"] == name]
+        characters = sum(len(body["messages"][0]["content"]) for body in sent)
+        assert len(sent) == int(expected), name
+        assert numbers(told, f"{name}-judge, demo-dialogue")[3] == -(-characters // 4), name
+
+
+def test_a_program_gets_the_text_with_every_draw(study: AskedStudy) -> None:
+    (study.folder / "own.py").touch()
+    program = {"argv": ["{python}", "{program}"], "files": {"program": "../../own.py"}}
+    study.card("models", "own", engine="command", **program)
+    told = []
+    for draws in (1, 3):
+        study.card("judges", "counted", model="own", draws=draws)
+        study.write(judges=["counted"])
+        told.append(numbers(check(study), "counted, demo-dialogue")[3])
+    assert told[0] and told[1] == pytest.approx(3 * told[0], abs=2)
 
 
 def test_a_model_without_a_price_is_one_warning(study: AskedStudy) -> None:

@@ -71,6 +71,8 @@ class Estimate:
         free = isinstance(card, cards.CommandModel) and card.price is None
         self.price = cards.Price(input=0, output=0) if free else card.price
         self.store = Store(Path(plan.study.store), card.served_name)
+        endpoint = self.card if isinstance(self.card, cards.ProbedModel) else None
+        self.findings = (endpoint and read_findings(self.store, endpoint)) or {}
         self._sample = Sample()
         self._counted: list[int] = []
         self._spelled = 0
@@ -95,9 +97,9 @@ class Estimate:
         self, spec: AskSpec, texts: writing.Imagined, *, bound: bool
     ) -> Iterator[writing.Asked]:
         """Yield what each judge must be asked about targets, existing or still to be made."""
-        endpoint = self.card if isinstance(self.card, cards.ProbedModel) else None
-        findings = read_findings(self.store, endpoint) if endpoint else None
-        job = planned(spec, self.card, findings, texts)
+        job = planned(spec, self.card, self.findings, texts)
+        judges = {name: questions.judge for (_, name, _), questions in job.cells.items()}
+        sent = "temperature" not in self.card.unsent
         replies = self.store.find(job.key_table)
         self._spell(job, replies)
         for count in job.counts(replies):
@@ -114,6 +116,7 @@ class Estimate:
                 usual=writing.usual_tokens(self.plan, self.plan.judges[count.judge]),
                 replied=sample.completion / sample.replies if enough else None,
                 bound=bound,
+                alone=sent and judges[count.judge].temperature == 0,
             )
 
     def _spell(self, job: Job, replies: StoredReplies) -> None:
@@ -139,8 +142,10 @@ class Estimate:
 
     @property
     def limits(self) -> cards.Limits:
-        """Return the limits on requests to the model; a program has none."""
-        return cards.Limits() if isinstance(self.card, cards.CommandModel) else self.card.limits
+        """Return the limits on requests to the model; a program gets a line per draw."""
+        if isinstance(self.card, cards.CommandModel):
+            return cards.Limits(draws_per_request=1)
+        return self.card.limits
 
     @cached_property
     def pace(self) -> pricing.Pace:
@@ -161,11 +166,21 @@ class Estimate:
             self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs"
         )
 
+    def requests(self, asked: writing.Asked) -> int:
+        """Return the expected number of requests: draws share one as far as the engine lets them.
+
+        Draws that share a request share its prompt, which is paid for once.
+        """
+        without_n = "n" in self.card.unsent or self.findings.get("n") in {"ignored", "refused"}
+        if asked.alone or without_n:
+            return asked.missing
+        together = self.limits.draws_per_request or max(asked.missing, 1)
+        each = math.ceil(asked.missing / max(asked.prompts, 1) / together)
+        return min(asked.missing, asked.prompts * each)
+
     def tokens(self, asked: writing.Asked) -> tuple[int, int, int]:
         """Return the tokens of prompts, and the expected and maximum tokens of replies."""
-        # Draws that share a request share its prompt, which is paid for once.
-        together = self.limits.draws_per_request != 1
-        characters = asked.characters if together else asked.sent
+        characters = asked.sent(self.requests(asked))
         highest = asked.missing * asked.max_tokens
         each = asked.usual if asked.replied is None else asked.replied
         expected = min(math.ceil(asked.missing * each), highest)
@@ -176,7 +191,7 @@ class Estimate:
         if self.price is None:
             return None
         prompt, expected, highest = self.tokens(asked)
-        alone = math.ceil(asked.sent * self.density.tokens)
+        alone = math.ceil(asked.sent(asked.missing) * self.density.tokens)
         likely = pricing.nanodollars({"prompt": prompt, "completion": expected}, self.price) / 1e9
         return likely, pricing.nanodollars(
             {"prompt": alone, "completion": highest}, self.price
@@ -187,7 +202,8 @@ class Estimate:
         missing = sum(one.missing for one in self.asked)
         limits, known = self.limits, []
         if limits.requests_per_minute:
-            known.append((missing / limits.requests_per_minute, "at requests_per_minute"))
+            requests = sum(map(self.requests, self.asked))
+            known.append((requests / limits.requests_per_minute, "at requests_per_minute"))
         if limits.tokens_per_minute:
             tokens = sum(sum(self.tokens(one)[:2]) for one in self.asked)
             known.append((tokens / limits.tokens_per_minute, "at tokens_per_minute"))

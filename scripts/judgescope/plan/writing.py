@@ -152,11 +152,12 @@ class Asked(NamedTuple):
     bound: bool
     repeated: int = 0
     """Number of judgments whose prompt is the same as another's."""
+    alone: bool = False
+    """Whether every draw is a separate request, as at temperature 0."""
 
-    @property
-    def sent(self) -> int:
-        """Return the characters of all prompts if every draw were a separate request."""
-        return math.ceil(self.characters * self.missing / self.prompts) if self.prompts else 0
+    def sent(self, requests: int) -> int:
+        """Return the characters of the prompts of so many requests."""
+        return math.ceil(self.characters * requests / self.prompts) if self.prompts else 0
 
 
 def asked_of_writers(

@@ -74,12 +74,22 @@ class ServedEngine:
     def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
         provenance = self.server.provenance
+        most: dict[str, int] = {}  # key -> max_tokens
+
+        def noted() -> Iterator[Work]:
+            for piece in work:
+                most[piece.request.key] = piece.request.asked["max_tokens"]
+                yield piece
 
         def keep_as_ours(reply: Reply) -> None:
-            keep(replace(reply, provenance=provenance) if reply.status == "ok" else reply)
+            if reply.status == "ok":
+                reply = replace(reply, provenance=provenance)
+                if reply.usage and reply.usage["prompt"]:  # later draws of an answer have no count
+                    reply = uncut(reply, most[reply.key], self.card)
+            keep(reply)
 
         with self._alive():
-            failures = self._endpoint(work, proven, keep_as_ours)
+            failures = self._endpoint(noted(), proven, keep_as_ours)
         if failures:
             self.server.check()
         return failures
@@ -105,6 +115,18 @@ class ServedEngine:
         except UserError:
             self.server.check()
             raise
+
+
+def uncut(reply: Reply, max_tokens: int, card: LlamaModel | VllmModel) -> Reply:
+    """Return a reply; an error in its place if it ends before `max_tokens` as the context is full.
+
+    The context is not in a request's key, so only an error can be requested again.
+    """
+    if reply.finish != "length" or not reply.usage or reply.usage["completion"] >= max_tokens:
+        return reply
+    key = "context" if isinstance(card, LlamaModel) else "max_model_len"
+    text = f"the context is full: raise `{key}`"
+    return replace(reply, text=text, finish="error", status="error", logprobs=None)
 
 
 def inherited(needed: Collection[str] = ()) -> dict[str, str]:

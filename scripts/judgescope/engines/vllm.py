@@ -27,7 +27,7 @@ from judgescope.core.secrets import print_exception
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Ask, Failure, Keep, Logprobs, Reply, Request, Work
-from judgescope.engines.served import LOOPBACK, LocalServer, ServedEngine, inherited
+from judgescope.engines.served import LOOPBACK, LocalServer, ServedEngine, inherited, uncut
 from judgescope.engines.vllm_options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.engines.vllm_options import located as located
 from judgescope.schema.cards import VllmModel
@@ -234,7 +234,7 @@ class _Run:
             self.failures += [Failure(about, f"vLLM: {reasons.pop()}")] * span.length
             return
         for reply in replies(span, output, self.provenance):
-            self.keep(reply)
+            self.keep(uncut(reply, span.request.asked["max_tokens"], self.card))
         self.proven = True
         for refusal in self.refusals:
             self.keep(refusal)

@@ -179,6 +179,20 @@ def test_a_prompt_longer_than_the_context_is_refused(folder: Path, tmp_path: Pat
     assert "HTTP 400" in found[wanted[0].key, 0].text
 
 
+def test_a_reply_without_room_in_the_context_is_an_error_and_not_a_reply(
+    folder: Path, tmp_path: Path
+) -> None:
+    with closing(engine(folder, extra_body={"grammar": 'root ::= "a" root'})) as served:
+        assert isinstance(served.card, LlamaModel)
+        messages = [{"role": "user", "content": "Rate it."}]
+        decodings = [Decoding(temperature=1, max_tokens=most) for most in (8, 1000)]
+        wanted = [request_of(served.card, each, messages, seed=0) for each in decodings]
+        found = ask(served, wanted, tmp_path)
+    fits, cut = (found[one.key, 0] for one in wanted)
+    assert (fits.status, fits.finish, fits.text) == ("ok", "length", "a" * 8)
+    assert (cut.status, cut.text) == ("error", "the context is full: raise `context`")
+
+
 def test_two_servers_run_side_by_side_and_want_a_key(folder: Path) -> None:
     with closing(engine(folder)) as one, closing(engine(folder)) as other:
         assert reply(one).text == reply(other).text

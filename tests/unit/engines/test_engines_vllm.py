@@ -16,7 +16,15 @@ import running
 from judgescope.core.errors import UserErrors
 from judgescope.engines.factory import settled
 from judgescope.engines.requests import Reply, Request, Work, request_of
-from judgescope.engines.vllm import Span, flags, replies, sampling, server_arguments, spans
+from judgescope.engines.vllm import (
+    Span,
+    _Run,
+    flags,
+    replies,
+    sampling,
+    server_arguments,
+    spans,
+)
 from judgescope.engines.vllm_options import arguments
 from judgescope.plan.judges import card_hash
 from judgescope.replies.asking import Progress
@@ -211,6 +219,21 @@ def test_the_prompt_is_counted_once_and_the_cache_where_it_is_known() -> None:
     output.outputs = [completion(0, [7])]
     [alone] = replies(Span(request(), 0, 1), output, {"engine": "vllm"})
     assert alone.usage == {"prompt": 3, "completion": 1, "cached": 2}
+
+
+def test_a_draw_that_the_context_cuts_is_an_error_and_not_a_reply() -> None:
+    output = SimpleNamespace(prompt_token_ids=[1, 2, 3], num_cached_tokens=None)
+    output.outputs = [completion(0, [7]), completion(1, [7]), completion(2, [7, 8])]
+    output.outputs[1].finish_reason = output.outputs[2].finish_reason = "length"
+    kept: list[Reply] = []
+    run = _Run.__new__(_Run)
+    span = Span(request(max_tokens=2), 0, 3)
+    run.card, run.keep, run.provenance, run.refusals = card(), kept.append, {}, []
+    run.under_way, run.draws_under_way = {"1": span}, 3
+    output.request_id = "1"
+    run._take(output)
+    assert [one.text for one in kept] == ["t0", "the context is full: raise `max_model_len`", "t2"]
+    assert [one.status for one in kept] == ["ok", "error", "ok"]
 
 
 def test_the_token_that_came_is_before_the_likeliest_others() -> None:

@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 from snakemake.exceptions import LockException
 
+import programs
 import snakemake_logger_plugin_judgescope as reasons
 from jobs import Job
 from judgescope.core.errors import UserError
-from judgescope.engines.requests import Reply
+from judgescope.engines.factory import asking
+from judgescope.engines.requests import Reply, Work
 from judgescope.plan.jobs import of_machine
 from judgescope.replies.compaction import compact
 from judgescope.replies.inspection import verify
@@ -167,6 +169,19 @@ def test_a_compacted_file_that_was_cut_anywhere_stops_before_anything_is_asked(
         with pytest.raises(UserError, match="cannot be read") as error:
             Store(tmp_path, "m").read({KEY: 50})
         assert error.value.where == str(path) and "backup" in error.value.todo
+
+
+@pytest.mark.heavy
+def test_a_full_disk_while_a_program_answers_is_a_plain_error(tmp_path: Path) -> None:
+    model = programs.card(tmp_path, batch=1, workers=2)
+    work = [Work(request, (0,)) for request in programs.requests(model, "a", "b")]
+
+    def full(_: Reply) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError) as error:
+        asking(model)(work, False, full)
+    assert str(of_machine(error.value)).startswith("the disk is full")
 
 
 @pytest.mark.heavy

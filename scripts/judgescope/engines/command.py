@@ -144,7 +144,7 @@ class CommandEngine:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self.card.workers):
                     group.create_task(self._work(draws, keep))
-        except* UserError as errors:
+        except* (UserError, OSError) as errors:  # OSError: the store's, such as of a full disk
             raise errors.exceptions[0] from None
 
     async def _work(self, draws: Iterator[MissingDraw], keep: Keep) -> None:

@@ -185,7 +185,7 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(page
     assert (
         "following the planned quality of Fluency" in text and "0.700, better than chance" in text
     )
-    assert "What it costs" in first and "A value from 432 of 480 judgments" in first
+    assert "What it costs" in first and "432 of 480 judgments" in first
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
     told = Page(pages["beta"]).text

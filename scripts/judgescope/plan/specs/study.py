@@ -31,7 +31,7 @@ def preflight(plan: Plan) -> PreflightSpec:
                 where=f"{cards.FOLDERS[kind]}/{name}.yaml",
             )
             for kind, name, card in plan.all_cards()
-            if isinstance(card, HasFiles) and card.files
+            if isinstance(card, HasFiles) and (card.files or isinstance(card, cards.CommandModel))
         },
         data=plan.study.data,
         cells={name: len(plan.cells_of(name)) for name in plan.datasets},

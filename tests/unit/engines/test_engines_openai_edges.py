@@ -442,6 +442,9 @@ def test_an_answer_nested_too_deeply_is_no_reply_and_harms_no_other(
 
 # --- what is booked ---
 
+TWO_ANSWERS = ledger.Cap("max_usd", ledger.NANOS, 2_200_000_000)
+"""A cap that two answers of `spend` fit under."""
+
 
 def spend(endpoint: Endpoint, folder: Path, cap: ledger.Cap) -> tuple[ledger.Amount, str]:
     """Ask for ten replies of a dollar at most; return what is booked, and why it ended early."""
@@ -481,8 +484,7 @@ def test_an_answer_without_a_reply_is_paid_for_each_time(
     endpoint: Endpoint, tmp_path: Path, said: Said
 ) -> None:
     endpoint.script = lambda _: said
-    cap = ledger.Cap("max_usd", ledger.NANOS, 2_200_000_000)
-    booked, ended = spend(endpoint, tmp_path, cap)
+    booked, ended = spend(endpoint, tmp_path, TWO_ANSWERS)
     assert booked[ledger.NANOS] == pytest.approx(2 * 10**9, rel=1e-3)
     assert len(endpoint.asked) == 2 and "exceed the cap of 2.2 US dollars" in ended
 
@@ -492,8 +494,7 @@ def test_a_failure_without_token_counts_is_free(
     endpoint: Endpoint, tmp_path: Path, said: Said
 ) -> None:
     endpoint.script = lambda _: said
-    cap = ledger.Cap("max_usd", ledger.NANOS, 2_200_000_000)
-    booked, ended = spend(endpoint, tmp_path, cap)
+    booked, ended = spend(endpoint, tmp_path, TWO_ANSWERS)
     assert +booked == ledger.Amount() and not ended and len(endpoint.asked) == 30
 
 

@@ -1,11 +1,13 @@
-"""Requests per second and CPU per request of an asking job, against the `openai` client.
+"""Requests per second and CPU per request of an asking job, against the `openai`
+client.
 
     python benchmarks/clients.py
 
-Ours is job `ask` as a rule runs it, from its cold start to the written reply files: prompts,
-keys, requests, journal, parsing of the answers, tables. The peer is AsyncOpenAI with ready prompts,
-so many requests at once, and nothing around it. Both ask the same static server on loopback, which
-has a process of its own; the client's calls are fewer, because each takes so long.
+Ours is job `ask` as a rule runs it, from its cold start to the written reply files:
+prompts, keys, requests, journal, parsing of the answers, tables. The peer is
+AsyncOpenAI with ready prompts, so many requests at once, and nothing around it. Both
+ask the same static server on loopback, which has a process of its own; the client's
+calls are fewer, because each takes so long.
 """
 
 import asyncio
@@ -29,7 +31,8 @@ from judgescope.schema.tables import read_table
 REQUESTS, OF_THE_CLIENT = 50_000, 2_000
 CONNECTIONS = (64, 256)
 TIMES, PER_CORE = 8, 5_000
-"""What is to be reached at 256 connections: times the client's requests, requests a core-second."""
+"""What is to be reached at 256 connections: times the client's requests, requests a
+core-second."""
 
 
 class Cost(NamedTuple):
@@ -43,8 +46,8 @@ class Cost(NamedTuple):
         """Return the rates."""
         each = self.cpu / self.requests
         return (
-            f"{self.requests / self.seconds:8,.0f} a second, {1e6 * each:6,.0f} us of CPU each, "
-            f"{1 / each:7,.0f} a core-second"
+            f"{self.requests / self.seconds:8,.0f} a second, {1e6 * each:6,.0f} us of "
+            f"CPU each, {1 / each:7,.0f} a core-second"
         )
 
 
@@ -85,7 +88,10 @@ def client(url: str, connections: int, *, prompt: str) -> Cost:
 
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     asyncio.run(all_of_them())
-    seconds, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF)
+    seconds, after = (
+        time.perf_counter() - start,
+        resource.getrusage(resource.RUSAGE_SELF),
+    )
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(OF_THE_CLIENT, seconds, cpu)
 
@@ -96,17 +102,21 @@ def main() -> None:
         for connections in CONNECTIONS:
             with tempfile.TemporaryDirectory() as folder:
                 job = Job(Path(folder), 10, base_url=url)
-                prompt = "A sentence of the source. " * 80 + "A sentence of a summary. " * 12
+                prompt = (
+                    "A sentence of the source. " * 80 + "A sentence of a summary. " * 12
+                )
                 theirs = client(url, connections, prompt=prompt)
-                own = ours(Path(folder) / job.model.model, url, connections, requests=REQUESTS)
+                own = ours(
+                    Path(folder) / job.model.model, url, connections, requests=REQUESTS
+                )
             times = own.requests / own.seconds / (theirs.requests / theirs.seconds)
             print(f"{connections} connections, answers of {len(BODY)} bytes")
             print(f"  openai   {theirs}")
             print(f"  ask.py   {own}, {times:.1f} times the client")
     reached = own.requests / own.cpu
     print(
-        f"at {CONNECTIONS[-1]} connections: {times / TIMES:.2f} of the {TIMES} times wanted, "
-        f"{reached / PER_CORE:.2f} of the {PER_CORE:,} a core-second wanted"
+        f"at {CONNECTIONS[-1]} connections: {times / TIMES:.2f} of the {TIMES} times "
+        f"wanted, {reached / PER_CORE:.2f} of the {PER_CORE:,} a core-second wanted"
     )
 
 

@@ -2,10 +2,11 @@
 
     python benchmarks/coverage.py [studies]
 
-Studies are drawn with a seed: sources of five texts, from five systems where a level needs them,
-whose quality, ratings and scores share a part by source; ratings are 1 to 5, skewed (nine of ten
-texts get the top), or degenerate (one in fifty does not). The truth is the mean of the statistic
-over many sources more. A study without an interval counts for neither, and is counted beside.
+Studies are drawn with a seed: sources of five texts, from five systems where a level
+needs them, whose quality, ratings and scores share a part by source; ratings are 1 to
+5, skewed (nine of ten texts get the top), or degenerate (one in fifty does not). The
+truth is the mean of the statistic over many sources more. A study without an interval
+counts for neither, and is counted beside.
 """
 
 import sys
@@ -43,12 +44,15 @@ TRUTH_SOURCES, TRUTH_STUDIES = 400, 40
 SEED = 20261123
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
 TASTE = np.array([0.3, -0.4, 0.3, -0.2, 0.0])
-"""What judges see in systems and people do not: by system, too, the truth lies below 1."""
+"""What judges see in systems and people do not: by system, too, the truth lies below
+1."""
 CUTS = {"1-5": None, "skewed": 0.1, "degenerate": 0.02}
 
 
 class Study(NamedTuple):
-    """Two judges' scores on two aspects, (2, 2, texts), people's (2, texts), and the sources."""
+    """Two judges' scores on two aspects, (2, 2, texts), people's (2, texts), and the
+    sources.
+    """
 
     judges: Any
     people: Any
@@ -58,19 +62,25 @@ class Study(NamedTuple):
 
 def drawn(rng: np.random.Generator, n_sources: int, ratings: str) -> Study:
     """Return one study of so many sources."""
-    source, system = np.repeat(np.arange(n_sources), TEXTS), np.tile(np.arange(TEXTS), n_sources)
+    source, system = (
+        np.repeat(np.arange(n_sources), TEXTS),
+        np.tile(np.arange(TEXTS), n_sources),
+    )
     shared = 0.6 * rng.normal(size=(2, n_sources))[:, source] + 0.3 * (system - 2)
     quality = shared + rng.normal(size=(2, source.size))
     people = quality + 0.7 * rng.normal(size=quality.shape)
     noise = (
-        rng.normal(size=(2, *quality.shape)) + 0.5 * rng.normal(size=(2, 2, n_sources))[..., source]
+        rng.normal(size=(2, *quality.shape))
+        + 0.5 * rng.normal(size=(2, 2, n_sources))[..., source]
     )
     judges = quality * np.array([0.9, 0.6])[:, None, None] + TASTE[system] + noise
     return Study(graded(judges, ratings), graded(people, ratings), source, system)
 
 
 def graded(values: Any, ratings: str) -> Any:
-    """Return ratings 1 to 5 of values of mean 0; of a skewed kind few lie below the top."""
+    """Return ratings 1 to 5 of values of mean 0; of a skewed kind few lie below the
+    top.
+    """
     below = CUTS[ratings]
     if below is None:
         return np.clip(np.round(3 + values), 1, 5)
@@ -120,27 +130,36 @@ def _half(study: Study, weights: Any) -> Replicated:
 
 
 def _auc(study: Study, weights: Any) -> Replicated:
-    """Return P(wanted > unwanted drop) of ten cells of items with drops of .5 to .9, and ten of 0
-    to .4, each with the noise of a judge's scores.
+    """Return P(wanted > unwanted drop) of ten cells of items with drops of .5 to .9,
+    and ten of 0 to .4, each with the noise of a judge's scores.
     """
     n = int(study.source.max()) + 1
     size = np.concatenate([np.linspace(0.5, 0.9, 10), np.linspace(0, 0.7, 10)])
     own = study.judges[0].reshape(-1, n, TEXTS)
-    noise = np.concatenate([own - own.mean()] * 2).reshape(-1, n, TEXTS).transpose(1, 0, 2)
+    noise = (
+        np.concatenate([own - own.mean()] * 2).reshape(-1, n, TEXTS).transpose(1, 0, 2)
+    )
     drops = size + np.roll(noise.reshape(n, -1), 3, axis=0)[:, :20]
     rows = mean_drops(drops, whole_and_resamples(np.arange(n), weights))
     wanted = np.arange(20) < 10
     values = confusion(rows, wanted, ~wanted).auc
-    return replicated(values, "", sizes=np.ones(n), scale=scale_of("confusion_auc"), n=n)
+    return replicated(
+        values, "", sizes=np.ones(n), scale=scale_of("confusion_auc"), n=n
+    )
 
 
 def _difference(study: Study, weights: Any) -> Replicated:
-    first, second = (correlated(study, weights, judge, 0, "pearson", "pooled") for judge in (0, 1))
+    first, second = (
+        correlated(study, weights, judge, 0, "pearson", "pooled") for judge in (0, 1)
+    )
     return difference(first, second)
 
 
 def _aspects(study: Study, weights: Any) -> Replicated:
-    each = [correlated(study, weights, 0, aspect, "spearman", "by_source") for aspect in (0, 1)]
+    each = [
+        correlated(study, weights, 0, aspect, "spearman", "by_source")
+        for aspect in (0, 1)
+    ]
     return mean_over(each, averaged="aspects")
 
 
@@ -167,7 +186,9 @@ STATISTICS: dict[str, Callable[[Study, Any], Replicated]] = {
 
 
 class Coverage(NamedTuple):
-    """The share of intervals that hold the truth, by both methods, and of studies without any."""
+    """The share of intervals that hold the truth, by both methods, and of studies
+    without any.
+    """
 
     statistic: str
     ratings: str
@@ -200,7 +221,9 @@ def coverage(
             weights = source_weights(rng, n, RESAMPLES)
             resampled = statistic != DELETED_ALONE
             ends = [
-                percentile_interval(compute(study, weights).rows[1:]) if resampled else None,
+                percentile_interval(compute(study, weights).rows[1:])
+                if resampled
+                else None,
                 None if one.ci_low is None else (one.ci_low, one.ci_high),
             ]
             without += ends[1] is None
@@ -209,7 +232,9 @@ def coverage(
                     given[at] += 1
                     held[at] += bounds[0] <= real <= bounds[1]
         before, after = held / np.maximum(given, 1)
-        yield Coverage(statistic, ratings, n, float(before), float(after), without / studies)
+        yield Coverage(
+            statistic, ratings, n, float(before), float(after), without / studies
+        )
 
 
 def head(sizes: Sequence[int]) -> str:
@@ -219,7 +244,9 @@ def head(sizes: Sequence[int]) -> str:
 
 
 def line(found: Sequence[Coverage]) -> str:
-    """Return the line of one statistic: percentile / jackknife-t (studies without an interval)."""
+    """Return the line of one statistic: percentile / jackknife-t (studies without an
+    interval).
+    """
     cells = [
         f"{'–' if one.statistic == DELETED_ALONE else f'{one.percentile:.2f}'} / "
         + (f"{one.jackknife:.2f}" if one.without < 0.995 else "–")

@@ -1,14 +1,15 @@
-"""Time and memory of large studies: planning, nothing to do, one cell, all cells together.
+"""Time and memory of large studies: planning, nothing to do, one cell, all cells
+together.
 
     python benchmarks/dag.py [1000] [10000] [18240] [50000]
 
-Each study has about so many cells (see sized.py) and goes through the real Snakefile: a dry run;
-then, with every output there and noted as made, a run that finds nothing to do. One score job is
-job `score` as the rule calls it, for a model and a dataset: of one cell, of all cells, and with
-50,000 replies that all differ. Collecting is job `collect` over the real tables of a dataset's
-cells, with 3 replies on each aspect; of the first study also with 300 and 1,500, between which
-memory is counted. Seconds are wall-clock and of the processor, which tells more where others use
-the machine, too.
+Each study has about so many cells (see sized.py) and goes through the real Snakefile: a
+dry run; then, with every output there and noted as made, a run that finds nothing to
+do. One score job is job `score` as the rule calls it, for a model and a dataset: of one
+cell, of all cells, and with 50,000 replies that all differ. Collecting is job `collect`
+over the real tables of a dataset's cells, with 3 replies on each aspect; of the first
+study also with 300 and 1,500, between which memory is counted. Seconds are wall-clock
+and of the processor, which tells more where others use the machine, too.
 """
 
 import json
@@ -39,7 +40,8 @@ LIMITED = 10_000
 SECONDS, MEGABYTES = 15, 600
 """What a dry run over LIMITED cells may take."""
 FIXED, PER_REPLY, REPLIES, RUNS = 0.25, 20e-6, 50_000, 5
-"""Seconds of the processor that a score job of one cell may take, and each of its replies."""
+"""Seconds of the processor that a score job of one cell may take, and each of its
+replies."""
 SMALL = """
 import json, os, sys
 child = os.spawnv(os.P_NOWAIT, sys.argv[2], sys.argv[2:])
@@ -48,9 +50,11 @@ with open(sys.argv[1], "w") as file:
     json.dump([usage.ru_utime + usage.ru_stime, usage.ru_maxrss], file)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
-"""Runs a command from a small process: a child's peak of memory is at least that of its parent."""
+"""Runs a command from a small process: a child's peak of memory is at least that of its
+parent."""
 DRAWN, BYTES = (3, 300, 1500), 500
-"""Replies on an aspect of a cell that are collected, and the memory that one may take."""
+"""Replies on an aspect of a cell that are collected, and the memory that one may
+take."""
 TOUCH = """
 import sys
 from snakemake.cli import main
@@ -58,7 +62,8 @@ from snakemake.executors.touch import Executor
 Executor.SLEEPING_TIME = 0
 main(sys.argv[1:])
 """
-"""Snakemake, without the tenth of a second that it waits before it touches the next file."""
+"""Snakemake, without the tenth of a second that it waits before it touches the next
+file."""
 
 
 class Used(NamedTuple):
@@ -70,7 +75,10 @@ class Used(NamedTuple):
 
     def __str__(self) -> str:
         """Return the three figures in words."""
-        return f"{self.wall:.1f} s ({self.processor:.1f} s of the processor), {self.peak:,.0f} MB"
+        return (
+            f"{self.wall:.1f} s ({self.processor:.1f} s of the processor), "
+            f"{self.peak:,.0f} MB"
+        )
 
 
 def used(command: Sequence[str], folder: Path, told: str | None = None) -> Used:
@@ -91,7 +99,12 @@ def used(command: Sequence[str], folder: Path, told: str | None = None) -> Used:
 def snakemake(folder: Path, *options: str, code: str | None = None) -> Used:
     """Run the workflow on the study in `folder`; its output lies in output.txt."""
     start = ["-c", code] if code else ["-m", "snakemake"]
-    command = [sys.executable, *start, "--snakefile", str(HOME / "workflow" / "Snakefile")]
+    command = [
+        sys.executable,
+        *start,
+        "--snakefile",
+        str(HOME / "workflow" / "Snakefile"),
+    ]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
     return used([*command, *options, "--configfile", "study.yaml"], folder)
 
@@ -99,21 +112,37 @@ def snakemake(folder: Path, *options: str, code: str | None = None) -> Used:
 def planned(folder: Path, limited: bool) -> None:
     """Print what a dry run takes, and a run of the finished study."""
     dry = snakemake(folder, "--dry-run")
-    jobs = (folder / "output.txt").read_text().partition("\ntotal ")[2].split(maxsplit=1)[0]
-    told = f"{dry.wall / SECONDS:.2f} of {SECONDS} s, {dry.peak / MEGABYTES:.2f} of {MEGABYTES} MB"
-    print(f"  dry run, {jobs} jobs: {dry}" + (f"; {told}" if limited else ""), flush=True)
+    jobs = (
+        (folder / "output.txt")
+        .read_text()
+        .partition("\ntotal ")[2]
+        .split(maxsplit=1)[0]
+    )
+    told = (
+        f"{dry.wall / SECONDS:.2f} of {SECONDS} s, {dry.peak / MEGABYTES:.2f} of "
+        f"{MEGABYTES} MB"
+    )
+    print(
+        f"  dry run, {jobs} jobs: {dry}" + (f"; {told}" if limited else ""), flush=True
+    )
     finish(folder)
     idle = snakemake(folder)
     assert "Nothing to be done" in (folder / "output.txt").read_text()
     print(
-        f"  nothing to do: {idle}, {idle.processor / dry.processor:.2f} of the dry run", flush=True
+        f"  nothing to do: {idle}, {idle.processor / dry.processor:.2f} of the dry run",
+        flush=True,
     )
 
 
 def finish(folder: Path) -> None:
     """Make every output, empty, and let Snakemake note that its jobs made them."""
     snakemake(folder, "--summary")
-    lines = (folder / "output.txt").read_text().partition("output_file\t")[2].splitlines()[1:]
+    lines = (
+        (folder / "output.txt")
+        .read_text()
+        .partition("output_file\t")[2]
+        .splitlines()[1:]
+    )
     for line in lines:
         path = folder / line.partition("\t")[0]
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,16 +159,27 @@ def job(name: str) -> list[str]:
 
 
 def answers(cell: CellAspect, count: int) -> list[dict[str, Any]]:
-    """Return so many replies of a cell on an aspect, ten to a target, each with its own words."""
+    """Return so many replies of a cell on an aspect, ten to a target, each with its own
+    words.
+    """
     told = {"judge": cell.judge, "kind": "rate", "aspect": cell.aspect, "status": "ok"}
     usage = {"prompt": 700, "completion": 40, "reasoning": 0, "cached": 512}
-    served = {"engine": "openai", "model": "a-model", "version": None, "fingerprint": "fp"}
+    served = {
+        "engine": "openai",
+        "model": "a-model",
+        "version": None,
+        "fingerprint": "fp",
+    }
     return [
         {
             **told,
-            **{"target": f"item-{target}:system", "key": f"{abs(hash((*cell, target))):064x}"},
+            **{
+                "target": f"item-{target}:system",
+                "key": f"{abs(hash((*cell, target))):064x}",
+            },
             **{"draw": draw, "finish": "stop", "usage": usage, "provenance": served},
-            "text": f"Rating: {1 + number % 5}\nText {target} keeps to its source; {number} words.",
+            "text": f"Rating: {1 + number % 5}\nText {target} keeps to its source; "
+            f"{number} words.",
         }
         for number in range(count)
         for target, draw in [divmod(number, 10)]
@@ -147,7 +187,9 @@ def answers(cell: CellAspect, count: int) -> list[dict[str, Any]]:
 
 
 def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
-    """Print what it takes to score a model's replies: a job of one cell, more cells, replies."""
+    """Print what it takes to score a model's replies: a job of one cell, more cells,
+    replies.
+    """
     whole, cells = judging.score(plan, dataset, model), plan.cells_of(dataset, model)
     first = replace(whole.cells[0], perturbations=whole.cells[0].perturbations[:1])
 
@@ -157,39 +199,58 @@ def one_model(folder: Path, plan: Plan, dataset: str, model: str) -> None:
             aspects = plan.aspects_in(cell)
             each = replies // (len(cells) * len(aspects))
             tables = [
-                table_of("answers", answers(CellAspect(*cell, aspect), each)) for aspect in aspects
+                table_of("answers", answers(CellAspect(*cell, aspect), each))
+                for aspect in aspects
             ]
-            write_parts("answers", tables, folder / plan.file(plan.results, "replies", cell))
-        return min(used(job("score"), folder, encode(spec).decode()).processor for _ in range(RUNS))
+            write_parts(
+                "answers", tables, folder / plan.file(plan.results, "replies", cell)
+            )
+        return min(
+            used(job("score"), folder, encode(spec).decode()).processor
+            for _ in range(RUNS)
+        )
 
     fixed, every = spent(replace(whole, cells=[first]), 0), spent(whole, 0)
     replied = spent(whole, REPLIES)
-    each_cell, each_reply = (every - fixed) / (len(cells) - 1), (replied - every) / REPLIES
+    each_cell, each_reply = (
+        (every - fixed) / (len(cells) - 1),
+        (replied - every) / REPLIES,
+    )
     print(
-        f"one score job of one cell: {fixed:.2f} s of the processor, {fixed / FIXED:.2f} of "
-        f"{FIXED} s; {each_cell * 1e3:.1f} ms for each other of {len(cells)} cells; "
-        f"{each_reply * 1e6:.1f} µs a reply, {each_reply / PER_REPLY:.2f} of "
-        f"{PER_REPLY * 1e6:.0f} µs"
+        f"one score job of one cell: {fixed:.2f} s of the processor, "
+        f"{fixed / FIXED:.2f} of {FIXED} s; {each_cell * 1e3:.1f} ms for each other of "
+        f"{len(cells)} cells; {each_reply * 1e6:.1f} µs a reply, "
+        f"{each_reply / PER_REPLY:.2f} of {PER_REPLY * 1e6:.0f} µs"
     )
 
 
 def collected(folder: Path, plan: Plan, *, memory: bool) -> None:
-    """Print what it takes to put a dataset's cells together, and with `memory` that of a reply."""
+    """Print what it takes to put a dataset's cells together, and with `memory` that of
+    a reply.
+    """
     dataset = next(iter(plan.datasets))
     cells, aspects = plan.cells_of(dataset), len(plan.cell_aspects_of(dataset))
     spent = []
     for count in DRAWN if memory else DRAWN[:1]:
         for cell in cells:
             write_cell(cell, plan, folder, count)
-        spent.append(used(job("collect"), folder, encode(judging.collect(plan, dataset)).decode()))
+        spent.append(
+            used(
+                job("collect"), folder, encode(judging.collect(plan, dataset)).decode()
+            )
+        )
     print(
-        f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: {spent[0]}, "
-        f"{spent[0].processor / len(cells) * 1e3:.1f} ms a cell",
+        f"  collecting {len(cells):,} cells of one of {len(plan.datasets)} datasets: "
+        f"{spent[0]}, {spent[0].processor / len(cells) * 1e3:.1f} ms a cell",
         flush=True,
     )
     if memory:
-        each = (spent[2].peak - spent[1].peak) * 2**20 / (aspects * (DRAWN[2] - DRAWN[1]))
-        print(f"  and {each:.0f} bytes a reply, {each / BYTES:.2f} of {BYTES}", flush=True)
+        each = (
+            (spent[2].peak - spent[1].peak) * 2**20 / (aspects * (DRAWN[2] - DRAWN[1]))
+        )
+        print(
+            f"  and {each:.0f} bytes a reply, {each / BYTES:.2f} of {BYTES}", flush=True
+        )
 
 
 def write_cell(cell: Cell, plan: Plan, folder: Path, count: int) -> None:
@@ -201,7 +262,9 @@ def write_cell(cell: Cell, plan: Plan, folder: Path, count: int) -> None:
         reading = judging.reading(plan, cell.dataset, member, aspect, cell.perturbation)
         part = CellPart(cell.dataset, cell.perturbation, cell.judge, aspect)
         parts.append((replies, *score_part(replies, reading, part=part)))
-    columns = zip(("answers", "judgments", "scores"), zip(*parts, strict=True), strict=True)
+    columns = zip(
+        ("answers", "judgments", "scores"), zip(*parts, strict=True), strict=True
+    )
     for name, tables in columns:
         kind = "replies" if name == "answers" else name
         write_parts(name, tables, folder / plan.file(plan.results, kind, cell))
@@ -214,7 +277,9 @@ def studies(sizes: Sequence[int]) -> Iterator[tuple[int, Path, Plan]]:
             folder = Path(name)
             path = write_study(folder, SIZES[size])
             os.chdir(folder)
-            plan = load_plan(yaml.safe_load(path.read_text()), HOME, source="study.yaml")
+            plan = load_plan(
+                yaml.safe_load(path.read_text()), HOME, source="study.yaml"
+            )
             yield size, folder, plan
             os.chdir("/")
 
@@ -226,11 +291,15 @@ def main() -> None:
     for place, (size, folder, plan) in enumerate(studies(sizes)):
         if place == 0:
             asked = next(
-                cell for cell in plan.cell_aspects if plan.is_asked(plan.model_of(cell.judge))
+                cell
+                for cell in plan.cell_aspects
+                if plan.is_asked(plan.model_of(cell.judge))
             )
             one_model(folder, plan, asked.dataset, plan.model_of(asked.judge))
         print(
-            f"{len(plan.cell_aspects):,} aspects of cells of {len(plan.models)} models:", flush=True
+            f"{len(plan.cell_aspects):,} aspects of cells of {len(plan.models)} "
+            "models:",
+            flush=True,
         )
         planned(folder, size == LIMITED)
         collected(folder, plan, memory=place == 0)

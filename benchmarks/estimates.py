@@ -2,9 +2,10 @@
 
     python benchmarks/estimates.py
 
-Data are made with a seed: 16 judges, 9 aspects, 100 sources x 64 systems, 10 draws, three raters.
-The peer is the algorithm of nlpstats, in our own lines: a loop over deletions that writes each out
-as a matrix of sources x systems and calls scipy; it is timed on a part and scaled.
+Data are made with a seed: 16 judges, 9 aspects, 100 sources x 64 systems, 10 draws,
+three raters. The peer is the algorithm of nlpstats, in our own lines: a loop over
+deletions that writes each out as a matrix of sources x systems and calls scipy; it is
+timed on a part and scaled.
 """
 
 import resource
@@ -31,7 +32,8 @@ from judgescope.statistics.correlation import LEVELS, correlations
 from judgescope.statistics.intervals import deletions
 
 WMT = (1912, 9, 8)
-"""Sources, systems and judges of WMT22 de-en's shape (Freitag et al. 2022): 17,208 texts."""
+"""Sources, systems and judges of WMT22 de-en's shape (Freitag et al. 2022): 17,208
+texts."""
 JUDGES, ASPECTS, SOURCES, SYSTEMS, DRAWS, RATERS = 16, 9, 100, 64, 10, 3
 SEED = 20261121
 
@@ -74,7 +76,9 @@ def peak() -> float:
 
 
 def paired_tests(rng: np.random.Generator, means: Any, people: Any) -> None:
-    """Print what the tests between all judges take; means (judges, aspects, targets)."""
+    """Print what the tests between all judges take; means (judges, aspects,
+    targets).
+    """
     flips, (source, system) = flips_of(rng, SOURCES), places()
     pairs = list(combinations(range(JUDGES), 2))[:12]
 
@@ -97,12 +101,15 @@ def paired_tests(rng: np.random.Generator, means: Any, people: Any) -> None:
     all_pairs = JUDGES * (JUDGES - 1) // 2 * ASPECTS
     paired = timed(tests) * all_pairs / len(pairs)
     print(
-        f"{all_pairs} paired tests x 4 statistics (three correlations, linear kappa), pooled: "
-        f"{paired:.0f} s, scaled from {len(pairs)}; {paired / 45:.2f} of the 45 s limit"
+        f"{all_pairs} paired tests x 4 statistics (three correlations, linear kappa), "
+        f"pooled: {paired:.0f} s, scaled from {len(pairs)}; {paired / 45:.2f} of the "
+        "45 s limit"
     )
 
 
-def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) -> EvaluationData:
+def study_of(
+    rng: np.random.Generator, sources: int, systems: int, judges: int
+) -> EvaluationData:
     """Return a dataset that continuous judges score and one rater rates on 0 to 100."""
     source, system = np.indices((sources, systems)).reshape(2, -1)
     n = source.size
@@ -111,7 +118,9 @@ def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) 
     items = [f"item-{number:05}" for number in range(sources)]
     names = [f"judge-{number}" for number in range(judges)]
     targets = {
-        "target": [f"{items[s]}:system-{k:02}" for s, k in zip(source, system, strict=True)],
+        "target": [
+            f"{items[s]}:system-{k:02}" for s, k in zip(source, system, strict=True)
+        ],
         "perturbation": ["systems"] * n,
     }
     rated = {**targets, "aspect": ["quality"] * n}
@@ -137,7 +146,9 @@ def study_of(rng: np.random.Generator, sources: int, systems: int, judges: int) 
         spec_of(names),
         pa.table({"item": items}),
         pa.table(texts),
-        pa.table({**rated, "target_b": [None] * n, "rater": ["a"] * n, "value": ratings}),
+        pa.table(
+            {**rated, "target_b": [None] * n, "rater": ["a"] * n, "value": ratings}
+        ),
         pa.concat_tables(scores),
         pa.table({}),
         pa.table({}),
@@ -155,10 +166,19 @@ def spec_of(judges: list[str]) -> StatisticsSpec:
     }
     compared = {
         **{"judges": [], "levels": LEVELS, "permute": "inputs", "permutations": None},
-        **{"statistics": ["pearson", "spearman", "kendall_b", "kappa_linear"], "wished": 0.05},
+        **{
+            "statistics": ["pearson", "spearman", "kendall_b", "kappa_linear"],
+            "wished": 0.05,
+        },
     }
     spec = {
-        **{"code": "", "versions": {}, "table": "comparison", "dataset": "wmt", "seed": SEED},
+        **{
+            "code": "",
+            "versions": {},
+            "table": "comparison",
+            "dataset": "wmt",
+            "seed": SEED,
+        },
         **{
             "ratings": "human",
             "fault_free_system": None,
@@ -182,9 +202,9 @@ def compared(rng: np.random.Generator) -> None:
     spent = timed(lambda: list(comparison.rows(study)))
     used = time.process_time() - start
     print(
-        f"comparison of {len(study.targets):,} texts x {WMT[2]} judges: {spent:.0f} s ({used:.0f} "
-        f"s of the processor), {spent / 60:.2f} of the 60 s limit; at most {peak():,.0f} MB, "
-        f"{peak() / 1024:.2f} of the 1 GB limit"
+        f"comparison of {len(study.targets):,} texts x {WMT[2]} judges: {spent:.0f} s "
+        f"({used:.0f} s of the processor), {spent / 60:.2f} of the 60 s limit; at most "
+        f"{peak():,.0f} MB, {peak() / 1024:.2f} of the 1 GB limit"
     )
 
 
@@ -210,7 +230,10 @@ def main() -> None:
 
     weights = deletions(SOURCES)
     before = peak()
-    print(f"judgments to scores, {flat.size / 1e6:.1f} M: {timed(aggregate):.2f} s (limit 1 s)")
+    print(
+        f"judgments to scores, {flat.size / 1e6:.1f} M: {timed(aggregate):.2f} s "
+        "(limit 1 s)"
+    )
 
     def intervals() -> None:
         for judge, aspect, people in cells:
@@ -218,7 +241,10 @@ def main() -> None:
 
     spent = timed(intervals)
     count = len(cells) * 3 * len(LEVELS)
-    print(f"{count} correlations with intervals: {spent:.1f} s, {spent / 5:.2f} of the 5 s limit")
+    print(
+        f"{count} correlations with intervals: {spent:.1f} s, {spent / 5:.2f} of the 5 "
+        "s limit"
+    )
     part = 5
     judge, aspect, people = cells[0]
     slow = timed(lambda: loop(means[judge, aspect], people, weights[:part]))
@@ -228,7 +254,10 @@ def main() -> None:
         f"{slow:.2f} s; ratio {scaled / spent:,.0f} (target 50)"
     )
     paired_tests(rng, means, cells[0][2])
-    print(f"peak memory: {peak():,.0f} MB, {before:,.0f} MB of it the data (limit 1,024 MB)")
+    print(
+        f"peak memory: {peak():,.0f} MB, {before:,.0f} MB of it the data (limit 1,024 "
+        "MB)"
+    )
 
 
 if __name__ == "__main__":

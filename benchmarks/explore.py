@@ -1,11 +1,13 @@
-"""The page of all judgments at 50,000 judgments: until the first rows, to filter, and its size.
+"""The page of all judgments at 50,000 judgments: until the first rows, to filter, and
+its size.
 
     python benchmarks/explore.py
 
-A study is made with a seed: 1,250 texts of 300 words, five judges of replies of 40 words, eight
-aspects. The peer is one page with the same judgments as one table, as a script that writes it all
-into the document at once would have it; its rows hold no texts and no replies. Both are opened from
-the disk by the same headless Chromium, each three times; the least counts.
+A study is made with a seed: 1,250 texts of 300 words, five judges of replies of 40
+words, eight aspects. The peer is one page with the same judgments as one table, as a
+script that writes it all into the document at once would have it; its rows hold no
+texts and no replies. Both are opened from the disk by the same headless Chromium, each
+three times; the least counts.
 """
 
 import json
@@ -51,7 +53,12 @@ def made(folder: Path) -> Row:
     write("items", "items/big", told)
     write("ratings", "ratings/big", [])
     texts = [
-        {"dataset": "big", "target": f"{one}:s{system}", "item": one, "system": f"s{system}"}
+        {
+            "dataset": "big",
+            "target": f"{one}:s{system}",
+            "item": one,
+            "system": f"s{system}",
+        }
         | {"text": words(300), "status": "ok", "edits": [], "step": 0}
         for one in items
         for system in range(SYSTEMS)
@@ -61,34 +68,62 @@ def made(folder: Path) -> Row:
         parts: dict[str, list[Any]] = {"judgments": [], "replies": [], "scores": []}
         for aspect in aspects:
             cell = {"judge": judge, "aspect": aspect}
-            asked = [{**cell, "kind": "rate", "target": one["target"], "draw": 0} for one in texts]
+            asked = [
+                {**cell, "kind": "rate", "target": one["target"], "draw": 0}
+                for one in texts
+            ]
             values = [float(rng.randint(1, 5)) for _ in texts]
-            said = [{"status": "ok", "value": value, "rule": "labelled"} for value in values]
+            said = [
+                {"status": "ok", "value": value, "rule": "labelled"} for value in values
+            ]
             both = list(zip(asked, said, strict=True))
             judged = [a | b | {"parser": "x@1"} for a, b in both]
             parts["judgments"].append(table_of("judgments", judged))
-            replies = [a | {"text": f"{words(40)} {b['value']}", "status": "ok"} for a, b in both]
+            replies = [
+                a | {"text": f"{words(40)} {b['value']}", "status": "ok"}
+                for a, b in both
+            ]
             parts["replies"].append(table_of("answers", replies))
-            known = {**cell, "dataset": "big", "perturbation": "systems", "estimator": "mean"}
+            known = {
+                **cell,
+                "dataset": "big",
+                "perturbation": "systems",
+                "estimator": "mean",
+            }
             counted = {"n_draws": 1, "n_missing": 0}
             scores = [
-                {**known, **counted, "target": a["target"], "value": b["value"]} for a, b in both
+                {**known, **counted, "target": a["target"], "value": b["value"]}
+                for a, b in both
             ]
             parts["scores"].append(table_of("scores", scores))
         for kind, tables in parts.items():
             path = Paths(str(folder)).cell(kind, "big", "m", "systems", judge)
             write_parts("answers" if kind == "replies" else kind, tables, path)
-    data: Row = {"id": "big", "name": "Big", "ratings": "none", "sets": [["systems", "systems"]]}
-    data |= {"aspects": [[one, one] for one in aspects], "cells": [[["systems"], judges, aspects]]}
+    data: Row = {
+        "id": "big",
+        "name": "Big",
+        "ratings": "none",
+        "sets": [["systems", "systems"]],
+    }
+    data |= {
+        "aspects": [[one, one] for one in aspects],
+        "cells": [[["systems"], judges, aspects]],
+    }
     page: Row = {"code": "", "versions": {}, "templates": ""}
-    page |= {"study": "big", "results": str(folder), "output": str(folder / "report/explore.html")}
+    page |= {
+        "study": "big",
+        "results": str(folder),
+        "output": str(folder / "report/explore.html"),
+    }
     models = dict.fromkeys(judges, "m")
     own = {"judges": dict.fromkeys(judges, ""), "models": models, "perturbations": {}}
     return {**page, "datasets": [data], **own}
 
 
 def peer(spec: Row, path: Path) -> None:
-    """Write a page whose script writes every judgment into one table, and filters by hiding."""
+    """Write a page whose script writes every judgment into one table, and filters by
+    hiding.
+    """
     [data] = spec["datasets"]
     rows = [
         [f"i{at // SYSTEMS:04}:s{at % SYSTEMS}", judge, aspect[0], at % 5 + 1]
@@ -115,7 +150,8 @@ const only = (judge) => [...body.rows].forEach((row, at) => {
 """
     )
     page = (
-        f"<!doctype html><title>peer</title><table><tbody></tbody></table><script>{script}</script>"
+        "<!doctype "
+        f"html><title>peer</title><table><tbody></tbody></table><script>{script}</script>"
     )
     path.write_text(page, encoding="utf-8")
 
@@ -145,7 +181,10 @@ def until_shown(window: Browser, page: Path, shown: str) -> float:
 def after(window: Browser, deed: str, seen: str) -> float:
     """Return the seconds from a deed until what it asks for is drawn."""
     told = window.send(
-        "Runtime.evaluate", expression=WATCH % (seen, deed), awaitPromise=True, returnByValue=True
+        "Runtime.evaluate",
+        expression=WATCH % (seen, deed),
+        awaitPromise=True,
+        returnByValue=True,
     )
     return float(told["result"]["value"]) / 1000
 
@@ -169,7 +208,8 @@ def measured(window: Browser, page: Path, other: Path) -> None:
         for path, seen in ((other, whole), (page, first))
     )
     print(
-        f"until the first rows: {ours:.2f} s; one table {theirs:.2f} s, {theirs / ours:.1f} times"
+        f"until the first rows: {ours:.2f} s; one table {theirs:.2f} s, "
+        f"{theirs / ours:.1f} times"
     )
     line = "document.querySelector('[role=status]').textContent"
 
@@ -187,7 +227,9 @@ def measured(window: Browser, page: Path, other: Path) -> None:
     window.until(lambda: bool(window.value(whole)))
 
     def hidden() -> float:
-        window.value("for (const row of body.rows) row.hidden = false; body.offsetHeight")
+        window.value(
+            "for (const row of body.rows) row.hidden = false; body.offsetHeight"
+        )
         return after(window, "only('judge-3'); body.offsetHeight", "true")
 
     hiding = least(hidden)
@@ -205,12 +247,18 @@ def main() -> None:
         write_shards(convert(spec, ExploreSpec), page.with_suffix(""))
         page.write_text(render("big"), encoding="utf-8")
         spent = time.perf_counter() - start
-        sizes = {path.name: path.stat().st_size for path in [page, *page.with_suffix("").iterdir()]}
+        sizes = {
+            path.name: path.stat().st_size
+            for path in [page, *page.with_suffix("").iterdir()]
+        }
         kinds = ("explore", "index", "names", "list")
-        needed = sum(size for file, size in sizes.items() if file.partition(".")[0] in kinds)
+        needed = sum(
+            size for file, size in sizes.items() if file.partition(".")[0] in kinds
+        )
         print(
-            f"{COUNT:,} judgments written in {spent:.1f} s: {sum(sizes.values()) / 1e6:.1f} MB in "
-            f"{len(sizes)} files, of which {needed / 1e6:.2f} MB are read for the list of all"
+            f"{COUNT:,} judgments written in {spent:.1f} s: "
+            f"{sum(sizes.values()) / 1e6:.1f} MB in {len(sizes)} files, of which "
+            f"{needed / 1e6:.2f} MB are read for the list of all"
         )
         peer(spec, folder / "peer.html")
         with browser(folder / "browser") as window:

@@ -1,13 +1,15 @@
-"""How often intervals of labels and preferences hold the truth, and how often McNemar's test errs.
+"""How often intervals of labels and preferences hold the truth, and how often McNemar's
+test errs.
 
     python benchmarks/labels.py [studies]
 
-Labels are drawn in sources of three texts: their base rate is .5 or .9, a source shares a part of
-its difficulty, and the judge finds .9 of the positives and .7 of the negatives, or all but one in
-twenty. Preferences are votes on all pairs of four systems, each pair in both orders, one a source,
-three people beside the judge, with ties and a liking for the first place. The truth is the mean
-over large studies. A study without an interval counts for neither, and is counted beside. Under the
-null hypothesis of the test both judges are as often right, and share the difficulty of a source.
+Labels are drawn in sources of three texts: their base rate is .5 or .9, a source shares
+a part of its difficulty, and the judge finds .9 of the positives and .7 of the
+negatives, or all but one in twenty. Preferences are votes on all pairs of four systems,
+each pair in both orders, one a source, three people beside the judge, with ties and a
+liking for the first place. The truth is the mean over large studies. A study without an
+interval counts for neither, and is counted beside. Under the null hypothesis of the
+test both judges are as often right, and share the difficulty of a source.
 """
 
 import sys
@@ -44,8 +46,8 @@ WORLDS = {
 }
 """Base rate, and the judge's chances to find positives and negatives."""
 LABELS = (
-    "tpr", "tnr", "precision", "npv", "label_accuracy", "f1", "balanced_accuracy", "mcc", "ac1",
-    "kappa_nominal",
+    "tpr", "tnr", "precision", "npv", "label_accuracy", "f1", "balanced_accuracy",
+    "mcc", "ac1", "kappa_nominal",
 )  # fmt: skip
 SPREAD = 0.8
 """The standard deviation of a source's difficulty, in log odds."""
@@ -60,7 +62,9 @@ def labelled(rng: np.random.Generator, sources: int, world: str, weights: Any) -
     source = np.repeat(np.arange(sources), TEXTS)
     gold = rng.random(source.size) < base
     chance = np.where(gold, positives, negatives)
-    right = rng.random(source.size) < shifted(chance, SPREAD * rng.normal(size=sources)[source])
+    right = rng.random(source.size) < shifted(
+        chance, SPREAD * rng.normal(size=sources)[source]
+    )
     labels = [side.astype(np.float64) for side in (gold, gold == right)]
     told = on_labels(labels[0], labels[1], 2, source, weights)
     return {name: told[name] for name in LABELS}
@@ -85,7 +89,9 @@ def voted(rng: np.random.Generator, sources: int, world: str, weights: Any) -> R
     told |= {f"{name}, people": one for name, one in among.items()}
     both = (np.tile(first, 2), np.tile(second, 2), np.concatenate(orders))
     fitted = strengths(
-        Comparisons(*both, np.concatenate([shown, -shown]), np.tile(source, 2)), 4, weights
+        Comparisons(*both, np.concatenate([shown, -shown]), np.tile(source, 2)),
+        4,
+        weights,
     )
     told |= {"strength of the best": fitted.systems[0], "strength_ties": fitted.ties}
     if fitted.position is not None:
@@ -97,7 +103,9 @@ def choices(rng: np.random.Generator, gap: Any) -> Any:
     """Return a vote on each pair, whose log odds are `gap`."""
     odds = np.stack([np.exp(gap / 2), np.full(gap.shape, TIES), np.exp(-gap / 2)])
     drawn = rng.random(gap.size) * odds.sum(axis=0)
-    return np.where(drawn < odds[0], 1.0, np.where(drawn < odds[0] + odds[1], 0.0, -1.0))
+    return np.where(
+        drawn < odds[0], 1.0, np.where(drawn < odds[0] + odds[1], 0.0, -1.0)
+    )
 
 
 class Coverage(NamedTuple):
@@ -115,7 +123,9 @@ def coverage(draw: Draw, world: str, sources: int, studies: int) -> Iterator[Cov
     """Yield the coverage of each statistic of a world at a number of sources."""
     rng = np.random.default_rng([SEED, sources, *world.encode()])
     large = [draw(rng, TRUTH_SOURCES, world, None) for _ in range(TRUTH_STUDIES)]
-    real = {name: float(np.mean([one[name].rows[0] for one in large])) for name in large[0]}
+    real = {
+        name: float(np.mean([one[name].rows[0] for one in large])) for name in large[0]
+    }
     held, given = dict.fromkeys(real, 0), dict.fromkeys(real, 0)
     for _ in range(studies):
         for name, one in draw(rng, sources, world, deletions(sources)).items():
@@ -124,11 +134,15 @@ def coverage(draw: Draw, world: str, sources: int, studies: int) -> Iterator[Cov
                 given[name] += 1
                 held[name] += low <= real[name] <= high
     for name in real:
-        yield Coverage(name, held[name] / max(1, given[name]), 1 - given[name] / studies)
+        yield Coverage(
+            name, held[name] / max(1, given[name]), 1 - given[name] / studies
+        )
 
 
 def false_alarms(sources: int, studies: int, *, texts: int = TEXTS) -> float:
-    """Return the share of studies in which McNemar's p is at most .05, both judges being alike."""
+    """Return the share of studies in which McNemar's p is at most .05, both judges
+    being alike.
+    """
     rng = np.random.default_rng([SEED, sources, texts])
     source = np.repeat(np.arange(sources), texts)
     alarms = 0
@@ -140,18 +154,27 @@ def false_alarms(sources: int, studies: int, *, texts: int = TEXTS) -> float:
 
 
 def chance_alarms(base: float, sources: int, studies: int) -> float:
-    """Return how often balanced accuracy has a p of at most .025 above 1/2, by a judge of chance.
+    """Return how often balanced accuracy has a p of at most .025 above 1/2, by a judge
+    of chance.
 
-    Labels and verdicts are drawn apart, each alike within sources; studies without a p count.
+    Labels and verdicts are drawn apart, each alike within sources; studies without a p
+    count.
     """
     rng = np.random.default_rng([SEED, sources, round(100 * base)])
-    source, weights, alarms = np.repeat(np.arange(sources), TEXTS), deletions(sources), 0
+    source, weights, alarms = (
+        np.repeat(np.arange(sources), TEXTS),
+        deletions(sources),
+        0,
+    )
     for _ in range(studies):
         gold, verdict = (
-            (rng.random(source.size) < shifted(base, rng.normal(size=sources)[source])) * 1.0
+            (rng.random(source.size) < shifted(base, rng.normal(size=sources)[source]))
+            * 1.0
             for _ in range(2)
         )
-        p = on_labels(gold, verdict, 2, source, weights)["balanced_accuracy"].p_above(0.5)
+        p = on_labels(gold, verdict, 2, source, weights)["balanced_accuracy"].p_above(
+            0.5
+        )
         alarms += p is not None and p <= 0.025
     return alarms / studies
 
@@ -166,7 +189,8 @@ def table(studies: int, sizes: Sequence[int] = ()) -> Iterator[str]:
         columns = [[*coverage(draw, world, n, studies)] for n in sizes]
         for each in zip(*columns, strict=True):
             cells = [
-                f"{one.held:.2f}" + (f" ({one.without:.0%})" if one.without >= 0.005 else "")
+                f"{one.held:.2f}"
+                + (f" ({one.without:.0%})" if one.without >= 0.005 else "")
                 if one.without < 1
                 else "-"
                 for one in each
@@ -178,7 +202,10 @@ def table(studies: int, sizes: Sequence[int] = ()) -> Iterator[str]:
         yield f"| {name} | balanced_accuracy > ½, p ≤ .025 | {' | '.join(cells)} |"
     for texts in (1, TEXTS):
         alarms = [f"{false_alarms(n, 10 * studies, texts=texts):.3f}" for n in sizes]
-        yield f"| no difference, {texts} a source | p_mcnemar ≤ .05 | {' | '.join(alarms)} |"
+        yield (
+            f"| no difference, {texts} a source | p_mcnemar ≤ .05 | "
+            f"{' | '.join(alarms)} |"
+        )
 
 
 def main() -> None:

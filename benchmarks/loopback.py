@@ -1,9 +1,10 @@
-"""A static chat endpoint on loopback for the benchmarks: one reply to everything, at once.
+"""A static chat endpoint on loopback for the benchmarks: one reply to everything, at
+once.
 
     python benchmarks/loopback.py
 
-prints its address and answers until its input ends. It reads no more of a request than its length,
-so that one core of it outruns any client.
+prints its address and answers until its input ends. It reads no more of a request than
+its length, so that one core of it outruns any client.
 """
 
 import asyncio
@@ -30,7 +31,9 @@ REPLY = {
     "usage": {"prompt_tokens": 900, "completion_tokens": 4, "total_tokens": 904},
 }
 BODY = json.dumps(REPLY).encode()
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+)
 ANSWER = HEAD % len(BODY) + BODY
 LENGTH = b"content-length:"
 
@@ -80,7 +83,8 @@ async def main() -> None:
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     ended = asyncio.Event()
     threading.Thread(
-        target=lambda: (sys.stdin.read(), loop.call_soon_threadsafe(ended.set)), daemon=True
+        target=lambda: (sys.stdin.read(), loop.call_soon_threadsafe(ended.set)),
+        daemon=True,
     ).start()
     await ended.wait()
     server.close()

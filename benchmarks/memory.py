@@ -1,9 +1,11 @@
-"""Memory of an asking job as its requests grow, and time and memory of planning 1.5 million.
+"""Memory of an asking job as its requests grow, and time and memory of planning 1.5
+million.
 
     python benchmarks/memory.py
 
 The job is job `ask` as a rule runs it, with 1,000 texts, asked of a static server on
-loopback in a process of its own: 10 cells, then 100. Planning is of 15,000 texts, 100 cells.
+loopback in a process of its own: 10 cells, then 100. Planning is of 15,000 texts, 100
+cells.
 """
 
 import os
@@ -51,9 +53,10 @@ def plan(folder: Path) -> None:
     count = job.key_table.slots
     characters = sum(one.characters for one in job.counts(found))
     print(
-        f"{count:,} requests of {characters / count:,.0f} characters planned, keyed and put in "
-        f"order, the first written out ({len(first.request.prompt)} characters): {spent:.1f} s, "
-        f"{spent / 60:.2f} of the 60 s limit; {peak:,.0f} MB, {peak / 2048:.2f} of the 2 GB limit"
+        f"{count:,} requests of {characters / count:,.0f} characters planned, keyed "
+        f"and put in order, the first written out ({len(first.request.prompt)} "
+        f"characters): {spent:.1f} s, {spent / 60:.2f} of the 60 s limit; {peak:,.0f} "
+        f"MB, {peak / 2048:.2f} of the 2 GB limit"
     )
 
 
@@ -64,9 +67,15 @@ def main() -> None:
         for judges in (1, 10):
             spent, peak = asked(Path(folder, str(judges)), url, judges)
             count = judges * ASPECTS * TEXTS
-            print(f"{count:,} requests asked and written: {spent:.1f} s, {peak:.0f} MB at most")
+            print(
+                f"{count:,} requests asked and written: {spent:.1f} s, {peak:.0f} MB "
+                "at most"
+            )
             peaks.append(peak)
-        print(f"memory at ten times the requests is {peaks[1] / peaks[0]:.2f} times (limit 1.20)")
+        print(
+            f"memory at ten times the requests is {peaks[1] / peaks[0]:.2f} times "
+            "(limit 1.20)"
+        )
     with tempfile.TemporaryDirectory() as folder:
         plan(Path(folder))
 

@@ -1,13 +1,15 @@
-"""Prompt tokens that a server computes, by the order in which a job's requests are sent.
+"""Prompt tokens that a server computes, by the order in which a job's requests are
+sent.
 
     python benchmarks/prefixes.py [folder of the public data]
 
-A real server (llama.cpp, random weights, a token a byte, two slots, each with the prompt that it
-had last) tells of every request how many tokens of its prompt it had already. It is asked about
-SummEval's texts where the data are, else about the demo's: in the order in which an asking job
-sends them, all draws of a prompt in one request; in the order of the file; system by system, as
-many data sets come; and each draw by itself, all of one draw before the next, as a loop over draws
-around a loop over the file does.
+A real server (llama.cpp, random weights, a token a byte, two slots, each with the
+prompt that it had last) tells of every request how many tokens of its prompt it had
+already. It is asked about SummEval's texts where the data are, else about the demo's:
+in the order in which an asking job sends them, all draws of a prompt in one request; in
+the order of the file; system by system, as many data sets come; and each draw by
+itself, all of one draw before the next, as a loop over draws around a loop over the
+file does.
 """
 
 import os
@@ -48,12 +50,21 @@ def card(kind: str, **keys: object) -> None:
 def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
     """Return what is asked about, in several orders, and of which model."""
     name = "summeval" if (data / "summeval").is_dir() else "demo-news"
-    told = yaml.safe_load((HOME / f"config/datasets/{name}.yaml").read_text(encoding="utf-8"))
+    told = yaml.safe_load(
+        (HOME / f"config/datasets/{name}.yaml").read_text(encoding="utf-8")
+    )
     files = told["files"] if name == "summeval" else _absolute(told["files"])
     select = {**told.get("select", {}), "n": ITEMS}
     card("dataset", **{**told, "files": files, "select": select, "sha256": {}})
     limits = {"concurrency": SLOTS}
-    card("model", model="it", engine="openai", base_url=url, name=llama.MODEL, limits=limits)
+    card(
+        "model",
+        model="it",
+        engine="openai",
+        base_url=url,
+        name=llama.MODEL,
+        limits=limits,
+    )
     card(
         "judge",
         judge="j",
@@ -63,10 +74,17 @@ def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
         temperature=1.0,
         max_tokens=1,
     )
-    study = {"study": "s", "datasets": [name], "judges": ["j"], "methods": ["agreement"]}
+    study = {
+        "study": "s",
+        "datasets": [name],
+        "judges": ["j"],
+        "methods": ["agreement"],
+    }
     plan = load_plan({**study, "data": str(data)}, HOME, source="study")
     ingest = [sys.executable, str(HOME / "scripts" / "job.py"), "ingest", "--spec", "-"]
-    subprocess.run(ingest, input=encode(texts.ingest(plan, name)).decode(), text=True, check=True)
+    subprocess.run(
+        ingest, input=encode(texts.ingest(plan, name)).decode(), text=True, check=True
+    )
     model = plan.models["it"]
     assert isinstance(model, OpenAIModel)
     job = planned(judging.ask(plan, name, "it"), model)
@@ -80,7 +98,9 @@ def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
     orders = {
         "as a job sends them": list(job.work(found)),
         "in the order of the file": [work for _, work in asked],
-        "one system after the other": [work for _, work in sorted(asked, key=lambda one: one[0])],
+        "one system after the other": [
+            work for _, work in sorted(asked, key=lambda one: one[0])
+        ],
         "each draw by itself, as in the file": [
             Work(work.request, (draw,)) for draw in draws for _, work in asked
         ],
@@ -94,7 +114,9 @@ def _absolute(files: dict[str, str]) -> dict[str, str]:
 
 
 def computed(model: OpenAIModel, work: Iterable[Work], folder: Path) -> tuple[int, int]:
-    """Return the prompt tokens that a fresh server computed, of how many it was sent."""
+    """Return the prompt tokens that a fresh server computed, of how many it was
+    sent.
+    """
     kept: list[Reply] = []
     with llama.serve(folder / "random.gguf", context=CONTEXT, slots=SLOTS) as url:
         engine = OpenAIEngine(model.model_copy(update={"base_url": url}))

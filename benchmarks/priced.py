@@ -2,9 +2,9 @@
 
     python benchmarks/priced.py [models]
 
-Runs config/studies/confusion.yaml in all wordings, judged by so many models (default: 1), over
-files that this program writes in the four published formats, and prints the bill, and what it took
-beside what it may take. Nothing is asked.
+Runs config/studies/confusion.yaml in all wordings, judged by so many models (default:
+1), over files that this program writes in the four published formats, and prints the
+bill, and what it took beside what it may take. Nothing is asked.
 """
 
 import csv
@@ -33,7 +33,19 @@ DRAWS = 10
 ITEMS = {"cnn-dailymail": 200, "samsum": 200, "news-commentary": 300, "webnlg": 300}
 WORDINGS = ["default", "simplified", "detailed", "term", "list"]
 WORDINGS += [f"selection-{number}" for number in (1, 2, 3)]
-WORDS = ["bridge", "closed", "for", "its", "mayor", "of", "old", "repairs", "said", "that", "town"]
+WORDS = [
+    "bridge",
+    "closed",
+    "for",
+    "its",
+    "mayor",
+    "of",
+    "old",
+    "repairs",
+    "said",
+    "that",
+    "town",
+]
 
 
 def prose(chance: random.Random, sentences: int) -> str:
@@ -76,10 +88,13 @@ def triples(path: Path, count: int, chance: random.Random) -> None:
     """Write entries of three triples with one text each."""
     entries = []
     for number in range(count):
-        told = "".join(f"<mtriple>Thing_{number} | part{n} | Part {n}</mtriple>" for n in range(3))
+        told = "".join(
+            f"<mtriple>Thing_{number} | part{n} | Part {n}</mtriple>" for n in range(3)
+        )
         entries.append(
-            f'<entry category="Thing" eid="Id{number}" size="3"><modifiedtripleset>{told}'
-            f'</modifiedtripleset><lex lid="Id1">{prose(chance, 2)}</lex></entry>'
+            f'<entry category="Thing" eid="Id{number}" '
+            f'size="3"><modifiedtripleset>{told}</modifiedtripleset><lex '
+            f'lid="Id1">{prose(chance, 2)}</lex></entry>'
         )
     xml = f"<benchmark><entries>{''.join(entries)}</entries></benchmark>"
     path.write_text(xml, encoding="utf-8")
@@ -94,10 +109,14 @@ WRITERS: dict[str, Callable[[Path, int, random.Random], None]] = {
 
 
 def write_data(folder: Path) -> None:
-    """Write each dataset's file where its card looks for it, with as many items as it selects."""
+    """Write each dataset's file where its card looks for it, with as many items as it
+    selects.
+    """
     chance = random.Random(0)
     for name, write in WRITERS.items():
-        told: Dataset = read_card("dataset", HOME / "config" / "datasets" / f"{name}.yaml")
+        told: Dataset = read_card(
+            "dataset", HOME / "config" / "datasets" / f"{name}.yaml"
+        )
         (pattern,) = told.files.values()
         path = Path(str(pattern).replace("{data}", str(folder)))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,9 +127,22 @@ def write_study(folder: Path, models: int) -> dict[str, Any]:
     """Write the study, its datasets, models and judges; return the study."""
     judges = [f"judge-{number}" for number in range(models)]
     for name in judges:
-        endpoint = {"engine": "openai", "base_url": "http://127.0.0.1:9/v1", "probe": False}
-        write_card(folder, "model", {"model": name, "price": {"input": 1, "output": 2}, **endpoint})
-        form = {"form": "analyze-rate", "draws": DRAWS, "temperature": 1, "max_tokens": 1024}
+        endpoint = {
+            "engine": "openai",
+            "base_url": "http://127.0.0.1:9/v1",
+            "probe": False,
+        }
+        write_card(
+            folder,
+            "model",
+            {"model": name, "price": {"input": 1, "output": 2}, **endpoint},
+        )
+        form = {
+            "form": "analyze-rate",
+            "draws": DRAWS,
+            "temperature": 1,
+            "max_tokens": 1024,
+        }
         write_card(folder, "judge", {"judge": name, "model": name, **form})
     for name, n in ITEMS.items():
         card = shipped("dataset", name)
@@ -136,7 +168,9 @@ def main() -> None:
         assert sets == 4 * 19, sets
         for when in ("files read for the first time", "again"):
             took = snakemake(folder, "check")
-            print(f"{when}: {took}, {took.wall / SECONDS:.2f} of {SECONDS} s", flush=True)
+            print(
+                f"{when}: {took}, {took.wall / SECONDS:.2f} of {SECONDS} s", flush=True
+            )
         prompts = sum(ITEMS.values()) * (1 + 18) * wordings * models
         print(f"{prompts:,} prompts of {DRAWS} draws in {len(cells):,} cells; it says:")
         print((folder / "output.txt").read_text(encoding="utf-8"))

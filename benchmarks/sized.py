@@ -1,4 +1,6 @@
-"""Studies of any size for the benchmarks: many cards in a folder, on the demo's data."""
+"""Studies of any size for the benchmarks: many cards in a folder, on the demo's
+data.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +17,9 @@ PLAIN = ["rouge-l", "rules"]
 class Size(NamedTuple):
     """How many cards of each kind a study has; each model that is asked has two judges.
 
-    With `criteria`, so many aspects instead of the demo's, one judge a model and no others, and
-    perturbed texts only: the shape of a study of criteria, as in (Hu et al. 2024).
+    With `criteria`, so many aspects instead of the demo's, one judge a model and no
+    others, and perturbed texts only: the shape of a study of criteria, as in (Hu et al.
+    2024).
     """
 
     datasets: int
@@ -38,20 +41,24 @@ SIZES = {
 def write_study(folder: Path, size: Size) -> Path:
     """Write the cards of a study into `folder` and return its file.
 
-    Judges are asked models in two forms, an ensemble of some, two lexical ones and the controls;
-    perturbations are made by rule, minor and major.
+    Judges are asked models in two forms, an ensemble of some, two lexical ones and the
+    controls; perturbations are made by rule, minor and major.
     """
     criteria = [_criterion(folder, number) for number in range(size.criteria)]
     datasets = [_dataset(folder, number, criteria) for number in range(size.datasets)]
     forms = FORMS[:1] if criteria else FORMS
-    judges = [_judge(folder, number, form) for number in range(size.models) for form in forms]
+    judges = [
+        _judge(folder, number, form) for number in range(size.models) for form in forms
+    ]
     members = judges[:: len(forms)][:5]
     write_card(folder, "judge", {"judge": "ensemble", "members": members})
     study = {
         "study": "sized",
         "datasets": datasets,
         "judges": judges if criteria else [*judges, *PLAIN, "ensemble"],
-        "perturbations": [_perturbation(folder, number) for number in range(size.perturbations)],
+        "perturbations": [
+            _perturbation(folder, number) for number in range(size.perturbations)
+        ],
         "methods": ["discernment"] if criteria else ["agreement", "discernment"],
     }
     path = folder / "study.yaml"
@@ -94,7 +101,11 @@ def _dataset(folder: Path, number: int, criteria: list[str]) -> str:
 
 
 def _judge(folder: Path, number: int, form: str) -> str:
-    model = {"model": f"model-{number}", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
+    model = {
+        "model": f"model-{number}",
+        "engine": "openai",
+        "base_url": "http://127.0.0.1:1/v1",
+    }
     write_card(folder, "model", model)
     judge = {"judge": f"model-{number}-{form}", "model": model["model"], "form": form}
     return write_card(folder, "judge", {**judge, "draws": 10, "temperature": 1.0})
@@ -103,4 +114,6 @@ def _judge(folder: Path, number: int, form: str) -> str:
 def _perturbation(folder: Path, number: int) -> str:
     degrees = {"minor": {"k": 1 + number}, "major": {"k": 51 + number}}
     card = {**shipped("perturbation", "random-typos"), "degrees": degrees}
-    return write_card(folder, "perturbation", {**card, "perturbation": f"typos-{number}"})
+    return write_card(
+        folder, "perturbation", {**card, "perturbation": f"typos-{number}"}
+    )

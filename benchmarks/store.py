@@ -2,8 +2,9 @@
 
     python benchmarks/store.py
 
-1.5 million replies in 16 journals of one shard, in a temporary folder (0.6 GB); the disk's own part
-is that of the machine. Writing is timed through `Store.append`, one line at a time as in a job.
+1.5 million replies in 16 journals of one shard, in a temporary folder (0.6 GB); the
+disk's own part is that of the machine. Writing is timed through `Store.append`, one
+line at a time as in a job.
 """
 
 import os
@@ -25,9 +26,15 @@ from judgescope.replies.lookup import KeyTable
 from judgescope.replies.store import DAY, Store
 
 REPLIES, JOURNALS = 1_500_000, 16
-TEXT = "Rating: 4\nThe text keeps to the source and reads well; one name is misspelt. " * 2
+TEXT = (
+    "Rating: 4\nThe text keeps to the source and reads well; one name is misspelt. " * 2
+)
 USAGE = {"prompt": 700, "completion": 40, "reasoning": 0, "cached": 512}
-PROVENANCE = {"engine": "openai", "model": "some-org/some-model", "fingerprint": "fp_0123456789"}
+PROVENANCE = {
+    "engine": "openai",
+    "model": "some-org/some-model",
+    "fingerprint": "fp_0123456789",
+}
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -54,7 +61,10 @@ def main() -> None:
             told = replies(keys[part * step : (part + 1) * step])
             spent += timed(partial(written, Path(folder), told))
         rate = (REPLIES // JOURNALS) * JOURNALS / spent
-        print(f"journal: {rate:,.0f} lines a second, {rate / 1e5:.2f} times the 100,000 wanted")
+        print(
+            f"journal: {rate:,.0f} lines a second, {rate / 1e5:.2f} times the 100,000 "
+            "wanted"
+        )
         opening(folder, wanted, "journals")
         shard = Path(folder) / "m"
         spent = timed(lambda: compact(shard, now=time.time() + 2 * DAY))
@@ -64,7 +74,10 @@ def main() -> None:
         few = KeyTable(wanted.keys[:: REPLIES // 24][:24], np.ones(24, np.int64))
         spent = timed(lambda: Store(Path(folder), "m").find(few))
         print(f"opening the same for {few.slots} of them: {spent:.1f} s")
-    print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
+    print(
+        "peak memory: "
+        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB"
+    )
 
 
 def written(folder: Path, told: list[Reply]) -> None:
@@ -81,8 +94,8 @@ def opening(folder: str, wanted: KeyTable, what: str) -> None:
     assert found.count >= wanted.slots - JOURNALS
     some = timed(lambda: [found.reply(slot) for slot in range(0, found.count, 100)])
     print(
-        f"opening {found.count:,} replies in {what}: {spent:.1f} s, {spent / 20:.2f} of the 20 s "
-        f"limit; then {some / (found.count / 100) * 1e6:.0f} µs to read one"
+        f"opening {found.count:,} replies in {what}: {spent:.1f} s, {spent / 20:.2f} "
+        f"of the 20 s limit; then {some / (found.count / 100) * 1e6:.0f} µs to read one"
     )
 
 

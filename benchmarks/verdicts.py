@@ -1,10 +1,12 @@
-"""False alarms and power of the rules behind verdicts, simulated through the code that makes them.
+"""False alarms and power of the rules behind verdicts, simulated through the code that
+makes them.
 
-    python benchmarks/verdicts.py                    # 1,000 studies per rule, some minutes
+    python benchmarks/verdicts.py    # 1,000 studies per rule, some minutes
     python benchmarks/verdicts.py --studies 20 chance length
 
-A world draws people's ratings and a judge, of which the claim is true or not. A rule keeps its
-level where it is claimed in at most .025 + 2 SE of the studies in which it is not true.
+A world draws people's ratings and a judge, of which the claim is true or not. A rule
+keeps its level where it is claimed in at most .025 + 2 SE of the studies in which it is
+not true.
 """
 
 import argparse
@@ -47,7 +49,13 @@ SOURCES, TEXTS = 24, 5
 SOURCE = np.repeat(np.arange(SOURCES), TEXTS)
 SYSTEM = np.tile(np.arange(TEXTS), SOURCES)
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
-CLAIMED = {Outcome.BETTER, Outcome.AS_RATER, Outcome.NOTICED, Outcome.WITHSTANDS, Outcome.MEETS}
+CLAIMED = {
+    Outcome.BETTER,
+    Outcome.AS_RATER,
+    Outcome.NOTICED,
+    Outcome.WITHSTANDS,
+    Outcome.MEETS,
+}
 
 
 def points(values: Floats) -> Floats:
@@ -68,7 +76,9 @@ def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
 def agrees(
     x: Floats, y: Floats, lengths: Floats, seed: int, *, systems: bool = False
 ) -> Mapping[str, float]:
-    """Return the nulls of a claim of agreement, with lost judgments (NaN) at the worst end."""
+    """Return the nulls of a claim of agreement, with lost judgments (NaN) at the worst
+    end.
+    """
     own = field(y, lengths, seed)
     nulls = own.nulls(x, own.number(x))
     if not systems:
@@ -97,12 +107,16 @@ def chance(rng: np.random.Generator) -> bool:
 def four_aspects(rng: np.random.Generator) -> bool:
     """The same on four aspects: any claim is a false alarm."""
     lengths = _normal(rng)
-    family = [agrees(points(_normal(rng)), points(_normal(rng)), lengths, 1) for _ in range(4)]
+    family = [
+        agrees(points(_normal(rng)), points(_normal(rng)), lengths, 1) for _ in range(4)
+    ]
     return claimed(*family)
 
 
 def length(rng: np.random.Generator) -> bool:
-    """A judge that agrees with people as well as length does, by another part of what they see."""
+    """A judge that agrees with people as well as length does, by another part of what
+    they see.
+    """
     part, long = _normal(rng, 2, SOURCE.size)
     return claimed(agrees(part, points(part + long + 0.7 * _normal(rng)), long, 1))
 
@@ -124,19 +138,30 @@ def tastes(rng: np.random.Generator) -> bool:
     quality, taste = _normal(rng, 2, TEXTS)
     x = taste[SYSTEM] + 0.7 * _normal(rng)
     return claimed(
-        agrees(x, points(quality[SYSTEM] + 0.7 * _normal(rng)), _normal(rng), 1, systems=True)
+        agrees(
+            x,
+            points(quality[SYSTEM] + 0.7 * _normal(rng)),
+            _normal(rng),
+            1,
+            systems=True,
+        )
     )
 
 
 def tastes_order(rng: np.random.Generator) -> bool:
     """The same, ordering the texts of a source."""
     quality, taste = _normal(rng, 2, TEXTS)
-    x, y = taste[SYSTEM] + 0.7 * _normal(rng), points(quality[SYSTEM] + 0.7 * _normal(rng))
+    x, y = (
+        taste[SYSTEM] + 0.7 * _normal(rng),
+        points(quality[SYSTEM] + 0.7 * _normal(rng)),
+    )
     pairs = ordered_pairs(SOURCE, -y.astype(np.int64))
     better, worse, source = pairs.better, pairs.worse, SOURCE[pairs.better]
     lengths = _normal(rng)
     own = Ordered(x[better], x[worse], lengths[better], lengths[worse], source, SOURCES)
-    claim = Claim("j", ORDER, "half_credit", "direct", "a", Estimate(0.5), own.nulls()[1])
+    claim = Claim(
+        "j", ORDER, "half_credit", "direct", "a", Estimate(0.5), own.nulls()[1]
+    )
     votes = Preferences.of_scores(x, SOURCE, better, worse)
     return claimed(votes.tested(claim, _tastes()).nulls)
 
@@ -146,7 +171,9 @@ def tastes_rating(rng: np.random.Generator) -> bool:
     quality, taste = _normal(rng, 2, TEXTS)
     mine, gold = (points(one[SYSTEM] + 0.7 * _normal(rng)) for one in (taste, quality))
     own = Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng)
-    claim = Claim("j", RATING, "kappa_linear", "direct", "a", Estimate(0.0), own.nulls()[1])
+    claim = Claim(
+        "j", RATING, "kappa_linear", "direct", "a", Estimate(0.0), own.nulls()[1]
+    )
     place = np.arange(SOURCE.size)
     moved = partial(own.moved, mine, place)
     return claimed(_tastes().tested(claim, moved, moved).nulls)
@@ -176,7 +203,9 @@ def any_order(rng: np.random.Generator) -> bool:
 
 
 def lost_errors(rng: np.random.Generator) -> bool:
-    """A judge without a clue that loses the 15 % of its judgments that are most wrong."""
+    """A judge without a clue that loses the 15 % of its judgments that are most
+    wrong.
+    """
     x, y = points(_normal(rng)), points(_normal(rng))
     wrong = -(x - x.mean()) * (y - y.mean()) + 1e-3 * _normal(rng)
     x[np.argsort(wrong)[-round(0.15 * x.size) :]] = np.nan
@@ -214,7 +243,9 @@ def _related(rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def agreement_04_systems(rng: np.random.Generator) -> bool:
-    """The same, its texts of five systems whose quality differs, held against tastes as well."""
+    """The same, its texts of five systems whose quality differs, held against tastes as
+    well.
+    """
     quality = _normal(rng, TEXTS)[SYSTEM] + _normal(rng)
     x, y = (points((quality + 1.6 * _normal(rng)) / 1.4) for _ in range(2))
     return claimed(agrees(x, y, _normal(rng), 1, systems=True))
@@ -246,7 +277,9 @@ def simulated(name: str, studies: int) -> float:
     """Return the share of studies in which the claim is made."""
     made = 0
     for at in range(studies):
-        made += bool(RULES[name].world(np.random.default_rng([SEED, at, *name.encode()])))
+        made += bool(
+            RULES[name].world(np.random.default_rng([SEED, at, *name.encode()]))
+        )
     return made / studies
 
 

@@ -1,4 +1,5 @@
-"""The documentation as a site: `make docs` builds it into build/site with Sphinx and MyST."""
+"""The documentation as a site: `make docs` builds it into build/site with Sphinx and
+MyST."""
 
 project = "Judgescope"
 copyright = "The Judgescope authors, MIT licence"
@@ -8,7 +9,9 @@ html_theme = "furo"
 html_title = "Judgescope"
 myst_heading_anchors = 3
 exclude_patterns = ["licences"]
-suppress_warnings = ["myst.xref_missing"]  # links to files that are not pages; a test checks them
+suppress_warnings = [
+    "myst.xref_missing"
+]  # links to files that are not pages; a test checks them
 CONTENTS = """
 ```{toctree}
 :hidden:
@@ -29,7 +32,8 @@ why
 
 
 def add_contents(app: object, page: str, source: list[str]) -> None:
-    """Add the table of contents to the index, where a reader of the file would see its source."""
+    """Add the table of contents to the index, where a reader of the file would see its
+    source."""
     if page == root_doc:
         source[0] += CONTENTS
 

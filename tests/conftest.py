@@ -1,4 +1,6 @@
-"""Fixtures of more than one module: the demo, an endpoint that rates, a study that asks it."""
+"""Fixtures of more than one module: the demo, an endpoint that rates, a study that asks
+it.
+"""
 
 import fcntl
 import gc
@@ -16,7 +18,8 @@ from running import copy_demo, copy_project, forking, run
 from scripted import Endpoint, serve
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # started in the background by a shell: what the tests start would not hear a Ctrl-C either
+    # started in the background by a shell: what the tests start would not hear a Ctrl-C
+    # either
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)
@@ -32,18 +35,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its tests out
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Keep the long tests of one --third; begin with the files that take longest.
 
-    Tests of a file that share a fixture count as one, unless each is `independent`. They are dealt
-    out by their seconds, the longest first, to the third that has least. The first files
-    are those with long tests (without a study first), then files by their number of studies: no
-    process then works through one of them while the others have nothing left to do.
+    Tests of a file that share a fixture count as one, unless each is `independent`.
+    They are dealt out by their seconds, the longest first, to the third that has least.
+    The first files are those with long tests (without a study first), then files by
+    their number of studies: no process then works through one of them while the others
+    have nothing left to do.
     """
     third = config.getoption("--third")
     if third is not None:
         units = {
-            item: str(item.path) if shares(item) else item.nodeid for item in items if is_long(item)
+            item: str(item.path) if shares(item) else item.nodeid
+            for item in items
+            if is_long(item)
         }
         seconds = Counter[str]()
         for item, unit in units.items():
@@ -56,11 +64,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in dropped]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     long = {item.path for item in items if is_long(item)}
-    items.sort(key=lambda item: (item.path not in long, slow[item.path] > 0, -slow[item.path]))
+    items.sort(
+        key=lambda item: (item.path not in long, slow[item.path] > 0, -slow[item.path])
+    )
 
 
 def shares(item: pytest.Item) -> bool:
-    """Return whether a test has a fixture that tests of its file share, and may need these."""
+    """Return whether a test has a fixture that tests of its file share, and may need
+    these.
+    """
     if item.get_closest_marker("independent"):
         return False
     fixtures = vars(item).get("_fixtureinfo")
@@ -69,7 +81,9 @@ def shares(item: pytest.Item) -> bool:
 
 
 def seconds_of(item: pytest.Item) -> int:
-    """Return what a long test takes of a core, with those that share its fixture: see its mark."""
+    """Return what a long test takes of a core, with those that share its fixture: see
+    its mark.
+    """
     mark = item.get_closest_marker("long")
     return int(mark.args[0] if mark and mark.args else 5 if mark else 1)
 
@@ -80,7 +94,9 @@ def is_long(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Let no collection of garbage look through thousands of tests, which stay to the end."""
+    """Let no collection of garbage look through thousands of tests, which stay to the
+    end.
+    """
     gc.collect()
     gc.freeze()
 
@@ -94,7 +110,8 @@ def no_fetched_data(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project with its demo run, as far as `make demo` has not: once for all, to be read only.
+    """The project with its demo run, as far as `make demo` has not: once for all, to be
+    read only.
 
     Processes that test side by side share one: the first makes it, and the others wait.
     """
@@ -108,7 +125,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not done.exists():
             copy_demo(copy_project(home))
             ended = run(
-                *("-m", "judgescope", "run"), cwd=home, home=home, interpreter=forking(home)
+                *("-m", "judgescope", "run"),
+                cwd=home,
+                home=home,
+                interpreter=forking(home),
             )
             assert ended.returncode == 0, ended.stdout[-3000:]
             done.write_text(ended.stdout, encoding="utf-8")

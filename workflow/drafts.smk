@@ -1,5 +1,6 @@
-# Drafts of steps and sub-aspects that the study's cards lack: `judgescope draft <study>`. This is a
-# separate workflow because a study that needs them cannot be run or planned without them.
+# Drafts of steps and sub-aspects that the study's cards lack: `judgescope draft
+# <study>`. This is a separate workflow because a study that needs them cannot be run or
+# planned without them.
 
 from snakemake.utils import min_version
 

@@ -1,7 +1,8 @@
 """Meta-evaluation of LLM judges of generated text.
 
-In a notebook: `import judgescope as js`, then `js.load("results/demo")` and the statistics below.
-They are imported when they are first used: `import judgescope` alone imports no other package.
+In a notebook: `import judgescope as js`, then `js.load("results/demo")` and the
+statistics below. They are imported when they are first used: `import judgescope` alone
+imports no other package.
 """
 
 import os
@@ -10,16 +11,29 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-NO_TELEMETRY = {"DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "VLLM_NO_USAGE_STATS": "1"}
+NO_TELEMETRY = {
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+}
 """Variables that turn off the telemetry of packages.
 
-Set here, before any of them is imported and whatever the environment says; child processes inherit
-them.
+Set here, before any of them is imported and whatever the environment says; child
+processes inherit them.
 """
 os.environ.update(NO_TELEMETRY)
 
-MEASURES = ("agreement", "alpha", "alt_test", "discernment", "paired_test", "soft_pairwise")
-PUBLIC = {"load": "judgescope.api.results"} | dict.fromkeys(MEASURES, "judgescope.api.measures")
+MEASURES = (
+    "agreement",
+    "alpha",
+    "alt_test",
+    "discernment",
+    "paired_test",
+    "soft_pairwise",
+)
+PUBLIC = {"load": "judgescope.api.results"} | dict.fromkeys(
+    MEASURES, "judgescope.api.measures"
+)
 """Public name -> its module."""
 
 

@@ -1,8 +1,9 @@
 """What `judgescope` shows of a Snakemake run: its progress, and why jobs failed.
 
-On a terminal one line is updated in place: the replies of the whole run while a model is asked,
-else the jobs; elsewhere, as in CI, it is printed every ten seconds. Snakemake finds the plugin by
-its name (`--logger judgescope`); its own log under .snakemake/log keeps everything.
+On a terminal one line is updated in place: the replies of the whole run while a model
+is asked, else the jobs; elsewhere, as in CI, it is printed every ten seconds. Snakemake
+finds the plugin by its name (`--logger judgescope`); its own log under .snakemake/log
+keeps everything.
 """
 
 import ast
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-# ---- why a run stopped, and what to do -----------------------------------------------------------
+# ---- why a run stopped, and what to do -----------------------------------------------
 
 MAX_LINES = 40
 """The end of a log that is shown."""
@@ -39,11 +40,13 @@ KILLED = (
     f"           {AGAIN}"
 )
 FULL = (
-    f"the disk is full: no space was left for its log.\n{_DO}free some space and run again: {AGAIN}"
+    f"the disk is full: no space was left for its log.\n{_DO}free some space and "
+    f"run again: {AGAIN}"
 )
 LOCKED = (
     "this study is already running in this folder, or a run of it was killed\n"
-    f"{_DO}let the other run end; if there is none, repeat the command once with --unlock,\n"
+    f"{_DO}let the other run end; if there is none, repeat the command once with "
+    "--unlock,\n"
     f"           and then again: {AGAIN}"
 )
 RUNS = (
@@ -51,7 +54,8 @@ RUNS = (
     f"{_DO}let it end, or end it (kill {{1}}); {AGAIN}"
 )
 FROM_THE_FUTURE = (
-    "{1} is newer than the file just made from it: the clock was set back, or the file comes\n"
+    "{1} is newer than the file just made from it: the clock was set back, or the file "
+    "comes\n"
     "from a machine whose clock is ahead\n"
     "  where:   {1}\n"
     "  got:     {2}\n"
@@ -59,7 +63,8 @@ FROM_THE_FUTURE = (
 )
 NO_ROOM = f"the disk is full\n{_DO}free some space and run again: {AGAIN}"
 READ_ONLY = (
-    f"a folder cannot be written to: {{}}\n{_DO}make it writable, or run in another folder; {AGAIN}"
+    f"a folder cannot be written to: {{}}\n{_DO}make it writable, or run in "
+    f"another folder; {AGAIN}"
 )
 FORBIDDEN = (
     "no permission to read or write: {}\n"
@@ -72,7 +77,9 @@ NO_THREADS = (
 )
 
 _KILLED = re.compile(r"> (\S+) 2>&1' returned non-zero exit status 137\.")
-_FUTURE = re.compile(r"Output (.+) has older modification time .+? than input (.+) \((.+?)\)\. ")
+_FUTURE = re.compile(
+    r"Output (.+) has older modification time .+? than input (.+) \((.+?)\)\. "
+)
 _SYSTEM = re.compile(r"\[Errno (28|122|13|17|20|30)\] (.+)")
 _ERRNO = {"28": NO_ROOM, "122": NO_ROOM, "13": FORBIDDEN}
 
@@ -83,7 +90,9 @@ def killed(message: str) -> list[str]:
 
 
 def reason(message: str) -> str:
-    """Return an error with its cause and remedy where they are known, without Snakemake's paths."""
+    """Return an error with its cause and remedy where they are known, without
+    Snakemake's paths.
+    """
     _, begun, rest = message.partition("the study cannot run")
     if begun:
         return begun + rest.partition('\n  File "')[0].rstrip()
@@ -91,7 +100,9 @@ def reason(message: str) -> str:
         from judgescope.cli.live_runs import living
 
         runs = living()
-        return RUNS.format("; ".join(map(str, runs)), runs[0].process) if runs else LOCKED
+        return (
+            RUNS.format("; ".join(map(str, runs)), runs[0].process) if runs else LOCKED
+        )
     if match := _FUTURE.search(message):
         return FROM_THE_FUTURE.format(*match.groups())
     if "can't start new thread" in message:
@@ -103,7 +114,11 @@ def reason(message: str) -> str:
 
 def end_of(log: Path, *, killed: bool) -> str:
     """Return the end of a job's log, and what the job could not write there itself."""
-    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "it left no log"
+    text = (
+        log.read_text(encoding="utf-8", errors="replace")
+        if log.is_file()
+        else "it left no log"
+    )
     lines = text.rstrip().splitlines()[-MAX_LINES:]
     if killed:
         lines.append(KILLED)
@@ -112,7 +127,7 @@ def end_of(log: Path, *, killed: bool) -> str:
     return "\n".join(lines)
 
 
-# ---- the jobs of a dry run, by rule and reason ---------------------------------------------------
+# ---- the jobs of a dry run, by rule and reason ---------------------------------------
 
 PARAMS = re.compile(
     r"Params have changed since last execution: .*?before: (?P<specs>.*?) *"
@@ -160,7 +175,9 @@ class PlannedJobs:
 
 
 def in_words(reason: str) -> str:
-    """Return Snakemake's reason for a job, short; of changed params the changed settings."""
+    """Return Snakemake's reason for a job, short; of changed params the changed
+    settings.
+    """
     parts = []
     if (params := PARAMS.search(reason)) is not None:
         parts.append(_of_params(params["specs"]))
@@ -185,7 +202,11 @@ def _of_params(specs: str) -> str:
         except (ValueError, SyntaxError, TypeError, AttributeError):
             continue
         changes = list(changed(before, now))
-        more = f", and {len(changes) - MAX_CHANGES} more" if len(changes) > MAX_CHANGES else ""
+        more = (
+            f", and {len(changes) - MAX_CHANGES} more"
+            if len(changes) > MAX_CHANGES
+            else ""
+        )
         return ", ".join(changes[:MAX_CHANGES]) + more
     return "changed settings"
 
@@ -214,7 +235,7 @@ def changed(before: Any, now: Any, name: str = "") -> Iterator[str]:
     yield f"{name} has changed" if long else f"{name}: {old} -> {new}"
 
 
-# ---- the progress of all that asks ---------------------------------------------------------------
+# ---- the progress of all that asks ---------------------------------------------------
 
 BEGINS, OF = b"replies: ", b" of "
 """The beginning and a part of a line of progress (replies/asking.py)."""
@@ -223,14 +244,15 @@ STOPPED = b"stopped: "
 FAILED = b"attempts failed: "
 """The beginning of a line about failed attempts (engines/openai/engine.py)."""
 UNREAD = ".unread"
-"""The suffix of the file beside a log that counts unreadable replies (cli/unread_replies.py)."""
+"""The suffix of the file beside a log that counts unreadable replies
+(cli/unread_replies.py)."""
 TAIL = 8192
 """Bytes at a log's end in which the lines are looked for."""
 QUIET = 10.0
 """Seconds between two lines of progress where lines cannot be written over."""
 STALLED = 2
-"""Lines about failed attempts since the last progress that are shown: one attempt may fail and
-succeed a second later, two lines are seconds without a reply."""
+"""Lines about failed attempts since the last progress that are shown: one attempt may
+fail and succeed a second later, two lines are seconds without a reply."""
 ASKING = ("ask_", "part_", "write_")
 """The beginnings of the names of rules whose jobs ask a model."""
 BAR = 20
@@ -244,7 +266,9 @@ COUNTS = re.compile(
 
 
 class Progress(NamedTuple):
-    """How far a job is: replies that came, out of those that it asks for in this run."""
+    """How far a job is: replies that came, out of those that it asks for in this
+    run.
+    """
 
     done: int = 0
     total: int = 0
@@ -281,21 +305,30 @@ class Asking:
         """Note a job that was started."""
         self._waiting = max(0, self._waiting - rule.startswith(ASKING))
         if logs:
-            Path(logs[0]).with_suffix(UNREAD).unlink(missing_ok=True)  # of an earlier run
+            Path(logs[0]).with_suffix(UNREAD).unlink(
+                missing_ok=True
+            )  # of an earlier run
             self._shown_at = self._shown_at if self._jobs else self._clock()
             self._jobs[job] = _Job(model, Path(logs[0]))
 
     def end(self, job: int) -> str | None:
-        """Forget a job; return the line of all if it was the last one that asked for anything."""
+        """Forget a job; return the line of all if it was the last one that asked for
+        anything.
+        """
         ended = self._jobs.pop(job, None)
         progress = progress_of(ended.log) if ended else None
         if ended is None or progress is None:
             return None
         self._ended.append((ended.model, progress._replace(rate=0.0)))
-        return None if self.line() else self._line(*zip(*self._ended, strict=True), verb="asked")
+        return (
+            None
+            if self.line()
+            else self._line(*zip(*self._ended, strict=True), verb="asked")
+        )
 
     def line(self, *, drawn: bool = False) -> str | None:
-        """Return the progress of the whole run, with a bar if it is `drawn`; None if none asks.
+        """Return the progress of the whole run, with a bar if it is `drawn`; None if
+        none asks.
 
         It names every model whose replies it counts, also those that have all theirs.
         """
@@ -308,7 +341,11 @@ class Asking:
             return None
         every = [*self._ended, *((job.model, progress) for job, progress in running)]
         line = self._line(*zip(*every, strict=True), drawn=drawn)
-        stalled = (f"; {job.model}: {text}" for job, _ in running if (text := stalled_in(job.log)))
+        stalled = (
+            f"; {job.model}: {text}"
+            for job, _ in running
+            if (text := stalled_in(job.log))
+        )
         return line + "".join(stalled)
 
     def _line(
@@ -320,11 +357,16 @@ class Asking:
         drawn: bool = False,
     ) -> str:
         models = list(dict.fromkeys(models))
-        names = ", ".join(models) if len(models) <= MAX_MODELS else f"{len(models)} models"
+        names = (
+            ", ".join(models) if len(models) <= MAX_MODELS else f"{len(models)} models"
+        )
         done, total, refused, rate, unread_ = (
             sum(column)
             for column in zip(
-                *((one.done, one.total, one.refused, one.rate, one.unread) for one in parts),
+                *(
+                    (one.done, one.total, one.refused, one.rate, one.unread)
+                    for one in parts
+                ),
                 strict=True,
             )
         )
@@ -336,11 +378,19 @@ class Asking:
         if rate and done < total:
             left = round((total - done) / rate)
             hours, minutes = left // 3600, left // 60
-            time_left = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s"
-            facts += [f"{rate:.0f}/s" if rate >= 10 else f"{rate:.2g}/s", f"{time_left} left"]
+            time_left = (
+                f"{hours} h {minutes % 60} min"
+                if hours
+                else f"{minutes} min {left % 60} s"
+            )
+            facts += [
+                f"{rate:.0f}/s" if rate >= 10 else f"{rate:.2g}/s",
+                f"{time_left} left",
+            ]
         if self._waiting:  # what they ask for is not known yet
             facts.append(
-                f"{self._waiting} more {'job asks' if self._waiting == 1 else 'jobs ask'} later"
+                f"{self._waiting} more "
+                f"{'job asks' if self._waiting == 1 else 'jobs ask'} later"
             )
         if unread_:
             facts.append(f"{unread_:.0f} unread")
@@ -384,10 +434,14 @@ def unread(log: Path) -> tuple[int, list[str]]:
 
 
 def progress_of(log: Path) -> Progress | None:
-    """Return the progress by the last complete line in a log that says it, None without any."""
+    """Return the progress by the last complete line in a log that says it, None without
+    any.
+    """
     for line in reversed(_tail(log)):
         text = line.decode("utf-8", "replace")
-        if line.startswith(BEGINS) and (match := COUNTS.match(text.removeprefix(BEGINS.decode()))):
+        if line.startswith(BEGINS) and (
+            match := COUNTS.match(text.removeprefix(BEGINS.decode()))
+        ):
             done, total, refused, dollars, rate, planned = match.groups()
             if planned is not None:
                 return Progress(total=int(planned)) if int(planned) else None
@@ -403,7 +457,9 @@ def progress_of(log: Path) -> Progress | None:
 
 
 def stalled_in(log: Path) -> str:
-    """Return the last line about failed attempts if nothing was answered yet, or lately."""
+    """Return the last line about failed attempts if nothing was answered yet, or
+    lately.
+    """
     failed, failures, answered = "", 0, False
     for line in _tail(log):
         if line.startswith(BEGINS) and OF in line:
@@ -425,7 +481,7 @@ def _tail(log: Path) -> list[bytes]:
         return []
 
 
-# ---- what is shown -------------------------------------------------------------------------------
+# ---- what is shown -------------------------------------------------------------------
 
 LOOK_INTERVAL = 1.0
 """Seconds between two looks at the logs of jobs that ask."""
@@ -444,7 +500,9 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Start with nothing shown."""
-        logging.raiseExceptions = False  # Snakemake's own log may find no room on the disk
+        logging.raiseExceptions = (
+            False  # Snakemake's own log may find no room on the disk
+        )
         self.planned = PlannedJobs() if self.common_settings.dryrun else None
         self.jobs: dict[str, int] = {}
         self.rules: dict[int, str] = {}
@@ -455,15 +513,19 @@ class LogHandler(LogHandlerBase):
         self.begun = self.shown = time.monotonic()
         self.counted, self.drawn = "", False
         self.stopped = False
-        self.asking, self.writing, self.over = Asking(), threading.RLock(), threading.Event()
+        self.asking, self.writing, self.over = (
+            Asking(),
+            threading.RLock(),
+            threading.Event(),
+        )
         self.interrupt = signal.signal(signal.SIGINT, self._stop)
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         """Note that jobs that fail from now on were stopped; call the previous handler.
 
-        Once: jobs handle a second signal themselves, and Snakemake would no longer clean up. Not
-        when the run is over: the interpreter would show a traceback.
+        Once: jobs handle a second signal themselves, and Snakemake would no longer
+        clean up. Not when the run is over: the interpreter would show a traceback.
         """
         before, self.stopped = self.stopped, True
         if not before and not self.over.is_set() and callable(self.interrupt):
@@ -530,10 +592,18 @@ class LogHandler(LogHandlerBase):
             self.failures = 1
 
     def _is_problem(self, record: LogRecord) -> bool:
-        """Return whether a record is the first problem, or one that no job's log explains."""
-        event, exception = (getattr(record, name, None) for name in ("event", "exception"))
+        """Return whether a record is the first problem, or one that no job's log
+        explains.
+        """
+        event, exception = (
+            getattr(record, name, None) for name in ("event", "exception")
+        )
         explained = self.failures or self.stopped or exception == "RuleException"
-        return record.levelno >= WARNING and event in (None, LogEvent.ERROR) and not explained
+        return (
+            record.levelno >= WARNING
+            and event in (None, LogEvent.ERROR)
+            and not explained
+        )
 
     def _progress(self, done: int, total: int) -> None:
         """Print `done of total`; on a terminal, update the line."""
@@ -543,8 +613,14 @@ class LogHandler(LogHandlerBase):
         if done < total and now - self.shown < (0.1 if terminal else QUIET):
             return
         self.shown = now
-        stage = f"{self.latest} {self.finished[self.latest]} of {self.jobs.get(self.latest, '?')}"
-        status = f"   {done} of {total} jobs, {now - self.begun:.0f} s: {stage.replace('_', ' ')}"
+        stage = (
+            f"{self.latest} {self.finished[self.latest]} of "
+            f"{self.jobs.get(self.latest, '?')}"
+        )
+        status = (
+            f"   {done} of {total} jobs, {now - self.begun:.0f} s: "
+            f"{stage.replace('_', ' ')}"
+        )
         asking = self.asking.line(drawn=True)
         if terminal:
             self._draw(asking + self.counted if asking else status)

@@ -1,4 +1,6 @@
-"""The page of all judgments in a browser: links, filters, pages, keys, and texts that do harm."""
+"""The page of all judgments in a browser: links, filters, pages, keys, and texts that
+do harm.
+"""
 
 import json
 from collections.abc import Iterator
@@ -16,12 +18,13 @@ pytestmark = [pytest.mark.heavy, needs_browser]
 CODES = {"Tab": 9, "Space": 32, "End": 35, "ArrowDown": 40, "ArrowUp": 38}
 LINE = 1_000_000
 EVIL = (
-    "</script><script>document.title='harmed'</script><img src=x onerror=document.title='harmed'>"
-    " {{ 7 * 7 }} a\u2028b\u202ec\u200fd\u0085e\ufeff "
+    "</script><script>document.title='harmed'</script><img src=x "
+    "onerror=document.title='harmed'> {{ 7 * 7 }} a\u2028b\u202ec\u200fd\u0085e\ufeff "
 )
 SHOWN = (
-    "</script><script>document.title='harmed'</script><img src=x onerror=document.title='harmed'>"
-    " {{ 7 * 7 }} a⟨U+2028⟩b⟨U+202E⟩c⟨U+200F⟩d⟨U+0085⟩e⟨U+FEFF⟩ "
+    "</script><script>document.title='harmed'</script><img src=x "
+    "onerror=document.title='harmed'> {{ 7 * 7 }} "
+    "a⟨U+2028⟩b⟨U+202E⟩c⟨U+200F⟩d⟨U+0085⟩e⟨U+FEFF⟩ "
 )
 
 
@@ -53,7 +56,11 @@ def shows(window: Browser, told: str) -> None:
 
 def press(window: Browser, *keys: str) -> None:
     for name in keys:
-        key: dict[str, Any] = {"key": name, "code": name, "windowsVirtualKeyCode": CODES[name]}
+        key: dict[str, Any] = {
+            "key": name,
+            "code": name,
+            "windowsVirtualKeyCode": CODES[name],
+        }
         key |= {"key": " ", "text": " "} if name == "Space" else {}
         for kind in ("keyDown", "keyUp"):
             window.send("Input.dispatchKeyEvent", type=kind, **key)
@@ -69,7 +76,10 @@ def tab_to(window: Browser, what: str) -> None:
 
 
 def texts(window: Browser, what: str) -> list[str]:
-    script = f"Array.from(document.querySelectorAll({json.dumps(what)}), (one) => one.textContent)"
+    script = (
+        f"Array.from(document.querySelectorAll({json.dumps(what)}), (one) => "
+        "one.textContent)"
+    )
     found: list[str] = window.value(script)
     return found
 
@@ -78,21 +88,39 @@ def test_an_address_leads_to_one_judgment_with_all_that_was_said(
     window: Browser, tmp_path: Path
 ) -> None:
     page = ExploreStudy(tmp_path).write()
-    opened(window, page, dataset="news", judge="annotator", aspect="fluency", target="n000:best")
+    opened(
+        window,
+        page,
+        dataset="news",
+        judge="annotator",
+        aspect="fluency",
+        target="n000:best",
+    )
     shows(window, "1 judgment of 96")
     window.until(lambda: bool(texts(window, ".panel .draw")))
     first, second = texts(window, ".panel .draw")
     assert "draw 1 of 2 · read as 3 · by the rule “number” · parser x@1" in first
-    assert "Bad. 3" in first and "“the the”, severity 4, double, found: exact: Twice." in first
-    assert "“a horse”, severity 1, not found in the text" in first and "draw 2 of 2" in second
+    assert (
+        "Bad. 3" in first
+        and "“the the”, severity 4, double, found: exact: Twice." in first
+    )
+    assert (
+        "“a horse”, severity 1, not found in the text" in first
+        and "draw 2 of 2" in second
+    )
     assert texts(window, ".panel .marked mark") == ["the the1"] * 2
-    assert texts(window, ".panel .marked .text")[0] == DOUBLED.replace("the the", "the the1") + ". "
+    assert (
+        texts(window, ".panel .marked .text")[0]
+        == DOUBLED.replace("the the", "the the1") + ". "
+    )
     [facts] = texts(window, ".panel dl")
     assert "People's rating4.5 (mean of 4, 5)" in facts and "Itemn000" in facts
     assert texts(window, ".panel .boxed") == ["Source of n000. ", "So."]
 
 
-def test_the_changes_of_a_perturbed_text_are_marked(window: Browser, tmp_path: Path) -> None:
+def test_the_changes_of_a_perturbed_text_are_marked(
+    window: Browser, tmp_path: Path
+) -> None:
     study = ExploreStudy(tmp_path)
     place = {"judge": "mean", "aspect": "adequacy", "perturbation": "typos.minor"}
     opened(window, study.write(), **place, target="n001:typos")
@@ -111,7 +139,10 @@ def test_of_a_pair_both_texts_are_shown(window: Browser, tmp_path: Path) -> None
     window.until(lambda: bool(texts(window, ".panel .draw")))
     assert texts(window, ".opener") == ["n001:best against n001:able"]
     assert texts(window, ".panel h2")[:2] == ["The first text", "The second text"]
-    assert "read as 1 · label “A” · by the rule “choice”" in texts(window, ".panel .draw")[0]
+    assert (
+        "read as 1 · label “A” · by the rule “choice”"
+        in texts(window, ".panel .draw")[0]
+    )
     assert texts(window, "tbody td.number")[:2] == ["–", "–"]
 
 
@@ -149,14 +180,19 @@ def test_it_is_filtered_and_paged_by_keys(window: Browser, tmp_path: Path) -> No
     tab_to(window, "nav [value='1']")
     press(window, "Space")
     shows(window, "160 judgments of 960: 51 to 100")
-    assert window.value("location.hash") == "#judge=plain&perturbation=systems&order=study&page=2"
+    assert (
+        window.value("location.hash")
+        == "#judge=plain&perturbation=systems&order=study&page=2"
+    )
     press(window, "Space", "Space")
     shows(window, "151 to 160")
     assert texts(window, ".opener")[-1] == "n039:best"
     window.value("document.querySelector('[name=order]').focus()")
     tab_to(window, ".opener")
     press(window, "ArrowDown", "Space")
-    assert window.value("document.activeElement.getAttribute('aria-expanded')") == "true"
+    assert (
+        window.value("document.activeElement.getAttribute('aria-expanded')") == "true"
+    )
     window.until(lambda: len(texts(window, ".panel .draw")) == 1)
     press(window, "Space", "ArrowUp")
     assert window.value("document.querySelector('.panel').offsetHeight") == 0
@@ -172,7 +208,9 @@ def test_the_list_is_searched_and_ordered(window: Browser, tmp_path: Path) -> No
     shows(window, "6 judgments of 96")
     assert set(texts(window, ".opener")) == {"n003:best"}
     for order, scores in {"low": ["1", "4"], "high": ["4", "1"]}.items():
-        window.value(f"location.hash = 'judge=plain&perturbation=original&order={order}'")
+        window.value(
+            f"location.hash = 'judge=plain&perturbation=original&order={order}'"
+        )
         window.until(lambda s=scores: texts(window, "tbody td:nth-child(3)")[::7] == s)  # type: ignore[misc]
     window.value("location.hash = 'status=refused'")
     shows(window, "14 judgments of 96")
@@ -183,7 +221,11 @@ def test_the_score_that_is_farthest_from_the_ratings_comes_first(
     window: Browser, tmp_path: Path
 ) -> None:
     place = "judge=plain&aspect=fluency&perturbation=systems"
-    opened(window, ExploreStudy(tmp_path).write(), **dict(parse_qsl(f"{place}&order=study")))
+    opened(
+        window,
+        ExploreStudy(tmp_path).write(),
+        **dict(parse_qsl(f"{place}&order=study")),
+    )
     shows(window, "8 judgments of 96")
     ids = texts(window, ".opener")
     ratings = [[float(score)] for score in texts(window, "tbody td:nth-child(3)")]
@@ -194,7 +236,9 @@ def test_the_score_that_is_farthest_from_the_ratings_comes_first(
     window.until(lambda: texts(window, ".opener")[:1] == [ids[worst]])
     assert sorted(texts(window, ".opener")) == sorted(ids)
     beginnings = texts(window, ".beginning")
-    assert len(beginnings) == len(ids) and all(one.startswith(DOUBLED) for one in beginnings)
+    assert len(beginnings) == len(ids) and all(
+        one.startswith(DOUBLED) for one in beginnings
+    )
     numbers = window.value("[1.23456, -0.5, 12345.6, null].map(rounded)")
     assert numbers == ["1.235", "\u22120.5", "12346", "–"]
 
@@ -209,9 +253,14 @@ def test_no_text_runs_freezes_or_is_lost(window: Browser, tmp_path: Path) -> Non
     window.until(lambda: bool(texts(window, ".panel .draw")))
     assert window.value("document.querySelector('.panel').textContent.length") < 30_000
     assert len(texts(window, ".panel .more")) >= 3
-    window.value("document.querySelectorAll('.panel .more').forEach((one) => one.click())")
+    window.value(
+        "document.querySelectorAll('.panel .more').forEach((one) => one.click())"
+    )
     reply, source = texts(window, ".panel .reply")[0], texts(window, ".panel .boxed")[0]
-    assert reply == f"1 {SHOWN}{'x' * LINE}" and source == f"Source of n000. {SHOWN}{'x' * LINE}"
+    assert (
+        reply == f"1 {SHOWN}{'x' * LINE}"
+        and source == f"Source of n000. {SHOWN}{'x' * LINE}"
+    )
     [text] = texts(window, ".panel > td > .text")
     expected = f"The mayor of n000 opened the bridge. {SHOWN}{'x' * LINE}"
     assert text == expected and "".join(texts(window, ".panel del"))

@@ -1,4 +1,6 @@
-"""Every page in a real browser: it runs alone, can be used by keyboard, and can be read by all."""
+"""Every page in a real browser: it runs alone, can be used by keyboard, and can be read
+by all.
+"""
 
 import csv
 import json
@@ -41,7 +43,11 @@ def report(folder: Path, **changes: Any) -> Path:
 def texts(folder: Path) -> Path:
     """Write the page of perturbed texts."""
     study = Study(
-        folder, {f"n{n}": f"The old bridge number {n} stays closed. So it is." for n in range(9)}
+        folder,
+        {
+            f"n{n}": f"The old bridge number {n} stays closed. So it is."
+            for n in range(9)
+        },
     )
     study.perturbation("typos", k=4)
     page = folder / "texts.html"
@@ -60,7 +66,9 @@ def card(folder: Path) -> Path:
 
 
 def made(name: str, folder: Path) -> Path:
-    """Write one of the pages that the commands write, from the smallest study that has it."""
+    """Write one of the pages that the commands write, from the smallest study that has
+    it.
+    """
     if name == "report":
         return report(folder)
     if name == "section":
@@ -96,7 +104,14 @@ MADE = (
     "ratings",
     "annotations",
 )
-RUN = ("index", "sections/perspectives", "sections/evidence", "texts", "explore", "judges/rouge-1")
+RUN = (
+    "index",
+    "sections/perspectives",
+    "sections/evidence",
+    "texts",
+    "explore",
+    "judges/rouge-1",
+)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +124,9 @@ OF_THE_DEMO = [pytest.param(f"demo-{name}", marks=pytest.mark.slow) for name in 
 
 
 @pytest.fixture(scope="module", params=[*MADE, *OF_THE_DEMO])
-def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """Return a page, whose folder has its name."""
     name: str = request.param
     if name in MADE:
@@ -138,7 +155,10 @@ def test_a_page_can_be_read_by_all(window: Browser, page: Path, name: str) -> No
         window.show(width, dark=dark)
         window.open(page)
         if folded:
-            window.value("for (const one of document.querySelectorAll('details')) one.open = true")
+            window.value(
+                "for (const one of document.querySelectorAll('details')) one.open = "
+                "true"
+            )
         assert pages.violations(window) == []
 
 
@@ -149,7 +169,7 @@ def test_the_tab_key_reaches_every_control(window: Browser, page: Path) -> None:
     pages.stands_alone(window, page)
 
 
-# --- the report ------------------------------------------------------------------------------
+# --- the report -----------------------------------------------------------------------
 
 
 def focus(window: Browser, script: str) -> None:
@@ -165,14 +185,19 @@ UNFOLD = f"{FIRST}.closest('details').open = true"
 def heads(window: Browser) -> Any:
     """Return the rows' headings in the first body of the first table."""
     return window.value(
-        f"[...{FIRST}.tBodies[0].rows].map((row) => row.cells[0].querySelector('code').textContent)"
+        f"[...{FIRST}.tBodies[0].rows].map((row) => "
+        "row.cells[0].querySelector('code').textContent)"
     )
 
 
-def test_columns_are_sorted_and_folds_opened_by_keyboard(window: Browser, tmp_path: Path) -> None:
+def test_columns_are_sorted_and_folds_opened_by_keyboard(
+    window: Browser, tmp_path: Path
+) -> None:
     window.open(report(tmp_path / "own"))
     window.value(UNFOLD)
-    focus(window, f"{FIRST}.tHead.rows[{FIRST}.tHead.rows.length - 1].cells[1].firstChild")
+    focus(
+        window, f"{FIRST}.tHead.rows[{FIRST}.tHead.rows.length - 1].cells[1].firstChild"
+    )
     window.press("Enter")
     sort = "document.querySelector('th[aria-sort]').getAttribute('aria-sort')"
     first = heads(window)
@@ -194,25 +219,35 @@ def test_a_cell_of_the_matrix_opens_its_evidence_by_keyboard(
     told = window.value(f"{cell}.textContent")
     focus(window, cell)
     window.press("Enter")
-    window.until(lambda: window.value("location.pathname.endsWith('sections/evidence.html')"))
+    window.until(
+        lambda: window.value("location.pathname.endsWith('sections/evidence.html')")
+    )
     row = "document.getElementById(location.hash.slice(1))"
     window.until(lambda: window.value(f"{row}?.checkVisibility()") is True)
     value = window.value(f"{row}.nextElementSibling.querySelector('td').dataset.v")
     assert f"{float(value):.3f}" in told
 
 
-def test_contents_are_folded_on_a_phone_and_stay_in_view(window: Browser, tmp_path: Path) -> None:
+def test_contents_are_folded_on_a_phone_and_stay_in_view(
+    window: Browser, tmp_path: Path
+) -> None:
     page = report(tmp_path / "own")
     for width, unfolded in ((pages.PHONE, False), (pages.DESKTOP, True)):
         window.show(width)
         window.open(page)
-        assert window.value("document.querySelector('.contents details').open") is unfolded
+        assert (
+            window.value("document.querySelector('.contents details').open") is unfolded
+        )
         window.value("scrollTo(0, 3000)")
-        top = window.value("document.querySelector('.contents').getBoundingClientRect().top")
+        top = window.value(
+            "document.querySelector('.contents').getBoundingClientRect().top"
+        )
         assert 0 <= top < 100
 
 
-def test_what_stands_in_titles_is_shown_by_keyboard(window: Browser, tmp_path: Path) -> None:
+def test_what_stands_in_titles_is_shown_by_keyboard(
+    window: Browser, tmp_path: Path
+) -> None:
     window.open(report(tmp_path / "own"))
     window.value(UNFOLD)
     titles = f"[...{FIRST}.querySelectorAll('td[title]')]"
@@ -220,49 +255,74 @@ def test_what_stands_in_titles_is_shown_by_keyboard(window: Browser, tmp_path: P
     assert told and all(one.startswith("n = ") for one in told)
     focus(window, f"{FIRST}.closest('.scroll').previousElementSibling.lastChild")
     window.press("Enter")
-    assert window.value(f"{titles}.map((cell) => cell.querySelector('.more').textContent)") == told
+    assert (
+        window.value(f"{titles}.map((cell) => cell.querySelector('.more').textContent)")
+        == told
+    )
     window.press("Enter")
     assert window.value("document.querySelectorAll('small.more').length") == 0
 
 
-def saved_table(folder: Path, caption: str, **changes: Any) -> tuple[str, list[dict[str, str]]]:
-    """Return the name and the rows of the CSV file of the table whose caption begins so."""
+def saved_table(
+    folder: Path, caption: str, **changes: Any
+) -> tuple[str, list[dict[str, str]]]:
+    """Return the name and the rows of the CSV file of the table whose caption begins
+    so.
+    """
     with browser(folder / "browser") as window:
-        window.open(report(folder / "own", **changes).parent / "sections" / "agreement.html")
+        window.open(
+            report(folder / "own", **changes).parent / "sections" / "agreement.html"
+        )
         script = (
-            "[...document.querySelectorAll('.tools button')].find((one) => one.getAttribute"
+            "[...document.querySelectorAll('.tools button')].find((one) => "
+            "one.getAttribute"
             f"('aria-label').startsWith({json.dumps(f'Download CSV: {caption}')}))"
         )
         window.value(f"{script}.closest('details')?.setAttribute('open', '')")
         focus(window, script)
         window.press("Enter")
         [file] = window.saved()
-        assert window.complaints() == [] and len(window.requests()) <= 2  # the page, and the file
+        assert (
+            window.complaints() == [] and len(window.requests()) <= 2
+        )  # the page, and the file
         with file.open(encoding="utf-8", newline="") as opened:
             return file.name, list(csv.DictReader(opened))
 
 
 def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> None:
-    rows = [one | {"ci_low": 1 / 7, "ci_high": 2 / 3} for one in report_study.agreement()]
+    rows = [
+        one | {"ci_low": 1 / 7, "ci_high": 2 / 3} for one in report_study.agreement()
+    ]
     for one in rows:
         if one["value"] is not None:
-            one |= {"value": 1 / 3, "n_missing": 4, "n_tied": 2, "method": "by hand", "note": "odd"}
+            one |= {
+                "value": 1 / 3,
+                "n_missing": 4,
+                "n_tied": 2,
+                "method": "by hand",
+                "note": "odd",
+            }
     told = {"tables": {"agreement": rows}}
     name, found = saved_table(tmp_path, "The news, all targets pooled", **told)
-    assert name.startswith("tiny-the-news-all-targets-pooled-") and name.endswith(".csv")
+    assert name.startswith("tiny-the-news-all-targets-pooled-") and name.endswith(
+        ".csv"
+    )
     assert len(found) == 16  # eight judges, two aspects
     alpha, control = found[0], found[7]
     numbers = [float(alpha[f"Pearson r{kind}"]) for kind in ("", " (low)", " (high)")]
     assert numbers == [1 / 3, 1 / 7, 2 / 3]
-    assert [alpha[f"Pearson r ({kind})"] for kind in ("n", "missing", "tied", "note")] == [
-        *("120", "4", "2", "by hand; odd")
-    ]
+    assert [
+        alpha[f"Pearson r ({kind})"] for kind in ("n", "missing", "tied", "note")
+    ] == [*("120", "4", "2", "by hand; odd")]
     assert (alpha["Linear κ"], alpha["Linear κ (note)"]) == ("", "continuous")
     head = "Aspect and judge"
-    assert [alpha[f"{head}{kind}"] for kind in ("", " (kind)", " (about)", " (group)")] == [
-        *("alpha", "", "lexical, rouge1, against the references", "Fluency")
-    ]
-    assert (control[f"{head} (kind)"], control[f"{head} (group)"]) == ("control", "Fluency")
+    assert [
+        alpha[f"{head}{kind}"] for kind in ("", " (kind)", " (about)", " (group)")
+    ] == [*("alpha", "", "lexical, rouge1, against the references", "Fluency")]
+    assert (control[f"{head} (kind)"], control[f"{head} (group)"]) == (
+        "control",
+        "Fluency",
+    )
 
 
 def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
@@ -272,44 +332,64 @@ def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
     head = "Aspect and judge"
     assert {one[f"{head} (group)"] for one in found} == {f"'{EVIL}", "Coherence"}
     assert any(one[f"{head} (about)"].startswith("'=1+1") for one in found)
-    fields = [value for one in found for value in one.values() if value[:1] in set("=+-@")]
+    fields = [
+        value for one in found for value in one.values() if value[:1] in set("=+-@")
+    ]
     assert fields and all(float(one) < 0 for one in fields)
 
 
 @pytest.mark.slow
-def test_the_first_page_of_the_demo_has_at_most_six_screens(window: Browser, demo: Path) -> None:
+def test_the_first_page_of_the_demo_has_at_most_six_screens(
+    window: Browser, demo: Path
+) -> None:
     window.show(1400)
     window.open(demo / "results" / "demo" / "report" / "index.html")
     assert window.value("document.documentElement.scrollHeight") <= 6 * 900
 
 
-# --- paper -----------------------------------------------------------------------------------
+# --- paper ----------------------------------------------------------------------------
 
 
-def test_on_paper_a_page_is_light_and_no_table_is_cut(window: Browser, page: Path) -> None:
+def test_on_paper_a_page_is_light_and_no_table_is_cut(
+    window: Browser, page: Path
+) -> None:
     with pages.paper(window):
         window.open(page)
-        window.value("for (const one of document.querySelectorAll('details')) one.open = true")
+        window.value(
+            "for (const one of document.querySelectorAll('details')) one.open = true"
+        )
         pages.fits(window)
         shown = window.value("getComputedStyle(document.documentElement).colorScheme")
         ink = window.value("getComputedStyle(document.body).color")
         assert "light" in shown and max(map(int, re.findall(r"\d+", ink)[:3])) < 64
 
 
-def test_paper_says_what_is_folded_and_has_no_buttons(window: Browser, tmp_path: Path) -> None:
+def test_paper_says_what_is_folded_and_has_no_buttons(
+    window: Browser, tmp_path: Path
+) -> None:
     with pages.paper(window):
         window.open(report(tmp_path / "own"))
-        after = "getComputedStyle(document.querySelector('main summary'), '::after').content"
+        after = (
+            "getComputedStyle(document.querySelector('main summary'), "
+            "'::after').content"
+        )
         assert "folded" in window.value(after)
-        assert window.value("getComputedStyle(document.querySelector('.tools')).display") == "none"
+        assert (
+            window.value("getComputedStyle(document.querySelector('.tools')).display")
+            == "none"
+        )
 
 
-# --- answers ---------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------
 
 
 def answered(window: Browser) -> dict[str, str]:
-    """Answer every question of the open page by keyboard, save, and return what was chosen."""
-    names = window.value("[...new Set([...document.querySelectorAll('input')].map((i) => i.name))]")
+    """Answer every question of the open page by keyboard, save, and return what was
+    chosen.
+    """
+    names = window.value(
+        "[...new Set([...document.querySelectorAll('input')].map((i) => i.name))]"
+    )
     reached: set[str] = set()
     while len(reached) < len(names):
         window.press("Tab")
@@ -337,7 +417,9 @@ def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None
         assert status == f"Saved as {file.name}. Please send this file."
     assert len(set(chosen.values())) > 1
     card, lines = weights.read(plan, file.parent, "ours")
-    assert card.voters == {"story": 1} and any(one.startswith("story: 1 voter,") for one in lines)
+    assert card.voters == {"story": 1} and any(
+        one.startswith("story: 1 voter,") for one in lines
+    )
     assert card.tasks["story"] == {
         perturbation: {aspect: 1.0} for perturbation, aspect in chosen.items()
     }
@@ -355,7 +437,9 @@ def test_votes_are_given_by_keyboard_and_read_back(
         chosen = answered(window)
         [file] = window.saved()
         assert window.complaints() == []
-    assert set(chosen) == {one.id for one in page.items} and len(set(chosen.values())) > 1
+    assert (
+        set(chosen) == {one.id for one in page.items} and len(set(chosen.values())) > 1
+    )
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
     found = read_votes(plan, study.out, file.parent)
     votes = ["original_better", "perturbed_better", "no_difference", "cannot_decide"]

@@ -1,4 +1,5 @@
-"""The profile for clusters without one: what jobs ask for, and a run through a submit script.
+"""The profile for clusters without one: what jobs ask for, and a run through a submit
+script.
 
 A real SLURM is in test_slurm.
 """
@@ -17,7 +18,9 @@ from scripted import refusal
 
 pytestmark = pytest.mark.slow
 JOB = re.compile(
-    r"^rule (\w\S+):\n(?:    .*\n)*?(?:    wildcards: .*=(\S+)\n)?    resources: (.*)\n", re.M
+    r"^rule (\w\S+):\n(?:    .*\n)*?(?:    wildcards: .*=(\S+)\n)?    resources: "
+    r"(.*)\n",
+    re.M,
 )
 """What a dry run tells of a job: its rule, what it is about, what it needs."""
 WORKSTATION = HOME / "profiles" / "default"
@@ -34,7 +37,9 @@ def kinds(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> AskedStudy:
     study.card("judges", "large", model="big", form="score-only")
     study.card("perturbations", "wrong", model="loop", **MADE)
     methods = ["agreement", "discernment"]
-    study.write(judges=["terse", "large", "rules"], perturbations=["wrong"], methods=methods)
+    study.write(
+        judges=["terse", "large", "rules"], perturbations=["wrong"], methods=methods
+    )
     return study
 
 
@@ -55,14 +60,30 @@ def profile(folder: Path, *, edited: bool = False) -> Path:
     return place
 
 
-def resources(study: AskedStudy, place: Path, *options: str) -> dict[str, dict[str, str]]:
+def resources(
+    study: AskedStudy, place: Path, *options: str
+) -> dict[str, dict[str, str]]:
     """Return what every job that asks would be given."""
     told = ["--workflow-profile", str(place), "--configfile", "study.yaml", *options]
     done = running.run(
-        "-m", "snakemake", "-n", "-s", str(HOME / "workflow" / "Snakefile"), *told, cwd=study.folder
+        "-m",
+        "snakemake",
+        "-n",
+        "-s",
+        str(HOME / "workflow" / "Snakefile"),
+        *told,
+        cwd=study.folder,
     )
     assert done.returncode == 0, done.stdout
-    kept = {"api", "gpu", "gpu_model", "mem_mb", "runtime", "slurm_partition", "slurm_account"}
+    kept = {
+        "api",
+        "gpu",
+        "gpu_model",
+        "mem_mb",
+        "runtime",
+        "slurm_partition",
+        "slurm_account",
+    }
     return {
         about: {
             name: value
@@ -92,12 +113,21 @@ def test_the_card_of_a_model_goes_before_the_profile(kinds: AskedStudy) -> None:
     machine = {"gpu_model": "h100", "mem_mb": 1500, "runtime": 7}
     kinds.card("models", "big", **BIG, **machine, tensor_parallel=2, data_parallel=4)
     found = resources(kinds, profile(kinds.folder))
-    assert found["big"] == {"gpu": "8", "gpu_model": "h100", "mem_mb": "1500", "runtime": "7"}
+    assert found["big"] == {
+        "gpu": "8",
+        "gpu_model": "h100",
+        "mem_mb": "1500",
+        "runtime": "7",
+    }
     assert found["loop"] == ENDPOINT
 
 
-def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(kinds: AskedStudy) -> None:
-    """`set-resources` goes by the names of rules, and by no others; cards go before both."""
+def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(
+    kinds: AskedStudy,
+) -> None:
+    """`set-resources` goes by the names of rules, and by no others; cards go before
+    both.
+    """
     kinds.card("models", "big", **BIG, mem_mb=1500)
     kinds.card("models", "plain", **BIG)
     kinds.card("perturbations", "wrong", **MADE | {"model": "big"})
@@ -112,7 +142,12 @@ def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(kinds: Aske
     ]
     found = resources(kinds, profile(kinds.folder), "--set-resources", *told)
     assert {name: found[name] for name in ("wrong.single", "worse.single")} == {
-        "wrong.single": {"gpu": "1", "gpu_model": "a40", "mem_mb": "1500", "runtime": "8"},
+        "wrong.single": {
+            "gpu": "1",
+            "gpu_model": "a40",
+            "mem_mb": "1500",
+            "runtime": "8",
+        },
         "worse.single": {"gpu": "1", "gpu_model": "a40", "mem_mb": "9", "runtime": "8"},
     }
 
@@ -136,13 +171,25 @@ def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: AskedStudy) 
 def on_cluster(study: AskedStudy) -> "subprocess.CompletedProcess[str]":
     """Run the study with the profile, but not with SLURM."""
     submit = f"{HOME / 'tests' / 'support' / 'submit.sh'} {{rule}} {{resources.mem_mb}}"
-    told = ["--workflow-profile", str(profile(study.folder)), "--executor", "cluster-generic"]
-    told += ["--cluster-generic-submit-cmd", submit, "--seconds-between-status-checks", "1"]
+    told = [
+        "--workflow-profile",
+        str(profile(study.folder)),
+        "--executor",
+        "cluster-generic",
+    ]
+    told += [
+        "--cluster-generic-submit-cmd",
+        submit,
+        "--seconds-between-status-checks",
+        "1",
+    ]
     return study.run(*told)
 
 
 def test_a_submit_script_is_enough(study: AskedStudy) -> None:
-    """Only what asks is submitted; a job that fails is submitted again, with more memory."""
+    """Only what asks is submitted; a job that fails is submitted again, with more
+    memory.
+    """
     study.card("perturbations", "wrong", model="loop", **MADE)
     study.write(perturbations=["wrong"], methods=["discernment"])
     study.endpoint.script = lambda body: (

@@ -1,4 +1,6 @@
-"""With `--sdm conda`, jobs run by the interpreter of the environment that Snakemake builds."""
+"""With `--sdm conda`, jobs run by the interpreter of the environment that Snakemake
+builds.
+"""
 
 import json
 import os
@@ -11,7 +13,9 @@ import running
 from running import HOME
 from study import Study
 
-RULE = re.compile(r"^\s*(?:rule|use rule)\b.*?(?=^\s*(?:rule|use rule)\b|\Z)", re.M | re.S)
+RULE = re.compile(
+    r"^\s*(?:rule|use rule)\b.*?(?=^\s*(?:rule|use rule)\b|\Z)", re.M | re.S
+)
 NAMES = re.compile(r"\A\s*(?:use rule (\w+) as|rule) (\w+)")
 """The rule that another one is made of, and its own name."""
 ENVIRONMENT = re.compile(r"conda:\s+f?[\"'][./]*/envs/(.+)\.yaml[\"']")
@@ -25,7 +29,8 @@ module judgescope:
 
 
 use rule * from judgescope
-print("interpreters:", *(os.environ["JUDGESCOPE_PYTHON" + one] for one in ("", "_VLLM", "_TRAIN")))
+print("interpreters:", *(os.environ["JUDGESCOPE_PYTHON" + one] for one in ("", \
+"_VLLM", "_TRAIN")))
 """
 """A workflow that says which interpreters the shell commands of jobs find."""
 INFO = {
@@ -35,7 +40,9 @@ INFO = {
 """What conda says of itself, as far as Snakemake asks in a dry run."""
 
 
-@pytest.mark.parametrize("file", ["drafts.smk", *sorted(os.listdir(HOME / "workflow" / "rules"))])
+@pytest.mark.parametrize(
+    "file", ["drafts.smk", *sorted(os.listdir(HOME / "workflow" / "rules"))]
+)
 def test_the_environment_of_a_rule_is_that_of_its_interpreter(file: str) -> None:
     folder = HOME / "workflow" / ("" if file == "drafts.smk" else "rules")
     known: dict[str, str] = {}
@@ -59,15 +66,30 @@ def test_jobs_call_the_interpreter_that_conda_has_activated(
     monkeypatch.setenv("PATH", f"{conda.parent}{os.pathsep}{os.environ['PATH']}")
     Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     (tmp_path / "Snakefile").write_text(OUTER.format(home=HOME), encoding="utf-8")
-    options = ("-m", "snakemake", "--configfile", "study.yaml", "-n", "-p", "--cores", "1")
+    options = (
+        "-m",
+        "snakemake",
+        "--configfile",
+        "study.yaml",
+        "-n",
+        "-p",
+        "--cores",
+        "1",
+    )
     built = running.run(*options, "--sdm", "conda", cwd=tmp_path)
     assert built.returncode == 0, built.stdout[-3000:]
     assert "interpreters: python python python\n" in built.stdout
-    calls = re.findall(r"\| (\S+) (\S+)/scripts/job\.py ([\w ]+) --spec -", built.stdout)
+    calls = re.findall(
+        r"\| (\S+) (\S+)/scripts/job\.py ([\w ]+) --spec -", built.stdout
+    )
     assert {job for *_, job in calls} >= {"ingest", "perturb", "compute", "report"}
-    assert {call[:2] for call in calls} == {('"${JUDGESCOPE_PYTHON}"', '"$JUDGESCOPE_HOME"')}
+    assert {call[:2] for call in calls} == {
+        ('"${JUDGESCOPE_PYTHON}"', '"$JUDGESCOPE_HOME"')
+    }
     plain = running.run(*options, cwd=tmp_path)
     names = re.findall(r"interpreters: (.*)", plain.stdout)[0].split()
     assert len(names) == 3 and all(os.path.isabs(name) for name in names)
-    used = re.findall(r"(?:resources:|\|) .*", plain.stdout)  # commands end in what runs the job
+    used = re.findall(
+        r"(?:resources:|\|) .*", plain.stdout
+    )  # commands end in what runs the job
     assert len(used) > len(calls) and not [line for line in used if str(HOME) in line]

@@ -1,4 +1,5 @@
-"""Studies on a real SLURM: jobs, nodes and the master die, every request is answered once.
+"""Studies on a real SLURM: jobs, nodes and the master die, every request is answered
+once.
 
 Every table and the report are byte for byte those of the workstation.
 """
@@ -33,14 +34,21 @@ LIMITS = {**FAST, "timeout": 300}
 ON_SLURM = (
     f"--workflow-profile={HOME / 'workflow' / 'profiles' / 'slurm'}",
     # what only this cluster needs: it has no accounting, and its jobs take seconds
-    *("--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "5"),
+    *(
+        "--slurm-status-command",
+        "squeue",
+        "--slurm-init-seconds-before-status-checks",
+        "5",
+    ),
 )
 
 
 @pytest.fixture(scope="module")
 def one_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     lacking = slurm.missing()
-    assert not lacking, f"not installed: {', '.join(lacking)}; `make test-slurm` installs them"
+    assert not lacking, (
+        f"not installed: {', '.join(lacking)}; `make test-slurm` installs them"
+    )
     with cluster(tmp_path_factory.mktemp("slurm") / "one") as found:
         yield found
 
@@ -53,7 +61,9 @@ def queue(one_node: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluste
     yield one_node
     left = one_node.jobs("pending,running")
     one_node("scancel", "--user", one_node.user)
-    until(lambda: not one_node.jobs("pending,running,completing"), "the end of all jobs")
+    until(
+        lambda: not one_node.jobs("pending,running,completing"), "the end of all jobs"
+    )
     assert not left
 
 
@@ -111,9 +121,16 @@ def start(study: AskedStudy) -> "subprocess.Popen[bytes]":
         )
 
 
-def halfway(process: "subprocess.Popen[bytes]", study: AskedStudy, gate: Gate, held: int) -> None:
-    """Wait until so many requests are held; all that was answered is in the store then."""
-    until(lambda: process.poll() is not None or len(gate.held) == held, f"{held} requests held")
+def halfway(
+    process: "subprocess.Popen[bytes]", study: AskedStudy, gate: Gate, held: int
+) -> None:
+    """Wait until so many requests are held; all that was answered is in the store
+    then.
+    """
+    until(
+        lambda: process.poll() is not None or len(gate.held) == held,
+        f"{held} requests held",
+    )
     assert process.poll() is None, (study.folder / "told.txt").read_text("utf-8")
     assert study.journalled() == TEXTS // 2
 
@@ -137,7 +154,9 @@ def asking_jobs(queue: Cluster, state: str = "all", rule: str = ASKING) -> list[
 def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
     queue: Cluster, tmp_path: Path
 ) -> None:
-    """Where a login node is no place for the small jobs, the command itself is a job."""
+    """Where a login node is no place for the small jobs, the command itself is a
+    job.
+    """
     before = queue.jobs()
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
@@ -147,10 +166,23 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
     done = running.run(*command, cwd=here)
     assert done.returncode == 0, done.stdout
     # small jobs are forked: how jobs are started and killed is for other tests
-    variables = (f"PYTHONPATH={HOME / 'scripts'}", f"JUDGESCOPE_PYTHON={running.python()}")
+    variables = (
+        f"PYTHONPATH={HOME / 'scripts'}",
+        f"JUDGESCOPE_PYTHON={running.python()}",
+    )
     line = shlex.join(["env", *variables, sys.executable, *command, *ON_SLURM])
     place = ("--chdir", str(there), "--output", str(there / "told.txt"))
-    queue("sbatch", "--wait", "--cpus-per-task", "2", "--mem", "4000", *place, "--wrap", line)
+    queue(
+        "sbatch",
+        "--wait",
+        "--cpus-per-task",
+        "2",
+        "--mem",
+        "4000",
+        *place,
+        "--wrap",
+        line,
+    )
     assert outputs(there / "results" / "demo") == outputs(here / "results" / "demo")
     # beside it, an asking job for each of two datasets and two engines
     assert len(queue.jobs().keys() - before) == 1 + 4
@@ -180,7 +212,9 @@ def test_a_cancelled_job_is_tried_again_with_more_memory(
     until(lambda: first in queue.jobs("cancelled"), "the end of the job")
     gate.open.set()
     end(process, study)
-    assert doubles(study) <= set(gate.held[:WORKERS])  # what came while the job ended is kept
+    assert doubles(study) <= set(
+        gate.held[:WORKERS]
+    )  # what came while the job ended is kept
     assert found(study) == expected
     second = asking_jobs(queue)[-1]
     memory = [queue.facts(job)["MinMemoryNode"] for job in (first, second)]
@@ -206,7 +240,9 @@ def test_a_node_that_went_away_gets_its_job_again(
     gate.open.set()
     until(lambda: resumed(queue), "the node back")
     end(process, study)
-    assert doubles(study) <= set(gate.held[:WORKERS])  # what came while the job ended is kept
+    assert doubles(study) <= set(
+        gate.held[:WORKERS]
+    )  # what came while the job ended is kept
     assert found(study) == expected
     assert asking_jobs(queue)[-1] == job and queue.facts(job)["Restarts"] == "1"
 
@@ -214,7 +250,9 @@ def test_a_node_that_went_away_gets_its_job_again(
 def test_a_killed_master_and_two_copies_of_a_job(
     queue: Cluster, study: AskedStudy, gate: Gate, expected: dict[str, bytes]
 ) -> None:
-    """Snakemake does not know a job that it did not submit: the same command starts another."""
+    """Snakemake does not know a job that it did not submit: the same command starts
+    another.
+    """
     process = start(study)
     halfway(process, study, gate, WORKERS)
     running.kill_all(process.pid)
@@ -224,7 +262,9 @@ def test_a_killed_master_and_two_copies_of_a_job(
     assert study.run("--unlock", *ON_SLURM).returncode == 0
     again = start(study)
     until(lambda: len(asking_jobs(queue, "running")) == 2, "the second copy")
-    assert len(gate.held) == WORKERS  # on one machine the copies share what may be under way
+    assert (
+        len(gate.held) == WORKERS
+    )  # on one machine the copies share what may be under way
     gate.open.set()
     end(again, study)
     until(lambda: not queue.jobs("running,completing"), "the end of the first copy")
@@ -249,13 +289,22 @@ class Pages(vllm_stand_in.Pages):
 vllm_stand_in.Pages = Pages
 vllm_stand_in.main("well", sys.argv[1:])
 """
-CARD = {"engine": "vllm", "name": "org/it", "path": "weights", "mode": "served", "limits": FAST}
-"""More requests at once than FAST's overflow the stand-in's queue, and come again much later."""
+CARD = {
+    "engine": "vllm",
+    "name": "org/it",
+    "path": "weights",
+    "mode": "served",
+    "limits": FAST,
+}
+"""More requests at once than FAST's overflow the stand-in's queue, and come again much
+later."""
 MACHINE = {"gpu_model": slurm.GPU, "mem_mb": 1500, "runtime": 7}
 
 
 def with_vllm(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let the study's model be one that a job loads; return the file with a line per request."""
+    """Let the study's model be one that a job loads; return the file with a line per
+    request.
+    """
     study.card("models", "loop", **CARD, **MACHINE)
     (study.folder / "pids").mkdir()
     asked = study.folder / "asked.txt"
@@ -265,7 +314,9 @@ def with_vllm(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> Path:
     (package / "api_server.py").write_text(code, encoding="utf-8")
     python = study.folder / "python"
     path = f"{HOME / 'scripts'}:{study.folder / 'stand_in'}"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} "$@"\n', "utf-8")
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} "$@"\n', "utf-8"
+    )
     python.chmod(0o700)
     monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", str(python))
     monkeypatch.setenv("PIDS", str(study.folder / "pids"))
@@ -281,7 +332,9 @@ def test_a_model_gets_the_gpu_that_its_card_names(
     here = found(study)
     assert asked.read_text("utf-8").split() == ["None"] * TEXTS
     asked.unlink()
-    subprocess.run(["rm", "-r", "results", "cache", "pids"], cwd=study.folder, check=True)
+    subprocess.run(
+        ["rm", "-r", "results", "cache", "pids"], cwd=study.folder, check=True
+    )
     (study.folder / "pids").mkdir()
     done = study.run(*ON_SLURM)
     assert done.returncode == 0, done.stdout
@@ -321,7 +374,9 @@ def test_nothing_outlives_a_killed_test(tmp_path: Path) -> None:
     folder = tmp_path / "another"
     code = ANOTHER.format(tests=str(HOME / "tests" / "support"), folder=str(folder))
     command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, env=running.environment(), stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env=running.environment(), stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         told = process.stdout.readline()
         try:

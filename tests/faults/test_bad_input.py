@@ -1,4 +1,6 @@
-"""Bad cards and bad data: one clear error each, before anything is asked. Odd data that is good."""
+"""Bad cards and bad data: one clear error each, before anything is asked. Odd data that
+is good.
+"""
 
 import json
 import os
@@ -45,7 +47,9 @@ def test_there_are_many_cases_and_each_has_a_name() -> None:
 
 
 def missing(words: list[str], message: str) -> list[str]:
-    """Return the words that a message lacks; a place without a line is any line of the file."""
+    """Return the words that a message lacks; a place without a line is any line of the
+    file.
+    """
     message += re.sub(r":\d+(?=, key )", "", message)
     return [word for word in words if word not in message]
 
@@ -71,7 +75,9 @@ def test_bad_input_is_one_clear_error_before_anything_is_asked(
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
-@pytest.mark.parametrize("changed", ["mine.csv", "scores.jsonl", bad_cards.RECORDED, DATASET, ""])
+@pytest.mark.parametrize(
+    "changed", ["mine.csv", "scores.jsonl", bad_cards.RECORDED, DATASET, ""]
+)
 def test_data_is_read_again_where_it_changed_and_only_there(
     folder: Path, changed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +104,7 @@ def test_a_study_that_asks_nobody_reads_its_data_in_its_jobs(folder: Path) -> No
     assert checked(Path("study.yaml")) == []
 
 
-# --- what is odd, and good -------------------------------------------------------------------
+# --- what is odd, and good ------------------------------------------------------------
 
 
 def read(folder: Path, planted: Planted) -> Rated:
@@ -112,7 +118,9 @@ def read(folder: Path, planted: Planted) -> Rated:
 
 def scores(rows: Iterable[Mapping[str, object]]) -> dict[str, Any]:
     """Plant a recorded score for each of these names."""
-    return {"scores.jsonl": "".join(json.dumps({**row, "score": 4}) + "\n" for row in rows)}
+    return {
+        "scores.jsonl": "".join(json.dumps({**row, "score": 4}) + "\n" for row in rows)
+    }
 
 
 PLAIN = ["What x wrote.", "What y wrote.", "More of x."]
@@ -122,7 +130,9 @@ AS_BASE: dict[str, Planted] = {
     "old newlines": {CSV: BASE[CSV].replace("\n", "\r")},
     "no newline at the end": {CSV: BASE[CSV].rstrip("\n")},
     "blank rows": csv(HEADER, "", FIRST, SECOND, "", THIRD, ""),
-    "quotes": csv(HEADER, *(re.sub("[^,]+", r'"\g<0>"', row) for row in (FIRST, SECOND, THIRD))),
+    "quotes": csv(
+        HEADER, *(re.sub("[^,]+", r'"\g<0>"', row) for row in (FIRST, SECOND, THIRD))
+    ),
     "tabs": file("mine.tsv", BASE[CSV].replace(",", "\t")),
     "an ending in capitals": file("MINE.CSV", BASE[CSV]),
     "cards with a byte order mark and Windows newlines": {
@@ -140,15 +150,42 @@ AS_BASE: dict[str, Planted] = {
 
 
 @pytest.mark.parametrize("planted", AS_BASE.values(), ids=AS_BASE)
-def test_other_spellings_of_a_file_are_the_same_data(folder: Path, planted: Planted) -> None:
+def test_other_spellings_of_a_file_are_the_same_data(
+    folder: Path, planted: Planted
+) -> None:
     rated = read(folder, planted)
     assert [one.text for one in rated.outputs] == PLAIN
     assert sorted(one.value for one in rated.ratings) == [1, 1, 2, 3, 4, 5]
 
 
 IDS = [
-    *("a b", "A B", "a/b", "a\\b", "../../up", ".", "..", "a.b", "~", "-", "--help", "CON", "#1"),
-    *("é", "e\u0301", "ß", "ß" * 300, "x" * 300, "x" * 301, "人工智能", "🙂", "\u202eabc", "=1+1"),
+    *(
+        "a b",
+        "A B",
+        "a/b",
+        "a\\b",
+        "../../up",
+        ".",
+        "..",
+        "a.b",
+        "~",
+        "-",
+        "--help",
+        "CON",
+        "#1",
+    ),
+    *(
+        "é",
+        "e\u0301",
+        "ß",
+        "ß" * 300,
+        "x" * 300,
+        "x" * 301,
+        "人工智能",
+        "🙂",
+        "\u202eabc",
+        "=1+1",
+    ),
     *(
         "{{ x }}",
         "<b>",
@@ -167,9 +204,21 @@ IDS = [
 
 
 def test_numbers_and_truth_values_may_come_as_texts() -> None:
-    """YAML takes 2e-4 for a text, and the command line's `--config` all that is in braces."""
-    needed = {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]}
-    told = {"seed": "5", "share": "2e-4", "allow_missing": "true", "comparison": {"wished": ".1"}}
+    """YAML takes 2e-4 for a text, and the command line's `--config` all that is in
+    braces.
+    """
+    needed = {
+        "study": "s",
+        "datasets": ["d"],
+        "judges": ["a"],
+        "methods": ["agreement"],
+    }
+    told = {
+        "seed": "5",
+        "share": "2e-4",
+        "allow_missing": "true",
+        "comparison": {"wished": ".1"},
+    }
     card = validate_card("study", needed | told, "s.yaml")
     assert (card.seed, card.share, card.allow_missing) == (5, 2e-4, True)
     assert card.comparison.wished == 0.1
@@ -180,7 +229,9 @@ def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:
         folder,
         {
             DATASET: {"files": "../../mine.jsonl", "same_names": False},
-            "mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"id": one}) + "\n" for one in IDS),
+            "mine.jsonl": "".join(
+                json.dumps(bad_data.GOOD | {"id": one}) + "\n" for one in IDS
+            ),
             **scores({"id": one, "by": "x"} for one in IDS),
         },
     )
@@ -195,7 +246,9 @@ def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
         folder,
         {
             DATASET: {"files": "../../mine.jsonl", "same_names": False},
-            "mine.jsonl": "".join(json.dumps(bad_data.GOOD | {"by": one}) + "\n" for one in IDS),
+            "mine.jsonl": "".join(
+                json.dumps(bad_data.GOOD | {"by": one}) + "\n" for one in IDS
+            ),
             **scores({"id": bad_data.GOOD["id"], "by": one} for one in IDS),
         },
     )
@@ -223,7 +276,8 @@ def test_a_cell_may_be_as_long_as_it_is(folder: Path) -> None:
 )
 def test_parquet_of_many_types_is_read(folder: Path, columns: dict[str, Any]) -> None:
     rated = read(
-        folder, parquet(**columns) | scores([{"id": 7, "by": "x"}, {"id": "a", "by": "x"}])
+        folder,
+        parquet(**columns) | scores([{"id": 7, "by": "x"}, {"id": "a", "by": "x"}]),
     )
     assert [one.text for one in rated.outputs] == ["A text."]
     assert [one.value for one in rated.ratings] == [4, 5]
@@ -232,13 +286,14 @@ def test_parquet_of_many_types_is_read(folder: Path, columns: dict[str, Any]) ->
 @pytest.mark.parametrize("cell", ["", " ", "nan", "NaN", "NAN"])
 def test_a_rating_that_is_missing_is_counted_and_told(folder: Path, cell: str) -> None:
     rated = read(
-        folder, csv(HEADER, FIRST, f"a,A long article.,Its short gold text.,y,T.,{cell},3")
+        folder,
+        csv(HEADER, FIRST, f"a,A long article.,Its short gold text.,y,T.,{cell},3"),
     )
     assert rated.problems == ["1 rating of clarity missing: mine.csv, row 3"]
     assert [one.value for one in rated.ratings] == [4, 5, 3]
 
 
-# --- the real command ------------------------------------------------------------------------
+# --- the real command -----------------------------------------------------------------
 
 TOLD = [
     ("check", "a duplicate key in the study"),
@@ -251,10 +306,15 @@ TOLD = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("action", "name"), TOLD)
-def test_the_command_says_the_same_and_asks_nothing(tmp_path: Path, action: str, name: str) -> None:
+def test_the_command_says_the_same_and_asks_nothing(
+    tmp_path: Path, action: str, name: str
+) -> None:
     [(planted, words)] = [one[1:] for one in CASES if one[0] == name]
     plant(tmp_path, planted)
     done = running.run("-m", "judgescope", action, "study.yaml", cwd=tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert missing(words, done.stdout) == [], done.stdout
-    assert not (tmp_path / "cache").exists() and not (tmp_path / "results/bad/replies").exists()
+    assert (
+        not (tmp_path / "cache").exists()
+        and not (tmp_path / "results/bad/replies").exists()
+    )

@@ -1,4 +1,6 @@
-"""Files of replies and scores that were cut or lost are noticed, and made again by the next run."""
+"""Files of replies and scores that were cut or lost are noticed, and made again by the
+next run.
+"""
 
 import json
 import os
@@ -19,8 +21,13 @@ def folder(out: Path) -> dict[str, Path]:
     for place in places:
         path = out / f"{place}.parquet"
         write_table("answers", table_of("answers", [{"judge": "j", "draw": 0}]), path)
-    for hashes, names in (("replies/d/m", ["p/j"]), ("scores/d/c", [*places.values()][1:])):
-        (out / f"{hashes}.json").write_text(json.dumps(dict.fromkeys(names, "")), "utf-8")
+    for hashes, names in (
+        ("replies/d/m", ["p/j"]),
+        ("scores/d/c", [*places.values()][1:]),
+    ):
+        (out / f"{hashes}.json").write_text(
+            json.dumps(dict.fromkeys(names, "")), "utf-8"
+        )
     return {place.partition("/")[0]: out / f"{place}.parquet" for place in places}
 
 
@@ -28,7 +35,9 @@ def test_what_is_cut_or_gone_is_found_and_nothing_else(tmp_path: Path) -> None:
     paths = folder(tmp_path)
     assert cut_files(tmp_path) == {}
     for kind, path in paths.items():
-        hashes = tmp_path / ("replies/d/m.json" if kind == "replies" else "scores/d/c.json")
+        hashes = tmp_path / (
+            "replies/d/m.json" if kind == "replies" else "scores/d/c.json"
+        )
         whole = path.read_bytes()
         for size in (0, 3, len(whole) // 2, len(whole) - 1):
             path.write_bytes(whole[:size])
@@ -44,10 +53,18 @@ def test_what_is_cut_or_gone_is_found_and_nothing_else(tmp_path: Path) -> None:
 def test_a_run_makes_cut_replies_and_scores_again(tmp_path: Path) -> None:
     study = write(tmp_path, flipped=False)
     names = {"item": "id", "system": "by", "reply": "said"}
-    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()
+    ]
     lines = [json.dumps({**row, "said": f"Rating: {row['score']}"}) for row in rows]
     (tmp_path / "said.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    model = {"engine": "recorded", "dataset": "mine", "files": "../../said.jsonl", "rows": names}
+    model = {
+        "engine": "recorded",
+        "dataset": "mine",
+        "files": "../../said.jsonl",
+        "rows": names,
+    }
     study.card("models", "it", **model)
 
     def run() -> str:
@@ -59,7 +76,10 @@ def test_a_run_makes_cut_replies_and_scores_again(tmp_path: Path) -> None:
     out = tmp_path / "results/best"
     replies, scores = (
         out / f"{name}.parquet"
-        for name in ("replies/mine/it/systems/it", "scores/mine/lexical/systems/rouge-1")
+        for name in (
+            "replies/mine/it/systems/it",
+            "scores/mine/lexical/systems/rouge-1",
+        )
     )
     stale = out / "replies/mine/left.json"  # of a judge that the study has no more
     stale.write_text('{"systems/left": ""}', encoding="utf-8")
@@ -67,7 +87,10 @@ def test_a_run_makes_cut_replies_and_scores_again(tmp_path: Path) -> None:
     os.truncate(replies, 200)
     scores.unlink()
     told = run()
-    assert all(f"{path.relative_to(tmp_path)}: incomplete or missing" in told for path in before)
+    assert all(
+        f"{path.relative_to(tmp_path)}: incomplete or missing" in told
+        for path in before
+    )
     assert {path: path.read_bytes() for path in before} == before
     assert stale.is_file() and "left" not in told
     assert "Everything is up to date" in run()

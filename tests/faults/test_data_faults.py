@@ -11,13 +11,21 @@ from judgescope.core.errors import UserError
 from judgescope.data import rows
 from judgescope.data.select import read_dataset
 
-COLUMNS = {"item": "id", "source": "src", "references": "ref", "system": "by", "text": "out"}
+COLUMNS = {
+    "item": "id",
+    "source": "src",
+    "references": "ref",
+    "system": "by",
+    "text": "out",
+}
 ROW = {"id": "i1", "src": "A source.", "ref": "r", "by": "m1", "out": "t", "fluency": 3}
 
 
 def told(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
     """Return what is said of rows that differ from a good one as given."""
-    numbered = [ROW | {"by": f"m{number}"} | row for number, row in enumerate(rows, start=1)]
+    numbered = [
+        ROW | {"by": f"m{number}"} | row for number, row in enumerate(rows, start=1)
+    ]
     jsonl(folder / "x.jsonl", numbered)
     return faults(table("x.jsonl", COLUMNS, **keys), folder)
 
@@ -41,7 +49,10 @@ def told(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
             {"src": "Another."},
             ["rows of the same item differ in their source", "'i1'", "rows 1, 2"],
         ),
-        ({"ref": "Another."}, ["rows of the same item differ in their references", "rows 1, 2"]),
+        (
+            {"ref": "Another."},
+            ["rows of the same item differ in their references", "rows 1, 2"],
+        ),
         ({"id": "i2", "ref": None}, ["this item has no reference", "'i2'"]),
         ({"id": ""}, ["invalid id (item)"]),
         ({"by": None}, ["invalid id (system)"]),
@@ -58,7 +69,9 @@ def test_every_fault_is_named_with_its_row(
 
 
 def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
-    text = told(tmp_path, {"fluency": 9}, {"out": ""}, {"fluency": "x"}, {"by": "m1"}, {})
+    text = told(
+        tmp_path, {"fluency": 9}, {"out": ""}, {"fluency": "x"}, {"by": "m1"}, {}
+    )
     assert len(text.split("\n\n")) == 4
     for row in ("row 1,", "row 2\n", "row 3,", "rows 1, 4\n"):
         assert row in text
@@ -73,9 +86,15 @@ def test_equal_faults_are_told_once_with_their_rows(tmp_path: Path) -> None:
 def test_many_faults_of_a_kind_are_one_and_many_kinds_are_cut(tmp_path: Path) -> None:
     text = told(tmp_path, *({"fluency": 10 + number} for number in range(30)))
     assert text.count("outside the scale") == 1 and "more problems" not in text
-    assert "rows 1, 2, 3, 4, 5, … (30 in all), aspect fluency" in text and "got:     10" in text
+    assert (
+        "rows 1, 2, 3, 4, 5, … (30 in all), aspect fluency" in text
+        and "got:     10" in text
+    )
     text = told(tmp_path, *({"out": [number]} for number in range(30)), {"fluency": 9})
-    assert text.count("a text is not a string") == 1 and text.count("outside the scale") == 1
+    assert (
+        text.count("a text is not a string") == 1
+        and text.count("outside the scale") == 1
+    )
     text = told(tmp_path, *({"fluency": 10 + number} for number in range(20)))
     assert text.count("outside the scale") == 20
 
@@ -87,7 +106,11 @@ def test_a_mean_must_lie_in_the_range(tmp_path: Path) -> None:
 
 def test_every_column_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [ROW, ROW | {"by": "m2"}])
-    columns = COLUMNS | {"source": "scr", "text": "outt", "ratings": {"fluency": "fluent"}}
+    columns = COLUMNS | {
+        "source": "scr",
+        "text": "outt",
+        "ratings": {"fluency": "fluent"},
+    }
     text = faults(table("x.jsonl", columns), tmp_path)
     assert text.count("no such column or key:") == 3
     assert all(f"nearest: {name}" in text for name in ("src", "out", "fluency"))
@@ -159,9 +182,24 @@ def test_usr_faults(tmp_path: Path) -> None:
 
 def test_unieval_faults(tmp_path: Path) -> None:
     rows = [
-        {"source": "s", "system_id": "a", "system_output": "", "scores": {"fluency": 1}},
-        {"source": "s", "system_id": "b", "system_output": "t", "scores": {"fluence": 1}},
-        {"source": "s", "system_id": "c", "system_output": "t", "scores": {"fluency": 5.1}},
+        {
+            "source": "s",
+            "system_id": "a",
+            "system_output": "",
+            "scores": {"fluency": 1},
+        },
+        {
+            "source": "s",
+            "system_id": "b",
+            "system_output": "t",
+            "scores": {"fluence": 1},
+        },
+        {
+            "source": "s",
+            "system_id": "c",
+            "system_output": "t",
+            "scores": {"fluency": 5.1},
+        },
     ]
     (tmp_path / "x.json").write_text(json.dumps(rows))
     text = faults(card(format="unieval_json", files="x.json"), tmp_path)
@@ -175,10 +213,17 @@ MANY = 640
 
 
 def unfolding(kind: str) -> tuple[pa.Array, dict[str, Any]]:
-    """Return a column of kilobytes on disk and half a gigabyte unfolded, and how it is written."""
-    repeated = pa.DictionaryArray.from_arrays(pa.array([0] * MANY, pa.int32()), pa.array([LONG]))
+    """Return a column of kilobytes on disk and half a gigabyte unfolded, and how it is
+    written.
+    """
+    repeated = pa.DictionaryArray.from_arrays(
+        pa.array([0] * MANY, pa.int32()), pa.array([LONG])
+    )
     if kind == "beginnings":  # each text is the one before, and nothing more
-        encoding = {"column_encoding": {"text": "DELTA_BYTE_ARRAY"}, "use_dictionary": False}
+        encoding = {
+            "column_encoding": {"text": "DELTA_BYTE_ARRAY"},
+            "use_dictionary": False,
+        }
         return pa.array([LONG] * MANY), encoding
     if kind == "nothing":
         return pa.nulls(35_000_000, pa.bool_()), {}
@@ -246,7 +291,14 @@ def test_a_text_that_shows_nothing_is_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["Nancy", "None of them.", "[1] a footnote", "It is #1!", "[None of it]", "[nan is a bread]"],
+    [
+        "Nancy",
+        "None of them.",
+        "[1] a footnote",
+        "It is #1!",
+        "[None of it]",
+        "[nan is a bread]",
+    ],
 )
 def test_words_are_words(tmp_path: Path, words: str) -> None:
     row = {"id": "a", "source": "One.", "text": words, "fluency": 3}

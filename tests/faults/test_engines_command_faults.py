@@ -1,4 +1,6 @@
-"""Programs that break: what they break is told, what came is kept, nothing is left running."""
+"""Programs that break: what they break is told, what came is kept, nothing is left
+running.
+"""
 
 import os
 import signal
@@ -31,11 +33,18 @@ from programs import LENGTHS, SLEEPERS, alive, ask, card, gone, number_in, refus
     ],
 )
 def test_an_answer_that_is_neither_ends_the_job(tmp_path: Path, told: str) -> None:
-    error, kept = refused(card(tmp_path, f"for one in read(): tell(one, **{told})"), "x", "y")
-    assert "without exactly one of `score`, `text` and `error`" in str(error) and kept == []
+    error, kept = refused(
+        card(tmp_path, f"for one in read(): tell(one, **{told})"), "x", "y"
+    )
+    assert (
+        "without exactly one of `score`, `text` and `error`" in str(error)
+        and kept == []
+    )
 
 
-def test_noise_is_passed_over_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_noise_is_passed_over_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     program = r"""
     print("Loading \x1b[31mweights\x1b[0m ...\n\n[1, 2]\n3\n{'not': 'json'}")
     for one in read(): tell(one, score=1); print('{"level": "info"}')
@@ -56,7 +65,9 @@ def test_bytes_that_are_no_utf8_become_signs_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> None:
-    whole = "[one] = read(); sys.stdout.write(json.dumps({'id': one['id'], 'score': 1}))"
+    whole = (
+        "[one] = read(); sys.stdout.write(json.dumps({'id': one['id'], 'score': 1}))"
+    )
     assert said(ask(card(tmp_path, whole), "x")) == ["1"]
     torn = whole.replace("1}))", "1})[:-3])")
     error, kept = refused(card(tmp_path, torn), "x")
@@ -70,10 +81,16 @@ def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> No
             "raise SystemExit('no such weights')",
             ["exited with code 1", "last output: no such weights"],
         ),
-        ("raise ValueError('\\x1b[1mbad\\x1b[0m\\n')", ["exited with code 1", "ValueError: bad"]),
+        (
+            "raise ValueError('\\x1b[1mbad\\x1b[0m\\n')",
+            ["exited with code 1", "ValueError: bad"],
+        ),
         ("os.abort()", ["was terminated by signal 6 (Aborted)"]),
         ("pass", ["exited with code 0"]),
-        ("print('3.5')", ["exited with code 0", "output that is not an answer: 1, first '3.5'"]),
+        (
+            "print('3.5')",
+            ["exited with code 0", "output that is not an answer: 1, first '3.5'"],
+        ),
         ("os.close(1); os.close(2); os._exit(7)", ["exited with code 7"]),
     ],
 )
@@ -95,7 +112,9 @@ def test_a_flood_of_errors_is_drained_and_its_end_is_shown(tmp_path: Path) -> No
     """
     error, kept = refused(card(tmp_path, program), "x", "y")
     assert len(kept) == 1 and str(error).count("warning") < 60
-    assert "the end" in str(error) and "not answered: 1 of 2, first text y" in str(error)
+    assert "the end" in str(error) and "not answered: 1 of 2, first text y" in str(
+        error
+    )
 
 
 def test_what_came_before_a_crash_is_kept(tmp_path: Path) -> None:
@@ -126,7 +145,9 @@ def test_an_end_in_error_after_the_last_answer_loses_nothing(
         ("while True: sys.stdout.write('x' * 9999)", "a line of more than"),
     ],
 )
-def test_a_program_that_cannot_be_trusted_is_ended(tmp_path: Path, program: str, part: str) -> None:
+def test_a_program_that_cannot_be_trusted_is_ended(
+    tmp_path: Path, program: str, part: str
+) -> None:
     rest = f"\nos.system(f'echo {{os.getpid()}} > {tmp_path}/there')\ntime.sleep(60)"
     error, _ = refused(card(tmp_path, program + rest), "x", "y")
     assert part in str(error)
@@ -135,7 +156,9 @@ def test_a_program_that_cannot_be_trusted_is_ended(tmp_path: Path, program: str,
 
 @pytest.mark.heavy
 def test_who_never_reads_its_input_is_no_deadlock(tmp_path: Path) -> None:
-    error, _ = refused(card(tmp_path, "sys.exit(5)"), *(f"{n}" * 9000 for n in range(99)))
+    error, _ = refused(
+        card(tmp_path, "sys.exit(5)"), *(f"{n}" * 9000 for n in range(99))
+    )
     assert "exited with code 5" in str(error)
     error, _ = refused(card(tmp_path, "time.sleep(60)", timeout=0.5), "x" * 999999)
     assert "did not finish within 0.5 s" in str(error)
@@ -152,7 +175,9 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None
     assert gone(number_in(tmp_path / "child"))
 
 
-def test_what_a_program_leaves_behind_is_ended_and_does_not_hold_the_job(tmp_path: Path) -> None:
+def test_what_a_program_leaves_behind_is_ended_and_does_not_hold_the_job(
+    tmp_path: Path,
+) -> None:
     assert said(ask(card(tmp_path, SLEEPERS.format(folder=tmp_path)), "x")) == ["1"]
     assert gone(number_in(tmp_path / "child"))
 
@@ -186,7 +211,9 @@ def test_a_signal_to_the_job_ends_the_program_and_its_children(
     )
     child = number_in(tmp_path / "child")
     assert alive(child) and process.stdout is not None
-    told = process.stdout.readline()  # a reply that is on its way when the signal comes is lost
+    told = (
+        process.stdout.readline()
+    )  # a reply that is on its way when the signal comes is lost
     process.send_signal(number)
     more, _ = process.communicate(timeout=20)
     assert process.returncode != 0 and told + more == b"1\n"
@@ -194,7 +221,9 @@ def test_a_signal_to_the_job_ends_the_program_and_its_children(
 
 
 def told(folder: Path, **keys: Any) -> str:
-    """Return the error of a card whose program cannot be started, as preflight finds it."""
+    """Return the error of a card whose program cannot be started, as preflight finds
+    it.
+    """
     fields: dict[str, Any] = {"model": "mine", "engine": "command"}
     fields |= {"argv": ["{python}", "{program}"]}
     fields |= {"files": {"program": "score.py"}}
@@ -222,10 +251,14 @@ def told(folder: Path, **keys: Any) -> str:
     return str(error.value)
 
 
-def test_a_program_that_cannot_start_is_found_before_anything_runs(tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_is_found_before_anything_runs(
+    tmp_path: Path,
+) -> None:
     assert "program not found" in told(tmp_path, argv=["no-such-program-here"])
     assert "not executable" in told(tmp_path, argv=["{program}"])
-    assert "changes to it would not be detected" in told(tmp_path, argv=["{python}", "score.py"])
+    assert "changes to it would not be detected" in told(
+        tmp_path, argv=["{python}", "score.py"]
+    )
     missing = told(tmp_path, env=["NO_SUCH_VARIABLE_HERE"])
     assert "is not set" in missing and "export NO_SUCH" in missing
     several = {"program": "{name}.py", "other": "score.py"}

@@ -1,4 +1,6 @@
-"""Faults of an endpoint, each with the requests counted: nothing paid is lost or asked twice."""
+"""Faults of an endpoint, each with the requests counted: nothing paid is lost or asked
+twice.
+"""
 
 import threading
 import time
@@ -34,11 +36,14 @@ def prompt(body: Body) -> str:
 
 def draws(model: Any, count: int, *prompts: str) -> list[Request]:
     return [
-        Request(one.asked, count, one.about) for one in requests(model, *prompts, temperature=1)
+        Request(one.asked, count, one.about)
+        for one in requests(model, *prompts, temperature=1)
     ]
 
 
-def ask(endpoint: Endpoint, folder: Path, asked: list[Request], **limits: Any) -> list[Reply]:
+def ask(
+    endpoint: Endpoint, folder: Path, asked: list[Request], **limits: Any
+) -> list[Reply]:
     """Return every draw's reply, after each was written to the store once."""
     model = card(endpoint, limits={**FAST, **limits})
     with Store(folder, "it") as store:
@@ -49,7 +54,9 @@ def ask(endpoint: Endpoint, folder: Path, asked: list[Request], **limits: Any) -
 # --- too many requests ---
 
 
-def crowded(places: int, said: Said, *, seconds: float = 0.005) -> Callable[[Body], Said]:
+def crowded(
+    places: int, said: Said, *, seconds: float = 0.005
+) -> Callable[[Body], Said]:
     """Answer as long as so few are asked at once; else say `said`."""
     lock, now = threading.Lock(), 0
 
@@ -81,7 +88,9 @@ def test_a_storm_of_429_is_weathered(
 
 @pytest.mark.heavy
 def test_fewer_are_under_way_after_429(endpoint: Endpoint, tmp_path: Path) -> None:
-    """With room for two, sixteen at once would be refused seven times in eight, for ever."""
+    """With room for two, sixteen at once would be refused seven times in eight, for
+    ever.
+    """
     endpoint.script = crowded(2, refusal(429, "slow down"), seconds=0.01)
     asked = requests(card(endpoint), *MANY, *(f"more {one}" for one in MANY))
     ask(endpoint, tmp_path, asked, concurrency=16)
@@ -108,9 +117,11 @@ def test_whoever_asks_for_more_patience_than_there_is_is_left(
 def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    """Sixteen workers that are refused for 4 s: a constant wait would send some 3,000 requests.
+    """Sixteen workers that are refused for 4 s: a constant wait would send some 3,000
+    requests.
 
-    None waits beyond its patience, neither for its turn nor while the endpoint is left in peace.
+    None waits beyond its patience, neither for its turn nor while the endpoint is left
+    in peace.
     """
     endpoint.script = lambda _: refusal(429, "slow down")
     asked = requests(card(endpoint), *MANY[:16])
@@ -119,12 +130,16 @@ def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
         ask(endpoint, tmp_path, asked, concurrency=16, backoff=0.02, patience=4)
     assert time.monotonic() - began < 3 * 4
     by_prompt = Counter(map(prompt, endpoint.asked))
-    assert len(by_prompt) == 16 and max(by_prompt.values()) <= 2 + 8  # 0.02 * 2 ** 8 > 4
+    assert (
+        len(by_prompt) == 16 and max(by_prompt.values()) <= 2 + 8
+    )  # 0.02 * 2 ** 8 > 4
     assert len(endpoint.asked) < 16 * 6
 
 
 @pytest.mark.heavy
-def test_a_pause_that_one_is_told_holds_for_all(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_pause_that_one_is_told_holds_for_all(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     moments: list[float] = []
 
     def script(_: Body) -> Said:
@@ -174,14 +189,20 @@ def test_an_answer_that_breaks_off_is_asked_for_again(
 
 def drawn(body: Body) -> Said:
     """Give every draw that is asked for, each its own seed."""
-    return replies(*(f"{prompt(body)} {body['seed'] + i}" for i in range(body.get("n", 1))))
+    return replies(
+        *(f"{prompt(body)} {body['seed'] + i}" for i in range(body.get("n", 1)))
+    )
 
 
 def by_seed(asked: list[Request]) -> list[str]:
-    return [f"{one.prompt} {one.seed(draw)}" for one in asked for draw in range(one.draws)]
+    return [
+        f"{one.prompt} {one.seed(draw)}" for one in asked for draw in range(one.draws)
+    ]
 
 
-def test_draws_are_asked_for_together_and_paid_once(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_draws_are_asked_for_together_and_paid_once(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.script = drawn
     asked = draws(card(endpoint), 5, *"abc")
     found = ask(endpoint, tmp_path, asked)
@@ -204,7 +225,9 @@ def test_only_missing_draws_are_asked_for(endpoint: Endpoint, tmp_path: Path) ->
     ]
 
 
-def test_draws_that_do_not_follow_each_other_are_asked_for_apart(endpoint: Endpoint) -> None:
+def test_draws_that_do_not_follow_each_other_are_asked_for_apart(
+    endpoint: Endpoint,
+) -> None:
     endpoint.script = drawn
     model = card(endpoint)
     [one] = draws(model, 6, "a")
@@ -244,7 +267,9 @@ def test_draws_that_a_server_withholds_are_asked_for_again(
     assert wanted == expected[given]
 
 
-def test_more_draws_than_asked_for_are_not_kept(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_more_draws_than_asked_for_are_not_kept(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.script = lambda body: drawn({**body, "n": 7})
     found = ask(endpoint, tmp_path, draws(card(endpoint), 3, "a"))
     assert len(found) == 3 and len(endpoint.asked) == 1
@@ -265,20 +290,26 @@ def test_too_many_at_once_are_asked_for_in_smaller_parts(
 def test_a_request_that_is_refused_anyhow_is_refused_for_all_draws(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    endpoint.script = lambda body: refusal(400, "too long") if prompt(body) == "b" else drawn(body)
+    endpoint.script = lambda body: (
+        refusal(400, "too long") if prompt(body) == "b" else drawn(body)
+    )
     asked = draws(card(endpoint), 4, *"abc")
     found = ask(endpoint, tmp_path, asked, concurrency=1)
     assert [one.status for one in found] == ["ok"] * 4 + ["error"] * 4 + ["ok"] * 4
     assert [body.get("n", 1) for body in endpoint.asked] == [4, 4, 1, 4]
 
 
-def test_a_card_may_say_how_many_draws_at_once(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_card_may_say_how_many_draws_at_once(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.script = drawn
     ask(endpoint, tmp_path, draws(card(endpoint), 5, "a"), draws_per_request=2)
     assert [body.get("n", 1) for body in endpoint.asked] == [2, 2, 1]
 
 
-def test_a_choice_without_a_message_is_no_draw(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_choice_without_a_message_is_no_draw(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.script = lambda body: (
         answer({"finish_reason": "stop"}, {"message": {"content": "5"}})
         if body.get("n", 1) == 2
@@ -291,7 +322,9 @@ def test_a_choice_without_a_message_is_no_draw(endpoint: Endpoint, tmp_path: Pat
 def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
     endpoint: Endpoint,
 ) -> None:
-    """The store raises with every reply from the one that found the disk full, and keeps it."""
+    """The store raises with every reply from the one that found the disk full, and
+    keeps it.
+    """
     endpoint.script = drawn
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
@@ -302,7 +335,9 @@ def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
             raise UserError("the disk is full", where="the store")
 
     with pytest.raises(UserError, match="disk is full"):
-        OpenAIEngine(model)([Work(one, (0, 1, 2)) for one in draws(model, 3, *"ab")], False, keep)
+        OpenAIEngine(model)(
+            [Work(one, (0, 1, 2)) for one in draws(model, 3, *"ab")], False, keep
+        )
     assert len(kept) == 3 and len(endpoint.asked) == 1
 
 
@@ -310,7 +345,9 @@ def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
 
 
 @pytest.mark.heavy
-def test_the_same_failure_again_and_again_ends_the_job(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_the_same_failure_again_and_again_ends_the_job(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     """What came is kept; the rest is not asked in vain."""
     left = iter(range(5))
     endpoint.script = lambda _: (
@@ -318,7 +355,9 @@ def test_the_same_failure_again_and_again_ends_the_job(endpoint: Endpoint, tmp_p
     )
     asked = requests(card(endpoint), *MANY)
     limits = {"concurrency": 1, "attempts": 2, "max_consecutive_failures": 7}
-    with pytest.raises(UserError, match="7 consecutive requests failed: HTTP 503: out of order"):
+    with pytest.raises(
+        UserError, match="7 consecutive requests failed: HTTP 503: out of order"
+    ):
         ask(endpoint, tmp_path, asked, **limits)
     assert len(endpoint.asked) == 5 + 7 * 2
     endpoint.script = lambda _: reply("5")
@@ -355,29 +394,58 @@ def test_a_number_in_the_message_does_not_defeat_the_breaker(
     def script(body: Body) -> Said:
         if proven and prompt(body) == MANY[0]:
             return reply("4")
-        told = {"type": "overloaded", "code": 7, "message": f"{99 - next(count)} s, request r-1"}
+        told = {
+            "type": "overloaded",
+            "code": 7,
+            "message": f"{99 - next(count)} s, request r-1",
+        }
         return Said({"error": told}, 503)
 
     endpoint.script = script
     asked = requests(card(endpoint), *MANY)
     most = 12 if proven else HOPELESS
-    with pytest.raises(UserError, match=f"{most} consecutive requests failed: HTTP 503"):
-        ask(endpoint, tmp_path, asked, concurrency=1, attempts=1, max_consecutive_failures=12)
+    with pytest.raises(
+        UserError, match=f"{most} consecutive requests failed: HTTP 503"
+    ):
+        ask(
+            endpoint,
+            tmp_path,
+            asked,
+            concurrency=1,
+            attempts=1,
+            max_consecutive_failures=12,
+        )
     assert len(endpoint.asked) == most + proven
 
 
 @pytest.mark.heavy
-def test_another_type_of_error_is_another_failure(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_another_type_of_error_is_another_failure(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     count = iter(range(10_000))
     endpoint.script = lambda _: Said({"error": {"type": "ab"[next(count) % 2]}}, 503)
     with pytest.raises(UserError, match="60 of 60 requests failed"):
-        ask(endpoint, tmp_path, requests(card(endpoint), *MANY), concurrency=1, attempts=1)
+        ask(
+            endpoint,
+            tmp_path,
+            requests(card(endpoint), *MANY),
+            concurrency=1,
+            attempts=1,
+        )
 
 
-def test_before_any_reply_few_failures_are_enough(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_before_any_reply_few_failures_are_enough(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.script = lambda _: refusal(502, "nobody there")
     with pytest.raises(UserError, match=f"{HOPELESS} consecutive requests failed"):
-        ask(endpoint, tmp_path, requests(card(endpoint), *MANY), concurrency=1, attempts=1)
+        ask(
+            endpoint,
+            tmp_path,
+            requests(card(endpoint), *MANY),
+            concurrency=1,
+            attempts=1,
+        )
     assert len(endpoint.asked) == HOPELESS
 
 
@@ -399,17 +467,25 @@ def test_a_model_that_is_gone_is_no_error_of_the_requests(
     assert Counter(one.text for one in found) == {"4": 3, "5": 57}
 
 
-def test_a_lone_404_between_replies_is_that_requests(endpoint: Endpoint, tmp_path: Path) -> None:
-    endpoint.script = lambda body: refusal(404, "no") if prompt(body) in "be" else reply("4")
+def test_a_lone_404_between_replies_is_that_requests(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.script = lambda body: (
+        refusal(404, "no") if prompt(body) in "be" else reply("4")
+    )
     found = ask(endpoint, tmp_path, requests(card(endpoint), *"abcde"), concurrency=1)
     assert [one.status for one in found] == ["ok", "error", "ok", "ok", "error"]
 
 
-@pytest.mark.parametrize("out", [refusal(401, "expired"), refusal(402, "pay"), refusal(403, "no")])
+@pytest.mark.parametrize(
+    "out", [refusal(401, "expired"), refusal(402, "pay"), refusal(403, "no")]
+)
 def test_what_is_under_way_when_the_job_ends_still_comes(
     endpoint: Endpoint, tmp_path: Path, out: Said
 ) -> None:
-    """It is paid for: seven slow replies are kept, though the eighth request ended the job."""
+    """It is paid for: seven slow replies are kept, though the eighth request ended the
+    job.
+    """
     asked = threading.Barrier(8)
 
     def script(body: Body) -> Said:
@@ -430,13 +506,18 @@ def test_what_is_under_way_when_the_job_ends_still_comes(
     assert len(endpoint.asked) == 8 + 5
 
 
-def test_a_header_that_nothing_is_left_is_heeded(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_header_that_nothing_is_left_is_heeded(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     moments: list[float] = []
 
     def script(_: Body) -> Said:
         moments.append(time.monotonic())
         said = reply("4")
-        left = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
+        left = {
+            "x-ratelimit-remaining-requests": "0",
+            "x-ratelimit-reset-requests": "300ms",
+        }
         return Said(said.body, headers=left if len(moments) == 2 else {})
 
     endpoint.script = script
@@ -455,7 +536,9 @@ def test_fields_are_spelled_as_the_card_says_and_what_is_not_sent_is_not_in_the_
         card(endpoint),
         card(endpoint, field_names={"max_tokens": "max_completion_tokens"}),
     )
-    bare = card(endpoint, field_names={"temperature": None, "top_p": None, "seed": None})
+    bare = card(
+        endpoint, field_names={"temperature": None, "top_p": None, "seed": None}
+    )
     [one], [other], [least] = (requests(model, "a") for model in (plain, renamed, bare))
     assert one.key == other.key != least.key
     for model, request in ((renamed, other), (bare, least)):
@@ -464,7 +547,12 @@ def test_fields_are_spelled_as_the_card_says_and_what_is_not_sent_is_not_in_the_
     assert endpoint.asked == [
         {
             **said,
-            **{"temperature": 0, "top_p": 1, "max_completion_tokens": 512, "seed": one.seed(0)},
+            **{
+                "temperature": 0,
+                "top_p": 1,
+                "max_completion_tokens": 512,
+                "seed": one.seed(0),
+            },
         },
         {**said, "max_tokens": 512},
     ]

@@ -1,4 +1,6 @@
-"""`judgescope init` on tables as people have them: what is guessed, and what a refusal says."""
+"""`judgescope init` on tables as people have them: what is guessed, and what a refusal
+says.
+"""
 
 import csv
 import json
@@ -54,7 +56,9 @@ def test_an_id_of_rows_is_no_item_where_sources_repeat() -> None:
 def test_items_that_share_a_source_are_noted(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = table("id,article,model,summary,fluency", [[at, *row] for at, row in enumerate(LINES)])
+    file = table(
+        "id,article,model,summary,fluency", [[at, *row] for at, row in enumerate(LINES)]
+    )
     assert init(file, "--yes", "--item", "id") == 0
     assert "4 items, but only 2 different sources" in capsys.readouterr().out
     assert init(file, "--yes", "--study", "other") == 0
@@ -62,10 +66,15 @@ def test_items_that_share_a_source_are_noted(
 
 
 def test_an_index_is_no_rating() -> None:
-    rows = [{"": at, "Unnamed: 0": 3, "index": at + 7, "text": "t", "q": at % 3} for at in range(5)]
+    rows = [
+        {"": at, "Unnamed: 0": 3, "index": at + 7, "text": "t", "q": at % 3}
+        for at in range(5)
+    ]
     assert guess(rows).ratings == {"q": ["q"]}
     assert guess([{"text": "t", "q": 30 - at} for at in range(20)]).ratings == {}
-    assert guess([{"text": "t", "q": 5 - at} for at in range(5)]).ratings == {"q": ["q"]}
+    assert guess([{"text": "t", "q": 5 - at} for at in range(5)]).ratings == {
+        "q": ["q"]
+    }
 
 
 def test_a_judges_choices_by_name_of_system_need_a_copy(here: Path) -> None:
@@ -74,13 +83,19 @@ def test_a_judges_choices_by_name_of_system_need_a_copy(here: Path) -> None:
         [f"q{at}", "x", "y", f"first {at}", f"second {at}", "AB"[at % 2], "xy"[at % 2]]
         for at in range(4)
     ]
-    file = table(header, [[*line[:5], "A is a little better", "?"] for line in lines], "u.csv")
+    file = table(
+        header, [[*line[:5], "A is a little better", "?"] for line in lines], "u.csv"
+    )
     assert "only choices between these two texts" in refused(
         file, "--texts", "answer_a", "answer_b"
     )
     assert init(table(header, lines), "--yes") == 0
     rows = [json.loads(line) for line in Path("data/t.jsonl").read_text().splitlines()]
-    assert [row["gpt_winner"] for row in rows] == [1, 2, 1, 2] == [row["winner"] for row in rows]
+    assert (
+        [row["gpt_winner"] for row in rows]
+        == [1, 2, 1, 2]
+        == [row["winner"] for row in rows]
+    )
     assert card("datasets", "t")["files"] == "../../data/t.jsonl"
     with pytest.raises(UserError, match="a card with this name"):
         init("t.csv", "--yes")
@@ -96,7 +111,12 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
     name, values = cells
     texts = ["answer_a", "answer_b"] if name == "winner" else ["answer"]
     rows = [
-        [f"question {at}", *(f"{text} to {at}" for text in texts), rater, values[at % 2]]
+        [
+            f"question {at}",
+            *(f"{text} to {at}" for text in texts),
+            rater,
+            values[at % 2],
+        ]
         for at in range(12)
         for rater in ("anna", "ben", "gpt-4")
     ]
@@ -111,7 +131,9 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
     assert len(Path("data/t.jsonl").read_text().splitlines()) == 12
     if name == "winner":
         return
-    rows[7][-1] = "9"  # row 9 of the file, as the header is row 1; the text begins in row 8
+    rows[7][-1] = (
+        "9"  # row 9 of the file, as the header is row 1; the text begins in row 8
+    )
     other = table(",".join(["question", *texts, "rater", name]), rows, "other.csv")
     shutil.rmtree("config")
     said = refused(other, "--scale", "0:4:1")
@@ -149,7 +171,9 @@ def test_a_told_column_is_no_longer_guessed(here: Path) -> None:
     assert (columns["text"], columns["source"]) == ("text", "summary")
 
 
-def test_one_column_of_texts_is_not_a_pair(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_column_of_texts_is_not_a_pair(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The table is shown again, instead of cards that cannot be made."""
     file = write(chosen(), Path("pairs.csv")).name
     assert init(file, answers=["1", "answer_b", "", "q"]) == 1
@@ -164,7 +188,9 @@ def test_answers_take_no_column_twice(here: Path) -> None:
     assert (columns["text"], columns["source"]) == ("text", "summary")
 
 
-@pytest.mark.parametrize("name", ["Fluency score", "fluency, how", "rater's fluency", 'a "b", c'])
+@pytest.mark.parametrize(
+    "name", ["Fluency score", "fluency, how", "rater's fluency", 'a "b", c']
+)
 def test_a_column_may_have_any_name(name: str, here: Path) -> None:
     with Path("t.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["article", "model", "summary", name], *LINES])
@@ -210,8 +236,13 @@ def test_a_nearly_numeric_column_says_why_it_is_no_rating(
     told = refused(table("article,model,summary,fluency", lines))
     assert f"fluency (row 5 has '{cell}', which is not a number)" in told
     both = [[*row, 1 + at % 3] for at, row in enumerate(lines)]
-    assert init(table("article,model,summary,fluency,coherence", both, "b.csv"), "--yes") == 0
-    assert f"not read as ratings: fluency (row 5 has '{cell}'" in capsys.readouterr().out
+    assert (
+        init(table("article,model,summary,fluency,coherence", both, "b.csv"), "--yes")
+        == 0
+    )
+    assert (
+        f"not read as ratings: fluency (row 5 has '{cell}'" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("cell", ["NA", "n/a", " - ", "", "None"])
@@ -226,7 +257,9 @@ def test_a_rating_may_be_missing_as_people_say_it(
 
 def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
     lines = [[*row[:3], "good"] for row in LINES]
-    told = refused(table("article,model,summary,fluency,remark", [[*one, "fine"] for one in lines]))
+    told = refused(
+        table("article,model,summary,fluency,remark", [[*one, "fine"] for one in lines])
+    )
     assert "skipped: fluency (row 2 has 'good', which is not a number)" in told
 
 
@@ -249,7 +282,8 @@ def test_a_row_for_each_rating_is_one_fault(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1:inf", "-inf:5", "nan:5", "1:5:inf", "1:5:nan", "5:1", "1:5:0", "1:2:3:4"]
+    "text",
+    ["1:inf", "-inf:5", "nan:5", "1:5:inf", "1:5:nan", "5:1", "1:5:0", "1:2:3:4"],
 )
 def test_a_scale_is_finite(text: str) -> None:
     with pytest.raises(UserError, match="lowest and its highest value"):
@@ -264,21 +298,27 @@ def test_a_scale_is_finite(text: str) -> None:
         (["--form", "score-only", "--draws", "2"], "--form, --draws"),
     ],
 )
-def test_what_an_endpoint_needs_is_not_ignored(words: list[str], told: str, here: Path) -> None:
+def test_what_an_endpoint_needs_is_not_ignored(
+    words: list[str], told: str, here: Path
+) -> None:
     assert f"where:   {told}" in refused("mine.csv", *words)
 
 
 def test_a_rating_counts_once(here: Path) -> None:
     one, two = "fluency_rater1", "fluency_rater2"
     assert "only one role" in refused("mine.csv", "--rating", f"fluency={one},{one}")
-    assert "only one role" in refused("mine.csv", "--rating", one, "--rating", f"fluency={one}")
+    assert "only one role" in refused(
+        "mine.csv", "--rating", one, "--rating", f"fluency={one}"
+    )
     twice = ["--rating", f"fluency={two}", "--rating", f"fluency={one}"]
     assert init("mine.csv", "--yes", *twice) == 0
     assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": [two, one]}
 
 
 def test_a_definition_does_not_shadow_a_card(here: Path) -> None:
-    assert "this aspect already has a card" in refused("mine.csv", "--define", "fluency=foo")
+    assert "this aspect already has a card" in refused(
+        "mine.csv", "--define", "fluency=foo"
+    )
 
 
 @pytest.mark.parametrize(
@@ -295,7 +335,12 @@ def test_an_address_without_form_or_with_a_key_is_refused_and_not_shown(
     url: str, here: Path
 ) -> None:
     told = refused("mine.csv", "--endpoint", url, "--model", "m")
-    assert url not in told and "SECRET" not in told and "0123" not in told and "^http" not in told
+    assert (
+        url not in told
+        and "SECRET" not in told
+        and "0123" not in told
+        and "^http" not in told
+    )
 
 
 def test_names_of_models_and_plain_addresses_pass() -> None:
@@ -307,12 +352,17 @@ def test_names_of_models_and_plain_addresses_pass() -> None:
         "mistralai/Mixtral-8x22B-Instruct-v0.1",
     ):
         assert model_name(name) == name
-    for url in ("http://127.0.0.1:8000/v1", "https://h.org/openai/deployments/gpt-4o/v1/", ""):
+    for url in (
+        "http://127.0.0.1:8000/v1",
+        "https://h.org/openai/deployments/gpt-4o/v1/",
+        "",
+    ):
         assert address(url) == url
 
 
 @pytest.mark.parametrize(
-    "text", ["sk-abcdefghij1234567890", "hf_abcdEFGHijklm", "org/abcdefghij1234567890abc", ""]
+    "text",
+    ["sk-abcdefghij1234567890", "hf_abcdEFGHijklm", "org/abcdefghij1234567890abc", ""],
 )
 def test_a_key_is_no_model(text: str) -> None:
     with pytest.raises(UserError) as caught:
@@ -341,7 +391,16 @@ def test_names_with_control_characters_are_not_printed_raw(
 
 def test_a_flag_for_columns_leaves_the_table_its_place(here: Path) -> None:
     assert init("--source", "article", "mine.csv", "--yes") == 0
-    words = ["--source", "article", "--source", "remark", "mine.csv", "--study", "two", "--yes"]
+    words = [
+        "--source",
+        "article",
+        "--source",
+        "remark",
+        "mine.csv",
+        "--study",
+        "two",
+        "--yes",
+    ]
     assert init(*words) == 0
     assert card("datasets", "two")["columns"]["source"] == ["article", "remark"]
     assert "config/datasets/two.yaml" in written()

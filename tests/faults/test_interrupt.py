@@ -1,4 +1,6 @@
-"""Ctrl-C while a model is asked: what came is kept, how to go on is said, and the rest is asked."""
+"""Ctrl-C while a model is asked: what came is kept, how to go on is said, and the rest
+is asked.
+"""
 
 import os
 import signal
@@ -16,8 +18,12 @@ TEXTS = 24
 
 
 @pytest.mark.slow
-def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(tmp_path: Path) -> None:
-    rows = [f"notice {at // 2},s{at % 2},summary {at},{1 + at % 5}" for at in range(TEXTS)]
+def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        f"notice {at // 2},s{at % 2},summary {at},{1 + at % 5}" for at in range(TEXTS)
+    ]
     table = "\n".join(["source,system,text,fluency", *rows])
     (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
     pace = [0.5]
@@ -58,7 +64,9 @@ def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(tmp_path:
         assert 4 <= kept < TEXTS
         pace[0] = 0
         endpoint.asked.clear()
-        again = running.run("-m", "judgescope", "run", study, "--until=ask_api", cwd=tmp_path)
+        again = running.run(
+            "-m", "judgescope", "run", study, "--until=ask_api", cwd=tmp_path
+        )
         assert again.returncode == 0, again.stdout
         assert len(endpoint.asked) == TEXTS - kept
         assert f"{TEXTS - kept} of {TEXTS - kept} replies, 0 refused" in again.stdout

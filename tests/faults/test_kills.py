@@ -1,4 +1,6 @@
-"""An asking job that dies at any moment loses no reply that it was given, and asks none twice."""
+"""An asking job that dies at any moment loses no reply that it was given, and asks none
+twice.
+"""
 
 import random
 import subprocess
@@ -13,7 +15,10 @@ from jobs import Job
 from scripted import Body, Endpoint, Said, reply, serve
 
 TEXTS, WORKERS = 120, 6
-SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 20))]
+SEEDS = [
+    *range(6),
+    *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 20)),
+]
 PACE = 0.02
 """Seconds of an answer: all of them take about half a second."""
 
@@ -65,6 +70,11 @@ def test_killed_at_a_random_moment_between_the_first_and_the_last_reply(
     assert again.returncode == 0, out
     assert f"{len(before)} in the store, {TEXTS - len(before)} to request" in out
     assert len(endpoint.asked) == TEXTS - len(before)
-    assert Counter(job.replies()) == Counter(set(job.replies())) and len(job.replies()) == TEXTS
+    assert (
+        Counter(job.replies()) == Counter(set(job.replies()))
+        and len(job.replies()) == TEXTS
+    )
     last = job.start(told, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert "0 to request" in wait_for(last) and len(endpoint.asked) == TEXTS - len(before)
+    assert "0 to request" in wait_for(last) and len(endpoint.asked) == TEXTS - len(
+        before
+    )

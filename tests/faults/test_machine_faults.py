@@ -1,6 +1,7 @@
 """What the machine does to a job: limits, clocks, cut files, lines of a newer version.
 
-Whole runs meet such faults in test_run_faults.py; a full disk under a store is in test_store.py.
+Whole runs meet such faults in test_run_faults.py; a full disk under a store is in
+test_store.py.
 """
 
 import json
@@ -49,9 +50,13 @@ def small_files() -> None:
 
 
 def asked(folder: Path, limit: Callable[[], None] | None) -> tuple[int, str, Endpoint]:
-    """Run an asking job under a limit; return its status, what it said, and who was asked."""
+    """Run an asking job under a limit; return its status, what it said, and who was
+    asked.
+    """
     with serve(rate) as endpoint:
-        job = Job(folder, 40, base_url=endpoint.url, limits={"concurrency": 4, "attempts": 1})
+        job = Job(
+            folder, 40, base_url=endpoint.url, limits={"concurrency": 4, "attempts": 1}
+        )
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         process = job.start(job.spec(), preexec_fn=limit, **streams)
         out, _ = process.communicate(timeout=120)
@@ -60,10 +65,15 @@ def asked(folder: Path, limit: Callable[[], None] | None) -> tuple[int, str, End
 
 @pytest.mark.heavy
 def test_replies_that_could_not_be_kept_are_not_asked_for(tmp_path: Path) -> None:
-    """No room for a journal: by a limit on files, or with a file where the store should be."""
+    """No room for a journal: by a limit on files, or with a file where the store should
+    be.
+    """
     status, told, endpoint = asked(tmp_path, small_files)
     assert status == 1 and "Traceback" not in told and not endpoint.asked
-    assert "larger than the limit of this machine (ulimit -f)" in told and "run again" in told
+    assert (
+        "larger than the limit of this machine (ulimit -f)" in told
+        and "run again" in told
+    )
     (tmp_path / "store").rename(tmp_path / "there")
     (tmp_path / "store").write_text("no folder")
     status, told, endpoint = asked(tmp_path, None)
@@ -106,7 +116,11 @@ def test_no_memory_is_said_in_a_sentence() -> None:
         check=False,
     )
     told = done.stderr.decode()
-    assert done.returncode == 1 and told.startswith("out of memory") and "--cores 1" in told
+    assert (
+        done.returncode == 1
+        and told.startswith("out of memory")
+        and "--cores 1" in told
+    )
 
 
 def test_what_is_no_fault_of_the_machines_keeps_its_traceback() -> None:
@@ -120,17 +134,24 @@ def test_what_is_no_fault_of_the_machines_keeps_its_traceback() -> None:
 def test_whatever_the_clocks_do_no_reply_is_lost_to_compaction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine that slept for two days, then a clock that is set: forth, back, and forth again."""
+    """A machine that slept for two days, then a clock that is set: forth, back, and
+    forth again.
+    """
     clock = {"monotonic": 100.0, "time": time.time()}
     ticking = SimpleNamespace(**{name: lambda name=name: clock[name] for name in clock})
     monkeypatch.setattr("judgescope.replies.store.time", ticking)
     with Store(tmp_path, "m") as store:
         for draw, jump in enumerate((0, 2 * DAY, -9 * DAY, 30 * DAY)):
-            clock["monotonic"], clock["time"] = clock["monotonic"] + 1, clock["time"] + jump
+            clock["monotonic"], clock["time"] = (
+                clock["monotonic"] + 1,
+                clock["time"] + jump,
+            )
             compact(tmp_path / "m", now=clock["time"])
             store.append(Reply(KEY, draw, f"reply {draw}"))
     found = Store(tmp_path, "m").read({KEY: 4})
-    assert [one.text for one in found.values()] == [f"reply {draw}" for draw in range(4)]
+    assert [one.text for one in found.values()] == [
+        f"reply {draw}" for draw in range(4)
+    ]
 
 
 # --- cut files ---
@@ -143,7 +164,9 @@ def row(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_a_table_that_was_cut_anywhere_is_named_with_what_to_do(tmp_path: Path, name: str) -> None:
+def test_a_table_that_was_cut_anywhere_is_named_with_what_to_do(
+    tmp_path: Path, name: str
+) -> None:
     path = tmp_path / "table.parquet"
     write_table(name, table_of(name, [row(name)]), path)
     whole = path.read_bytes()
@@ -160,7 +183,8 @@ def test_a_compacted_file_that_was_cut_anywhere_stops_before_anything_is_asked(
 ) -> None:
     path = tmp_path / "m" / "a.parquet"
     lines = (
-        CompactedLine("m", bytes(32), draw, line_of(Reply(KEY, draw, "4"))) for draw in range(50)
+        CompactedLine("m", bytes(32), draw, line_of(Reply(KEY, draw, "4")))
+        for draw in range(50)
     )
     assert write_compacted(path, lines) == 50
     whole = path.read_bytes()
@@ -194,9 +218,13 @@ def test_a_table_that_finds_no_room_leaves_nothing_half_written(
 
     monkeypatch.setattr("judgescope.schema.tables.pq.ParquetWriter.write_table", full)
     with pytest.raises(OSError) as error:
-        write_table("items", table_of("items", [row("items")]), tmp_path / "items.parquet")
+        write_table(
+            "items", table_of("items", [row("items")]), tmp_path / "items.parquet"
+        )
     told = str(of_machine(error.value))
-    assert told.startswith("the disk is full") and str(tmp_path / "items.parquet") in told
+    assert (
+        told.startswith("the disk is full") and str(tmp_path / "items.parquet") in told
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -222,12 +250,16 @@ def test_a_reply_of_a_newer_version_is_refused_and_neither_misread_nor_removed(
     assert field in str(error.value.got) and "no request was sent" in error.value.todo
     [finding] = verify(tmp_path / "m")
     assert finding.wrong and field in finding.message and finding.where == f"{newer}:1"
-    assert set(Store(tmp_path, "m").read({"1" * 64: 1})) == {("1" * 64, 0)}, "other keys are ours"
+    assert set(Store(tmp_path, "m").read({"1" * 64: 1})) == {("1" * 64, 0)}, (
+        "other keys are ours"
+    )
     compact(tmp_path / "m", now=time.time() + 9 * DAY)
     assert newer.read_bytes() == line
 
 
-def test_a_compacted_file_of_a_newer_version_is_not_to_be_deleted(tmp_path: Path) -> None:
+def test_a_compacted_file_of_a_newer_version_is_not_to_be_deleted(
+    tmp_path: Path,
+) -> None:
     rows = table_of("items", [row("items")])
     write_table("items", rows, tmp_path / "m" / "newer.parquet")
     with pytest.raises(UserError, match="of this version") as error:
@@ -238,19 +270,32 @@ def test_a_compacted_file_of_a_newer_version_is_not_to_be_deleted(tmp_path: Path
 # --- what Snakemake says ---
 
 CLOCK = (
-    "WorkflowError in rule ingest:\nOutput out.parquet has older modification time (2026-11-23 "
-    "02:57:39) than input data/a.jsonl (2026-12-03 02:57:37). This could indicate a clock skew"
+    "WorkflowError in rule ingest:\nOutput out.parquet has older modification time "
+    "(2026-11-23 02:57:39) than input data/a.jsonl (2026-12-03 02:57:37). This could "
+    "indicate a clock skew"
 )
 
 
 @pytest.mark.parametrize(
     ("said", "parts"),
     [
-        (str(LockException()), ["already running in this folder", "killed", "--unlock"]),
+        (
+            str(LockException()),
+            ["already running in this folder", "killed", "--unlock"],
+        ),
         (CLOCK, ["data/a.jsonl is newer", "2026-12-03", "touch"]),
-        ("Traceback …\nRuntimeError: can't start new thread", ["memory or processes", "ulimit"]),
-        ("Error recording metadata ([Errno 28] No space left on device).", ["the disk is full"]),
-        ("Traceback …\nNotADirectoryError: [Errno 20] Not a directory: 'results'", ["'results'"]),
+        (
+            "Traceback …\nRuntimeError: can't start new thread",
+            ["memory or processes", "ulimit"],
+        ),
+        (
+            "Error recording metadata ([Errno 28] No space left on device).",
+            ["the disk is full"],
+        ),
+        (
+            "Traceback …\nNotADirectoryError: [Errno 20] Not a directory: 'results'",
+            ["'results'"],
+        ),
         (
             "PermissionError: [Errno 13] Permission denied: 'results/x'",
             ["no permission to read or write", "grant the permission"],

@@ -96,7 +96,11 @@ def test_what_is_no_number_of_tokens_leaves_the_cost_unknown(
 
 def line(**changes: Any) -> bytes:
     row = {"key": KEY, "draw": 0, "text": "4", "finish": "stop", "status": "ok"}
-    row |= {"usage": {"prompt": 7, "completion": None}, "provenance": None, "logprobs": None}
+    row |= {
+        "usage": {"prompt": 7, "completion": None},
+        "provenance": None,
+        "logprobs": None,
+    }
     return sealed(row | changes)
 
 
@@ -109,7 +113,11 @@ def test_an_older_line_with_half_a_usage_is_read_as_one_without() -> None:
 
 
 def test_a_line_of_a_journal_counts_tokens_and_has_a_known_status() -> None:
-    assert read_line(line()) and read_line(line(usage=None)) and read_line(line(status="error"))
+    assert (
+        read_line(line())
+        and read_line(line(usage=None))
+        and read_line(line(status="error"))
+    )
     assert read_line(line(usage={"prompt": MOST_TOKENS}))
     for wrong in (MOST_TOKENS + 1, -1, True, 1.5):
         assert read_line(line(usage={"prompt": wrong})) is None
@@ -145,19 +153,35 @@ def test_an_answer_that_unfolds_into_too_much_is_none(
         {"headers": {"X\r\nEvil": "a"}},
         {"headers": {"": "a"}},
         {"headers": {"X A": "a"}},
-        *({"headers": {name: "1"}} for name in ("Host", "content-length", "Transfer-Encoding")),
-        *({"headers": {name: "1"}} for name in ("Content-Encoding", "Expect", "Connection")),
-        *({"base_url": f"http://{host}/v1"} for host in ("[::1", "h:99999", "h:abc", "h:0")),
-        *({"base_url": f"http://{host}/v1"} for host in ("....", "a" * 300, "h\u202ei", ":80")),
+        *(
+            {"headers": {name: "1"}}
+            for name in ("Host", "content-length", "Transfer-Encoding")
+        ),
+        *(
+            {"headers": {name: "1"}}
+            for name in ("Content-Encoding", "Expect", "Connection")
+        ),
+        *(
+            {"base_url": f"http://{host}/v1"}
+            for host in ("[::1", "h:99999", "h:abc", "h:0")
+        ),
+        *(
+            {"base_url": f"http://{host}/v1"}
+            for host in ("....", "a" * 300, "h\u202ei", ":80")
+        ),
     ],
 )
-def test_a_card_whose_requests_could_not_be_sent_is_refused(keys: dict[str, Any]) -> None:
+def test_a_card_whose_requests_could_not_be_sent_is_refused(
+    keys: dict[str, Any],
+) -> None:
     fields = {"model": "it", "engine": "openai", "base_url": "http://localhost:1/v1"}
     with pytest.raises(ValidationError, match=r"headers|not a URL"):
         OpenAIModel.model_validate(fields | keys)
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1]:8000", "bücher.example."])
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1:80", "[::1]:8000", "bücher.example."]
+)
 def test_addresses_and_headers_that_are_some(host: str) -> None:
     fields = {"model": "it", "engine": "openai", "base_url": f"https://{host}/v1"}
     OpenAIModel.model_validate(fields | {"headers": {"X-Title": "A study, of mine"}})
@@ -171,7 +195,10 @@ DEEP = {"deep": json.loads("[" * 400 + "]" * 400)}
     [
         ({"status_code": [], "body": {"error": {"message": "no"}}}, "no"),
         ({"status_code": "\x1b[31m", "body": {"error": "no"}}, "no"),
-        ({"status_code": 500, "body": {"message": "\x1b]0;x\x07 no"}}, "HTTP 500: ]0;x no"),
+        (
+            {"status_code": 500, "body": {"message": "\x1b]0;x\x07 no"}},
+            "HTTP 500: ]0;x no",
+        ),
         ({"status_code": 200, "body": DEEP}, "a response that is not JSON"),
         ({"status_code": 500, "body": DEEP}, "HTTP 500: "),
     ],
@@ -186,44 +213,67 @@ def test_a_result_of_a_batch_is_told_without_what_moves_a_cursor(
 
 def written(path: Path, **columns: list[Any]) -> Path:
     schema = shard.SCHEMA
-    table = pa.table({one.name: pa.array(columns[one.name], one.type) for one in schema}, schema)
+    table = pa.table(
+        {one.name: pa.array(columns[one.name], one.type) for one in schema}, schema
+    )
     pq.write_table(table, path)
     return path
 
 
 @pytest.mark.parametrize("missing", ["key", "model", "line"])
-def test_a_file_of_replies_without_something_is_refused(missing: str, tmp_path: Path) -> None:
+def test_a_file_of_replies_without_something_is_refused(
+    missing: str, tmp_path: Path
+) -> None:
     columns: dict[str, list[Any]] = {"key": [bytes(32)] * 2, "model": ["m"] * 2}
     columns |= {"line": [line()] * 2}
     columns |= {one: [0, 0] for one in shard.SCHEMA.names if one not in columns}
-    assert len(list(shard.compacted_blocks(written(tmp_path / "a.parquet", **columns)))) == 1
+    assert (
+        len(list(shard.compacted_blocks(written(tmp_path / "a.parquet", **columns))))
+        == 1
+    )
     columns[missing][1] = None
     with pytest.raises(UserError, match="not a reply file of this version"):
         list(shard.compacted_blocks(written(tmp_path / "b.parquet", **columns)))
 
 
-def test_a_file_of_replies_that_unfolds_into_too_many_lines_is_refused(tmp_path: Path) -> None:
+def test_a_file_of_replies_that_unfolds_into_too_many_lines_is_refused(
+    tmp_path: Path,
+) -> None:
     rows = shard.ROWS + 1
     columns: dict[str, list[Any]] = {one: [0] * rows for one in shard.SCHEMA.names}
-    columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [line()] * rows}
+    columns |= {
+        "key": [bytes(32)] * rows,
+        "model": ["m"] * rows,
+        "line": [line()] * rows,
+    }
     with pytest.raises(UserError, match="more than 4,096 lines at once"):
         list(shard.compacted_blocks(written(tmp_path / "a.parquet", **columns)))
 
 
 @pytest.mark.heavy
-@pytest.mark.skipif(not STATE.exists(), reason="how much a process takes is not known here")
+@pytest.mark.skipif(
+    not STATE.exists(), reason="how much a process takes is not known here"
+)
 def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A text of a megabyte, 4,096 times: two kilobytes on disk, four gigabytes in memory."""
+    """A text of a megabyte, 4,096 times: two kilobytes on disk, four gigabytes in
+    memory.
+    """
     rows = shard.ROWS
     columns: dict[str, list[Any]] = {one: [0] * rows for one in shard.SCHEMA.names}
-    columns |= {"key": [bytes(32)] * rows, "model": ["m"] * rows, "line": [b"x" * 900_000] * rows}
+    columns |= {
+        "key": [bytes(32)] * rows,
+        "model": ["m"] * rows,
+        "line": [b"x" * 900_000] * rows,
+    }
     path = tmp_path / "a.parquet"
     schema = shard.SCHEMA
     small = {one.name: pa.array(columns[one.name][:1], one.type) for one in schema}
     folded = {
-        name: pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one).cast(one.type)
+        name: pa.DictionaryArray.from_arrays(
+            pa.array([0] * rows, pa.int32()), one
+        ).cast(one.type)
         if name != "line"
         else pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), one)
         for name, one in small.items()
@@ -259,7 +309,12 @@ def unpacked(data: bytes, packing: str) -> str:
 @pytest.mark.parametrize(
     ("packing", "pack"),
     [
-        *(("", bytes), ("identity", bytes), ("gzip", gzip.compress), ("X-Gzip", gzip.compress)),
+        *(
+            ("", bytes),
+            ("identity", bytes),
+            ("gzip", gzip.compress),
+            ("X-Gzip", gzip.compress),
+        ),
         *(("deflate", zlib.compress), ("deflate", lambda data: deflated(data, -15))),
     ],
 )
@@ -275,7 +330,11 @@ def test_any_packing_that_was_asked_for_is_unpacked(
         (b"{}", "br", "unrequested encoding"),
         (b"{}", "gzip, gzip", "unrequested encoding"),
         (b"{}" * 50, "gzip", "cannot be decompressed"),
-        (gzip.compress(b"{}" * 50, mtime=0)[:-9], "gzip", "ends before its compressed data does"),
+        (
+            gzip.compress(b"{}" * 50, mtime=0)[:-9],
+            "gzip",
+            "ends before its compressed data does",
+        ),
         (
             gzip.compress(bytes(AT_ONCE * 4), mtime=0)[:-9],
             "gzip",
@@ -283,7 +342,9 @@ def test_any_packing_that_was_asked_for_is_unpacked(
         ),
     ],
 )
-def test_what_cannot_be_unpacked_is_no_reply(data: bytes, packing: str, reason: str) -> None:
+def test_what_cannot_be_unpacked_is_no_reply(
+    data: bytes, packing: str, reason: str
+) -> None:
     with pytest.raises(NoReplyError, match=reason):
         unpacked(data, packing)
 
@@ -339,6 +400,11 @@ def test_a_bomb_among_packed_answers_costs_its_neighbours_nothing(
         model = card(endpoint, limits={**FAST, "concurrency": 4, "timeout": 60})
         came, failures = ask(model, *requests(model, "a", "bomb", *"bcdef"))
     assert came == dict.fromkeys("abcdef", "ok: 4")
-    assert [one.about for one in failures] == ["bomb"] and "decompresses" in failures[0].reason
-    assert Counter(endpoint.prompts) == {**dict.fromkeys("abcdef", 1), "bomb": FAST["attempts"]}
+    assert [one.about for one in failures] == ["bomb"] and "decompresses" in failures[
+        0
+    ].reason
+    assert Counter(endpoint.prompts) == {
+        **dict.fromkeys("abcdef", 1),
+        "bomb": FAST["attempts"],
+    }
     assert endpoint.headers[0]["Accept-Encoding"] == "gzip, deflate"

@@ -1,4 +1,6 @@
-"""A chain that dies in the middle goes on where it was: each text of a row is paid for once."""
+"""A chain that dies in the middle goes on where it was: each text of a row is paid for
+once.
+"""
 
 import re
 import subprocess
@@ -28,7 +30,9 @@ def write(body: Body) -> Said:
 def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
     with serve(write) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        Study(tmp_path).change("perturbations", "local-llm-fluency", model="loop", steps=STEPS)
+        Study(tmp_path).change(
+            "perturbations", "local-llm-fluency", model="loop", steps=STEPS
+        )
         study.write(
             datasets=["demo-news"],
             aspects=["fluency"],
@@ -52,7 +56,9 @@ def test_killed_in_the_middle_of_the_second_step(tmp_path: Path) -> None:
         time.sleep(0.2)  # what was on its way has arrived
         kept, sent = study.journalled(), len(endpoint.asked)
         assert ITEMS < kept < 2 * ITEMS and sent - kept <= FAST["concurrency"]
-        unlocked = running.run("-m", "judgescope", "run", "study.yaml", "--unlock", cwd=tmp_path)
+        unlocked = running.run(
+            "-m", "judgescope", "run", "study.yaml", "--unlock", cwd=tmp_path
+        )
         assert unlocked.returncode == 0, unlocked.stdout
         done = study.make("perspectives")
         assert done.returncode == 0, done.stdout[-3000:]

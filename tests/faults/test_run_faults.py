@@ -1,6 +1,8 @@
-"""A study meets one fault after the other, each is named, and it ends as one that met none.
+"""A study meets one fault after the other, each is named, and it ends as one that met
+none.
 
-The faults are tests in this order, on one folder: each goes on where the one before it ended.
+The faults are tests in this order, on one folder: each goes on where the one before it
+ended.
 """
 
 import ctypes
@@ -39,7 +41,9 @@ def bound() -> None:
 
 
 @pytest.fixture(scope="module")
-def life(undisturbed: Life, tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> Life:
+def life(
+    undisturbed: Life, tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint
+) -> Life:
     """The life that meets every fault."""
     return Life(tmp_path_factory.mktemp("troubled"), endpoint)
 
@@ -126,7 +130,11 @@ def wrapped(life: Life, before: str) -> str:
 def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
     killed = 'case "$1 $2" in *"/job.py collect") kill -9 $$ ;; esac'
     told = life.fails(env={"JUDGESCOPE_PYTHON": wrapped(life, killed)})
-    assert "collect failed" in told and "it was killed (signal 9)" in told and "memory" in told
+    assert (
+        "collect failed" in told
+        and "it was killed (signal 9)" in told
+        and "memory" in told
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,7 +158,10 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
 ) -> None:
     shutil.rmtree(place(life, "replies"), ignore_errors=True)
     go = life.study.folder / "go"
-    held = f'case "$1 $2" in *"/job.py ask") while [ ! -e "{go}" ]; do sleep 0.1; done ;; esac'
+    held = (
+        f'case "$1 $2" in *"/job.py ask") while [ ! -e "{go}" ]; do sleep 0.1; done '
+        ";; esac"
+    )
     with life.started(env={"JUDGESCOPE_PYTHON": wrapped(life, held)}) as first:
         wait_for_jobs(first, STAGES["ask"].names, 1)
         told = life.fails()
@@ -159,7 +170,9 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
     assert first.returncode == 0
     assert life.outputs == undisturbed.outputs
     kept = undisturbed.study.journalled()
-    assert len(life.endpoint.asked) == life.study.journalled() == kept, "asked once, through it all"
+    assert len(life.endpoint.asked) == life.study.journalled() == kept, (
+        "asked once, through it all"
+    )
 
 
 ASK = ("snakemake", "-s", str(HOME / "workflow" / "Snakefile"), "asked")
@@ -168,12 +181,24 @@ ASK = ("snakemake", "-s", str(HOME / "workflow" / "Snakefile"), "asked")
 def test_two_studies_share_a_store_at_once(
     undisturbed: Life, tmp_path: Path, endpoint: Endpoint
 ) -> None:
-    """Both ask the same: what they ask at the same moment is asked by both, nothing is lost."""
+    """Both ask the same: what they ask at the same moment is asked by both, nothing is
+    lost.
+    """
     life = Life(tmp_path, endpoint)
     card = (tmp_path / "study.yaml").read_text(encoding="utf-8")
-    (tmp_path / "other.yaml").write_text(card.replace("asked", "other"), encoding="utf-8")
-    ask = [*ASK, "--workflow-profile", str(HOME / "profiles" / "default"), "--configfile"]
-    with life.started(command=ask) as one, life.started(command=ask, study="other.yaml") as other:
+    (tmp_path / "other.yaml").write_text(
+        card.replace("asked", "other"), encoding="utf-8"
+    )
+    ask = [
+        *ASK,
+        "--workflow-profile",
+        str(HOME / "profiles" / "default"),
+        "--configfile",
+    ]
+    with (
+        life.started(command=ask) as one,
+        life.started(command=ask, study="other.yaml") as other,
+    ):
         assert (one.wait(TOO_LONG), other.wait(TOO_LONG)) == (0, 0)
     for name in ("asked", "other"):
         assert replies(life, name) == replies(undisturbed, "asked")
@@ -185,7 +210,10 @@ def test_two_studies_share_a_store_at_once(
 def replies(life: Life, study: str) -> dict[str, bytes]:
     """Return the bytes of a study's reply files."""
     folder = life.study.folder / "results" / study / "replies"
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.parquet")}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*.parquet")
+    }
 
 
 TEXTS, CONCURRENCY = 120, 3
@@ -226,7 +254,9 @@ def study(tmp_path: Path, pace: Pace) -> Iterator[AskedStudy]:
 
 @contextmanager
 def started(study: AskedStudy, replies: int = 4) -> Iterator["subprocess.Popen[str]"]:
-    """Run the study as a user does until it has some replies; nothing is left of it afterwards."""
+    """Run the study as a user does until it has some replies; nothing is left of it
+    afterwards.
+    """
     with subprocess.Popen(
         [sys.executable, "-m", "judgescope", "run", "study.yaml"],
         cwd=study.folder,
@@ -254,7 +284,9 @@ def end(process: "subprocess.Popen[str]") -> str:
 
 
 def asks_only_the_rest(study: AskedStudy, pace: Pace) -> None:
-    """The same command goes on as far as it asks, without --unlock, for what is not there."""
+    """The same command goes on as far as it asks, without --unlock, for what is not
+    there.
+    """
     pace.seconds, pace.hold, kept = 0, False, study.journalled()
     pace.go_on.set()
     study.endpoint.asked.clear()
@@ -287,7 +319,9 @@ def test_a_signal_to_the_group_ends_the_run_and_its_number_is_the_status(
 
 
 def test_sigterm_to_every_process_twice_is_one_wish(study: AskedStudy) -> None:
-    """As a service manager and a cluster send it; `timeout` sends it to the command twice."""
+    """As a service manager and a cluster send it; `timeout` sends it to the command
+    twice.
+    """
     with started(study) as process:
         for _ in range(2):
             for one in running.in_session(process.pid):
@@ -298,7 +332,9 @@ def test_sigterm_to_every_process_twice_is_one_wish(study: AskedStudy) -> None:
     assert study.journalled() == len(study.endpoint.asked) < TEXTS
 
 
-def test_a_command_that_is_killed_leaves_nothing_that_asks(study: AskedStudy, pace: Pace) -> None:
+def test_a_command_that_is_killed_leaves_nothing_that_asks(
+    study: AskedStudy, pace: Pace
+) -> None:
     with started(study) as process:
         there = running.in_session(process.pid)
         process.kill()
@@ -331,12 +367,16 @@ def test_what_is_not_answered_is_counted_as_what_may_be_billed(
     assert study.journalled() == sent - CONCURRENCY
 
 
-def test_no_lock_is_taken_away_from_a_run_that_lives(study: AskedStudy, pace: Pace) -> None:
+def test_no_lock_is_taken_away_from_a_run_that_lives(
+    study: AskedStudy, pace: Pace
+) -> None:
     pace.seconds = 3
     with started(study) as process:
         for options in ((), ("--unlock",)):
             done = study.run(*options)
-            assert done.returncode == 1 and f"process {process.pid}," in done.stdout, done.stdout
+            assert done.returncode == 1 and f"process {process.pid}," in done.stdout, (
+                done.stdout
+            )
             assert f"kill {process.pid}" in done.stdout
         assert process.poll() is None
         os.kill(process.pid, signal.SIGTERM)

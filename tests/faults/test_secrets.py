@@ -1,4 +1,6 @@
-"""Keys and passwords: refused in cards, masked in messages, taken out of what comes back."""
+"""Keys and passwords: refused in cards, masked in messages, taken out of what comes
+back.
+"""
 
 import base64
 import json
@@ -34,11 +36,23 @@ PROGRAM = {"model": "it", "engine": "command", "argv": ["{python}", "-"]}
 @pytest.mark.parametrize(
     ("kind", "card", "key"),
     [
-        ("model", {**ENDPOINT, "headers": {"X-Api-Key": "zebra-55"}}, "headers.X-Api-Key"),
+        (
+            "model",
+            {**ENDPOINT, "headers": {"X-Api-Key": "zebra-55"}},
+            "headers.X-Api-Key",
+        ),
         ("model", {**ENDPOINT, "headers": {"Cookie": "zebra-55"}}, "headers.Cookie"),
-        ("model", {**ENDPOINT, "headers": {"X-Team": f"Bearer {KEY}"}}, "headers.X-Team"),
+        (
+            "model",
+            {**ENDPOINT, "headers": {"X-Team": f"Bearer {KEY}"}},
+            "headers.X-Team",
+        ),
         ("model", {**ENDPOINT, "query": {"token": "zebra-55"}}, "query.token"),
-        ("model", {**ENDPOINT, "extra_body": {"api_key": "zebra-55"}}, "extra_body.api_key"),
+        (
+            "model",
+            {**ENDPOINT, "extra_body": {"api_key": "zebra-55"}},
+            "extra_body.api_key",
+        ),
         ("model", {**ENDPOINT, "extra_body": {"a": [{"b": KEY}]}}, "extra_body.a.0.b"),
         ("model", {**ENDPOINT, "api_key_env": "hf_AbCdEfGh12zebra"}, "api_key_env"),
         ("model", {**ENDPOINT, "api_key_env": "zebra55" * 4}, "api_key_env"),
@@ -48,7 +62,11 @@ PROGRAM = {"model": "it", "engine": "command", "argv": ["{python}", "-"]}
         ("model", {**PROGRAM, "argv": ["{python}", f"--key={KEY}"]}, "argv.1"),
         ("model", {**PROGRAM, "argv": ["sh", "http://u:zebra55@h.org/x"]}, "argv.1"),
         ("model", {**PROGRAM, "env": ["zebra55" * 4]}, "env.0"),
-        ("dataset", {"dataset": "d", "citation": "https://u:zebra55@h.org/paper"}, "citation"),
+        (
+            "dataset",
+            {"dataset": "d", "citation": "https://u:zebra55@h.org/paper"},
+            "citation",
+        ),
         ("dataset", {"dataset": "d", "files": "https://h.org/a?sig=zebra55"}, "files"),
         ("study", {"study": "s", "store": f"/mnt/{KEY}"}, "store"),
     ],
@@ -61,7 +79,10 @@ def test_a_card_with_what_may_be_a_key_is_refused_by_its_place_and_not_shown(
     with pytest.raises(UserErrors) as caught:
         read_card(kind, path)
     [error] = caught.value.errors
-    assert "may be a key or a password" in error.what and f"it.yaml:1, key {key}" in error.where
+    assert (
+        "may be a key or a password" in error.what
+        and f"it.yaml:1, key {key}" in error.where
+    )
     assert "zebra" not in str(caught.value) and KEY not in str(caught.value)
 
 
@@ -73,7 +94,10 @@ def test_what_only_sounds_like_a_key_is_none() -> None:
         "key": 3,
     }
     body |= {"keywords": ["monkey"], "chat_template_kwargs": {"bos_token": "<s>"}}
-    more: dict[str, Any] = {"headers": {"X-Team": "us"}, "query": {"api-version": "2026-01-01"}}
+    more: dict[str, Any] = {
+        "headers": {"X-Team": "us"},
+        "query": {"api-version": "2026-01-01"},
+    }
     more |= {
         "api_key_file": "../keys/our-teams-endpoint-2026",
         "revision": "a1" * 20,
@@ -88,9 +112,11 @@ def test_what_only_sounds_like_a_key_is_none() -> None:
         f'api_key_env: "{KEY}\n',
         f"model: it\napi_key_env: {KEY}: {KEY}\n",
         f"headers:\n  X: {KEY}\n Y: 1\n",
-        f"key_header: 'Bearer {KEY}'\nmodel: it\nengine: openai\nbase_url: http://h/v1\n",
+        f"key_header: 'Bearer {KEY}'\nmodel: it\nengine: openai\nbase_url: "
+        "http://h/v1\n",
         f"headers: zebra {KEY}\nmodel: it\nengine: openai\nbase_url: http://h/v1\n",
-        "headers: zebra-4411-and-more\nmodel: it\nengine: openai\nbase_url: http://h/v1\n",
+        "headers: zebra-4411-and-more\nmodel: it\nengine: openai\nbase_url: "
+        "http://h/v1\n",
         "base_url: h/zebra-4411\nmodel: it\nengine: openai\n",
     ],
 )
@@ -102,7 +128,9 @@ def test_a_card_that_cannot_be_read_is_not_quoted_where_a_key_may_stand(
     with pytest.raises((UserError, UserErrors)) as caught:
         read_card("model", path)
     told = f"{caught.value} {caught.value.__cause__}"
-    assert "it.yaml" in told and KEY not in str(told) and "zebra" not in str(caught.value)
+    assert (
+        "it.yaml" in told and KEY not in str(told) and "zebra" not in str(caught.value)
+    )
 
 
 def test_a_fault_of_yaml_is_named_with_its_line(tmp_path: Path) -> None:
@@ -117,7 +145,9 @@ def test_a_fault_of_yaml_is_named_with_its_line(tmp_path: Path) -> None:
 
 def test_no_message_shows_a_key_or_a_password() -> None:
     address = "https://ann:pa55@h.org/v1?api_key=zebra&x=1#y"
-    error = UserError(f"no answer from {address}", where=f"{KEY}.yaml", got=f"Bearer {KEY}")
+    error = UserError(
+        f"no answer from {address}", where=f"{KEY}.yaml", got=f"Bearer {KEY}"
+    )
     shown = str(error)
     assert not [one for one in (KEY, "pa55", "zebra") if one in shown]
     assert "https://<not shown>@h.org/v1?api_key=<not shown>&x=1#y" in shown
@@ -141,14 +171,24 @@ def test_what_is_no_secret_is_shown(text: str) -> None:
 
 
 @pytest.mark.heavy
-@given(st.text(st.characters(codec="ascii", min_codepoint=33), min_size=SHORTEST, max_size=30))
+@given(
+    st.text(
+        st.characters(codec="ascii", min_codepoint=33), min_size=SHORTEST, max_size=30
+    )
+)
 def test_a_secret_is_taken_out_in_every_spelling(key: str) -> None:
     hidden = Redactor({"\0": key})
     around = [f"{before}:{key}:after" for before in ("", "a", "ab", "abc")]
     coded = [base64.b64encode(text.encode()).decode() for text in around]
     coded += [base64.urlsafe_b64encode(text.encode()).decode() for text in around]
     small = re.sub("%..", lambda sign: sign[0].lower(), quote(key))
-    for text in [*around, *coded, json.dumps({"said": key}), quote(key, safe=""), small]:
+    for text in [
+        *around,
+        *coded,
+        json.dumps({"said": key}),
+        quote(key, safe=""),
+        small,
+    ]:
         cleaned = hidden.redact(text)
         assert "\0" in cleaned and key not in cleaned
 
@@ -160,7 +200,9 @@ def test_a_placeholder_is_no_secret_and_the_longer_of_two_goes_first() -> None:
 
 
 def engine(key: str) -> OpenAIEngine:
-    return OpenAIEngine(OpenAIModel.model_validate(ENDPOINT | {"api_key_env": "IT_KEY"}), key)
+    return OpenAIEngine(
+        OpenAIModel.model_validate(ENDPOINT | {"api_key_env": "IT_KEY"}), key
+    )
 
 
 def test_tokens_that_spell_the_key_are_not_kept() -> None:
@@ -169,13 +211,16 @@ def test_tokens_that_spell_the_key_are_not_kept() -> None:
     whole = [[("4", -0.5), (f" {KEY}", -1.0)]]
     harmless = [[("4", -0.5), ("5", -1.0)]]
     kept = [
-        ours.cleaned(Reply("k", 0, "4", logprobs=one)).logprobs for one in (tokens, whole, harmless)
+        ours.cleaned(Reply("k", 0, "4", logprobs=one)).logprobs
+        for one in (tokens, whole, harmless)
     ]
     assert kept == [None, None, harmless]
 
 
 def test_a_secret_with_white_space_is_taken_out_before_lines_are_joined() -> None:
-    assert engine("two  words and more").safe("bad: two  words and more") == "bad: <key>"
+    assert (
+        engine("two  words and more").safe("bad: two  words and more") == "bad: <key>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,9 +230,14 @@ def test_a_key_that_no_header_can_carry_is_named_by_its_variable(
     monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     """Before anything is asked, and by whoever asks without that look."""
-    monkeypatch.setattr("os.environ", {"IT_KEY": key})  # the real one takes no zero byte
+    monkeypatch.setattr(
+        "os.environ", {"IT_KEY": key}
+    )  # the real one takes no zero byte
     keyed = OpenAIModel.model_validate(ENDPOINT | {"api_key_env": "IT_KEY"})
-    for look in (lambda: OpenAIEngine(keyed), KeySource(model="it", variable="IT_KEY").check):
+    for look in (
+        lambda: OpenAIEngine(keyed),
+        KeySource(model="it", variable="IT_KEY").check,
+    ):
         with pytest.raises(UserError, match="not allowed in an HTTP header") as caught:
             look()
         assert "IT_KEY" in str(caught.value) and "sk-" not in str(caught.value)
@@ -205,7 +255,8 @@ class Spec(Struct):
 
 def main(spec: Spec):
     "Fail as nobody has foreseen."
-    raise ValueError(f"bad header {os.environ['OUR_API_KEY']!r} for http://u:pa55@h.org/v1")
+    raise ValueError(f"bad header {os.environ['OUR_API_KEY']!r} for \
+http://u:pa55@h.org/v1")
 
 run(main)
 """
@@ -222,8 +273,12 @@ def test_a_traceback_is_whole_and_shows_no_secret(tmp_path: Path) -> None:
         check=False,
         timeout=60,
     )
-    assert done.returncode == 1 and done.stderr.startswith("Traceback (most recent call last):")
-    assert "<OUR_API_KEY>" in done.stderr and "http://<not shown>@h.org/v1" in done.stderr
+    assert done.returncode == 1 and done.stderr.startswith(
+        "Traceback (most recent call last):"
+    )
+    assert (
+        "<OUR_API_KEY>" in done.stderr and "http://<not shown>@h.org/v1" in done.stderr
+    )
     assert "zebra" not in done.stderr and "pa55" not in done.stderr
 
 
@@ -270,7 +325,10 @@ print(hub.HF_HUB_DISABLE_TELEMETRY, off == NO_TELEMETRY)
 @pytest.mark.heavy
 def test_no_package_tells_that_it_is_used_whatever_the_environment_says() -> None:
     """The hub's client reads it when it is imported: here after ours, as everywhere."""
-    assert set(judgescope.NO_TELEMETRY) >= {"HF_HUB_DISABLE_TELEMETRY", "VLLM_NO_USAGE_STATS"}
+    assert set(judgescope.NO_TELEMETRY) >= {
+        "HF_HUB_DISABLE_TELEMETRY",
+        "VLLM_NO_USAGE_STATS",
+    }
     loud = dict.fromkeys(judgescope.NO_TELEMETRY, "0")
     done = subprocess.run(
         [sys.executable, "-c", ASKED],

@@ -1,4 +1,6 @@
-"""A whole study with keys in its environment, cut off from the network: what it leaves behind."""
+"""A whole study with keys in its environment, cut off from the network: what it leaves
+behind.
+"""
 
 import base64
 import codecs
@@ -21,7 +23,12 @@ import pytest
 import planted
 from planted import SECRETS
 
-MAGIC = {b"PAR1": "parquet", b"PK\x03\x04": "zip", b"\x1f\x8b": "gzip", b"x\x9c": "zlib"}
+MAGIC = {
+    b"PAR1": "parquet",
+    b"PK\x03\x04": "zip",
+    b"\x1f\x8b": "gzip",
+    b"x\x9c": "zlib",
+}
 
 
 def spellings(secret: str) -> dict[str, bytes]:
@@ -47,12 +54,16 @@ def spellings(secret: str) -> dict[str, bytes]:
     for shift in range(3):
         digits = base64.b64encode(b"\0" * shift + raw)[shift + 1 : -4]
         found[f"base64, {shift}"] = digits
-        found[f"base64 of addresses, {shift}"] = digits.replace(b"+", b"-").replace(b"/", b"_")
+        found[f"base64 of addresses, {shift}"] = digits.replace(b"+", b"-").replace(
+            b"/", b"_"
+        )
     return found
 
 
 def contents(path: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield what can be read of a file: its name, its bytes, and what is packed in them."""
+    """Yield what can be read of a file: its name, its bytes, and what is packed in
+    them.
+    """
     name = str(path.relative_to(folder))
     yield f"the name {name}", name.encode() + b"\n" + unquote_to_bytes(name)
     if path.is_symlink():
@@ -80,7 +91,9 @@ def _unpacked(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def leaks(folder: Path, secrets: dict[str, str]) -> list[str]:
-    """Return where under a folder one of the secrets stands, and how it is written there."""
+    """Return where under a folder one of the secrets stands, and how it is written
+    there.
+    """
     told = [
         (f"{name} as {how}", form)
         for name, secret in secrets.items()
@@ -110,30 +123,48 @@ def said(folder: Path, name: str) -> str:
     return (folder / "said" / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def test_a_study_through_all_faults_leaves_no_key_behind(run: tuple[Path, dict[str, Any]]) -> None:
+def test_a_study_through_all_faults_leaves_no_key_behind(
+    run: tuple[Path, dict[str, Any]],
+) -> None:
     folder, told = run
     assert told["authorised"]  # the key was sent, and nothing else in its place
     failed = {name for name, status in told["statuses"].items() if status}
     assert failed == FAILING, {name: said(folder, name) for name in failed - FAILING}
     assert "HTTP 401: Incorrect API key provided: <key>" in said(folder, "refused")
-    assert "HTTP 500: worker died: Authorization: Bearer <key>" in said(folder, "failed")
-    assert "RuntimeError: the token <PLANTED_TOKEN> was refused" in said(folder, "failed")
+    assert "HTTP 500: worker died: Authorization: Bearer <key>" in said(
+        folder, "failed"
+    )
+    assert "RuntimeError: the token <PLANTED_TOKEN> was refused" in said(
+        folder, "failed"
+    )
     assert leaks(folder, SECRETS) == []
     work = folder / "work"
     shown = {"<key>", "\\u003ckey\\u003e", "&lt;key&gt;"}
-    for pattern in ("cache/**/*.jsonl", "results/**/judges/*.html", "results/**/rows.*.js"):
+    for pattern in (
+        "cache/**/*.jsonl",
+        "results/**/judges/*.html",
+        "results/**/rows.*.js",
+    ):
         texts = [path.read_text("utf-8") for path in work.glob(pattern)]
         assert any(one in text for text in texts for one in shown), (
             pattern
         )  # it came as far as here
-    places = ("said", "work/.snakemake", "work/cache", "work/results", "work/report.zip")
+    places = (
+        "said",
+        "work/.snakemake",
+        "work/cache",
+        "work/results",
+        "work/report.zip",
+    )
     assert all((folder / place).exists() for place in places)
 
 
 def test_nobody_but_the_endpoint_is_spoken_to(run: tuple[Path, dict[str, Any]]) -> None:
     """By the kernel where it lets us; by Python, which notes each try, everywhere."""
     folder, told = run
-    assert told["python"] and "192.0.2.1" in (folder / "effective.txt").read_text("utf-8")
+    assert told["python"] and "192.0.2.1" in (folder / "effective.txt").read_text(
+        "utf-8"
+    )
     assert told["kernel"] or not told["alone"]
     tried = folder / "tried.txt"
     assert not tried.exists(), tried.read_text("utf-8")
@@ -147,7 +178,12 @@ def test_what_looks_for_keys_finds_them_wherever_they_are(tmp_path: Path) -> Non
         archive.write(tmp_path / "a.parquet", "inner.parquet")
     (tmp_path / "d").symlink_to(f"nowhere/{spellings(key)['address'].decode()}")
     found = " ".join(leaks(tmp_path, {"key": key}))
-    for place in ("a.parquet, its columns", "b.gz, unpacked", "c.zip/inner.parquet", "the link d"):
+    for place in (
+        "a.parquet, its columns",
+        "b.gz, unpacked",
+        "c.zip/inner.parquet",
+        "the link d",
+    ):
         assert place in found
     for path in tmp_path.iterdir():
         path.unlink()

@@ -1,6 +1,8 @@
-"""A run that is killed in every one of its stages ends, started again, as one that never was.
+"""A run that is killed in every one of its stages ends, started again, as one that
+never was.
 
-`JUDGESCOPE_KILLS` lives, three by default, each killed once in each stage: `make soak` has twenty.
+`JUDGESCOPE_KILLS` lives, three by default, each killed once in each stage: `make soak`
+has twenty.
 """
 
 import os
@@ -27,11 +29,15 @@ def test_killed_once_in_every_stage(
     for stage in STAGES:
         before = life.lost
         moment = life.kill(stage, chance)
-        print(f"seed {seed}: killed at {moment}, {life.lost - before} requests under way")
+        print(
+            f"seed {seed}: killed at {moment}, {life.lost - before} requests under way"
+        )
         assert 0 <= life.lost - before <= CONCURRENCY
         assert stage in ASKING or life.lost == before, "nobody asks in this stage"
     life.end()
     assert life.outputs == undisturbed.outputs
     kept = life.study.journalled()
     assert kept == life.distinct == undisturbed.study.journalled()
-    assert len(endpoint.asked) == kept + life.lost, "asked again: what was under way, and no more"
+    assert len(endpoint.asked) == kept + life.lost, (
+        "asked again: what was under way, and no more"
+    )

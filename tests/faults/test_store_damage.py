@@ -1,4 +1,6 @@
-"""A byte of a stored reply that was changed is noticed, named, and never paid for in silence."""
+"""A byte of a stored reply that was changed is noticed, named, and never paid for in
+silence.
+"""
 
 import os
 import subprocess
@@ -25,29 +27,37 @@ TEXTS = ["Rating: 4", "Rating: 5", "é"]
 def journal(folder: Path) -> Path:
     with Store(folder, "m") as store:
         for key, text in zip(KEYS, TEXTS, strict=True):
-            path = store.append(Reply(key, 0, text, usage={"prompt": 7, "completion": 3})).path
+            path = store.append(
+                Reply(key, 0, text, usage={"prompt": 7, "completion": 3})
+            ).path
     return path
 
 
 def read(folder: Path) -> list[str]:
-    return [one.text for one in Store(folder, "m").read(dict.fromkeys(KEYS, 1)).values()]
+    return [
+        one.text for one in Store(folder, "m").read(dict.fromkeys(KEYS, 1)).values()
+    ]
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("change", [1, 32, 128])
-def test_whatever_byte_of_a_journal_is_changed_no_reply_is_misread_and_the_line_is_named(
+def test_whatever_byte_of_a_journal_is_changed_no_reply_is_misread_and_the_line_is_named(  # noqa: E501
     tmp_path: Path, change: int
 ) -> None:
     path = journal(tmp_path)
     whole = path.read_bytes()
     assert read(tmp_path) == TEXTS
     Store(tmp_path, "m").ready()
-    for at in range(len(whole) - 1):  # without its last byte, a line is one that was cut short
+    for at in range(
+        len(whole) - 1
+    ):  # without its last byte, a line is one that was cut short
         path.write_bytes(whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :])
         line = whole.count(b"\n", 0, at) + 1
         found = read(tmp_path)
         assert set(found) < set(TEXTS), at
-        assert f"{path}:{line}" in {one.where for one in verify(tmp_path / "m") if one.wrong}, at
+        assert f"{path}:{line}" in {
+            one.where for one in verify(tmp_path / "m") if one.wrong
+        }, at
         with pytest.raises(UserError, match="no request was sent") as error:
             Store(tmp_path, "m").ready()
         assert f"{path}:{line}" in error.value.where, at
@@ -65,7 +75,9 @@ def test_a_line_that_was_cut_short_is_no_damage(
     write = os.write
     with Store(tmp_path, "m") as store:
         with monkeypatch.context() as patch:
-            patch.setattr(os, "write", lambda file, line: write(file, line[:20]) and 1 / 0)
+            patch.setattr(
+                os, "write", lambda file, line: write(file, line[:20]) and 1 / 0
+            )
             with pytest.raises(ZeroDivisionError):
                 store.append(Reply(KEYS[0], 1, "5"))
         store.append(Reply(KEYS[0], 1, "6"))
@@ -118,7 +130,10 @@ def test_a_damaged_reply_is_asked_for_again_when_somebody_says_so(
         assert status == 1 and "Traceback" not in told and len(endpoint.asked) == 20
         assert f"{path}:1" in told and "verify --drop" in told
         told_of = ["--store", str(tmp_path / "store")]
-        assert _command("verify", *told_of) == 1 and f"{path}:1: " in capsys.readouterr().out
+        assert (
+            _command("verify", *told_of) == 1
+            and f"{path}:1: " in capsys.readouterr().out
+        )
         assert ask()[0] == 1 and len(endpoint.asked) == 20
         _command("verify", "--drop", *told_of)
         assert "1 damaged lines dropped" in capsys.readouterr().out
@@ -146,7 +161,11 @@ def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_are_ther
         made.write_bytes(whole[:size])
         assert read(tmp_path) == TEXTS
         [finding] = verify(tmp_path / "m")
-        assert finding.wrong and finding.where == str(made) and "compact" in finding.message
+        assert (
+            finding.wrong
+            and finding.where == str(made)
+            and "compact" in finding.message
+        )
     compact(tmp_path / "m")
     [again] = [path for path in files_of(tmp_path / "m") if path.suffix == ".parquet"]
     assert again.read_bytes() == whole and not made.exists()
@@ -166,7 +185,9 @@ def test_a_compacted_file_whose_journals_are_gone_is_named(tmp_path: Path) -> No
 
 
 @pytest.mark.heavy
-def test_whatever_byte_of_a_compacted_file_is_changed_no_reply_is_misread(tmp_path: Path) -> None:
+def test_whatever_byte_of_a_compacted_file_is_changed_no_reply_is_misread(
+    tmp_path: Path,
+) -> None:
     journal(tmp_path)
     compact(tmp_path / "m", now=time.time() + 2 * DAY)
     [only] = files_of(tmp_path / "m")

@@ -1,4 +1,6 @@
-"""The store where things go wrong: foreign lines, torn ends, forgetting by two, closing."""
+"""The store where things go wrong: foreign lines, torn ends, forgetting by two,
+closing.
+"""
 
 import json
 import os
@@ -32,7 +34,11 @@ def line(folder: Path, reply: Reply) -> bytes:
 
 def resealed(line: bytes) -> bytes:
     """Return a line with the checksum of what it has become."""
-    body = line[:-SEAL] if line[-SEAL:].startswith(CRC) else line[:-2].replace(CRC, b',"was":"')
+    body = (
+        line[:-SEAL]
+        if line[-SEAL:].startswith(CRC)
+        else line[:-2].replace(CRC, b',"was":"')
+    )
     return b'%b%b%08x"}\n' % (body, CRC, zlib.crc32(body))
 
 
@@ -74,7 +80,9 @@ def test_a_short_key_is_not_ours(tmp_path: Path) -> None:
     assert store.errors() == {}
 
 
-def test_what_follows_half_a_line_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_follows_half_a_line_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A disk that fails takes a part of one line; the next one is not glued to it."""
     write = os.write
 
@@ -93,7 +101,9 @@ def test_what_follows_half_a_line_is_whole(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_lines_are_counted_for_the_last_reading_alone(tmp_path: Path) -> None:
-    stored = journal(tmp_path, b'{"a":1}\nnot ours\n').find(KeyTable.from_counts({KEY: 1}))
+    stored = journal(tmp_path, b'{"a":1}\nnot ours\n').find(
+        KeyTable.from_counts({KEY: 1})
+    )
     for _ in range(2):
         stored.scan()
         assert stored.skipped == 2
@@ -132,13 +142,17 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> Synced:
     """Return (file, its size) at every fsync, while a clock counts quarter seconds."""
     found: Synced = []
     clock = iter(range(8, 999))
-    monkeypatch.setattr(os, "fsync", lambda file: found.append((file, os.fstat(file).st_size)))
+    monkeypatch.setattr(
+        os, "fsync", lambda file: found.append((file, os.fstat(file).st_size))
+    )
     ticking = SimpleNamespace(monotonic=lambda: next(clock) / 4, time=lambda: 0.0)
     monkeypatch.setattr("judgescope.replies.store.time", ticking)
     return found
 
 
-def test_the_disk_gets_lines_about_once_a_second(tmp_path: Path, synced: Synced) -> None:
+def test_the_disk_gets_lines_about_once_a_second(
+    tmp_path: Path, synced: Synced
+) -> None:
     with Store(tmp_path, "m") as store:
         for draw in range(20):
             store.append(Reply(KEY, draw, "4"))
@@ -176,12 +190,18 @@ def test_a_closed_store_writes_a_new_journal(tmp_path: Path) -> None:
 # --- obtain and retry ---
 
 
-def fails(missing: Iterable[Work], _: bool, __: Callable[[Reply], None]) -> list[Failure]:
+def fails(
+    missing: Iterable[Work], _: bool, __: Callable[[Reply], None]
+) -> list[Failure]:
     return [Failure(one.about, "HTTP 500") for one, _ in missing]
 
 
-def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(tmp_path: Path) -> None:
-    """Roles make two requests of one prompt: the order must not be that of the cells."""
+def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(
+    tmp_path: Path,
+) -> None:
+    """Roles make two requests of one prompt: the order must not be that of the
+    cells.
+    """
     requests = [
         Request({"messages": [{"role": role, "content": "Rate."}]}, about=role)
         for role in ("user", "system", "assistant", "tool", "developer", "critic")
@@ -194,7 +214,9 @@ def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(tmp_pa
     assert told[0] == told[1] and len(set(told[0].split(", "))) == 5
 
 
-def test_passed_over_lines_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_passed_over_lines_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     obtain([], journal(tmp_path, b"not ours\n"), fails)
     assert "skipped" in capsys.readouterr().out
     obtain([], journal(tmp_path, b""), fails)
@@ -202,7 +224,10 @@ def test_passed_over_lines_are_told(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_files_with_an_error_are_dropped_wherever_they_are(tmp_path: Path) -> None:
-    paths = [tmp_path / place for place in ("replies/d/a", "replies/d/b", "made/a", "scores/a")]
+    paths = [
+        tmp_path / place
+        for place in ("replies/d/a", "replies/d/b", "made/a", "scores/a")
+    ]
     for path, status in zip(paths, ("error", "ok", "error", "error"), strict=True):
         rows = [
             {"judge": "j", "draw": 0, "status": "ok"},

@@ -1,4 +1,5 @@
-"""Thousands of requests to an endpoint that fails one time in ten: each answer is kept once.
+"""Thousands of requests to an endpoint that fails one time in ten: each answer is kept
+once.
 
 `JUDGESCOPE_STORM` requests, 3,000 by default: `make soak` sends 100,000.
 """
@@ -18,7 +19,8 @@ from storm import FAULTS, IN_A_ROW, storm
 REQUESTS = int(os.environ.get("JUDGESCOPE_STORM", "3000"))
 LIMITS = {"concurrency": 64, "backoff": 0.02, "attempts": IN_A_ROW + 1, "timeout": 120}
 GROWTH = 16_000
-"""kB by which memory may grow while replies come: the last fifth of them, and the first two."""
+"""kB by which memory may grow while replies come: the last fifth of them, and the first
+two."""
 
 
 def memory(process: "subprocess.Popen[bytes]") -> int:
@@ -51,13 +53,20 @@ def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) ->
         spent = time.monotonic() - began
     assert process.returncode == 0
     told = endpoint.told
-    assert told["answers"] == {"1": REQUESTS}, "an answer was not kept, and asked for again"
+    assert told["answers"] == {"1": REQUESTS}, (
+        "an answer was not kept, and asked for again"
+    )
     assert all(told["said"].get(name) for name in FAULTS), "every fault was met"
     kept = Counter(job.replies())
     assert len(kept) == REQUESTS and set(kept.values()) == {1}
-    [table] = [read_table("answers", path) for path in job.out.glob("replies/**/*.parquet")]
+    [table] = [
+        read_table("answers", path) for path in job.out.glob("replies/**/*.parquet")
+    ]
     statuses = Counter(table["status"].to_pylist())
-    assert statuses == {"ok": REQUESTS - statuses["error"], "error": told["said"]["refused"]}
+    assert statuses == {
+        "ok": REQUESTS - statuses["error"],
+        "error": told["said"]["refused"],
+    }
 
     size = max(size for size, _ in seen)
     first = [used for now, used in seen if 0.1 * size < now <= 0.4 * size]
@@ -65,7 +74,8 @@ def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) ->
     assert first and last and max(last) - max(first) < GROWTH
     faults = sum(count for name, count in told["said"].items() if name != "good")
     print(
-        f"{REQUESTS} requests in {spent:.0f} s, sent {told['requests']} times with {faults} faults "
-        f"({dict(sorted(told['said'].items()))}); each answer kept once; memory "
-        f"{max(first) / 1000:.1f} MB near the beginning, {max(last) / 1000:.1f} MB near the end"
+        f"{REQUESTS} requests in {spent:.0f} s, sent {told['requests']} times with "
+        f"{faults} faults ({dict(sorted(told['said'].items()))}); each answer kept "
+        f"once; memory {max(first) / 1000:.1f} MB near the beginning, "
+        f"{max(last) / 1000:.1f} MB near the end"
     )

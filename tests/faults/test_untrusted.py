@@ -1,4 +1,6 @@
-"""What data, models and cards of others contain is never obeyed: files, names, code, terminals."""
+"""What data, models and cards of others contain is never obeyed: files, names, code,
+terminals.
+"""
 
 import ast
 import re
@@ -39,9 +41,14 @@ def yaml_of(tmp_path: Path, text: str) -> Any:
 LAUGHS = "\n".join(
     ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
 )
-CHAIN = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 2000))])
+CHAIN = "\n".join(
+    ["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 2000))]
+)
 MERGED = "\n".join(
-    ["a0: &a0 {x: 1}", *(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 40))]
+    [
+        "a0: &a0 {x: 1}",
+        *(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 40)),
+    ]
 )
 
 
@@ -88,12 +95,23 @@ NO_PROMPT = r"a prompt's name has only letters|unknown prompt"
 def form(folder: Path, template: str, **values: Any) -> str:
     (folder / "prompts").mkdir(exist_ok=True)
     (folder / "prompts" / "mine.jinja").write_text(template, encoding="utf-8")
-    [message] = messages("mine", load("mine", [folder], where="judges/j.yaml"), **values)
+    [message] = messages(
+        "mine", load("mine", [folder], where="judges/j.yaml"), **values
+    )
     return message["content"]
 
 
 @pytest.mark.parametrize(
-    "name", ["../secret.jinja", "/etc/passwd", "a/b.jinja", "..", ".jinja", "x\0.jinja", "secret"]
+    "name",
+    [
+        "../secret.jinja",
+        "/etc/passwd",
+        "a/b.jinja",
+        "..",
+        ".jinja",
+        "x\0.jinja",
+        "secret",
+    ],
 )
 def test_a_form_includes_no_file_of_another_folder(name: str, tmp_path: Path) -> None:
     (tmp_path / "secret.jinja").write_text("SECRET", encoding="utf-8")
@@ -124,7 +142,9 @@ def test_a_form_includes_no_file_of_another_folder(name: str, tmp_path: Path) ->
         "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
     ],
 )
-def test_a_template_reaches_nothing_and_draws_nothing(text: str, tmp_path: Path) -> None:
+def test_a_template_reaches_nothing_and_draws_nothing(
+    text: str, tmp_path: Path
+) -> None:
     with pytest.raises(UserError):
         form(tmp_path, text, text="A text.", list=[], aspect={"name": "Fluency"})
 
@@ -144,11 +164,14 @@ def test_a_template_reaches_nothing_and_draws_nothing(text: str, tmp_path: Path)
         "{{ ('x' * 999999) | replace('x', 'x' * 999999) }}",
         "{{ range(99999) | join('x' * 999999) }}",
         "{% set all = namespace(a=text) %}"
-        "{% for i in range(60) %}{% set all.a = all.a ~ all.a %}{% endfor %}{{ all.a[:9] }}",
+        "{% for i in range(60) %}{% set all.a = all.a ~ all.a %}{% endfor %}{{ "
+        "all.a[:9] }}",
     ],
 )
 def test_a_template_fills_no_memory(text: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"bytes of memory|more than 20,000,000 characters"):
+    with pytest.raises(
+        UserError, match=r"bytes of memory|more than 20,000,000 characters"
+    ):
         form(tmp_path, text, text="A text.")
 
 
@@ -156,8 +179,10 @@ ENDLESS = [
     "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
     "{% for a in range(99999) %}{{ range(99999) | sum }}{% endfor %}",
     "{% for a in range(99999) if range(99999) | sum < 0 %}{% endfor %}",
-    "{% macro m(n) %}{{ m(n + 1) if n < 99 }}{{ m(n + 1) if n < 99 }}{% endmacro %}{{ m(0) }}",
-    "{{ range(99999) | map('string') | map('upper') | map('lower') | select('none') | list }}",
+    "{% macro m(n) %}{{ m(n + 1) if n < 99 }}{{ m(n + 1) if n < 99 }}{% endmacro %}{{ "
+    "m(0) }}",
+    "{{ range(99999) | map('string') | map('upper') | map('lower') | select('none') | "
+    "list }}",
     "{% set all = range(99999) | list * 99 %}{{ all | select('none') | list }}",
     "{% for a in [[]] recursive %}{{ loop([a, a]) }}{{ loop([a, a]) }}{% endfor %}",
 ]
@@ -188,7 +213,8 @@ def test_a_loop_says_of_itself_what_it_did(tmp_path: Path) -> None:
         "{{ loop.index }}/{{ loop.length }} {{ a }}{{ b }}"
         "{{ ' ' if not loop.last }}{% else %}none{% endfor %}"
         "{% for a in [] %}{% else %} none{% endfor %}"
-        "{% for a in [1, [2, 3]] recursive %} {{ loop(a) if a is iterable else a }}{% endfor %}"
+        "{% for a in [1, [2, 3]] recursive %} {{ loop(a) if a is iterable else a }}{% "
+        "endfor %}"
     )
     assert form(tmp_path, text) == "1/2 x1 2/2 y2 none 1  2 3"
 
@@ -199,7 +225,8 @@ def test_what_is_many_small_things_is_told_as_well(
 ) -> None:
     monkeypatch.setattr(prompts, "bounded_memory", partial(bounded_memory, 32 << 20))
     monkeypatch.setattr(prompts, "MOST_SECONDS", 1000)
-    text = """{% set all = namespace(a={}) %}{% for j in range(99) %}{% for i in range(99999) %}
+    text = """{% set all = namespace(a={}) %}{% for j in range(99) %}{% for i in \
+range(99999) %}
         {%- set all.a = {'a': all.a, i: [i]} %}{% endfor %}{% endfor %}"""
     with pytest.raises(UserError, match="bytes of memory"):
         form(tmp_path, text)
@@ -215,7 +242,20 @@ def test_no_text_is_a_template(tmp_path: Path) -> None:
 # --- names ---
 
 HOSTILE = [
-    *("..", ".", "", "/", "a/b", "../../etc/passwd", "a\\b", "C:\\x", "a\0b", "a\n", "-rf", "_x"),
+    *(
+        "..",
+        ".",
+        "",
+        "/",
+        "a/b",
+        "../../etc/passwd",
+        "a\\b",
+        "C:\\x",
+        "a\0b",
+        "a\n",
+        "-rf",
+        "_x",
+    ),
     *(
         "x" * 300,
         "CON",
@@ -240,9 +280,9 @@ SAFE = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 def test_no_card_is_called_like_a_path(kind: str, name: str) -> None:
     with pytest.raises(UserErrors) as error:
         validate_card(kind, {kind: name}, "card.yaml")
-    assert any(f"key {kind}" in str(one) or "union" in str(one) for one in error.value.errors) or (
-        kind in {"judge", "model", "perturbation"}
-    )
+    assert any(
+        f"key {kind}" in str(one) or "union" in str(one) for one in error.value.errors
+    ) or (kind in {"judge", "model", "perturbation"})
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -271,19 +311,25 @@ def test_whatever_becomes_an_id_becomes_a_file_name(name: str) -> None:
 @given(st.lists(st.one_of(st.text(), st.sampled_from(HOSTILE)), unique=True))
 def test_different_names_are_different_files(names: list[str]) -> None:
     made = slugs(names)
-    assert len(set(made.values())) == len(names) and all(map(SAFE.fullmatch, made.values()))
+    assert len(set(made.values())) == len(names) and all(
+        map(SAFE.fullmatch, made.values())
+    )
 
 
 # --- pages and terminals ---
 
 
 def script_class() -> str:
-    """Return what the page of all judgments shows as a code, as Python's `re` has it."""
+    """Return what the page of all judgments shows as a code, as Python's `re` has
+    it.
+    """
     script = (HOME / "workflow" / "explore" / "b-texts.js").read_text(encoding="utf-8")
     found = re.search(r"^const CODES = /\[(.*?)\]\|\[(.*?)\]/gu;$", script, re.M)
     assert found
     return re.sub(
-        r"\\u\{([0-9a-f]+)\}", lambda at: rf"\U{int(at[1], 16):08x}", "".join(found.groups())
+        r"\\u\{([0-9a-f]+)\}",
+        lambda at: rf"\U{int(at[1], 16):08x}",
+        "".join(found.groups()),
     )
 
 
@@ -311,11 +357,15 @@ TEMPLATES = sorted((HOME / "workflow").rglob("*.jinja"))
 PAGES = [path for path in TEMPLATES if "<head>" in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}-{path.name}")
+@pytest.mark.parametrize(
+    "path", PAGES, ids=lambda path: f"{path.parent.name}-{path.name}"
+)
 def test_every_page_has_a_policy_before_all_else(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     head = text.partition("<head>")[2]
-    meta = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
+    meta = re.findall(
+        r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text
+    )
     assert head.index("Content-Security-Policy") < head.index("<title>")
     if (
         path.parent.name != "explore"
@@ -324,10 +374,16 @@ def test_every_page_has_a_policy_before_all_else(path: Path) -> None:
     assert all("unsafe" not in one for one in meta)
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_no_template_has_what_a_policy_forbids_or_lets_markup_through(path: Path) -> None:
+@pytest.mark.parametrize(
+    "path", TEMPLATES, ids=lambda path: f"{path.parent.name}-{path.name}"
+)
+def test_no_template_has_what_a_policy_forbids_or_lets_markup_through(
+    path: Path,
+) -> None:
     text = path.read_text(encoding="utf-8")
-    assert not re.search(r"\son[a-z]+=|javascript:|\sstyle=\"|\|\s*safe|autoescape", text)
+    assert not re.search(
+        r"\son[a-z]+=|javascript:|\sstyle=\"|\|\s*safe|autoescape", text
+    )
     scripts = [path.parent.name, *re.findall(r"<script>(.*?)</script>", text, re.S)][1:]
     assert all(one == "{{ script }}" for one in scripts)
 
@@ -335,7 +391,9 @@ def test_no_template_has_what_a_policy_forbids_or_lets_markup_through(path: Path
 def test_a_finished_page_lets_nothing_run_but_its_own() -> None:
     mark = html.POLICY
     wild = f"<p>{mark}</p><style>c {{}}</style><script>evil()</script>"
-    page = f'<meta content="{mark}"><style>a {{}}</style><body>{wild}<script>b()</script>'
+    page = (
+        f'<meta content="{mark}"><style>a {{}}</style><body>{wild}<script>b()</script>'
+    )
     policy = html.finished(page, "b()").partition('content="')[2].partition('"')[0]
     assert policy == (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
@@ -348,11 +406,36 @@ def test_a_finished_page_lets_nothing_run_but_its_own() -> None:
 
 # --- code ---
 
-FORBIDDEN_MODULES = {"pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
-FORBIDDEN_MODULES |= {"zipfile", "tarfile"}  # nothing is unpacked, so nothing leaves its folder
+FORBIDDEN_MODULES = {
+    "pickle",
+    "cPickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "joblib",
+    "cloudpickle",
+}
+FORBIDDEN_MODULES |= {
+    "zipfile",
+    "tarfile",
+}  # nothing is unpacked, so nothing leaves its folder
 FORBIDDEN_CALLS = {
-    *("eval", "exec", "compile", "__import__", "os.system", "os.popen", "tempfile.mktemp"),
-    *("yaml.load", "yaml.unsafe_load", "yaml.full_load", "yaml.load_all", "pandas.read_pickle"),
+    *(
+        "eval",
+        "exec",
+        "compile",
+        "__import__",
+        "os.system",
+        "os.popen",
+        "tempfile.mktemp",
+    ),
+    *(
+        "yaml.load",
+        "yaml.unsafe_load",
+        "yaml.full_load",
+        "yaml.load_all",
+        "pandas.read_pickle",
+    ),
     *("pd.read_pickle", "subprocess.getoutput", "subprocess.getstatusoutput", "input"),
 }
 SHIPPED = [
@@ -386,7 +469,9 @@ def faults(code: str) -> list[str]:
 def test_no_shipped_code_runs_data() -> None:
     assert len(SHIPPED) > 300
     told = {str(path): faults(path.read_text(encoding="utf-8")) for path in SHIPPED}
-    assert {path: one for path, one in told.items() if one and "init_questions" not in path} == {}
+    assert {
+        path: one for path, one in told.items() if one and "init_questions" not in path
+    } == {}
 
 
 def test_no_rule_runs_a_script_of_its_own() -> None:

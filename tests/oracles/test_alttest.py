@@ -23,25 +23,40 @@ SETS = STUDY["datasets"]
 
 
 def judged(name: str) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Yield (judge, labels, people's, sources); all (texts,), people's (raters, texts)."""
+    """Yield (judge, labels, people's, sources); all (texts,), people's (raters,
+    texts).
+    """
     card = read_card("dataset", DATASETS / f"{name}.yaml")
     rated = read_dataset(card, DATASETS, REAL)
     targets = {one.target: place for place, one in enumerate(rated.outputs)}
-    raters = {rater: place for place, rater in enumerate(sorted({r.rater for r in rated.ratings}))}
+    raters = {
+        rater: place
+        for place, rater in enumerate(sorted({r.rater for r in rated.ratings}))
+    }
     people = np.full((len(raters), len(targets)), np.nan)
     for rating in rated.ratings:
         people[raters[rating.rater], targets[rating.target]] = rating.value
-    items = {item: place for place, item in enumerate(sorted({o.item for o in rated.outputs}))}
+    items = {
+        item: place
+        for place, item in enumerate(sorted({o.item for o in rated.outputs}))
+    }
     source = np.array([items[one.item] for one in rated.outputs])
-    named = {(rated.names.items[o.item], rated.systems[o.system]): o.target for o in rated.outputs}
-    path = REAL / str(card.files["data"]).removeprefix("{data}/").replace("human_", "llm_")
+    named = {
+        (rated.names.items[o.item], rated.systems[o.system]): o.target
+        for o in rated.outputs
+    }
+    path = REAL / str(card.files["data"]).removeprefix("{data}/").replace(
+        "human_", "llm_"
+    )
     judges: dict[str, Any] = {}
     scale = card.aspects["annotation"]
     for _, row in annotations(path):
         place = targets[named[row[ITEM], row[SYSTEM]]]
         for judge in row.keys() - {ITEM, SYSTEM}:
             codes = judges.setdefault(judge, np.full(len(targets), np.nan))
-            codes[place] = scale.labels.index(row[judge]) if scale.labels else row[judge]
+            codes[place] = (
+                scale.labels.index(row[judge]) if scale.labels else row[judge]
+            )
     for judge, codes in judges.items():
         yield judge, codes, people, source
 
@@ -62,7 +77,10 @@ def test_the_figures_of_its_authors(name: str) -> None:
             epsilon=STUDY["alt_test"]["epsilon"].get(name, 0.1),
             unit=STUDY["alt_test"]["unit"],
         )
-        for statistic, one in (("alt_test_winrate", rate), ("alt_test_advantage", advantage)):
+        for statistic, one in (
+            ("alt_test_winrate", rate),
+            ("alt_test_advantage", advantage),
+        ):
             figure = printed("alttest", dataset=name, judge=judge, statistic=statistic)
             assert one.value == pytest.approx(figure, abs=0.005 + 1e-9)
             n += 1
@@ -75,7 +93,11 @@ def test_sources_as_units_do_not_let_more_judges_win() -> None:
     won = dict.fromkeys(("source", "text"), 0.0)
     for _, codes, people, source in judged("alttest-lgbteen"):
         for unit in won:
-            keys: dict[str, Any] = {"closeness": "accuracy", "epsilon": 0.2, "unit": unit}
+            keys: dict[str, Any] = {
+                "closeness": "accuracy",
+                "epsilon": 0.2,
+                "unit": unit,
+            }
             rate, _ = alternative_annotator(codes, people, source, weights=None, **keys)
             won[unit] += rate.value or 0
     assert 0 < won["source"] < won["text"]
@@ -83,7 +105,9 @@ def test_sources_as_units_do_not_let_more_judges_win() -> None:
 
 @pytest.mark.long(25)
 @needs_real_data
-def test_the_figures_through_a_study(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_through_a_study(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(HOME / "scripts"))
     monkeypatch.setenv("JUDGESCOPE_PYTHON", running.python())

@@ -1,4 +1,6 @@
-"""Both benchmarks of Hu et al. (2025), built by rule from 20 sources of SummEval and 20 of USR."""
+"""Both benchmarks of Hu et al. (2025), built by rule from 20 sources of SummEval and 20
+of USR.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -38,11 +40,24 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             path = HOME / "config" / "datasets" / f"{name}.yaml"
             card = yaml.safe_load(path.read_text("utf-8"))
             own.card("datasets", name, **own_card(card))
-            shared: Row = {"level": "sentence", "tasks": [card["task"]], "aspects": [aspect]}
-            row: Row = {"name": "a row", "method": "rule", "rule": "inject_errors", "steps": steps}
+            shared: Row = {
+                "level": "sentence",
+                "tasks": [card["task"]],
+                "aspects": [aspect],
+            }
+            row: Row = {
+                "name": "a row",
+                "method": "rule",
+                "rule": "inject_errors",
+                "steps": steps,
+            }
             row |= {"errors": ["off-topic"], "degrees": {"single": {}}, **shared}
             own.card("perturbations", f"row-{name}", **row)
-            graded: Row = {"name": "every rating", "method": "graded", "errors": ["off-topic"]}
+            graded: Row = {
+                "name": "every rating",
+                "method": "graded",
+                "errors": ["off-topic"],
+            }
             graded |= {"targets": 15, "references": 3, **shared}
             own.card("perturbations", f"graded-{name}", **graded)
         own.write(
@@ -50,7 +65,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             datasets=[*SETS],
             aspects=[aspect for aspect, *_ in SETS.values()],
             judges=["rater", "counter", "oracle", "rules", "rouge-l-source"],
-            perturbations=[f"{kind}-{name}" for kind in ("row", "graded") for name in SETS],
+            perturbations=[
+                f"{kind}-{name}" for kind in ("row", "graded") for name in SETS
+            ],
             methods=["perspectives"],
         )
         done = own.run()
@@ -60,7 +77,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
 
 def own_card(card: Row) -> Row:
-    """Return 20 items of a shipped dataset; what people wrote is the original of a dialogue."""
+    """Return 20 items of a shipped dataset; what people wrote is the original of a
+    dialogue.
+    """
     select = {**card["select"], "n": 20}
     if card["dataset"] == "usr":
         select |= {"original": "system", "original_system": "Original Ground Truth"}
@@ -85,7 +104,9 @@ def test_whoever_counts_the_errors_finds_every_rating_and_the_order(
 ) -> None:
     for judge in ("rater", "oracle"):
         kappa = found(study, name, judge, "kappa_linear", "global")
-        assert (kappa["value"], kappa["n_missing"]) == (1, 0) and 0.6 < kappa["ci_low"] < 1
+        assert (kappa["value"], kappa["n_missing"]) == (1, 0) and 0.6 < kappa[
+            "ci_low"
+        ] < 1
     for judge in ("counter", "oracle"):
         order = found(study, name, judge, "accuracy_adjacent", "local")
         assert (order["value"], order["n"]) == (1, 20 * SETS[name][1])
@@ -104,8 +125,13 @@ def test_controls_reach_what_chance_gives_and_the_length_is_shown(
     study: AskedStudy, name: str
 ) -> None:
     assert found(study, name, "constant-top", "kappa_linear", "global")["value"] == 0
-    assert found(study, name, "constant-top", "accuracy_adjacent", "local")["value"] == 0
-    assert found(study, name, "constant-top", "accuracy_adjacent_half", "local")["value"] == 0.5
+    assert (
+        found(study, name, "constant-top", "accuracy_adjacent", "local")["value"] == 0
+    )
+    assert (
+        found(study, name, "constant-top", "accuracy_adjacent_half", "local")["value"]
+        == 0.5
+    )
     for statistic, level, chance in (
         ("kappa_linear", "global", 0),
         ("accuracy_adjacent_half", "local", 0.5),
@@ -115,11 +141,15 @@ def test_controls_reach_what_chance_gives_and_the_length_is_shown(
     # each error makes a text longer: to the length alone, the worse is the better
     assert found(study, name, "length", "accuracy_adjacent", "local")["value"] == 0
     for judge in ("rules", "rouge-l-source"):
-        assert found(study, name, judge, "accuracy_adjacent", "local")["value"] is not None
+        assert (
+            found(study, name, judge, "accuracy_adjacent", "local")["value"] is not None
+        )
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_ratings_are_balanced_as_far_as_there_are_references(study: AskedStudy, name: str) -> None:
+def test_ratings_are_balanced_as_far_as_there_are_references(
+    study: AskedStudy, name: str
+) -> None:
     counts = {
         row["k"]: row["value"]
         for row in study.rows("construction")
@@ -128,5 +158,6 @@ def test_ratings_are_balanced_as_far_as_there_are_references(study: AskedStudy, 
     classes = SETS[name][2]
     for k in range(1, classes):  # of a short text, two candidates may come out the same
         assert 0.95 * 20 * 15 / classes <= counts[k] <= 20 * 15 / classes
-    # a text without errors is a reference: SummEval has eleven of an article, a dialogue one
+    # a text without errors is a reference: SummEval has eleven of an article, a
+    # dialogue one
     assert counts[classes] == (60 if name == "summeval" else 20)

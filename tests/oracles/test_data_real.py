@@ -33,7 +33,9 @@ def test_every_aspect_of_a_card_has_a_card(name: str) -> None:
 def test_cards_name_their_schema_for_editors(kind: str) -> None:
     line = f"# yaml-language-server: $schema=../../workflow/schemas/{kind[:-1]}.json\n"
     cards = sorted((REPOSITORY / "config" / kind).glob("*.yaml"))
-    assert cards and all(card.read_text(encoding="utf-8").startswith(line) for card in cards)
+    assert cards and all(
+        card.read_text(encoding="utf-8").startswith(line) for card in cards
+    )
 
 
 @pytest.mark.parametrize("name", ["demo-news", "demo-dialogue"])
@@ -87,9 +89,16 @@ def test_sumpubmed() -> None:
         int(name): text for name, text in known.items()
     }
     assert all("RESULTS\n" not in item.source for item in whole.items)
-    assert mean(len(item.source) for item in whole.items) > 5000  # articles, not abstracts
+    assert (
+        mean(len(item.source) for item in whole.items) > 5000
+    )  # articles, not abstracts
     rated, texts = selected("sumpubmed")
-    assert (len(rated.items), len(texts), rated.outputs, rated.problems) == (100, 100, [], [])
+    assert (len(rated.items), len(texts), rated.outputs, rated.problems) == (
+        100,
+        100,
+        [],
+        [],
+    )
 
 
 @pytest.mark.heavy
@@ -115,9 +124,12 @@ def test_a_text_equal_to_a_reference_is_kept_where_a_system_wrote_it() -> None:
     """SFRES: 87 of 1,181 texts are a reference of their item, word for word."""
     card, rated = load("sfres")
     references = {
-        item.item: {tuple(text.split()) for text in item.references} for item in rated.items
+        item.item: {tuple(text.split()) for text in item.references}
+        for item in rated.items
     }
-    equal = [one for one in rated.outputs if tuple(one.text.split()) in references[one.item]]
+    equal = [
+        one for one in rated.outputs if tuple(one.text.split()) in references[one.item]
+    ]
     assert (len(rated.outputs), len(equal)) == (1181, 87)
     assert rated.own_references(card.reference_systems) == {}
 
@@ -125,14 +137,25 @@ def test_a_text_equal_to_a_reference_is_kept_where_a_system_wrote_it() -> None:
 @pytest.mark.heavy
 @needs_real_data
 def test_only_the_system_that_wrote_the_references_is_left_out(tmp_path: Path) -> None:
-    """WMT22 zh-en: reference A as a system of its own, and one that hits each 36th reference."""
+    """WMT22 zh-en: reference A as a system of its own, and one that hits each 36th
+    reference.
+    """
     _, whole = load("wmt22-zh-en")
     rows = []
     for number, item in enumerate(whole.items):
         [reference] = item.references
-        texts = {"ref-A": reference, "online": reference if number % 36 == 0 else item.source}
+        texts = {
+            "ref-A": reference,
+            "online": reference if number % 36 == 0 else item.source,
+        }
         rows += [
-            {"id": item.item, "source": item.source, "ref": reference, "system": name, "text": text}
+            {
+                "id": item.item,
+                "source": item.source,
+                "ref": reference,
+                "system": name,
+                "text": text,
+            }
             for name, text in texts.items()
         ]
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -140,17 +163,30 @@ def test_only_the_system_that_wrote_the_references_is_left_out(tmp_path: Path) -
     columns = {"item": "id", "source": "source", "references": "ref"}
     content = {
         **{"dataset": "wmt", "name": "WMT", "task": "translation", "format": "table"},
-        **{"files": "wmt.jsonl", "columns": columns | {"system": "system", "text": "text"}},
+        **{
+            "files": "wmt.jsonl",
+            "columns": columns | {"system": "system", "text": "text"},
+        },
         **{"aspects": {"fluency": {"min": 1, "max": 5}}, "ratings": "none"},
-        **{"licence": "research use", "citation": "WMT22", "reference_systems": ["ref-a"]},
+        **{
+            "licence": "research use",
+            "citation": "WMT22",
+            "reference_systems": ["ref-a"],
+        },
     }
     card = validate_card("dataset", content, "wmt.yaml")
     rated = read_dataset(card, tmp_path, tmp_path)
     systems = {one.target: one.system for one in rated.outputs}
-    for known in (card.reference_systems, ()):  # named by the card, or found by its texts
+    for known in (
+        card.reference_systems,
+        (),
+    ):  # named by the card, or found by its texts
         left_out = Counter(systems[target] for target in rated.own_references(known))
         assert left_out == {"ref-a": 1875}
-    assert sum(one.text == row["ref"] for one, row in _by_target(rated, rows, "online")) == 53
+    assert (
+        sum(one.text == row["ref"] for one, row in _by_target(rated, rows, "online"))
+        == 53
+    )
 
 
 def _by_target(
@@ -158,7 +194,9 @@ def _by_target(
 ) -> list[tuple[Output, dict[str, str]]]:
     of_item = {row["id"]: row for row in rows if row["system"] == system}
     names = {item.item: item.meta["id"] for item in rated.items}
-    return [(one, of_item[names[one.item]]) for one in rated.outputs if one.system == system]
+    return [
+        (one, of_item[names[one.item]]) for one in rated.outputs if one.system == system
+    ]
 
 
 @pytest.mark.heavy
@@ -177,7 +215,9 @@ def test_usr() -> None:
 
 @needs_real_data
 def test_the_topical_chat_half_of_usr() -> None:
-    """Table 7 of Hu et al. (2025): 60 dialogues of 6 responses, as they lie in both halves."""
+    """Table 7 of Hu et al. (2025): 60 dialogues of 6 responses, as they lie in both
+    halves.
+    """
     _, rated = load("usr-topical-chat")
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (60, 360, 6)
     usr = load("usr")[1]
@@ -223,13 +263,19 @@ def test_wiki_da() -> None:
     raters = Counter(one.target for one in rated.ratings if one.aspect == "simplicity")
     assert set(raters.values()) == {15}
     assert len({one.rater for one in rated.ratings}) == 68  # the means, and 67 people
-    assert rated.problems == []  # the means of the other file are those of the single ratings
+    assert (
+        rated.problems == []
+    )  # the means of the other file are those of the single ratings
 
 
 @needs_real_data
 def test_sfres() -> None:
     _, rated = load("sfres")
-    assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (580, 1181, 2362)
+    assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (
+        580,
+        1181,
+        2362,
+    )
     [problem] = rated.problems
     assert "no system" in problem
 
@@ -240,7 +286,9 @@ def test_rotowire() -> None:
     assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (60, 60, 0)
     assert len(rated.spans) == 1214 and len({one.target for one in rated.spans}) == 60
     texts = {one.target: one.text for one in rated.outputs}
-    assert all(texts[one.target][one.start : one.end] == one.text for one in rated.spans)
+    assert all(
+        texts[one.target][one.start : one.end] == one.text for one in rated.spans
+    )
     assert Counter(one.category for one in rated.spans) == {
         **{"NUMBER": 474, "WORD": 334, "NAME": 317},
         **{"CONTEXT": 51, "NOT_CHECKABLE": 37, "OTHER": 1},

@@ -1,4 +1,6 @@
-"""The keys under which replies were paid for stay what they are: see tests/support/golden.py."""
+"""The keys under which replies were paid for stay what they are: see
+tests/support/golden.py.
+"""
 
 import pytest
 
@@ -32,8 +34,17 @@ def test_there_are_keys_of_every_way_to_ask(written: golden.Keys) -> None:
         *(("lessons", "judges"), ("drafted", "drafts"), ("graded", "originals")),
         *(("graded", "rated"), ("graded", "candidates"), ("graded", "compared")),
     }
-    judges = {name.split("/")[2] for name in written if name.startswith(("forms", "models"))}
+    judges = {
+        name.split("/")[2] for name in written if name.startswith(("forms", "models"))
+    }
     assert judges >= {
         *("pairwise", "wrong-hint", "choice", "object", "annotator", "marked-shots"),
-        *("analyze-one-shot", "probable", "by-vllm-tuned", "by-counter", "own-seed", "some"),
+        *(
+            "analyze-one-shot",
+            "probable",
+            "by-vllm-tuned",
+            "by-counter",
+            "own-seed",
+            "some",
+        ),
     }

@@ -1,4 +1,6 @@
-"""HANNA's file of lists: ratings and scores without texts; what was published comes out."""
+"""HANNA's file of lists: ratings and scores without texts; what was published comes
+out.
+"""
 
 import csv
 import json
@@ -34,11 +36,16 @@ def write(path: Path, **lists: list[list[Any]]) -> None:
         rows = csv.writer(file)
         rows.writerow(["Model", *names])
         for index, system in enumerate(["Human", "GPT-2 (tag)"]):
-            rows.writerow([system, *(json.dumps(column[index]) for column in lists.values())])
+            rows.writerow(
+                [system, *(json.dumps(column[index]) for column in lists.values())]
+            )
 
 
 def dataset() -> Any:
-    aspects = {"relevance": FIVE | {"column": "RE"}, "coherence": FIVE | {"column": "CH"}}
+    aspects = {
+        "relevance": FIVE | {"column": "RE"},
+        "coherence": FIVE | {"column": "CH"},
+    }
     return card(format="hanna_csv", files="x.csv", aspects=aspects)
 
 
@@ -53,12 +60,17 @@ def test_every_entry_is_a_story_and_every_column_a_rater(tmp_path: Path) -> None
     )
     rated = read_dataset(dataset(), tmp_path, tmp_path)
     assert [item.item for item in rated.items] == ["mine-001", "mine-002"]
-    assert [one.target for one in rated.outputs][:2] == ["mine-001:gpt-2-tag", "mine-001:human"]
+    assert [one.target for one in rated.outputs][:2] == [
+        "mine-001:gpt-2-tag",
+        "mine-001:human",
+    ]
     assert {one.text for one in rated.outputs} == {""}
     found = values(rated)
     assert found["mine-002:gpt-2-tag", "relevance", "rater-1"] == 4.0
     assert found["mine-001:human", "coherence", "rater-2"] == 1.0
-    assert ("mine-002:gpt-2-tag", "coherence", "rater-2") not in found and len(found) == 15
+    assert ("mine-002:gpt-2-tag", "coherence", "rater-2") not in found and len(
+        found
+    ) == 15
     assert rated.problems == ["1 rating of coherence missing: x.csv, row 3"]
 
 
@@ -88,9 +100,12 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
     )
     names = Names(systems={"human": "Human"})
     engine = RecordedEngine(
-        model, EngineInputs(seed=0, dataset="d", folder=tmp_path, data=tmp_path, names=names)
+        model,
+        EngineInputs(seed=0, dataset="d", folder=tmp_path, data=tmp_path, names=names),
     )
-    subjects = [Subject(f"d-00{k}:human", f"d-00{k}", "human", "systems", "") for k in (2, 1)]
+    subjects = [
+        Subject(f"d-00{k}:human", f"d-00{k}", "human", "systems", "") for k in (2, 1)
+    ]
 
     def said(form: str, aspect: str) -> list[str]:
         judge = Judge(judge="it", model="it", form=form)
@@ -108,24 +123,39 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
 @pytest.mark.heavy
 @needs_data
 def test_the_published_correlations_come_out() -> None:
-    """Six metrics, six aspects and their average, three statistics, all systems: 126 figures."""
+    """Six metrics, six aspects and their average, three statistics, all systems: 126
+    figures.
+    """
     config = HOME / "config"
     rated = read_dataset(
-        read_card("dataset", config / "datasets" / "hanna.yaml"), config / "datasets", SHARED
+        read_card("dataset", config / "datasets" / "hanna.yaml"),
+        config / "datasets",
+        SHARED,
     )
-    assert (len(rated.outputs), len(rated.items), len(rated.ratings)) == (1056, 96, 19008)
+    assert (len(rated.outputs), len(rated.items), len(rated.ratings)) == (
+        1056,
+        96,
+        19008,
+    )
     model = read_card("model", config / "models" / "hanna.yaml")
     judges = read_card("judge", config / "judges" / "hanna-printed-metrics.yaml")
     engine = RecordedEngine(
         model,
         EngineInputs(
-            seed=0, dataset="hanna", folder=config / "models", data=SHARED, names=rated.names
+            seed=0,
+            dataset="hanna",
+            folder=config / "models",
+            data=SHARED,
+            names=rated.names,
         ),
     )
-    subjects = [Subject(o.target, o.item, o.system, "systems", "") for o in rated.outputs]
+    subjects = [
+        Subject(o.target, o.item, o.system, "systems", "") for o in rated.outputs
+    ]
     place = {one.target: index for index, one in enumerate(rated.outputs)}
     ratings = {
-        name: np.full((3, len(place)), np.nan) for name in {one.aspect for one in rated.ratings}
+        name: np.full((3, len(place)), np.nan)
+        for name in {one.aspect for one in rated.ratings}
     }
     for one in rated.ratings:
         ratings[one.aspect][int(one.rater[-1]) - 1, place[one.target]] = one.value
@@ -133,7 +163,9 @@ def test_the_published_correlations_come_out() -> None:
     found = []
     for column in judges.columns:
         judge = Judge(judge="it", model="it", form=column)
-        answers = engine.answer(judge, "relevance", Scale(min=1, max=5, step=1), subjects)
+        answers = engine.answer(
+            judge, "relevance", Scale(min=1, max=5, step=1), subjects
+        )
         x = np.array([float(draws[0].text) for draws in answers])
         for statistic in ("pearson", "spearman", "kendall_b"):
             values: dict[str, float] = {}
@@ -151,13 +183,20 @@ def test_the_published_correlations_come_out() -> None:
                 values[aspect] = pooled.estimate.value
             values["average"] = float(np.mean(list(values.values())))
             keys = {"judge": slug(column), "statistic": statistic, "level": "pooled"}
-            found += [{**keys, "aspect": name, "value": value} for name, value in values.items()]
+            found += [
+                {**keys, "aspect": name, "value": value}
+                for name, value in values.items()
+            ]
     holds("hanna", found)
 
 
 @pytest.mark.slow
-def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: Path) -> None:
-    """From the file to the report: no texts, judges by column, the references' system apart."""
+def test_a_study_of_recorded_columns_with_and_without_the_references(
+    tmp_path: Path,
+) -> None:
+    """From the file to the report: no texts, judges by column, the references' system
+    apart.
+    """
     folder = tmp_path / "config"
     rng = np.random.default_rng(3)
     ratings = rng.integers(1, 6, (2, 2, 12))
@@ -216,5 +255,9 @@ def test_a_study_of_recorded_columns_with_and_without_the_references(tmp_path: P
     assert found["metric", apart]["n"] == 12 and found["bot-1", None]["n"] == 24
     report = text_of_pages(out / "report")
     assert "bot-1" in report
-    reasons = {row["judge"]: row["note"] for row in rows(out, "coverage") if row["aspect"] == ""}
+    reasons = {
+        row["judge"]: row["note"]
+        for row in rows(out, "coverage")
+        if row["aspect"] == ""
+    }
     assert reasons == {"length": "not applicable: the dataset has no texts"}

@@ -1,4 +1,6 @@
-"""scikit-learn and statsmodels say the same of labels and preferences, 0 being our undefined."""
+"""scikit-learn and statsmodels say the same of labels and preferences, 0 being our
+undefined.
+"""
 
 import warnings
 from itertools import combinations
@@ -28,7 +30,9 @@ TABLES = 1000
 
 
 def drawn(rng: np.random.Generator) -> tuple[Codes, Codes, int]:
-    """Return people's and a judge's labels of up to 40 texts, rare and unused ones among them."""
+    """Return people's and a judge's labels of up to 40 texts, rare and unused ones
+    among them.
+    """
     labels = int(rng.integers(2, 5))
     chances = rng.dirichlet(np.full(labels, 0.4), 2)
     gold, predicted = (rng.choice(labels, rng.integers(1, 41), p=p) for p in chances)
@@ -39,8 +43,14 @@ def drawn(rng: np.random.Generator) -> tuple[Codes, Codes, int]:
 
 
 def learned(gold: Codes, predicted: Codes, labels: int) -> dict[Any, float]:
-    """Return scikit-learn's values; it has 0 for what is undefined here, and one NaN."""
-    keys: dict[str, Any] = {"labels": range(labels), "average": None, "zero_division": 0}
+    """Return scikit-learn's values; it has 0 for what is undefined here, and one
+    NaN.
+    """
+    keys: dict[str, Any] = {
+        "labels": range(labels),
+        "average": None,
+        "zero_division": 0,
+    }
     recalls = recall_score(gold, predicted, **keys)
     precisions = precision_score(gold, predicted, **keys)
     f1 = f1_score(gold, predicted, **keys)
@@ -50,10 +60,15 @@ def learned(gold: Codes, predicted: Codes, labels: int) -> dict[Any, float]:
         "balanced_accuracy": balanced_accuracy_score(gold, predicted),
         "mcc": matthews_corrcoef(gold, predicted),
         "kappa_nominal": cohen_kappa_score(gold, predicted, labels=range(labels)),
-        "f1": f1[1] if labels == 2 else f1_score(gold, predicted, labels=used, average="macro"),
+        "f1": f1[1]
+        if labels == 2
+        else f1_score(gold, predicted, labels=used, average="macro"),
     }
     for k in range(labels):
-        values["label_recall", k], values["label_precision", k] = recalls[k], precisions[k]
+        values["label_recall", k], values["label_precision", k] = (
+            recalls[k],
+            precisions[k],
+        )
     if labels == 2:
         values |= {"tnr": recalls[0], "tpr": recalls[1]}
         values |= {"npv": precisions[0], "precision": precisions[1]}
@@ -81,7 +96,9 @@ def test_a_thousand_tables_of_labels() -> None:
                     continue
                 undefined += 1
                 assert name_of_undefined(name, gold, predicted), (name, gold, predicted)
-                if name != "balanced_accuracy":  # of one label it has the recall of that one
+                if (
+                    name != "balanced_accuracy"
+                ):  # of one label it has the recall of that one
                     assert np.isnan(wanted) or wanted == 0 or name == "kappa_nominal"
     assert undefined > TABLES  # rare labels are not rare here
 
@@ -107,20 +124,28 @@ def name_of_undefined(name: Any, gold: Codes, predicted: Codes) -> bool:
 def test_mcnemar_of_single_cases_is_that_of_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first, second = rng.integers(0, 2, (2, 40)).astype(float)
-    table = np.array([[((first == i) & (second == j)).sum() for j in (1, 0)] for i in (1, 0)])
-    assert mcnemar(first, second, np.arange(40)).value == pytest.approx(of_table(table).pvalue)
+    table = np.array(
+        [[((first == i) & (second == j)).sum() for j in (1, 0)] for i in (1, 0)]
+    )
+    assert mcnemar(first, second, np.arange(40)).value == pytest.approx(
+        of_table(table).pvalue
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("placed", [False, True])
-def test_strengths_without_ties_are_a_logistic_regression(seed: int, placed: bool) -> None:
+def test_strengths_without_ties_are_a_logistic_regression(
+    seed: int, placed: bool
+) -> None:
     rng, systems = np.random.default_rng(seed), 4
     pairs = np.array([*combinations(range(systems), 2)] * 20)
     first, second = pairs.T
     shown = rng.choice([1, -1], first.size) * placed
     d = 0.4 * (second - first) + 0.6 * shown
     vote = np.where(rng.random(first.size) < 1 / (1 + np.exp(-d)), 1.0, -1.0)
-    told = strengths(Comparisons(first, second, vote, shown, np.arange(first.size)), systems, None)
+    told = strengths(
+        Comparisons(first, second, vote, shown, np.arange(first.size)), systems, None
+    )
     design = np.eye(systems)[first] - np.eye(systems)[second]
     x = np.column_stack([design[:, 1:], shown] if placed else [design[:, 1:]])
     fitted = Logit((vote > 0).astype(float), x).fit(disp=False).params

@@ -1,4 +1,6 @@
-"""LLMBar's recorded judges beside the repository: their raw replies, and the authors' kappas."""
+"""LLMBar's recorded judges beside the repository: their raw replies, and the authors'
+kappas.
+"""
 
 import csv
 import json
@@ -23,7 +25,9 @@ pytestmark = needs_real_data
 
 
 def judges() -> Iterator[tuple[dict[str, str], list[Any]]]:
-    """Yield each recorded judge: the authors' statistics, and its pairs with replies."""
+    """Yield each recorded judge: the authors' statistics, and its pairs with
+    replies.
+    """
     with (DATA / "expected.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             path = DATA / row["subset"] / "evaluators" / row["model"] / row["strategy"]
@@ -41,7 +45,8 @@ def test_the_kappas_of_the_authors_follow_from_their_coding() -> None:
     for row, pairs in judges():
         labels = [pair["label"] for pair in pairs]
         listed, swapped = (
-            [int(pair["results"][-1][order]["winner"] == "1") for pair in pairs] for order in ORDERS
+            [int(pair["results"][-1][order]["winner"] == "1") for pair in pairs]
+            for order in ORDERS
         )
         for name, first, second in (
             ("kappa_False", listed, labels),
@@ -59,7 +64,9 @@ def test_raw_replies_through_our_parser() -> None:
     counts: Counter[str] = Counter()
     read: dict[str, list[bool]] = {}
     for row, pairs in judges():
-        if row["strategy"] == "Rating":  # scores of single outputs, ties broken by the order
+        if (
+            row["strategy"] == "Rating"
+        ):  # scores of single outputs, ties broken by the order
             continue
         for pair in pairs:
             for order in ORDERS:

@@ -1,4 +1,6 @@
-"""statsmodels and scikit-learn say the same, on data with ties, gaps and constant rows."""
+"""statsmodels and scikit-learn say the same, on data with ties, gaps and constant
+rows.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,11 +18,20 @@ from statsmodels.stats.weightstats import DescrStatsW
 from statsmodels.tools.tools import add_constant
 
 from deleted import jackknife_t
-from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
+from judgescope.statistics.bias import (
+    length_slope,
+    partial_correlation,
+    self_preference,
+)
 from judgescope.statistics.classes import on_classes
 from judgescope.statistics.comparison import detectable, sources_needed
 from judgescope.statistics.correlation import correlations
-from judgescope.statistics.intervals import benjamini_hochberg, benjamini_yekutieli, deletions, holm
+from judgescope.statistics.intervals import (
+    benjamini_hochberg,
+    benjamini_yekutieli,
+    deletions,
+    holm,
+)
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.reliability import krippendorff_alpha, repeatability
@@ -51,7 +62,9 @@ def weights_of(rng: np.random.Generator) -> NDArray[np.int64]:
     return source_weights(rng, SOURCES, RESAMPLES)
 
 
-def table_of(gold: Floats, predicted: Floats, scale: list[float], times: Floats) -> Floats:
+def table_of(
+    gold: Floats, predicted: Floats, scale: list[float], times: Floats
+) -> Floats:
     """Return how often each pair of classes is there, a target counting `times`."""
     table = np.zeros((len(scale), len(scale)))
     for one, other, count in zip(gold, predicted, times, strict=True):
@@ -70,7 +83,9 @@ def kappa_of(table: Floats, kind: str | None) -> float:
 @pytest.mark.parametrize("kind", ["linear", "quadratic"])
 def test_weighted_kappa_and_each_of_its_resamples(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    scale = [1.0, 1.5, 2.0, 4.0, 7.0, 8.0][: 2 + seed % 5]  # places count, not distances
+    scale = [1.0, 1.5, 2.0, 4.0, 7.0, 8.0][
+        : 2 + seed % 5
+    ]  # places count, not distances
     gold, predicted = (holed(rng, rng.choice(scale[:-1] or scale, N)) for _ in range(2))
     predicted[: N // 2] = gold[N // 2 :][::-1]
     weights = weights_of(rng)
@@ -79,13 +94,18 @@ def test_weighted_kappa_and_each_of_its_resamples(kind: str, seed: int) -> None:
     want = [kappa_of(table_of(gold, predicted, scale, w), kind) for w in times]
     assert found.rows == near(want)
     if found.estimate.value is None:
-        assert len(scale) == 2 and found.estimate.note == NO_VARIATION  # all in one class
+        assert (
+            len(scale) == 2 and found.estimate.note == NO_VARIATION
+        )  # all in one class
     else:
         there = ~np.isnan(gold + predicted)
         codes = [np.searchsorted(scale, v[there]) for v in (gold, predicted)]
         learned = cohen_kappa_score(*codes, weights=kind, labels=range(len(scale)))
         assert found.estimate.value == near(learned)
-        assert (found.estimate.n, found.estimate.n_missing) == (there.sum(), (~there).sum())
+        assert (found.estimate.n, found.estimate.n_missing) == (
+            there.sum(),
+            (~there).sum(),
+        )
 
 
 @seeds
@@ -102,13 +122,19 @@ def test_of_two_classes_both_kappas_are_cohens_of_nominal_ones(seed: int) -> Non
 def test_kappa_with_one_side_constant_is_chance(kind: str) -> None:
     scale, gold = [1.0, 2.0, 3.0], np.array([1.0, 2, 3, 3, 2])
     for one, other in ((gold, np.full(5, 2.0)), (np.full(5, 2.0), gold)):
-        found = on_classes(one, other, scale, np.arange(5), None)[f"kappa_{kind}"].estimate
-        assert found.value == near(kappa_of(table_of(one, other, scale, np.ones(5)), kind))
+        found = on_classes(one, other, scale, np.arange(5), None)[
+            f"kappa_{kind}"
+        ].estimate
+        assert found.value == near(
+            kappa_of(table_of(one, other, scale, np.ones(5)), kind)
+        )
         assert found.value == near(0)
 
 
 @seeds
-def test_nominal_alpha_is_fleiss_kappa_but_for_the_size_of_the_sample(seed: int) -> None:
+def test_nominal_alpha_is_fleiss_kappa_but_for_the_size_of_the_sample(
+    seed: int,
+) -> None:
     """Of n ratings alpha draws two without replacement by chance, and kappa with it."""
     rng = np.random.default_rng(seed)
     raters, k = 2 + seed % 4, 2 + seed % 3
@@ -131,7 +157,9 @@ def test_nominal_alpha_is_fleiss_kappa_but_for_the_size_of_the_sample(seed: int)
 
 
 @seeds
-def test_interval_alpha_of_whole_ratings_is_the_adjusted_r_squared_of_units(seed: int) -> None:
+def test_interval_alpha_of_whole_ratings_is_the_adjusted_r_squared_of_units(
+    seed: int,
+) -> None:
     rng = np.random.default_rng(seed)
     raters = 2 + seed % 3
     ratings = np.round(rng.normal(size=N) + rng.normal(size=(raters, N)), seed % 2)
@@ -166,7 +194,9 @@ def test_reliability_is_that_of_the_analysis_of_variance(seed: int) -> None:
     ("adjust", "method"),
     [(holm, "holm"), (benjamini_hochberg, "fdr_bh"), (benjamini_yekutieli, "fdr_by")],
 )
-def test_adjusted_p_values(adjust: Callable[..., Floats], method: str, seed: int) -> None:
+def test_adjusted_p_values(
+    adjust: Callable[..., Floats], method: str, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     p = rng.random(1 + 5 * seed) ** rng.integers(1, 60)
     p = np.append(np.round(p, 1 + seed), [0.0, 1.0, p[0], p[0]])  # many are tied
@@ -181,18 +211,26 @@ def test_adjusted_p_values(adjust: Callable[..., Floats], method: str, seed: int
 
 
 def scored(seed: int) -> tuple[np.random.Generator, Floats, Floats, Floats]:
-    """Return a judge of 0 to 10 that likes length, ratings of 1 to 5, and lengths; with gaps."""
+    """Return a judge of 0 to 10 that likes length, ratings of 1 to 5, and lengths; with
+    gaps.
+    """
     rng = np.random.default_rng(seed)
     quality, length = rng.normal(size=N), rng.integers(2, 60, N) * 10.0
-    x = np.round(np.clip(5 + 2 * quality + np.log2(length / 200) + rng.normal(size=N), 0, 10))
+    x = np.round(
+        np.clip(5 + 2 * quality + np.log2(length / 200) + rng.normal(size=N), 0, 10)
+    )
     y = np.round(np.clip(3 + quality + rng.normal(size=N), 1, 5))
     x[SOURCE == 0], y[SOURCE == 1] = 4.0, 2.0  # constant rows
     return rng, holed(rng, x), holed(rng, y), holed(rng, length)
 
 
-def rows_of(fit: Callable[[Floats], float], weights: NDArray[np.int64], known: Any) -> list[float]:
+def rows_of(
+    fit: Callable[[Floats], float], weights: NDArray[np.int64], known: Any
+) -> list[float]:
     """Return a fit on the known targets as they are, and on each resample."""
-    return [fit(w[known]) for w in (np.ones(N), *(row[SOURCE] * 1.0 for row in weights))]
+    return [
+        fit(w[known]) for w in (np.ones(N), *(row[SOURCE] * 1.0 for row in weights))
+    ]
 
 
 def partial_by_regression(x: Floats, y: Floats, z: Floats, w: Floats) -> float:
@@ -208,10 +246,16 @@ def test_a_partial_correlation_is_what_a_regression_leaves(seed: int) -> None:
     weights = weights_of(rng)
     known = ~np.isnan(x + y + length)
     a, b, z = (v[known] for v in (x, y, length))
-    found = partial_correlation(x, y, length, SOURCE, statistic="pearson", weights=weights)
-    assert found.rows == near(rows_of(lambda w: partial_by_regression(a, b, z, w), weights, known))
+    found = partial_correlation(
+        x, y, length, SOURCE, statistic="pearson", weights=weights
+    )
+    assert found.rows == near(
+        rows_of(lambda w: partial_by_regression(a, b, z, w), weights, known)
+    )
     ranks = [rankdata(v) for v in (a, b, z)]
-    of_ranks = partial_correlation(x, y, length, SOURCE, statistic="spearman", weights=None)
+    of_ranks = partial_correlation(
+        x, y, length, SOURCE, statistic="spearman", weights=None
+    )
     want = partial_by_regression(ranks[0], ranks[1], ranks[2], np.ones(a.size))
     assert of_ranks.estimate.value == near(want)
     assert of_ranks.estimate.n_missing == N - known.sum()
@@ -238,7 +282,9 @@ def test_self_preference_is_the_slope_on_being_of_the_family(seed: int) -> None:
     known = ~np.isnan(x + y)
     above, family = (1 + x * 0.4 - y)[known], own[known].astype(np.float64)
     found = self_preference(x, y, own, SOURCE, **ENDS, weights=weights)
-    assert found.rows == near(rows_of(lambda w: slope(above, family, w), weights, known))
+    assert found.rows == near(
+        rows_of(lambda w: slope(above, family, w), weights, known)
+    )
 
 
 @seeds
@@ -253,16 +299,22 @@ def test_pearson_and_means_of_systems_in_resamples_are_weighted_ones(seed: int) 
 
     def by_system(w: Floats) -> float:
         both = np.column_stack([a, b])
-        means = [DescrStatsW(both[s == one], weights=w[s == one]).mean for one in range(EACH)]
+        means = [
+            DescrStatsW(both[s == one], weights=w[s == one]).mean for one in range(EACH)
+        ]
         return float(DescrStatsW(np.array(means)).corrcoef[0, 1])
 
     found = correlations(x, y, SOURCE, system, weights=weights, statistics=["pearson"])
     assert found["pearson", "pooled"].rows == near(rows_of(pooled, weights, known))
-    assert found["pearson", "by_system"].rows == near(rows_of(by_system, weights, known))
+    assert found["pearson", "by_system"].rows == near(
+        rows_of(by_system, weights, known)
+    )
     mean = clustered_mean(x, SOURCE, deletions(SOURCES), ends=None).estimate
     given = ~np.isnan(x)
     want = rows_of(
-        lambda w: float(DescrStatsW(x[given], weights=w).mean), deletions(SOURCES), given
+        lambda w: float(DescrStatsW(x[given], weights=w).mean),
+        deletions(SOURCES),
+        given,
     )
     assert (mean.value, mean.ci_low, mean.ci_high) == near(
         (want[0], *jackknife_t(want[0], want[1:]))
@@ -270,7 +322,9 @@ def test_pearson_and_means_of_systems_in_resamples_are_weighted_ones(seed: int) 
 
 
 def agreeing(values: Floats, others: Floats) -> Floats:
-    """Return the share of the others who gave the same, NaN without a value or others."""
+    """Return the share of the others who gave the same, NaN without a value or
+    others.
+    """
     given = np.sum(~np.isnan(others), axis=0)
     same = np.sum(others == values, axis=0)
     return np.where(np.isnan(values) | (given == 0), NAN, same / np.maximum(given, 1))
@@ -299,20 +353,33 @@ def test_the_alternative_annotator_wins_by_t_tests_robust_to_clusters() -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
         truth = rng.integers(1, 6, N).astype(np.float64)
-        ratings = holed(rng, np.where(rng.random((4, N)) < 0.5, truth, rng.integers(1, 6, (4, N))))
-        judge = holed(rng, np.where(rng.random(N) < 0.1 * seed, truth, rng.integers(1, 6, N)))
+        ratings = holed(
+            rng, np.where(rng.random((4, N)) < 0.5, truth, rng.integers(1, 6, (4, N)))
+        )
+        judge = holed(
+            rng, np.where(rng.random(N) < 0.1 * seed, truth, rng.integers(1, 6, N))
+        )
         for epsilon in (0.0, 0.1, 0.2, 0.3):
             found, _ = alternative_annotator(
-                judge, ratings, SOURCE, weights=None, closeness="accuracy", epsilon=epsilon
+                judge,
+                ratings,
+                SOURCE,
+                weights=None,
+                closeness="accuracy",
+                epsilon=epsilon,
             )
             rates.append(found.value)
             assert found.value == won(judge, ratings, epsilon), (seed, epsilon)
-    assert {0.0, 0.25, 0.5, 0.75, 1.0} <= set(rates)  # the cases lie on both sides of the level
+    assert {0.0, 0.25, 0.5, 0.75, 1.0} <= set(
+        rates
+    )  # the cases lie on both sides of the level
 
 
 @seeds
 def test_what_can_be_detected_and_the_sources_that_it_needs(seed: int) -> None:
-    """At the detectable difference the sample that statsmodels asks for is the one there is."""
+    """At the detectable difference the sample that statsmodels asks for is the one
+    there is.
+    """
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(2, 200))
     sizes = np.ones(rows.shape[1] - 1)

@@ -49,11 +49,18 @@ def rts() -> dict[tuple[str, str], list[Judgment]]:
     return judgments
 
 
-def test_recorded_replies_in_prose_are_parsed(rts: dict[tuple[str, str], list[Judgment]]) -> None:
+def test_recorded_replies_in_prose_are_parsed(
+    rts: dict[tuple[str, str], list[Judgment]],
+) -> None:
     judgments = [one for cell in rts.values() for one in cell]
     assert len(judgments) == 4_800
     assert sum(one.status == "ok" for one in judgments) >= 4_790
-    assert {one.rule for one in judgments} <= {"labelled", "given", "fraction", "trailing"}
+    assert {one.rule for one in judgments} <= {
+        "labelled",
+        "given",
+        "fraction",
+        "trailing",
+    }
 
 
 def test_recorded_scores_order_the_systems_as_experts_do(
@@ -95,7 +102,11 @@ def test_the_legacy_rule_reproduces_the_published_table(
         judge.append(_mean(judgments))
         people.append(row["scores"]["coherence"])
     assert statuses == Counter({"ok": draws - unparsed, "unparsed": unparsed})
-    place = {"judge": f"gpt35-{form.replace('_', '-')}", "statistic": "pearson", "level": "pooled"}
+    place = {
+        "judge": f"gpt35-{form.replace('_', '-')}",
+        "statistic": "pearson",
+        "level": "pooled",
+    }
     published = printed("topical-chat-gpt35", **place)
     assert np.corrcoef(judge, people)[0, 1] == pytest.approx(published, abs=5e-5)
 
@@ -109,5 +120,7 @@ def test_the_score_parser_agrees_with_the_legacy_rule_where_replies_are_plain() 
     ]
     plain = [reply for reply in replies if re.match(r"Rating: \d\n", reply)]
     sample = random.Random(3).sample(plain, 500)
-    legacy = [parse(reply, scale=None, finish="stop", parser="chiang-lee") for reply in sample]
+    legacy = [
+        parse(reply, scale=None, finish="stop", parser="chiang-lee") for reply in sample
+    ]
     assert [judged(reply).value for reply in sample] == [one.value for one in legacy]

@@ -22,7 +22,12 @@ COUNTS = {
     "fluency": [5, 10, 20, 2, 819],
     "relevance": [5, 17, 32, 61, 64],
 }
-KAPPAS = {"coherence": 0.307, "consistency": 0.174, "fluency": 0.018, "relevance": 0.390}
+KAPPAS = {
+    "coherence": 0.307,
+    "consistency": 0.174,
+    "fluency": 0.018,
+    "relevance": 0.390,
+}
 
 
 @cache
@@ -40,12 +45,16 @@ def shared(aspect: str) -> Any:
 def said(aspect: str) -> Any:
     """Return what GPT-3.5 says of the same texts, some of it in half points."""
     if not RECORDED.is_dir():
-        pytest.skip("recorded replies are not there: ../shared/data/recorded/summeval_gpt35")
+        pytest.skip(
+            "recorded replies are not there: ../shared/data/recorded/summeval_gpt35"
+        )
     found = {}
     for system in {row["model_id"] for row in texts()}:
         path = RECORDED / f"{system}_{aspect}_rts.jsonl"
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            found[row["id"], system] = parse(row["resp"], scale=HALVES, finish="stop").value
+            found[row["id"], system] = parse(
+                row["resp"], scale=HALVES, finish="stop"
+            ).value
     return np.array([found[row["id"], row["model_id"]] for row in texts()], dtype=float)
 
 
@@ -53,7 +62,9 @@ def said(aspect: str) -> Any:
 def test_counts_of_texts_on_which_all_experts_agree(aspect: str) -> None:
     """As table 4 of Hu et al. (2025) counts them, there on 16 systems, here on 12."""
     rated = shared(aspect)
-    assert np.bincount(rated[~np.isnan(rated)].astype(int))[1:].tolist() == COUNTS[aspect]
+    assert (
+        np.bincount(rated[~np.isnan(rated)].astype(int))[1:].tolist() == COUNTS[aspect]
+    )
 
 
 @pytest.mark.heavy
@@ -64,6 +75,8 @@ def test_recorded_replies_have_the_expected_kappa_on_them(aspect: str) -> None:
     gold, mine = shared(aspect), equal_width(said(aspect), halves, five)
     agreed = ~np.isnan(gold)
     source = np.zeros(agreed.sum(), dtype=np.int64)
-    found = on_classes(gold[agreed], mine[agreed], five, source, None)["kappa_linear"].estimate
+    found = on_classes(gold[agreed], mine[agreed], five, source, None)[
+        "kappa_linear"
+    ].estimate
     assert found.value == pytest.approx(KAPPAS[aspect], abs=0.01)
     assert (found.n, found.n_missing) == (sum(COUNTS[aspect]), 0)

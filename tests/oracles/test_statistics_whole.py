@@ -1,4 +1,6 @@
-"""What holds of the statistics as a whole: threads, the order of things, and honest intervals."""
+"""What holds of the statistics as a whole: threads, the order of things, and honest
+intervals.
+"""
 
 import subprocess
 import sys
@@ -8,7 +10,13 @@ import numpy as np
 import pytest
 
 import running
-from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
+from judgescope.statistics.correlation import (
+    LEVELS,
+    STATISTICS,
+    Level,
+    Statistic,
+    correlations,
+)
 from judgescope.statistics.intervals import deletions
 
 PRINTED = """
@@ -52,7 +60,10 @@ def test_the_number_of_threads_changes_no_bit() -> None:
         subprocess.run(
             [sys.executable, "-c", PRINTED],
             env=running.environment()
-            | {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS", "MKL")},
+            | {
+                f"{name}_NUM_THREADS": str(threads)
+                for name in ("OMP", "OPENBLAS", "MKL")
+            },
             capture_output=True,
             text=True,
             check=True,
@@ -65,24 +76,39 @@ def test_the_number_of_threads_changes_no_bit() -> None:
 # --- intervals ---
 
 
-def ratings(rng: np.random.Generator, sources: int, *, ceiling: bool, systems: int = 6) -> Any:
-    """Return a judge's and people's ratings 1 to 5: 60 % of people's fall on one value."""
+def ratings(
+    rng: np.random.Generator, sources: int, *, ceiling: bool, systems: int = 6
+) -> Any:
+    """Return a judge's and people's ratings 1 to 5: 60 % of people's fall on one
+    value.
+    """
     source = rng.normal(0, 0.5, (sources, 1))
     truth = source + rng.normal(0, 0.8, (sources, systems))
-    people = np.clip(np.round(4 + 0.75 * (truth + rng.normal(0, 0.4, truth.shape))), 1, 5)
+    people = np.clip(
+        np.round(4 + 0.75 * (truth + rng.normal(0, 0.4, truth.shape))), 1, 5
+    )
     noise = 0.1 if ceiling else 1.0
-    judge = np.clip(np.round(4 + 0.75 * (truth + rng.normal(0, 0.4 + noise, truth.shape))), 1, 5)
+    judge = np.clip(
+        np.round(4 + 0.75 * (truth + rng.normal(0, 0.4 + noise, truth.shape))), 1, 5
+    )
     return judge.ravel(), people.ravel()
 
 
 def covered(
-    sources: int, level: Level, *, ceiling: bool = False, studies: int = 400, systems: int = 6
+    sources: int,
+    level: Level,
+    *,
+    ceiling: bool = False,
+    studies: int = 400,
+    systems: int = 6,
 ) -> dict[str, float]:
     """Return how often the interval of a study holds the value of the population."""
     rng = np.random.default_rng(17)
     place = np.indices((20_000, systems))
     x, y = ratings(rng, 20_000, ceiling=ceiling, systems=systems)
-    whole = correlations(x, y, place[0].ravel(), place[1].ravel(), weights=None, levels=[level])
+    whole = correlations(
+        x, y, place[0].ravel(), place[1].ravel(), weights=None, levels=[level]
+    )
     hits = dict.fromkeys(STATISTICS, 0)
     source, system = (v.ravel() for v in np.indices((sources, systems)))
     for _ in range(studies):
@@ -91,7 +117,9 @@ def covered(
         found = correlations(x, y, source, system, weights=weights, levels=[level])
         for name in STATISTICS:
             truth, one = whole[name, level].estimate.value, found[name, level].estimate
-            assert truth is not None and one.ci_low is not None and one.ci_high is not None
+            assert (
+                truth is not None and one.ci_low is not None and one.ci_high is not None
+            )
             hits[name] += one.ci_low <= truth <= one.ci_high
     return {name: count / studies for name, count in hits.items()}
 
@@ -123,7 +151,9 @@ def test_with_12_sources_intervals_still_hold(level: Level, systems: int) -> Non
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_names_and_order_of_targets_sources_and_systems_change_nothing(level: Level) -> None:
+def test_names_and_order_of_targets_sources_and_systems_change_nothing(
+    level: Level,
+) -> None:
     rng = np.random.default_rng(9)
     source, system = (v.ravel() for v in np.indices((40, 7)))
     y = rng.integers(1, 6, 280).astype(float)
@@ -139,7 +169,9 @@ def test_names_and_order_of_targets_sources_and_systems_change_nothing(level: Le
         for end in ("ci_low", "ci_high"):
             first, second = (getattr(each.estimate, end) for each in (again[name], one))
             assert first == pytest.approx(second, abs=1e-10)
-        assert again[name].estimate.value == pytest.approx(one.estimate.value, abs=1e-12)
+        assert again[name].estimate.value == pytest.approx(
+            one.estimate.value, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -149,12 +181,20 @@ def test_rescaling_and_doubled_sources_change_nothing(level: Level) -> None:
     y = rng.integers(1, 6, 180).astype(float)
     x = np.clip(y + rng.integers(-1, 2, 180).astype(float), 1.0, 5.0)
     found = correlations(x, y, source, system, weights=None, levels=[level])
-    linear = correlations(7 * x - 3, y / 5, source, system, weights=None, levels=[level])
+    linear = correlations(
+        7 * x - 3, y / 5, source, system, weights=None, levels=[level]
+    )
     places = (np.append(source, source + 30), np.append(system, system))
-    twice = correlations(np.append(x, x), np.append(y, y), *places, weights=None, levels=[level])
+    twice = correlations(
+        np.append(x, x), np.append(y, y), *places, weights=None, levels=[level]
+    )
     for name, one in found.items():
-        assert linear[name].estimate.value == pytest.approx(one.estimate.value, abs=1e-12)
-        assert twice[name].estimate.value == pytest.approx(one.estimate.value, abs=1e-12)
+        assert linear[name].estimate.value == pytest.approx(
+            one.estimate.value, abs=1e-12
+        )
+        assert twice[name].estimate.value == pytest.approx(
+            one.estimate.value, abs=1e-12
+        )
     if level == "by_system":
         return  # means of monotone functions are other means
     bent = correlations(np.exp(x), y**3, source, system, weights=None, levels=[level])

@@ -1,4 +1,6 @@
-"""Whatever stands in the files of a dataset: texts come back, or an error says where."""
+"""Whatever stands in the files of a dataset: texts come back, or an error says
+where.
+"""
 
 import csv
 import io
@@ -31,9 +33,14 @@ some = settings(
 WHOLE = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 SEEN = WHOLE.filter(folded)
 TABLE = st.lists(
-    st.tuples(SEEN, SEEN, SEEN), min_size=1, max_size=4, unique_by=lambda one: folded(one[0])
+    st.tuples(SEEN, SEEN, SEEN),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda one: folded(one[0]),
 )
-UNSEEN = st.text(" \t\x1b\u200b\u2060\u3164\ufe0f\ufeff\U000e0041", min_size=1, max_size=9)
+UNSEEN = st.text(
+    " \t\x1b\u200b\u2060\u3164\ufe0f\ufeff\U000e0041", min_size=1, max_size=9
+)
 COLUMNS = {"item": "i", "source": "s", "references": "r", "system": "y", "text": "t"}
 
 
@@ -44,12 +51,17 @@ def written(rows: list[dict[str, Any]], ending: str) -> bytes:
         pq.write_table(pa.Table.from_pylist(rows), to)
         return to.getvalue()
     if ending in {"jsonl", "json"}:
-        lines = [json.dumps(row, ensure_ascii=bool(index % 2)) for index, row in enumerate(rows)]
+        lines = [
+            json.dumps(row, ensure_ascii=bool(index % 2))
+            for index, row in enumerate(rows)
+        ]
         told = "\n".join(lines) if ending == "jsonl" else f"[{','.join(lines)}]"
         return told.encode()
     text = io.StringIO(newline="")
     tabs = "\t" if ending == "tsv" else ","
-    lines_to = csv.DictWriter(text, list(rows[0]), delimiter=tabs, quoting=csv.QUOTE_ALL)
+    lines_to = csv.DictWriter(
+        text, list(rows[0]), delimiter=tabs, quoting=csv.QUOTE_ALL
+    )
     lines_to.writeheader()
     lines_to.writerows(rows)
     return text.getvalue().encode()
@@ -73,8 +85,12 @@ def test_texts_of_a_table_come_back_to_the_letter(
     assert sorted((one.meta["id"], one.source) for one in rated.items) == sorted(
         (ident, source) for ident, source, _ in told
     )
-    assert {ids[one.item]: one.text for one in rated.outputs} == {one[0]: one[2] for one in told}
-    assert {one.references for one in rated.items} == {(f"of {one[2]}",) for one in told}
+    assert {ids[one.item]: one.text for one in rated.outputs} == {
+        one[0]: one[2] for one in told
+    }
+    assert {one.references for one in rated.items} == {
+        (f"of {one[2]}",) for one in told
+    }
     assert len(rated.ratings) == len(told)
 
 
@@ -90,7 +106,9 @@ def test_a_text_or_name_that_shows_nothing_is_an_error_with_its_row(
     columns = {name: column for name, column in COLUMNS.items() if name != "references"}
     with pytest.raises(UserErrors) as error:
         read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
-    assert [f"x.jsonl, row {len(rows)}" in one.where for one in error.value.errors] == [True]
+    assert [f"x.jsonl, row {len(rows)}" in one.where for one in error.value.errors] == [
+        True
+    ]
 
 
 COUNT = st.integers(-(2**63), 2**63 - 1)
@@ -101,53 +119,92 @@ VALUE = st.recursive(CELL, lambda inner: st.lists(inner, max_size=3), max_leaves
 @pytest.mark.simulation
 @some
 @given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys("isryt", VALUE)), min_size=1))
-def test_any_cells_are_data_or_errors_with_rows(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+def test_any_cells_are_data_or_errors_with_rows(
+    tmp_path: Path, rows: list[dict[str, Any]]
+) -> None:
     path = tmp_path / "x.jsonl"
-    path.write_text("".join(json.dumps(row | {"fluency": row["y"]}) + "\n" for row in rows))
+    path.write_text(
+        "".join(json.dumps(row | {"fluency": row["y"]}) + "\n" for row in rows)
+    )
     try:
         read_dataset(table("x.jsonl", COLUMNS), tmp_path, tmp_path)
     except UserErrors as error:
-        assert all(str(path) in one.where and "row" in one.where for one in error.errors)
+        assert all(
+            str(path) in one.where and "row" in one.where for one in error.errors
+        )
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "parquet"])
 @some
-@given(content=st.binary(max_size=60) | st.text('{}[]",:\n1e-a\t;|\ufeff\0\x85', max_size=40))
+@given(
+    content=st.binary(max_size=60)
+    | st.text('{}[]",:\n1e-a\t;|\ufeff\0\x85', max_size=40)
+)
 def test_any_bytes_are_rows_or_an_error_with_the_file(
     tmp_path: Path, ending: str, content: bytes | str
 ) -> None:
     path = tmp_path / f"x.{ending}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     try:
-        assert all(isinstance(row, dict) and number > 0 for number, row in read_rows(path))
+        assert all(
+            isinstance(row, dict) and number > 0 for number, row in read_rows(path)
+        )
     except UserError as error:
         assert str(path) in error.where
 
 
-# --- published formats -----------------------------------------------------------------------
+# --- published formats ----------------------------------------------------------------
 
-TWO = {"simplicity_da_csv": ["data", "ratings"], "rotowire_gsml_csv": ["games", "spans"]}
+TWO = {
+    "simplicity_da_csv": ["data", "ratings"],
+    "rotowire_gsml_csv": ["games", "spans"],
+}
 ROWS = TWO | {
     name: ["data"]
     for name in (
-        *("summeval_jsonl", "usr_json", "unieval_json", "hanna_csv", "sumpubmed_jsonl", "samsum"),
-        *("story_cloze_csv", "answer_equivalence_jsonl", "cnn_dailymail", "qags_mturk_jsonl"),
+        *(
+            "summeval_jsonl",
+            "usr_json",
+            "unieval_json",
+            "hanna_csv",
+            "sumpubmed_jsonl",
+            "samsum",
+        ),
+        *(
+            "story_cloze_csv",
+            "answer_equivalence_jsonl",
+            "cnn_dailymail",
+            "qags_mturk_jsonl",
+        ),
     )
 }
 """Format -> its roles, of those whose files are rows."""
 LINES = {
-    **{"wmt_text": ["source.txt", "reference.txt", "documents.xml"], "webnlg": ["data.xml"]},
-    **{"news_commentary": ["data.de-en.tsv"], "dualeval_json": ["global.json", "local.json"]},
+    **{
+        "wmt_text": ["source.txt", "reference.txt", "documents.xml"],
+        "webnlg": ["data.xml"],
+    },
+    **{
+        "news_commentary": ["data.de-en.tsv"],
+        "dualeval_json": ["global.json", "local.json"],
+    },
     "alttest_json": ["data.json"],
 }
 """Format -> its files, of all others; what they are called begins with their role."""
-UNRATED = {"sumpubmed_jsonl", "story_cloze_csv", "answer_equivalence_jsonl", "cnn_dailymail"}
+UNRATED = {
+    "sumpubmed_jsonl",
+    "story_cloze_csv",
+    "answer_equivalence_jsonl",
+    "cnn_dailymail",
+}
 UNRATED |= {"samsum", "rotowire_gsml_csv", *LINES}
 
 
 def read_format(form: str, files: dict[str, str], folder: Path) -> None:
-    """Read files of a format; what is wrong with them is an error that names one of them."""
+    """Read files of a format; what is wrong with them is an error that names one of
+    them.
+    """
     kind = {"ratings": "none"} if form in UNRATED else {}
     try:
         read_dataset(card(format=form, files=files, **kind), folder, folder)
@@ -158,20 +215,28 @@ def read_format(form: str, files: dict[str, str], folder: Path) -> None:
 
 
 def rows_of(form: str) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Return rows with all the fields that an adapter names in its code, and anything in them."""
+    """Return rows with all the fields that an adapter names in its code, and anything
+    in them.
+    """
     code = Path(import_module(MODULES[form]).__file__ or "").read_text(encoding="utf-8")
     names = {*re.findall(r'"([A-Za-z]\w*)(?:\[\*\])?"', code), "fluency"}
-    said = CELL | st.sampled_from(["yes", "no", "1", "3", "a.txt", "[1, 2]", "9" * 5000])
+    said = CELL | st.sampled_from(
+        ["yes", "no", "1", "3", "a.txt", "[1, 2]", "9" * 5000]
+    )
     full = st.fixed_dictionaries(dict.fromkeys(names, said))
     cells = said | full | st.lists(said | full, max_size=2)
-    return st.lists(st.fixed_dictionaries(dict.fromkeys(names, cells)), min_size=1, max_size=2)
+    return st.lists(
+        st.fixed_dictionaries(dict.fromkeys(names, cells)), min_size=1, max_size=2
+    )
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("form", ROWS)
 @settings(some, max_examples=25)
 @given(told=st.data())
-def test_any_rows_of_a_format_are_data_or_errors(tmp_path: Path, form: str, told: Any) -> None:
+def test_any_rows_of_a_format_are_data_or_errors(
+    tmp_path: Path, form: str, told: Any
+) -> None:
     files = {role: f"{role}.jsonl" for role in ROWS[form]}
     for name in files.values():
         rows = told.draw(rows_of(form))
@@ -179,10 +244,21 @@ def test_any_rows_of_a_format_are_data_or_errors(tmp_path: Path, form: str, told
     read_format(form, files, tmp_path)
 
 
-XML = "<doc id='1'>|<src>|<p>|<seg>A.</seg>|</p>|</src>|</doc>|<entry category='A' eid='1'>"
-TRIPLES = ["<modifiedtripleset>", "<mtriple>a | b | c</mtriple>", "<lex>T.</lex>", "</entry>"]
+XML = (
+    "<doc id='1'>|<src>|<p>|<seg>A.</seg>|</p>|</src>|</doc>|<entry category='A' "
+    "eid='1'>"
+)
+TRIPLES = [
+    "<modifiedtripleset>",
+    "<mtriple>a | b | c</mtriple>",
+    "<lex>T.</lex>",
+    "</entry>",
+]
 LINE = "A text.|\n|\t|Ein Satz.\tA sentence.|\r\n|\x0b| |&amp;|&b;|<!DOCTYPE a>"
-GIVEN = '{|}|"fluency": |[|]|, |{"source": "A.", "target": "B.", "rating": 3}|"A.": |["B.", "C."]|4'
+GIVEN = (
+    '{|}|"fluency": |[|]|, |{"source": "A.", "target": "B.", "rating": 3}|"A.": '
+    '|["B.", "C."]|4'
+)
 SIGNS = [one for told in (LINE, GIVEN, XML) for one in told.split("|")] + TRIPLES
 PARTS = st.lists(st.sampled_from(SIGNS), max_size=9).map("".join)
 
@@ -191,7 +267,9 @@ PARTS = st.lists(st.sampled_from(SIGNS), max_size=9).map("".join)
 @pytest.mark.parametrize("form", LINES)
 @given(told=st.data())
 @some
-def test_any_lines_of_a_format_are_data_or_errors(tmp_path: Path, form: str, told: Any) -> None:
+def test_any_lines_of_a_format_are_data_or_errors(
+    tmp_path: Path, form: str, told: Any
+) -> None:
     files = {name.partition(".")[0]: name for name in LINES[form]}
     for name in files.values():
         text = told.draw(PARTS | st.text(st.characters(codec="utf-8"), max_size=30))

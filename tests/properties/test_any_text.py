@@ -1,4 +1,6 @@
-"""Whatever stands in a reply, a text or a journal: nothing raises, and what is promised holds."""
+"""Whatever stands in a reply, a text or a journal: nothing raises, and what is promised
+holds.
+"""
 
 import json
 import string
@@ -52,17 +54,21 @@ CELL = st.none() | st.booleans() | COUNT | st.floats() | st.text(max_size=9)
 VALUE = st.recursive(CELL, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
 WHOLE = st.text(st.characters(codec="utf-8"), max_size=20)
 
-# --- replies ---------------------------------------------------------------------------------
+# --- replies --------------------------------------------------------------------------
 
 SAID = (
-    "rating: |4|5/5|-1|0.5|1e400|９|٤|½|1_0|[RESULT] |good|very good|minor: |critical|no errors|\n"
+    "rating: |4|5/5|-1|0.5|1e400|９|٤|½|1_0|[RESULT] |good|very good|minor: "
+    "|critical|no errors|\n"
 )
 SAID += (
-    '|- |A|tie|choice: |<think>|</think>|Severity: 3|Location: |overall: |{|"score": |}|NaN|[|%|'
+    "|- |A|tie|choice: |<think>|</think>|Severity: 3|Location: |overall: "
+    '|{|"score": |}|NaN|[|%|'
 )
 PIECES = st.lists(st.sampled_from(SAID.split("|")), max_size=12).map("".join)
 BYTES = st.binary(max_size=60).map(partial(str, encoding="utf-8", errors="replace"))
-HALVES = st.binary(max_size=60).map(partial(str, encoding="utf-8", errors="surrogateescape"))
+HALVES = st.binary(max_size=60).map(
+    partial(str, encoding="utf-8", errors="surrogateescape")
+)
 REPLIES = PIECES | BYTES | HALVES | st.text(st.characters(codec=None), max_size=40)
 SCALES = [
     *(
@@ -86,7 +92,9 @@ FREE = {
 @pytest.mark.parametrize("parser", PARSERS)
 @settings(some, max_examples=150)
 @given(
-    text=REPLIES, scale=st.sampled_from(SCALES), finish=st.sampled_from(["stop", None, "length"])
+    text=REPLIES,
+    scale=st.sampled_from(SCALES),
+    finish=st.sampled_from(["stop", None, "length"]),
 )
 def test_a_value_is_on_the_scale_or_none(
     parser: str, text: str, scale: Scale, finish: str | None
@@ -101,11 +109,15 @@ def test_a_value_is_on_the_scale_or_none(
     else:
         assert found.value is not None and scale.contains(found.value)
         assert parser in {"number", "errors"} or scale.on_grid(found.value)
-    assert found == parse(text, scale=scale, finish=finish, parser=parser, settings=told)
+    assert found == parse(
+        text, scale=scale, finish=finish, parser=parser, settings=told
+    )
 
 
 @some
-@given(text=REPLIES, rating=st.sampled_from([1.0, 4.0, 0.5]), scale=st.sampled_from(SCALES))
+@given(
+    text=REPLIES, rating=st.sampled_from([1.0, 4.0, 0.5]), scale=st.sampled_from(SCALES)
+)
 def test_what_models_write_for_others_is_read_or_has_a_problem(
     text: str, rating: float, scale: Scale
 ) -> None:
@@ -119,7 +131,9 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["choices", "message", "content", "usage", "logprobs", "token"]),
+            st.sampled_from(
+                ["choices", "message", "content", "usage", "logprobs", "token"]
+            ),
             inner,
             max_size=3,
         )
@@ -130,9 +144,17 @@ JSON = st.recursive(
 
 @pytest.mark.simulation
 @settings(some, max_examples=300)
-@given(answer=JSON | st.fixed_dictionaries({"choices": VALUE | st.lists(JSON), "usage": JSON}))
+@given(
+    answer=JSON
+    | st.fixed_dictionaries({"choices": VALUE | st.lists(JSON), "usage": JSON})
+)
 @example({"choices": 5})
-@example({"choices": [{"message": {"content": "4"}, "logprobs": {"content": 5}}], "usage": [5]})
+@example(
+    {
+        "choices": [{"message": {"content": "4"}, "logprobs": {"content": 5}}],
+        "usage": [5],
+    }
+)
 def test_any_answer_of_an_endpoint_is_a_reply_or_none(answer: object) -> None:
     for text in (json.dumps(answer), str(answer)):
         with suppress(NoReplyError):
@@ -140,16 +162,21 @@ def test_any_answer_of_an_endpoint_is_a_reply_or_none(answer: object) -> None:
             assert all(isinstance(one.text, str) for one in replies)
 
 
-# --- places ----------------------------------------------------------------------------------
+# --- places ---------------------------------------------------------------------------
 
 QUOTED = st.text(
-    st.characters(codec=None) | st.sampled_from('aAeE\u0301ßﬁ 　\n\u200b“"…Ａ中가ſ.-'), max_size=30
+    st.characters(codec=None) | st.sampled_from('aAeE\u0301ßﬁ 　\n\u200b“"…Ａ中가ſ.-'),
+    max_size=30,
 )
 
 
 def bare(text: str) -> str:
-    """Return letters and digits in one spelling: what all ways to write a quote have in common."""
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    """Return letters and digits in one spelling: what all ways to write a quote have in
+    common.
+    """
+    plain = unicodedata.normalize(
+        "NFKD", unicodedata.normalize("NFKD", text).casefold()
+    )
     return "".join(sign for sign in plain if sign.isalnum())
 
 
@@ -175,16 +202,24 @@ def test_a_place_lies_in_the_text_and_has_the_quoted_words(
 @pytest.mark.simulation
 @some
 @given(reply=REPLIES, text=QUOTED)
-def test_errors_of_any_reply_have_places_in_the_text_or_none(reply: str, text: str) -> None:
+def test_errors_of_any_reply_have_places_in_the_text_or_none(
+    reply: str, text: str
+) -> None:
     found = parse(reply, scale=SCALES[0], finish="stop", parser="annotation")
     located = locate_errors(found.errors, text)
     assert [one[:4] for one in located] == [tuple(one) for one in found.errors]
-    assert all(one.start is None or 0 <= one.start < (one.end or 0) <= len(text) for one in located)
+    assert all(
+        one.start is None or 0 <= one.start < (one.end or 0) <= len(text)
+        for one in located
+    )
 
 
-# --- perturbations ---------------------------------------------------------------------------
+# --- perturbations --------------------------------------------------------------------
 
-LATIN = "He is 3 not. |Ana ran to Oslo, |Mr. Orr? |e\u0301|9|A b c d. |\n| |…|their |because of it."
+LATIN = (
+    "He is 3 not. |Ana ran to Oslo, |Mr. Orr? |e\u0301|9|A b c d. |\n| |…|their "
+    "|because of it."
+)
 OTHER = ["\u2028", "👩\u200d⚕️", "你好。", "٣٤ ", "क्\u200dषि ", "\0", "\ud800"]
 PARTS = st.lists(st.sampled_from([*LATIN.split("|"), *OTHER]), max_size=15).map("".join)
 TEXTS = st.text(max_size=40) | PARTS
@@ -202,7 +237,9 @@ def test_sentences_are_parts_of_the_text_in_their_order(text: str) -> None:
 
 @some
 @given(text=TEXTS, other=TEXTS)
-def test_edits_make_a_text_of_the_other_and_can_be_undone(text: str, other: str) -> None:
+def test_edits_make_a_text_of_the_other_and_can_be_undone(
+    text: str, other: str
+) -> None:
     edits = edit_between(text, other)
     assert apply_edits(text, edits) == other and undone_edits(other, edits) == text
 
@@ -234,14 +271,22 @@ def test_texts_that_are_exchanged_keep_the_promises(
 @pytest.mark.simulation
 @settings(some, max_examples=40)
 @given(
-    text=TEXTS, kinds=st.sets(st.sampled_from([*WITHIN, *BETWEEN]), min_size=1), seed=st.integers(0)
+    text=TEXTS,
+    kinds=st.sets(st.sampled_from([*WITHIN, *BETWEEN]), min_size=1),
+    seed=st.integers(0),
 )
 @example(text=f"He has {'4' * 5000} of them.", kinds={"number"}, seed=0)
-def test_errors_in_a_row_keep_the_promises(text: str, kinds: set[str], seed: int) -> None:
+def test_errors_in_a_row_keep_the_promises(
+    text: str, kinds: set[str], seed: int
+) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
     options = {"kinds": sorted(kinds), "count": 4}
-    row = perturb_dataset("inject_errors", options, {"i": text}, seed=seed, **names)["i"]
-    both = perturb_dataset("inject_errors", options, {"h": "", "i": text}, seed=seed, **names)
+    row = perturb_dataset("inject_errors", options, {"i": text}, seed=seed, **names)[
+        "i"
+    ]
+    both = perturb_dataset(
+        "inject_errors", options, {"h": "", "i": text}, seed=seed, **names
+    )
     assert row == both["i"]
     assert len(row) == 4 or row[-1].status.startswith("impossible: ")
     for before, one in zip([text, *(one.text for one in row)], row, strict=False):
@@ -254,7 +299,7 @@ def test_no_rule_is_forgotten() -> None:
     assert rest == {"replace_text", "wrong_ending", "inject_errors"}
 
 
-# --- journals --------------------------------------------------------------------------------
+# --- journals -------------------------------------------------------------------------
 
 KEYS = [digit * 64 for digit in string.hexdigits[:6]]
 GOOD = st.builds(
@@ -280,31 +325,56 @@ def strange(row: dict[str, Any]) -> bytes:
     return b'%b%b%08x"}' % (body, CRC, zlib.crc32(body))  # it is as it was written
 
 
-NAMES = ["draw", "text", "finish", "status", "usage", "provenance", "logprobs", "attempt", "forget"]
+NAMES = [
+    "draw",
+    "text",
+    "finish",
+    "status",
+    "usage",
+    "provenance",
+    "logprobs",
+    "attempt",
+    "forget",
+]
 ANY = CELL | st.lists(VALUE, max_size=2)
-# a field that no version knows is a newer one's: the store refuses it, see test_machine_faults.py
+# a field that no version knows is a newer one's: the store refuses it, see
+# test_machine_faults.py
 ODD = (
     st.tuples(st.sampled_from([*NAMES, "key"]), ANY).map(lambda one: dict([one]))
     | st.fixed_dictionaries({"logprobs": st.lists(ANY | st.lists(st.tuples(ANY, ANY)))})
-    | st.fixed_dictionaries({"usage": st.dictionaries(st.sampled_from(["prompt", "x"]), ANY)})
-    | st.fixed_dictionaries({"provenance": st.dictionaries(st.sampled_from(["model", "x"]), ANY)})
+    | st.fixed_dictionaries(
+        {"usage": st.dictionaries(st.sampled_from(["prompt", "x"]), ANY)}
+    )
+    | st.fixed_dictionaries(
+        {"provenance": st.dictionaries(st.sampled_from(["model", "x"]), ANY)}
+    )
 )
-TORN = st.tuples(GOOD, st.integers(1, 60)).map(lambda one: line_of(one[0])[: -1 - one[1]])
+TORN = st.tuples(GOOD, st.integers(1, 60)).map(
+    lambda one: line_of(one[0])[: -1 - one[1]]
+)
 FORGET = st.sampled_from(KEYS).map(lambda key: forgetting(key, 5, 1)[:-1])
 FOREIGN = st.binary(max_size=90) | TORN | ODD.map(strange) | FORGET
 
 
 @pytest.mark.simulation
 @settings(some, max_examples=150)
-@given(lines=st.lists(st.tuples(st.lists(FOREIGN, max_size=2), GOOD), max_size=5), end=FOREIGN)
+@given(
+    lines=st.lists(st.tuples(st.lists(FOREIGN, max_size=2), GOOD), max_size=5),
+    end=FOREIGN,
+)
 @example(lines=[([strange({"logprobs": [1]})], Reply(KEYS[1], 0, "4"))], end=b"")
-@example(lines=[([strange({"usage": {"prompt": "x"}})], Reply(KEYS[1], 0, "4"))], end=b"")
+@example(
+    lines=[([strange({"usage": {"prompt": "x"}})], Reply(KEYS[1], 0, "4"))], end=b""
+)
 def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
     tmp_path: Path, lines: list[tuple[list[bytes], Reply]], end: bytes
 ) -> None:
     shard = tmp_path / "m"
     shard.mkdir(exist_ok=True)
-    rows = [*(b"".join(one + b"\n" for one in odd) + line_of(good) for odd, good in lines), end]
+    rows = [
+        *(b"".join(one + b"\n" for one in odd) + line_of(good) for odd, good in lines),
+        end,
+    ]
     (shard / "a.jsonl").write_bytes(b"".join(rows))
     store = Store(tmp_path, "m")
     found = store.read(dict.fromkeys(KEYS, 3))
@@ -318,7 +388,9 @@ def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
 
 @pytest.mark.simulation
 @some
-@given(note=st.binary(max_size=30) | ANY.map(json.dumps).map(str.encode) | ODD.map(strange))
+@given(
+    note=st.binary(max_size=30) | ANY.map(json.dumps).map(str.encode) | ODD.map(strange)
+)
 @example(b'{"replies": "x"}')
 @example(b'{"spent": [], "open": {}}')
 @example(b'{"spent": {}, "open": {"a": []}}')

@@ -1,4 +1,6 @@
-"""Correlations, draws and drops at their edges: counts, notes, rows and methods beside a value."""
+"""Correlations, draws and drops at their edges: counts, notes, rows and methods beside
+a value.
+"""
 
 import tracemalloc
 
@@ -8,8 +10,17 @@ from numpy.typing import NDArray
 
 from deleted import jackknife_t
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
-from judgescope.statistics.correlation import STATISTICS, Statistic, correlations, over_rows
-from judgescope.statistics.discernment import log_harmonic_mean, mean_drop, rank_biserial
+from judgescope.statistics.correlation import (
+    STATISTICS,
+    Statistic,
+    correlations,
+    over_rows,
+)
+from judgescope.statistics.discernment import (
+    log_harmonic_mean,
+    mean_drop,
+    rank_biserial,
+)
 from judgescope.statistics.ensemble import ON_ONE_SCALE, error_correlation
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability, spearman_brown
@@ -31,7 +42,13 @@ def test_systems_count_what_is_missing_and_say_which_side_is_constant() -> None:
 
     def by_system(x: Floats, y: Floats) -> Estimate:
         found = correlations(
-            x, y, source, system, statistics=["pearson"], levels=["by_system"], weights=None
+            x,
+            y,
+            source,
+            system,
+            statistics=["pearson"],
+            levels=["by_system"],
+            weights=None,
         )
         return found["pearson", "by_system"].estimate
 
@@ -40,7 +57,8 @@ def test_systems_count_what_is_missing_and_say_which_side_is_constant() -> None:
     assert found.value == pytest.approx(np.corrcoef([2.5, 2, 4.5], [2.5, 3, 3.5])[0, 1])
     assert (found.n, found.n_missing, found.n_tied) == (3, 1, 0)
     each = correlations(x, y, source, system, levels=["by_source"], weights=None)
-    # a source of two targets has 1, the other is 1, 3, 2 against 1, 2, 3: r = tau = .5, (1 + .5)/2
+    # a source of two targets has 1, the other is 1, 3, 2 against 1, 2, 3: r = tau = .5,
+    # (1 + .5)/2
     inner = each["pearson", "by_source"].estimate
     assert inner.value == pytest.approx(0.75)
     assert (inner.n, inner.n_missing) == (2, 1)
@@ -62,27 +80,35 @@ def test_what_is_undefined_has_a_row_for_every_resample() -> None:
 def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> None:
     x, y = np.array([1.0, 2, 4, 3]), np.array([2.0, 1, 4, 4])
     ratings, source = np.array([1.0, 2, 3, 3]), np.arange(4)
-    found = error_correlation(x, y, ratings, source, one_scale=True, weights=None).estimate
+    found = error_correlation(
+        x, y, ratings, source, one_scale=True, weights=None
+    ).estimate
     # errors 0 0 1 0 and 1 -1 1 1
     assert found.value == pytest.approx(np.corrcoef([0, 0, 1, 0], [1, -1, 1, 1])[0, 1])
     assert found.method == ON_ONE_SCALE and found.n == 4
     rng = np.random.default_rng(2)
     x, y, ratings = rng.normal(size=(3, 30))
-    many = error_correlation(x, y, ratings, np.arange(30), one_scale=True, weights=deletions(30))
-    assert many.estimate.method == f"{ON_ONE_SCALE}; jackknife-t on atanh over 30 sources"
+    many = error_correlation(
+        x, y, ratings, np.arange(30), one_scale=True, weights=deletions(30)
+    )
+    assert (
+        many.estimate.method == f"{ON_ONE_SCALE}; jackknife-t on atanh over 30 sources"
+    )
 
 
 def test_too_few_systems_are_counted_with_what_is_missing() -> None:
     x, y = np.array([1.0, 2, NAN]), np.array([1.0, 2, 3])
     place = np.arange(3)
-    found = soft_pairwise_accuracy(x, y, np.zeros(3, dtype=np.int64), place, weights=None)
+    found = soft_pairwise_accuracy(
+        x, y, np.zeros(3, dtype=np.int64), place, weights=None
+    )
     assert found.estimate == Estimate.undefined(FEW_SYSTEMS, n=2, n_missing=1)
     assert found.rows.size == 1 and np.isnan(found.rows).all()
 
 
 def test_systems_that_share_no_source_are_no_pair() -> None:
-    # two sources with two systems each: the first pair is ordered otherwise by y, p .25 and .75,
-    # the second alike; the third pair has no source
+    # two sources with two systems each: the first pair is ordered otherwise by y, p .25
+    # and .75, the second alike; the third pair has no source
     source, system = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
     x, y = np.array([2.0, 1, 1, 2]), np.array([1.0, 2, 1, 2])
     found = soft_pairwise_accuracy(x, y, source, system, weights=None).estimate
@@ -92,7 +118,9 @@ def test_systems_that_share_no_source_are_no_pair() -> None:
 def test_a_harmonic_mean_of_certain_chances_is_no_more_than_certain() -> None:
     # 1 / (.5 / 1 + .5 / 1) and 1 / (.25 / .1 + .75 / .5) = 1 / 4
     assert log_harmonic_mean([0.0, 1e-12], [0.5, 0.5]) == 0
-    assert log_harmonic_mean(np.log([0.1, 0.5]), [0.25, 0.75]) == pytest.approx(np.log(1 / 4))
+    assert log_harmonic_mean(np.log([0.1, 0.5]), [0.25, 0.75]) == pytest.approx(
+        np.log(1 / 4)
+    )
 
 
 def test_draws_have_the_intervals_of_written_out_deletions() -> None:
@@ -112,15 +140,30 @@ def test_draws_have_the_intervals_of_written_out_deletions() -> None:
         assert (found[name].ci_low, found[name].ci_high) == pytest.approx(
             jackknife_t(value, deleted)
         )
-        assert found[name].n == 24 and found[name].method == "jackknife-t over 12 sources"
+        assert (
+            found[name].n == 24 and found[name].method == "jackknife-t over 12 sources"
+        )
     r = found["reliability"]
-    assert r.value is not None and r.ci_low is not None and r.ci_high is not None and r.ci_low > 0
+    assert (
+        r.value is not None
+        and r.ci_low is not None
+        and r.ci_high is not None
+        and r.ci_low > 0
+    )
 
-    def needed(reliability: float) -> int:  # the least k whose mean has .95 of the attainable
-        return next(k for k in range(1, 10_000) if spearman_brown(reliability, k) >= 0.95 - 1e-9)
+    def needed(
+        reliability: float,
+    ) -> int:  # the least k whose mean has .95 of the attainable
+        return next(
+            k for k in range(1, 10_000) if spearman_brown(reliability, k) >= 0.95 - 1e-9
+        )
 
     k = found["draws_needed"]
-    assert (k.value, k.ci_low, k.ci_high) == (needed(r.value), needed(r.ci_high), needed(r.ci_low))
+    assert (k.value, k.ci_low, k.ci_high) == (
+        needed(r.value),
+        needed(r.ci_high),
+        needed(r.ci_low),
+    )
 
 
 def test_draws_needed_have_no_interval_where_none_may_be_enough() -> None:
@@ -129,12 +172,22 @@ def test_draws_needed_have_no_interval_where_none_may_be_enough() -> None:
     found = repeatability(draws, np.arange(12), deletions(12), scale=None)
     assert (found["reliability"].value or 0) > 0 > (found["reliability"].ci_low or 1)
     k = found["draws_needed"]
-    assert k.value is not None and (k.ci_low, k.ci_high) == (None, None) and "includes 0" in k.note
+    assert (
+        k.value is not None
+        and (k.ci_low, k.ci_high) == (None, None)
+        and "includes 0" in k.note
+    )
 
 
 def test_without_two_draws_of_a_text_every_name_says_so() -> None:
     found = repeatability(np.ones((1, 2)), np.arange(2), None, scale=[1, 2])
-    assert [*found] == ["alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed"]
+    assert [*found] == [
+        "alpha_draws",
+        "flip_rate",
+        "tied_modes",
+        "reliability",
+        "draws_needed",
+    ]
     assert {*found.values()} == {Estimate.undefined(NO_UNITS, n_missing=2)}
 
 
@@ -149,7 +202,9 @@ def test_effect_sizes_of_drops_name_their_method_and_what_they_are_means_of() ->
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_memory_grows_with_sources_and_not_with_their_square(statistic: Statistic) -> None:
+def test_memory_grows_with_sources_and_not_with_their_square(
+    statistic: Statistic,
+) -> None:
     x: Floats = np.arange(6000.0) % 5
     y: Floats = np.floor(np.roll(x, 1) / 2)
     source = np.arange(6000) // 2

@@ -1,4 +1,6 @@
-"""Text made to be slow: reading it takes time in step with its length, whatever stands in it."""
+"""Text made to be slow: reading it takes time in step with its length, whatever stands
+in it.
+"""
 
 import time
 from collections.abc import Callable
@@ -9,7 +11,11 @@ from judgescope.data.sentences import split_sentences
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import read_number
 from judgescope.parsing.text import LARGEST, NOWHERE, locate, quotations
-from judgescope.parsing.written import problem_with_analysis, read_sub_aspects, without_rating
+from judgescope.parsing.written import (
+    problem_with_analysis,
+    read_sub_aspects,
+    without_rating,
+)
 from parsed import parse
 
 SCALE = Scale(1, 5, 1)
@@ -23,7 +29,9 @@ def score(text: str) -> object:
 
 
 def choice(text: str) -> object:
-    return parse(text, scale=None, finish="stop", parser="choice", settings={"tie": "C"})
+    return parse(
+        text, scale=None, finish="stop", parser="choice", settings={"tie": "C"}
+    )
 
 
 def number(text: str) -> object:
@@ -38,7 +46,9 @@ def place(text: str) -> object:
     return locate([text[:3000] + "y"], text)
 
 
-CASES: dict[str, tuple[Callable[[str], object], str, str, str]] = {  # what reads it, ends, middle
+CASES: dict[
+    str, tuple[Callable[[str], object], str, str, str]
+] = {  # what reads it, ends, middle
     "full stops": (split_sentences, "x ", ". ", "y"),
     "exclamations": (split_sentences, "x ", "! ", "y"),
     "questions in quotes": (split_sentences, "x ", '? "', "y"),
@@ -123,7 +133,9 @@ def test_an_escaped_quotation_mark_begins_a_quotation_where_one_closes(
 
 def test_a_dash_within_a_name_is_kept() -> None:
     line = "- Word choice - register: what is said, and 1. how."
-    assert read_sub_aspects(line) == [("Word choice - register", "what is said, and 1. how.")]
+    assert read_sub_aspects(line) == [
+        ("Word choice - register", "what is said, and 1. how.")
+    ]
     assert read_sub_aspects("Word choice - register: what is said.")[0].name[5:] == (
         "choice - register"
     )

@@ -90,7 +90,8 @@ def test_a_target_that_no_other_rater_rated_is_left_out() -> None:
     rate, advantage = alternative_annotator(
         np.array([5.0, 2, 3, 4]), ratings, np.arange(4), weights=None, closeness="rmse"
     )
-    # the judge's 5 is compared with nobody: it is as near as each rater on the other three
+    # the judge's 5 is compared with nobody: it is as near as each rater on the other
+    # three
     assert (advantage.value, advantage.n, advantage.n_missing) == (1, 9, 3)
     assert (rate.value, rate.n) == (1, 3)
 
@@ -114,9 +115,11 @@ def test_costs_that_differ_by_more_than_round_off_are_not_equal() -> None:
 
 
 def test_an_unresolved_text_has_no_margin_and_another_its_lead() -> None:
-    # two ratings with an anchor each: better than the first, worse than the second; all ties; one
-    # without an answer
-    outcomes = np.array([[[1.0], [-1.0]], [[0.0], [0.0]], [[1.0], [NAN]], [[1.0], [1.0]]])
+    # two ratings with an anchor each: better than the first, worse than the second; all
+    # ties; one without an answer
+    outcomes = np.array(
+        [[[1.0], [-1.0]], [[0.0], [0.0]], [[1.0], [NAN]], [[1.0], [1.0]]]
+    )
     found = estimated_ratings(outcomes, np.zeros((4, 2)))
     assert found.rating.tolist() == [0, -1, -1, 1]
     # the fourth: rating 1 is -1 + 1 + 0, rating 2 is -1 + 1 + 1
@@ -131,7 +134,10 @@ def test_ties_go_by_the_terms_of_each_text_not_of_all() -> None:
 
 
 def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
-    outcomes, better = np.array([1.0, 0, NAN, -1, 0, 1]), np.array([1.0, 1, 1, 1, -1, -1])
+    outcomes, better = (
+        np.array([1.0, 0, NAN, -1, 0, 1]),
+        np.array([1.0, 1, 1, 1, -1, -1]),
+    )
     used = np.array([True, True, True, True, True, False])
     found = comparator_accuracy(outcomes, better, used)
     assert (found.value, found.n, found.n_missing, found.n_tied) == (1 / 5, 5, 1, 2)
@@ -145,22 +151,36 @@ def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
 def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
     outcomes, better = np.array([1.0, -1, 1, 1, -1, 1]), np.ones(6)
     sources = np.array([[0, 0, 1, 2, 2, 0], [0, 1, 1, 2, 1, 2]])
-    # without 0 the pairs 2, 3, 4 are left; without 1 those of 0, 3, 5; without 2 those of 0, 1, 2
-    found = comparator_accuracy(outcomes, better, np.ones(6, dtype=bool), sources, deletions(3))
+    # without 0 the pairs 2, 3, 4 are left; without 1 those of 0, 3, 5; without 2 those
+    # of 0, 1, 2
+    found = comparator_accuracy(
+        outcomes, better, np.ones(6, dtype=bool), sources, deletions(3)
+    )
     assert found.value == pytest.approx(4 / 6)
     # one deletion is 1, so that it is the proportion with residuals (p - v)(N - m)
-    deleted, m = [2 / 3, 1.0, 2 / 3], [2.0, 2.0, 2.0]  # a pair of two sources counts half to each
-    squares = sum(((2 / 3 - v) * (6 - own)) ** 2 for v, own in zip(deleted, m, strict=True))
+    deleted, m = (
+        [2 / 3, 1.0, 2 / 3],
+        [2.0, 2.0, 2.0],
+    )  # a pair of two sources counts half to each
+    squares = sum(
+        ((2 / 3 - v) * (6 - own)) ** 2 for v, own in zip(deleted, m, strict=True)
+    )
     deff = 3 / 2 * squares / 6 / (2 / 9)
     n = 6 / deff * float(stats.t.ppf(0.975, 5) / stats.t.ppf(0.975, 2)) ** 2
     expected = [
-        stats.beta.ppf(q, 2 / 3 * n + up, n / 3 + 1 - up) for q, up in ((0.025, 0), (0.975, 1))
+        stats.beta.ppf(q, 2 / 3 * n + up, n / 3 + 1 - up)
+        for q, up in ((0.025, 0), (0.975, 1))
     ]
     assert (found.ci_low, found.ci_high) == pytest.approx(expected)
 
 
-def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> None:
-    rating, margin = np.array([0, 0, 1, 1, 2, -1]), np.array([0.1, 0.9, 0.5, 0.5, 0.2, 1.0])
+def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> (
+    None
+):
+    rating, margin = (
+        np.array([0, 0, 1, 1, 2, -1]),
+        np.array([0.1, 0.9, 0.5, 0.5, 0.2, 1.0]),
+    )
     order = ["a", "b", "d", "c", "e", "f"]
     assert balanced(rating, margin, order, 1) == [1]
     assert balanced(rating, margin, order, 1, first=1) == [3]
@@ -208,7 +228,9 @@ def test_a_difference_needs_replicates_for_its_interval() -> None:
 def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
     found = ranks(np.array([[0.5, 0.4], [NAN, 0.9], [0.7, NAN]]), 9)
     assert found[1] == Estimate.undefined(UNDEFINED_JUDGE, n=2)
-    assert [one.value for one in found] == [2, None, 1] and {one.n for one in found} == {2}
+    assert [one.value for one in found] == [2, None, 1] and {
+        one.n for one in found
+    } == {2}
 
 
 def test_what_could_be_seen_is_a_multiple_of_the_jackknife_error() -> None:
@@ -216,7 +238,8 @@ def test_what_could_be_seen_is_a_multiple_of_the_jackknife_error() -> None:
     assert detectable(rows(1.0), rows(0.0)) is None
     assert detectable(rows(0.0, 1.0), rows(0.0, 0.0)) is None
     spread = rows(0.0, *np.linspace(-1, 1, 100))
-    # of 100 values 2/99 apart the squares sum to (2/99)² 100 (100² - 1) / 12; SE² = 99/100 of it
+    # of 100 values 2/99 apart the squares sum to (2/99)² 100 (100² - 1) / 12; SE² =
+    # 99/100 of it
     error = (2 / 99) * (100 * (100**2 - 1) / 12 * 99 / 100) ** 0.5
     z = 1.959963985 + 0.841621234
     assert detectable(spread, flat) == pytest.approx(z * error)
@@ -229,7 +252,9 @@ def test_what_could_be_seen_is_a_multiple_of_the_jackknife_error() -> None:
 def test_values_are_classes_whatever_is_missing() -> None:
     assert are_classes(np.array([1.0, NAN, 3.0]), [3, 1, 2])
     assert not are_classes(np.array([1.0, NAN, 2.5]), [1, 2, 3])
-    assert are_classes(np.array([NAN]), [1, 2]) and are_classes(np.array([1 + 1e-12]), [1])
+    assert are_classes(np.array([NAN]), [1, 2]) and are_classes(
+        np.array([1 + 1e-12]), [1]
+    )
 
 
 def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
@@ -237,18 +262,26 @@ def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
     assert found.estimate == Estimate(1.5, n=2, method="mean over aspects")
     assert found.rows.tolist() == [1.5]
     lost = mean_over(
-        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))], averaged="a"
+        [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))],
+        averaged="a",
     )
-    assert np.isnan(lost.rows).all() and lost.estimate.note == "undefined on 1 of 2 a: x"
+    assert (
+        np.isnan(lost.rows).all() and lost.estimate.note == "undefined on 1 of 2 a: x"
+    )
     assert lost.estimate.n == 1
 
 
 def test_the_method_of_an_independent_mean_is_told() -> None:
     each = [Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2, ci_low=1.6, ci_high=2.4)]
     found = independent_mean(each, averaged="data sets")
-    assert found.method == "mean over data sets; variance estimates recovery" and found.n == 2
+    assert (
+        found.method == "mean over data sets; variance estimates recovery"
+        and found.n == 2
+    )
     # sqrt(.3² + .4²) / 2 = .25
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((1.5, 1.25, 1.75))
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx(
+        (1.5, 1.25, 1.75)
+    )
     bare = independent_mean(
         [Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2)], averaged="data sets"
     )
@@ -270,7 +303,10 @@ def test_an_outlier_is_two_deviations_and_one_point_away() -> None:
 
 
 def test_one_vote_is_a_verdict_and_none_is_not() -> None:
-    votes = [np.array(column) for column in ([1, 0, 0, 0, 2], [0, 1, 0, 0, 2], [0, 0, 1, 0, 0])]
+    votes = [
+        np.array(column)
+        for column in ([1, 0, 0, 0, 2], [0, 1, 0, 0, 2], [0, 0, 1, 0, 0])
+    ]
     found = verdicts(*votes)
     assert found[:3].tolist() == [1, -1, 0] and np.isnan(found[3]) and found[4] == 0
 
@@ -297,7 +333,10 @@ def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
 def test_without_resamples_nothing_is_said_of_an_interval() -> None:
     votes = np.tile([2, 1, 0, 0], (30, 1))
     found = vote_consistency(votes, np.arange(30), None)
-    assert found.value == pytest.approx(2 / 3) and (found.ci_low, found.note) == (None, "")
+    assert found.value == pytest.approx(2 / 3) and (found.ci_low, found.note) == (
+        None,
+        "",
+    )
 
 
 def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
@@ -309,7 +348,9 @@ def test_the_last_pair_need_not_be_of_the_last_cell() -> None:
 
 def test_cells_that_were_voted_on_and_are_undecided_are_tied() -> None:
     votes = np.array([[1, 1, 0, 0], [3, 0, 0, 0], [0, 0, 0, 0]])
-    found = match_votes(votes, np.arange(3), np.arange(3), np.ones(3), None)["match_vote_all"]
+    found = match_votes(votes, np.arange(3), np.arange(3), np.ones(3), None)[
+        "match_vote_all"
+    ]
     assert (found.value, found.n, found.n_tied) == (0.5, 2, 1)
 
 
@@ -330,7 +371,9 @@ def test_what_nothing_is_expected_of_is_missing() -> None:
 
 
 def test_undecided_votes_are_for_no_place() -> None:
-    found = first_position_rate(np.array([1.0, 0, -1, -1, NAN]), np.zeros(5, dtype=np.int64), None)
+    found = first_position_rate(
+        np.array([1.0, 0, -1, -1, NAN]), np.zeros(5, dtype=np.int64), None
+    )
     assert found.value == pytest.approx(1 / 3)
     assert (found.n, found.n_tied, found.n_missing) == (3, 1, 1)
 
@@ -361,7 +404,10 @@ def test_what_a_statistic_is_about_says_how_it_is_written() -> None:
 def test_an_epsilon_cannot_be_of_other_sources_where_there_are_none() -> None:
     x, y = np.array([1.0, 2, 3, NAN]), np.array([1.0, 3, 2, 2])
     found, epsilon = acc_eq(x, y, np.zeros(4, dtype=np.int64), weights=None)
-    assert found.estimate == Estimate.undefined(NO_SOURCE, n=1, n_missing=1) and epsilon is None
+    assert (
+        found.estimate == Estimate.undefined(NO_SOURCE, n=1, n_missing=1)
+        and epsilon is None
+    )
 
 
 # --- permutations ---
@@ -370,5 +416,11 @@ def test_an_epsilon_cannot_be_of_other_sources_where_there_are_none() -> None:
 def test_sources_without_a_text_have_flips_that_change_nothing() -> None:
     flips = np.array([[True, False, False], [False, True, True], [True, True, False]])
     first, second = np.array([1.0, 2, 3, 4]), np.array([0.0, 2, 2, 3])
-    # the sources' gaps are 1, 2 and none: 3, and after the flips 1, -1 and -3, over four values
-    assert mean_test(first, second, np.array([0, 0, 1, 1]), flips) == (0.75, 2 / 4, 1 / 4, 4)
+    # the sources' gaps are 1, 2 and none: 3, and after the flips 1, -1 and -3, over
+    # four values
+    assert mean_test(first, second, np.array([0, 0, 1, 1]), flips) == (
+        0.75,
+        2 / 4,
+        1 / 4,
+        4,
+    )

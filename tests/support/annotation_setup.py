@@ -20,16 +20,27 @@ Explanation of the score: Two facts are wrong.
 
 
 PIECES = (
-    "Error 1:|Error 2 (Major):|Location: |Explanation: |Severity: |Category: |Overall score: |\n"
-    '|"a"|“|”|`|3|5/5|Excellent|Poor|No Error|None|**|- |1. |{|}|[|]|"errors": |"severity":|,|:'
-    "|<think>|</think>|: |```json|\ud800|\u202e|：|\\|1e999|NaN|Explanation of the score:|(|)| "
+    "Error 1:|Error 2 (Major):|Location: |Explanation: |Severity: |Category: |Overall "
+    "score: |\n"
+    '|"a"|“|”|`|3|5/5|Excellent|Poor|No Error|None|**|- |1. |{|}|[|]|"errors": '
+    '|"severity":|,|:'
+    "|<think>|</think>|: |```json|\ud800|\u202e|：|\\|1e999|NaN|Explanation of the "
+    "score:|(|)| "
 )
 ASPECT = Aspect.model_validate(
     {
         **{"aspect": "clear", "name": "Clarity", "definition": "How clear it is."},
-        **{"unlike": ["grammar", "length"], "worst": "a riddle", "best": "clear at once"},
+        **{
+            "unlike": ["grammar", "length"],
+            "worst": "a riddle",
+            "best": "clear at once",
+        },
         "tasks": {
-            "qa": {"unlike": ["truth"], "worst": "no reply", "steps": ["Look.", "Weigh."]},
+            "qa": {
+                "unlike": ["truth"],
+                "worst": "no reply",
+                "steps": ["Look.", "Weigh."],
+            },
             "story": {"best": "a clear tale"},
         },
     }

@@ -28,7 +28,9 @@ def rate(body: Body) -> Said:
 
 
 class AskedStudy(Study):
-    """A study of 120 texts of the demo's dialogues and one aspect, by a judge of an endpoint."""
+    """A study of 120 texts of the demo's dialogues and one aspect, by a judge of an
+    endpoint.
+    """
 
     def __init__(self, folder: Path, endpoint: Endpoint, **changes: Any) -> None:
         super().__init__(folder, ASKED, **changes)
@@ -39,11 +41,18 @@ class AskedStudy(Study):
 
     def model(self, **keys: Any) -> None:
         """Write the card of the model behind the endpoint, which is not tried out."""
-        own = {"engine": "openai", "base_url": self.endpoint.url, "limits": FAST, "probe": False}
+        own = {
+            "engine": "openai",
+            "base_url": self.endpoint.url,
+            "limits": FAST,
+            "probe": False,
+        }
         self.card("models", "loop", **own | keys)
 
     def own_data(self) -> Path:
-        """Give the study a copy of the demo's dialogues and return the file with the texts."""
+        """Give the study a copy of the demo's dialogues and return the file with the
+        texts.
+        """
         texts = self.folder / "texts.jsonl"
         texts.write_bytes((DEMO / "dialogue_outputs.jsonl").read_bytes())
         files = {"items": str(DEMO / "dialogue_items.jsonl"), "data": str(texts)}
@@ -61,4 +70,6 @@ class AskedStudy(Study):
             for path in self.folder.glob("cache/replies/*/*.jsonl")
             for line in path.read_bytes().splitlines(keepends=True)
         ]
-        return sum(line.endswith(b"}\n") and "text" in json.loads(line) for line in lines)
+        return sum(
+            line.endswith(b"}\n") and "text" in json.loads(line) for line in lines
+        )

@@ -14,24 +14,34 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def made(n: int = 60, noise: int = 1) -> list[dict[str, Any]]:
-    """Return n texts of n / 5 items by five systems, two raters, a judge and a measure."""
+    """Return n texts of n / 5 items by five systems, two raters, a judge and a
+    measure.
+    """
     rng, rows = np.random.default_rng(5), []
     for at in range(n):
         quality = int(rng.integers(1, 6))
-        near = [int(np.clip(quality + rng.integers(-noise, noise + 1), 1, 5)) for _ in range(3)]
+        near = [
+            int(np.clip(quality + rng.integers(-noise, noise + 1), 1, 5))
+            for _ in range(3)
+        ]
         row: dict[str, Any] = {
             "id": f"q{at // 5}",
             "model": f"s{at % 5}",
             "answer": "word " * (9 + at * 7 % 13),
         }
-        row |= {"Quality (Anna)": near[0], "Quality (Ben)": near[1], "quality_gpt4": near[2]}
+        row |= {
+            "Quality (Anna)": near[0],
+            "Quality (Ben)": near[1],
+            "quality_gpt4": near[2],
+        }
         rows.append({**row, "seconds": at + 0.5})
     return rows
 
 
 def two(n: int = 60, noise: int = 1) -> list[dict[str, Any]]:
     return [
-        {"human": row["Quality (Anna)"], "judge": row["quality_gpt4"]} for row in made(n, noise)
+        {"human": row["Quality (Anna)"], "judge": row["quality_gpt4"]}
+        for row in made(n, noise)
     ]
 
 
@@ -49,7 +59,9 @@ def write(rows: Rows, path: Path) -> Path:
 
 
 def passed(n: int = 60) -> list[dict[str, Any]]:
-    """Return n texts that two people pass or fail, a judge that passes too many, and points."""
+    """Return n texts that two people pass or fail, a judge that passes too many, and
+    points.
+    """
     rng, rows = np.random.default_rng(2), []
     for _ in range(n):
         good = bool(rng.random() < 0.6)
@@ -63,7 +75,9 @@ def passed(n: int = 60) -> list[dict[str, Any]]:
 
 
 def chosen(n: int = 60) -> list[dict[str, Any]]:
-    """Return n pairs of answers to n / 2 questions by four systems, two people and a judge."""
+    """Return n pairs of answers to n / 2 questions by four systems, two people and a
+    judge.
+    """
     rng, rows = np.random.default_rng(4), []
     for at in range(n):
         first, second = (at % 2 * 2 + int(one) for one in rng.permutation(2))
@@ -75,7 +89,13 @@ def chosen(n: int = 60) -> list[dict[str, Any]]:
             )
         better = str(rng.choice(["A", "B"]))
         worse = {"A": "B", "B": "A"}[better]
-        for name, errs in (("winner (Anna)", 0.05), ("winner (Ben)", 0.1), ("gpt4_winner", 0.1)):
-            row[name] = str(rng.choice([better, worse, "tie"], p=[1 - errs, errs / 2, errs / 2]))
+        for name, errs in (
+            ("winner (Anna)", 0.05),
+            ("winner (Ben)", 0.1),
+            ("gpt4_winner", 0.1),
+        ):
+            row[name] = str(
+                rng.choice([better, worse, "tie"], p=[1 - errs, errs / 2, errs / 2])
+            )
         rows.append(row)
     return rows

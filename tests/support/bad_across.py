@@ -134,7 +134,11 @@ IDS: list[Case] = [
     (
         "expectations without a card",
         {STUDY: {"methods": ["confusion"], "confusion": {"expectations": "table-12"}}},
-        ["unknown expectations card", "key confusion.expectations", "nearest: table-21"],
+        [
+            "unknown expectations card",
+            "key confusion.expectations",
+            "nearest: table-21",
+        ],
     ),
     (
         "caps of a model without a card",
@@ -158,7 +162,10 @@ ACROSS: list[Case] = [
         {
             ENSEMBLE: {"members": ["asked", "twice"]},
             STUDY: {"judges": ["asked", "both", "twice"]},
-            "config/judges/twice.yaml": {"judge": "twice", "members": ["asked", "both"]},
+            "config/judges/twice.yaml": {
+                "judge": "twice",
+                "members": ["asked", "both"],
+            },
         },
         ["both.yaml, key members", "'twice'"],
     ),
@@ -182,7 +189,11 @@ ACROSS: list[Case] = [
         {ENSEMBLE: {"min_annotators": 3}},
         ["both.yaml", "min_annotators"],
     ),
-    ("a supervisor of nobody", {ENSEMBLE: {"combine": "supervisor"}}, ["both.yaml", "supervisor"]),
+    (
+        "a supervisor of nobody",
+        {ENSEMBLE: {"combine": "supervisor"}},
+        ["both.yaml", "supervisor"],
+    ),
     (
         "a hint of its own",
         {JUDGE: {"hint": {"baseline": "asked"}}},
@@ -213,17 +224,36 @@ ACROSS: list[Case] = [
     ),
     (
         "a generator that cannot write",
-        {PERTURBATION: {"method": "llm", "rule": None, "form": "adjust", "model": "recall"}},
+        {
+            PERTURBATION: {
+                "method": "llm",
+                "rule": None,
+                "form": "adjust",
+                "model": "recall",
+            }
+        },
         ["torn.yaml, key model", "recall", "engine llama or openai or vllm"],
     ),
     (
         "a teacher that is taught",
-        {STUDY: {"distill": {"teacher": "asked", "judge": "asked", "datasets": ["demo-news"]}}},
+        {
+            STUDY: {
+                "distill": {
+                    "teacher": "asked",
+                    "judge": "asked",
+                    "datasets": ["demo-news"],
+                }
+            }
+        },
         ["study.yaml", "key distill", "its own teacher"],
     ),
     (
         "learning from what it is judged by",
-        {STUDY: {"distill": {"teacher": "both", "judge": "asked", "datasets": ["mine"]}}},
+        {
+            STUDY: {
+                "distill": {"teacher": "both", "judge": "asked", "datasets": ["mine"]}
+            }
+        },
         ["study.yaml", "mine"],
     ),
     (
@@ -231,15 +261,27 @@ ACROSS: list[Case] = [
         scale(min=5, max=1),
         ["mine.yaml", "key aspects.clarity", "max (1.0) must be above min (5.0)"],
     ),
-    ("a scale of one value", scale(min=1, max=1), ["key aspects.clarity", "must be above"]),
+    (
+        "a scale of one value",
+        scale(min=1, max=1),
+        ["key aspects.clarity", "must be above"],
+    ),
     (
         "a scale that no step ends on",
         scale(step=3),
         ["key aspects.clarity", "a whole number of steps"],
     ),
     ("a scale of no steps", scale(step=0), ["key aspects.clarity.step", "more than 0"]),
-    ("a scale without end", scale(max=float("inf")), ["key aspects.clarity.max", "finite", "inf"]),
-    ("a scale from NaN", scale(min=float("nan")), ["key aspects.clarity.min", "finite", "nan"]),
+    (
+        "a scale without end",
+        scale(max=float("inf")),
+        ["key aspects.clarity.max", "finite", "inf"],
+    ),
+    (
+        "a scale from NaN",
+        scale(min=float("nan")),
+        ["key aspects.clarity.min", "finite", "nan"],
+    ),
     (
         "a scale of a thousand million values",
         scale(max=10**9 + 1),
@@ -265,7 +307,11 @@ ACROSS: list[Case] = [
         {
             RECALLED: {"judge": "recalled"},
             STUDY: {"judges": ["asked", "lex"]},
-            "config/judges/lex.yaml": {"judge": "lex", "model": "lexical", "form": "rogue1"},
+            "config/judges/lex.yaml": {
+                "judge": "lex",
+                "model": "lexical",
+                "form": "rogue1",
+            },
             ENSEMBLE: {"members": ["asked", "lex"]},
         },
         ["lex.yaml, key form", "nearest: rouge1"],
@@ -350,7 +396,11 @@ ACROSS: list[Case] = [
         rows(reply="said"),
         ["recall.yaml", "key rows", "either a `reply` or `scores`"],
     ),
-    ("rows that join in two ways", rows(text="summary"), ["recall.yaml", "key rows", "give one"]),
+    (
+        "rows that join in two ways",
+        rows(text="summary"),
+        ["recall.yaml", "key rows", "give one"],
+    ),
     (
         "a table without columns",
         {DATASET: {"columns": None}},

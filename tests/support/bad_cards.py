@@ -57,13 +57,21 @@ NOT_YAML: list[Case] = [
     ("an empty card", {JUDGE: ""}, ["a mapping", "asked.yaml"]),
     ("a list for a card", {JUDGE: "- judge\n- asked\n"}, ["a mapping", "asked.yaml"]),
     ("a word for a card", {JUDGE: "asked\n"}, ["a mapping", "asked.yaml", "'asked'"]),
-    ("a bracket that stays open", {JUDGE: "judge: [asked\n"}, ["not YAML", "asked.yaml", "line 2"]),
+    (
+        "a bracket that stays open",
+        {JUDGE: "judge: [asked\n"},
+        ["not YAML", "asked.yaml", "line 2"],
+    ),
     (
         "a tab for blanks",
         {JUDGE: "judge: asked\nshots:\n\tn: 5\n"},
         ["not YAML", "'\\t'", "line 3"],
     ),
-    ("a colon in a text", {ASPECT: "aspect: clarity\nname: Clarity: how clear\n"}, ["line 2"]),
+    (
+        "a colon in a text",
+        {ASPECT: "aspect: clarity\nname: Clarity: how clear\n"},
+        ["line 2"],
+    ),
     (
         "two documents",
         {JUDGE: "judge: asked\n---\nmodel: loop\n"},
@@ -109,8 +117,16 @@ NOT_YAML: list[Case] = [
         {JUDGE: "judge: !!python/name:os.system\n"},
         ["not YAML", "asked.yaml", "python/name"],
     ),
-    ("a tag of nobody's", {JUDGE: "judge: !mine asked\n"}, ["not YAML", "asked.yaml", "!mine"]),
-    ("an alias to nothing", {JUDGE: "judge: *nobody\n"}, ["not YAML", "asked.yaml", "nobody"]),
+    (
+        "a tag of nobody's",
+        {JUDGE: "judge: !mine asked\n"},
+        ["not YAML", "asked.yaml", "!mine"],
+    ),
+    (
+        "an alias to nothing",
+        {JUDGE: "judge: *nobody\n"},
+        ["not YAML", "asked.yaml", "nobody"],
+    ),
     ("a list for a key", {JUDGE: "? [judge, model]\n: asked\n"}, ["asked.yaml"]),
     ("a mapping for a key", {JUDGE: "{{judge: asked}: 1}\n"}, ["asked.yaml"]),
     (
@@ -120,7 +136,11 @@ NOT_YAML: list[Case] = [
     ),
     ("a bomb of anchors", {JUDGE: BOMB}, ["asked.yaml", "expands to too many"]),
     ("a nest", {JUDGE: "judge: " + "[" * 5000}, ["asked.yaml", "nested too deeply"]),
-    ("a card of 3 MB", {JUDGE: "judge: asked #" + "x" * 3_000_000}, ["asked.yaml", "too large"]),
+    (
+        "a card of 3 MB",
+        {JUDGE: "judge: asked #" + "x" * 3_000_000},
+        ["asked.yaml", "too large"],
+    ),
     (
         "an impossible date",
         {ASPECT: "aspect: clarity\nname: 2020-13-45\ndefinition: d\n"},
@@ -164,7 +184,11 @@ WORDS: list[Case] = [
         columns(txt="summary"),
         ["mine.yaml", "key columns.txt", "nearest: text"],
     ),
-    ("an unknown key of a scale", scale(stepp=1), ["key aspects.clarity.stepp", "nearest: step"]),
+    (
+        "an unknown key of a scale",
+        scale(stepp=1),
+        ["key aspects.clarity.stepp", "nearest: step"],
+    ),
     (
         "an unknown key of rows",
         rows(scroes={"clarity": "score"}),
@@ -219,7 +243,11 @@ WORDS: list[Case] = [
         ["loop.yaml", "key engine", "'openia'", "nearest: openai"],
     ),
     ("no engine", {MODEL: {"engine": None}}, ["loop.yaml", "engine"]),
-    ("a number for an engine", {MODEL: {"engine": 3}}, ["loop.yaml", "key engine", "3", "openai"]),
+    (
+        "a number for an engine",
+        {MODEL: {"engine": 3}},
+        ["loop.yaml", "key engine", "3", "openai"],
+    ),
     (
         "an unknown format",
         {DATASET: {"format": "tables"}},
@@ -285,7 +313,11 @@ WORDS: list[Case] = [
         {JUDGE: {"temperature": "warm"}},
         ["asked.yaml:4, key temperature", "number", "'warm'"],
     ),
-    ("nothing for a name", {DATASET: {"name": {}}}, ["mine.yaml:2, key name", "must be text"]),
+    (
+        "nothing for a name",
+        {DATASET: {"name": {}}},
+        ["mine.yaml:2, key name", "must be text"],
+    ),
     (
         "`yes` for a share",
         {JUDGE: "judge: asked\nmodel: loop\nform: plain\nshare: yes\n"},
@@ -302,10 +334,18 @@ WORDS: list[Case] = [
         ["asked.yaml:4, key draws", "True"],
     ),
     ("a part for a count", {JUDGE: {"draws": 2.5}}, ["asked.yaml:4, key draws", "2.5"]),
-    ("no draws", {JUDGE: {"draws": 0}}, ["asked.yaml:4, key draws", "must be 1 or more"]),
+    (
+        "no draws",
+        {JUDGE: {"draws": 0}},
+        ["asked.yaml:4, key draws", "must be 1 or more"],
+    ),
     ("a negative seed", {STUDY: {"seed": -1}}, ["study.yaml", "key seed", "-1"]),
     ("huge draws", {JUDGE: {"draws": 10**30}}, ["asked.yaml:4, key draws"]),
-    ("more than all items", {JUDGE: {"share": 1.5}}, ["asked.yaml:4, key share", "1.5"]),
+    (
+        "more than all items",
+        {JUDGE: {"share": 1.5}},
+        ["asked.yaml:4, key share", "1.5"],
+    ),
     (
         "NaN for a temperature",
         {JUDGE: {"temperature": float("nan")}},
@@ -316,7 +356,11 @@ WORDS: list[Case] = [
         {JUDGE: {"temperature": float("inf")}},
         ["asked.yaml:4, key temperature", "inf"],
     ),
-    ("NaN for a limit", {STUDY: {"max_usd": float("nan")}}, ["study.yaml", "key max_usd", "nan"]),
+    (
+        "NaN for a limit",
+        {STUDY: {"max_usd": float("nan")}},
+        ["study.yaml", "key max_usd", "nan"],
+    ),
     (
         "NaN for a price",
         {MODEL: {"price": {"input": float("nan"), "output": 1}}},
@@ -342,8 +386,16 @@ WORDS: list[Case] = [
         {DATASET: {"aspects": ["clarity"]}},
         ["mine.yaml", "key aspects", "must be keys with values"],
     ),
-    ("a list for a word", {JUDGE: {"form": ["plain"]}}, ["asked.yaml", "key form", "must be text"]),
-    ("an empty list", {STUDY: {"judges": []}}, ["study.yaml", "key judges", "length 1 or more"]),
+    (
+        "a list for a word",
+        {JUDGE: {"form": ["plain"]}},
+        ["asked.yaml", "key form", "must be text"],
+    ),
+    (
+        "an empty list",
+        {STUDY: {"judges": []}},
+        ["study.yaml", "key judges", "length 1 or more"],
+    ),
     (
         "a number in a list",
         {STUDY: {"aspects": [7]}},
@@ -359,23 +411,47 @@ FORMS: list[Case] = [
     *(
         (f"a prompt {told}", {FORM: content}, ["prompts/plain.jinja", *words])
         for told, content, words in [
-            ("that stays open", "Rate:\n{{ text", ["plain.jinja:2", "not a valid template"]),
+            (
+                "that stays open",
+                "Rate:\n{{ text",
+                ["plain.jinja:2", "not a valid template"],
+            ),
             (
                 "with a block that stays open",
                 "{% if text %}{{ text }}",
                 ["not a valid template", "endif"],
             ),
-            ("with an unknown tag", "{% rate %}{{ text }}", ["not a valid template", "rate"]),
+            (
+                "with an unknown tag",
+                "{% rate %}{{ text }}",
+                ["not a valid template", "rate"],
+            ),
             (
                 "with an unknown filter",
                 "{{ text|loud }}",
                 ["plain.jinja:1", "not a valid template", "loud"],
             ),
-            ("with an unknown name", "{{ text }}{{ txt }}", ["cannot be rendered", "txt"]),
-            ("that does not show the text", "Rate it.", ["variable `text`", "{{ text }}"]),
+            (
+                "with an unknown name",
+                "{{ text }}{{ txt }}",
+                ["cannot be rendered", "txt"],
+            ),
+            (
+                "that does not show the text",
+                "Rate it.",
+                ["variable `text`", "{{ text }}"],
+            ),
             ("that is empty", "", ["variable `text`"]),
-            ("that divides by zero", "{{ text }}{{ 1 // 0 }}", ["cannot be rendered", "zero"]),
-            ("that calls what is none", "{{ text() }}", ["cannot be rendered", "callable"]),
+            (
+                "that divides by zero",
+                "{{ text }}{{ 1 // 0 }}",
+                ["cannot be rendered", "zero"],
+            ),
+            (
+                "that calls what is none",
+                "{{ text() }}",
+                ["cannot be rendered", "callable"],
+            ),
             (
                 "that reaches for Python",
                 "{{ text }}{{ text.__class__.__mro__ }}",

@@ -11,11 +11,15 @@ from bad_study import BASE, Case
 
 def recorded(*rows: object, **keys: object) -> dict[str, Any]:
     """Plant recorded rows and other keys of their card."""
-    text = "".join(one if isinstance(one, str) else json.dumps(one) + "\n" for one in rows)
+    text = "".join(
+        one if isinstance(one, str) else json.dumps(one) + "\n" for one in rows
+    )
     return {SCORES: text, RECORDED: keys}
 
 
-def scored(item: object = "a", system: object = "x", score: object = 4) -> dict[str, object]:
+def scored(
+    item: object = "a", system: object = "x", score: object = 4
+) -> dict[str, object]:
     """Return a recorded row."""
     return {"id": item, "by": system, "score": score}
 
@@ -50,21 +54,41 @@ CELLS: list[Case] = [
         jsonl(ann=True),
         ["not a number", "mine.jsonl, row 2, aspect clarity", "True"],
     ),
-    ("a rating of brackets", jsonl(ann="[" * 100_000), ["not a number", "mine.jsonl, row 2"]),
+    (
+        "a rating of brackets",
+        jsonl(ann="[" * 100_000),
+        ["not a number", "mine.jsonl, row 2"],
+    ),
     (
         "a rating of a long list",
         jsonl(ann=f"[{'9' * 5000}]"),
         ["not a number", "mine.jsonl, row 2"],
     ),
-    ("a rating that is an object", jsonl(ann={"value": 4}), ["not a number", "mine.jsonl, row 2"]),
-    ("ratings in a list in a list", jsonl(ann=[[4]]), ["not a number", "mine.jsonl, row 2"]),
-    ("a rating of 300 digits", jsonl(ann=10**300), ["outside the scale", "mine.jsonl, row 2"]),
+    (
+        "a rating that is an object",
+        jsonl(ann={"value": 4}),
+        ["not a number", "mine.jsonl, row 2"],
+    ),
+    (
+        "ratings in a list in a list",
+        jsonl(ann=[[4]]),
+        ["not a number", "mine.jsonl, row 2"],
+    ),
+    (
+        "a rating of 300 digits",
+        jsonl(ann=10**300),
+        ["outside the scale", "mine.jsonl, row 2"],
+    ),
     (
         "a rating of 400 digits",
         jsonl(ann=10**400),
         ["outside the scale", "mine.jsonl, row 2", "aspect clarity"],
     ),
-    ("a rating that is a surrogate", jsonl(ann="\ud800"), ["not a number", "mine.jsonl, row 2"]),
+    (
+        "a rating that is a surrogate",
+        jsonl(ann="\ud800"),
+        ["not a number", "mine.jsonl, row 2"],
+    ),
     (
         "an id twice",
         row("b,Another article.,Another short gold text.,x,More of x.,1,1\n" + THIRD),
@@ -95,22 +119,46 @@ CELLS: list[Case] = [
         jsonl(id=True),
         ["invalid id (item)", "mine.jsonl, row 2", "True"],
     ),
-    ("an object for an id", jsonl(id={"n": 1}), ["invalid id (item)", "mine.jsonl, row 2"]),
+    (
+        "an object for an id",
+        jsonl(id={"n": 1}),
+        ["invalid id (item)", "mine.jsonl, row 2"],
+    ),
     (
         "an id that is not a number",
         jsonl(id=float("nan")),
         ["invalid id (item)", "mine.jsonl, row 2"],
     ),
-    ("an empty text", row("b,Another.,Gold.,x, ,1,1"), ["a text is empty", "mine.csv, row 4"]),
-    ("an empty source", row("b,,Gold.,x,More.,1,1"), ["a source is empty", "mine.csv, row 4"]),
-    ("an empty gold", row("b,Another.,,x,More.,1,1"), ["no reference", "mine.csv, row 4", "'b'"]),
-    ("a number for a text", jsonl(summary=7), ["a text is not a string", "mine.jsonl, row 2", "7"]),
+    (
+        "an empty text",
+        row("b,Another.,Gold.,x, ,1,1"),
+        ["a text is empty", "mine.csv, row 4"],
+    ),
+    (
+        "an empty source",
+        row("b,,Gold.,x,More.,1,1"),
+        ["a source is empty", "mine.csv, row 4"],
+    ),
+    (
+        "an empty gold",
+        row("b,Another.,,x,More.,1,1"),
+        ["no reference", "mine.csv, row 4", "'b'"],
+    ),
+    (
+        "a number for a text",
+        jsonl(summary=7),
+        ["a text is not a string", "mine.jsonl, row 2", "7"],
+    ),
     (
         "a list for a source",
         jsonl(article=["A.", "B."]),
         ["a source is not a string", "mine.jsonl, row 2"],
     ),
-    ("half a character", jsonl(summary="a\ud800b"), ["half a character", "mine.jsonl, row 2"]),
+    (
+        "half a character",
+        jsonl(summary="a\ud800b"),
+        ["half a character", "mine.jsonl, row 2"],
+    ),
     (
         "Parquet with bytes",
         parquet(summary=pa.array([b"\xff\xfe"])),
@@ -141,7 +189,11 @@ CELLS: list[Case] = [
         parquet(summary=pa.nulls(1)),
         ["a text is empty", "mine.parquet, row 1"],
     ),
-    ("Parquet with a column twice", twice(), ["duplicate column", "mine.parquet", "'summary'"]),
+    (
+        "Parquet with a column twice",
+        twice(),
+        ["duplicate column", "mine.parquet", "'summary'"],
+    ),
     (
         "Parquet without a column",
         {
@@ -161,7 +213,12 @@ CELLS: list[Case] = [
     (
         "a system that wrote nothing",
         {DATASET: {"select": {"drop_systems": ["z"]}}},
-        ["unknown system", "mine.yaml, key select.drop_systems", "'z'", "allowed: x, y"],
+        [
+            "unknown system",
+            "mine.yaml, key select.drop_systems",
+            "'z'",
+            "allowed: x, y",
+        ],
     ),
     (
         "the originals of nobody",
@@ -190,7 +247,11 @@ ROWS: list[Case] = [
         {SCORES: None},
         ["no such file or folder", "scores.jsonl", "recall.yaml, key files.data"],
     ),
-    ("scores of another hash", {RECORDED: {"sha256": "0" * 64}}, ["recall.yaml, key sha256.data"]),
+    (
+        "scores of another hash",
+        {RECORDED: {"sha256": "0" * 64}},
+        ["recall.yaml, key sha256.data"],
+    ),
     (
         "an unknown ending of scores",
         {RECORDED: {"files": "../../scores.txt"}, "scores.txt": "4"},
@@ -201,7 +262,11 @@ ROWS: list[Case] = [
         recorded(scored(), '{"id": "a", "by'),
         ["scores.jsonl, line 2", "invalid JSON"],
     ),
-    ("latin-1 scores", {SCORES: b'{"id": "\xe9"}\n'}, ["scores.jsonl, line 1", "UTF-8"]),
+    (
+        "latin-1 scores",
+        {SCORES: b'{"id": "\xe9"}\n'},
+        ["scores.jsonl, line 1", "UTF-8"],
+    ),
     (
         "two scores of one text",
         recorded(scored(), scored(score=3)),
@@ -226,7 +291,11 @@ ROWS: list[Case] = [
         (
             f"a score in words: {cell}",
             recorded(scored(), scored("b", score=cell)),
-            ["a recorded score is not a number", "scores.jsonl, row 2", f"got:     '{cell}'"],
+            [
+                "a recorded score is not a number",
+                "scores.jsonl, row 2",
+                f"got:     '{cell}'",
+            ],
         )
         for cell in ("4,5", "80%", "NaN", "Infinity")
     ),
@@ -257,13 +326,16 @@ ROWS: list[Case] = [
     ),
     (
         "a row that fits two targets",
-        recorded({"id": "a", "score": 4}, rows={"item": "id", "scores": {"clarity": "score"}}),
+        recorded(
+            {"id": "a", "score": 4}, rows={"item": "id", "scores": {"clarity": "score"}}
+        ),
         ["matches two targets", "scores.jsonl, row 1", "a:x and a:y"],
     ),
     (
         "texts in no column of scores",
         recorded(
-            {"out": "What x wrote.", "score": 4}, rows={"text": "text", "scores": {"*": "score"}}
+            {"out": "What x wrote.", "score": 4},
+            rows={"text": "text", "scores": {"*": "score"}},
         ),
         ["no such column or key: `text`", "scores.jsonl, row 1", "out"],
     ),

@@ -13,7 +13,13 @@ CSV, SCORES = "mine.csv", "scores.jsonl"
 DATASET, RECORDED = "config/datasets/mine.yaml", "config/models/recall.yaml"
 HEADER, FIRST, SECOND, THIRD, _ = BASE[CSV].split("\n")
 GOOD = {
-    **{"id": "a", "article": "An article.", "gold": "Its gold.", "by": "x", "summary": "A text."},
+    **{
+        "id": "a",
+        "article": "An article.",
+        "gold": "Its gold.",
+        "by": "x",
+        "summary": "A text.",
+    },
     **{"ann": 4, "bob": 5},
 }
 
@@ -42,7 +48,9 @@ def jsonl(**cells: object) -> dict[str, Any]:
 def parquet(**columns: object) -> dict[str, Any]:
     """Plant a Parquet file of one row, with these columns of a row."""
     to = io.BytesIO()
-    told = {name: one if isinstance(one, pa.Array) else [one] for name, one in GOOD.items()}
+    told = {
+        name: one if isinstance(one, pa.Array) else [one] for name, one in GOOD.items()
+    }
     pq.write_table(pa.table({**told, **columns}), to)
     return file("mine.parquet", to.getvalue())
 
@@ -56,7 +64,11 @@ def twice() -> dict[str, Any]:
 
 
 FILES: list[Case] = [
-    ("no file", {CSV: None}, ["no such file or folder", "mine.csv", "mine.yaml, key files.data"]),
+    (
+        "no file",
+        {CSV: None},
+        ["no such file or folder", "mine.csv", "mine.yaml, key files.data"],
+    ),
     (
         "a file of a near name",
         file("mein.csv", None),
@@ -92,8 +104,16 @@ FILES: list[Case] = [
         {CSV: BASE[CSV].replace("long", "lo\0ng")},
         ["mine.csv, line 2, byte offset", "UTF-8", "x00"],
     ),
-    ("a NUL in a path", {DATASET: {"files": "mine\0.csv"}}, ["mine.yaml", "files.data"]),
-    ("a path of 5000 letters", {DATASET: {"files": "x" * 5000}}, ["mine.yaml", "files.data"]),
+    (
+        "a NUL in a path",
+        {DATASET: {"files": "mine\0.csv"}},
+        ["mine.yaml", "files.data"],
+    ),
+    (
+        "a path of 5000 letters",
+        {DATASET: {"files": "x" * 5000}},
+        ["mine.yaml", "files.data"],
+    ),
     ("an empty path", {DATASET: {"files": ""}}, ["mine.yaml", "files.data"]),
     (
         "another hash",
@@ -130,19 +150,31 @@ FILES: list[Case] = [
     ("an empty JSONL", file("mine.jsonl", "\n\n"), ["mine.jsonl", "no rows"]),
     ("an empty JSON", file("mine.json", ""), ["mine.json, line 1", "invalid JSON"]),
     ("a JSON of no rows", file("mine.json", "[]"), ["mine.json", "no rows"]),
-    ("an empty Parquet", file("mine.parquet", b""), ["mine.parquet", "not a Parquet file"]),
+    (
+        "an empty Parquet",
+        file("mine.parquet", b""),
+        ["mine.parquet", "not a Parquet file"],
+    ),
     (
         "a torn Parquet",
         {**(torn := parquet()), "mine.parquet": torn["mine.parquet"][:-9]},
         ["mine.parquet", "not a Parquet file"],
     ),
-    ("text for a Parquet", file("mine.parquet", BASE[CSV]), ["mine.parquet", "not a Parquet file"]),
+    (
+        "text for a Parquet",
+        file("mine.parquet", BASE[CSV]),
+        ["mine.parquet", "not a Parquet file"],
+    ),
     (
         "JSON for a CSV",
         {CSV: '{"id": "a"}\n{"id": "b"}\n'},
         ["none of the card's columns", "mine.csv, row 2"],
     ),
-    ("a CSV for JSONL", file("mine.jsonl", BASE[CSV]), ["mine.jsonl, line 1", "invalid JSON"]),
+    (
+        "a CSV for JSONL",
+        file("mine.jsonl", BASE[CSV]),
+        ["mine.jsonl, line 1", "invalid JSON"],
+    ),
     (
         "a torn line of JSONL",
         file("mine.jsonl", json.dumps(GOOD) + '\n{"id": "b", "art'),
@@ -163,8 +195,16 @@ FILES: list[Case] = [
         file("mine.json", json.dumps({"rows": [GOOD]})),
         ["mine.json", "list of objects", "'dict'"],
     ),
-    ("a number for a row", file("mine.jsonl", "7\n"), ["mine.jsonl, row 1", "JSON object", "7"]),
-    ("a nest of lists", file("mine.jsonl", "[" * 100_000 + "\n"), ["mine.jsonl, line 1"]),
+    (
+        "a number for a row",
+        file("mine.jsonl", "7\n"),
+        ["mine.jsonl, row 1", "JSON object", "7"],
+    ),
+    (
+        "a nest of lists",
+        file("mine.jsonl", "[" * 100_000 + "\n"),
+        ["mine.jsonl, line 1"],
+    ),
     (
         "a key twice in a row",
         file("mine.jsonl", '{"id": "a", ' + json.dumps(GOOD)[1:] + "\n"),
@@ -180,7 +220,11 @@ FILES: list[Case] = [
         {CSV: BASE[CSV].replace(",", ";")},
         ["mine.csv, row 1", "separated by semicolons"],
     ),
-    ("tabs", {CSV: BASE[CSV].replace(",", "\t")}, ["mine.csv, row 1", "separated by tabs"]),
+    (
+        "tabs",
+        {CSV: BASE[CSV].replace(",", "\t")},
+        ["mine.csv, row 1", "separated by tabs"],
+    ),
     ("bars", {CSV: BASE[CSV].replace(",", "|")}, ["mine.csv, row 1", "separated by"]),
     (
         "commas under the name of tabs",
@@ -242,5 +286,9 @@ FILES: list[Case] = [
         csv(HEADER.replace(",by", ", by"), FIRST),
         ["no such column or key: `by`", "mine.csv, row 2", "nearest:  by"],
     ),
-    ("no header", csv(FIRST, SECOND), ["none of the card's columns", "mine.csv, row 2"]),
+    (
+        "no header",
+        csv(FIRST, SECOND),
+        ["none of the card's columns", "mine.csv, row 2"],
+    ),
 ]

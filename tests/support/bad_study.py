@@ -1,4 +1,6 @@
-"""A small study whose every file can be spoilt, and what is said of it before anything is asked."""
+"""A small study whose every file can be spoilt, and what is said of it before anything
+is asked.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,8 @@ from judgescope.plan.preflight import verified
 from judgescope.plan.specs import study as study_specs
 
 Planted = dict[str, Any]
-"""File -> its content; a dict: keys of the card there that change (None: gone); None: no file."""
+"""File -> its content; a dict: keys of the card there that change (None: gone); None:
+no file."""
 Case = tuple[str, Planted, list[str]]
 """Its name, what is planted, and the words that the one error has to say."""
 
@@ -55,7 +58,8 @@ BASE: dict[str, Any] = {
         "base_url": "http://127.0.0.1:9/v1",
     },
     "config/judges/asked.yaml": {"judge": "asked", "model": "loop", "form": "plain"},
-    "config/prompts/plain.jinja": "Rate the {{ aspect.name }} of this text.\n\n{{ text }}\n",
+    "config/prompts/plain.jinja": "Rate the {{ aspect.name }} of this text.\n\n{{ text "
+    "}}\n",
     "config/models/recall.yaml": {
         "model": "recall",
         "engine": "recorded",
@@ -91,7 +95,8 @@ def plant(folder: Path, planted: Planted) -> None:
         if isinstance(content, dict):
             card = {**BASE.get(name, {}), **content}
             content = yaml.safe_dump(
-                {key: value for key, value in card.items() if value is not None}, sort_keys=False
+                {key: value for key, value in card.items() if value is not None},
+                sort_keys=False,
             )
         if content is FOLDER:
             path.mkdir()
@@ -102,9 +107,11 @@ def plant(folder: Path, planted: Planted) -> None:
 
 
 def checked(study: Path) -> list[str]:
-    """Do what `judgescope check` does, in the working directory; return the errors it tells.
+    """Do what `judgescope check` does, in the working directory; return the errors it
+    tells.
 
-    That is: read all cards, hold them against each other, look at every file, read all data.
+    That is: read all cards, hold them against each other, look at every file, read all
+    data.
     """
     try:
         results_folder(study)

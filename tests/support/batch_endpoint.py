@@ -18,8 +18,8 @@ LOST = "lost"
 class BatchEndpoint:
     """A running endpoint: what it was sent, and what it says of its batches.
 
-    `script` answers each line of a batch. `faults`: route -> what to answer in its place, once;
-    LOST: the work is done, and the answer is lost.
+    `script` answers each line of a batch. `faults`: route -> what to answer in its
+    place, once; LOST: the work is done, and the answer is lost.
     """
 
     url: str
@@ -39,14 +39,19 @@ class BatchEndpoint:
         return [json.loads(line) for line in content.splitlines()]
 
     def end(self, status: str = "completed", answered: int | None = None) -> None:
-        """End every batch that runs, with results for its first requests, by default for all."""
+        """End every batch that runs, with results for its first requests, by default
+        for all.
+        """
         for ident, one in self.batches.items():
             if one["status"] != "in_progress":
                 continue
             output, errors = list[Row](), list[Row]()
             for number, line in enumerate(self.lines(ident)):
                 if answered is not None and number >= answered:
-                    error = {"code": f"batch_{status}", "message": f"The batch {status}."}
+                    error = {
+                        "code": f"batch_{status}",
+                        "message": f"The batch {status}.",
+                    }
                     errors.append({"custom_id": line["custom_id"], "error": error})
                     continue
                 said = self.script(line["body"])
@@ -57,7 +62,9 @@ class BatchEndpoint:
             one["request_counts"] |= {"completed": len(output), "failed": len(errors)}
             for name, rows in (("output", output), ("error", errors)):
                 if rows:
-                    one[f"{name}_file_id"] = self.keep("\n".join(map(json.dumps, rows)).encode())
+                    one[f"{name}_file_id"] = self.keep(
+                        "\n".join(map(json.dumps, rows)).encode()
+                    )
 
     def keep(self, content: bytes) -> str:
         """Keep a file and return its id."""
@@ -70,9 +77,13 @@ class BatchEndpoint:
         match [method, *path.removeprefix("/v1/").split("/")]:
             case ["POST", "files"]:
                 mark = kind.partition("boundary=")[2].strip('"').encode()
-                parts = [part for part in content.split(b"--" + mark) if b"filename=" in part]
+                parts = [
+                    part for part in content.split(b"--" + mark) if b"filename=" in part
+                ]
                 assert b'name="purpose"' in content and b"\r\nbatch\r\n" in content
-                return self._file(self.keep(parts[0].partition(b"\r\n\r\n")[2].rstrip(b"\r\n")))
+                return self._file(
+                    self.keep(parts[0].partition(b"\r\n\r\n")[2].rstrip(b"\r\n"))
+                )
             case ["GET", "files", ident]:
                 return self._file(ident)
             case ["GET", "files", ident, "content"]:
@@ -84,11 +95,22 @@ class BatchEndpoint:
                 ident = f"batch-{len(self.batches)}"
                 total = len(self.files[body["input_file_id"]].splitlines())
                 counts = {"total": total, "completed": 0, "failed": 0}
-                own = {"id": ident, "object": "batch", "status": "in_progress", "created_at": 1}
+                own = {
+                    "id": ident,
+                    "object": "batch",
+                    "status": "in_progress",
+                    "created_at": 1,
+                }
                 self.batches[ident] = {**body, **own, "request_counts": counts}
                 return Said(self.batches[ident])
             case ["GET", "batches"]:
-                return Said({"object": "list", "data": [*self.batches.values()], "has_more": False})
+                return Said(
+                    {
+                        "object": "list",
+                        "data": [*self.batches.values()],
+                        "has_more": False,
+                    }
+                )
             case ["GET", "batches", ident]:
                 return Said(self.batches[ident])
             case ["POST", "batches", ident, "cancel"]:
@@ -104,7 +126,9 @@ class BatchEndpoint:
     def _file(self, ident: str) -> Said:
         status = self.checking.pop(0) if self.checking else "processed"
         known = {"id": ident, "object": "file", "purpose": "batch", "status": status}
-        return Said({**known, "bytes": len(self.files[ident]), "created_at": 1, "filename": "f"})
+        return Said(
+            {**known, "bytes": len(self.files[ident]), "created_at": 1, "filename": "f"}
+        )
 
 
 @contextmanager
@@ -114,7 +138,9 @@ def serve_batches(script: Script) -> Iterator[BatchEndpoint]:
     class Handler(Silent):
         def _answer(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            endpoint.headers.append({n.lower(): value for n, value in self.headers.items()})
+            endpoint.headers.append(
+                {n.lower(): value for n, value in self.headers.items()}
+            )
             path = self.path.partition("?")[0]
             route = re.sub(r"(file|batch)-\d+", "*", f"{self.command} {path}")
             fault = endpoint.faults.pop(route, None)
@@ -128,9 +154,15 @@ def serve_batches(script: Script) -> Iterator[BatchEndpoint]:
                 return
             if isinstance(said, bytes):
                 said = Said(said)
-            body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+            body = (
+                said.body
+                if isinstance(said.body, bytes)
+                else json.dumps(said.body).encode()
+            )
             self.send_response(said.status)
-            for name, value in ({"Content-Type": "application/json"} | dict(said.headers)).items():
+            for name, value in (
+                {"Content-Type": "application/json"} | dict(said.headers)
+            ).items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

@@ -19,17 +19,34 @@ from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from running import HOME
 
 MODEL = OpenAIModel.model_validate(
-    {"model": "it", "name": "org/it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
-    | {"field_names": {"max_tokens": "max_completion_tokens"}, "extra_body": {"top_k": 3}}
+    {
+        "model": "it",
+        "name": "org/it",
+        "engine": "openai",
+        "base_url": "http://127.0.0.1:1/v1",
+    }
+    | {
+        "field_names": {"max_tokens": "max_completion_tokens"},
+        "extra_body": {"top_k": 3},
+    }
 )
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
 Row = dict[str, Any]
 
 
 def job(count: int = 4, **keys: Any) -> Job:
-    told = {"judge": "j", "model": "it", "form": "score-only", "draws": 2, "temperature": 1}
+    told = {
+        "judge": "j",
+        "model": "it",
+        "form": "score-only",
+        "draws": 2,
+        "temperature": 1,
+    }
     judge = Judge.model_validate(told | keys)
-    texts = [Subject(f"a:{n}", "a", f"s{n}", "systems", f"Text {n} \u2028é.") for n in range(count)]
+    texts = [
+        Subject(f"a:{n}", "a", f"s{n}", "systems", f"Text {n} \u2028é.")
+        for n in range(count)
+    ]
     templates = load(judge.form, [HOME / "config"], where="")
     scale = RatedAspect(min=1, max=5, step=1, labels=[])
     asked = Questions(MODEL, judge, ASPECT, scale, shown(judge, texts), templates, 0)
@@ -51,7 +68,10 @@ class Asked:
 
     def take(self, *results: Row | bytes) -> Results:
         path = self.folder / "results.jsonl"
-        told = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in results]
+        told = [
+            one if isinstance(one, bytes) else json.dumps(one).encode()
+            for one in results
+        ]
         path.write_bytes(b"\n".join(told) + b"\n")
         with self.store:
             return batch.read([path], [(MODEL, self.store, self.job.key_table)])

@@ -11,14 +11,20 @@ BEST = {"study": "best", "seed": 3, "datasets": ["mine"], "judges": JUDGES}
 
 
 def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> Study:
-    """Write a study of 12 items by three systems, on a scale as usual or turned around."""
+    """Write a study of 12 items by three systems, on a scale as usual or turned
+    around.
+    """
     rows = []
     for at in range(36):
         rating, score = 1 + at * 7 % 5, 1 + (at * 7 + at % 2) % 5
         values = {"fluency": rating, "score": score}
         if flipped:
             values = {name: 6 - value for name, value in values.items()}
-        place = {"id": f"i{at // 3}", "by": f"s{at % 3}", "source": f"Source {at // 3}."}
+        place = {
+            "id": f"i{at // 3}",
+            "by": f"s{at % 3}",
+            "source": f"Source {at // 3}.",
+        }
         words = " ".join(["word"] * rating + ["other"] * (at % 4))
         rows.append({**place, "gold": "word word word", "text": words, **values})
     text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -36,7 +42,12 @@ def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> S
         aspects={"fluency": scale},
     )
     names = {"item": "id", "system": "by", "scores": {"fluency": "score"}}
-    model = {"engine": "recorded", "dataset": "mine", "files": "../../rows.jsonl", "rows": names}
+    model = {
+        "engine": "recorded",
+        "dataset": "mine",
+        "files": "../../rows.jsonl",
+        "rows": names,
+    }
     study.card("models", "it", **model)
     study.card("judges", "it", model="it")
     study.write()

@@ -1,4 +1,6 @@
-"""A headless Chromium for tests of pages: spoken to over pipes, nothing is installed for it."""
+"""A headless Chromium for tests of pages: spoken to over pipes, nothing is installed
+for it.
+"""
 
 import base64
 import json
@@ -14,7 +16,9 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), "")
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), ""
+)
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here")
 LIMIT = 240.0
 """Seconds after which a test gives up waiting."""
@@ -54,7 +58,9 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            assert select.select([self._told], [], [], LIMIT)[0], "the browser does not answer"
+            assert select.select([self._told], [], [], LIMIT)[0], (
+                "the browser does not answer"
+            )
             more = os.read(self._told, 1 << 16)
             assert more, "the browser went away"
             self._rest += more
@@ -66,11 +72,16 @@ class Browser:
         """Open a file, forget what was told of another, and wait until it is there."""
         self.events.clear()
         self.send("Page.navigate", url=page.as_uri())
-        there = f"document.readyState == 'complete' && location.href == {json.dumps(page.as_uri())}"
+        there = (
+            "document.readyState == 'complete' && location.href == "
+            f"{json.dumps(page.as_uri())}"
+        )
         self.until(lambda: self.value(there) is True)
 
     def value(self, script: str) -> Any:
-        """Return what a script finds in the page; the page's own policy does not bind it."""
+        """Return what a script finds in the page; the page's own policy does not bind
+        it.
+        """
         found = self.send("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
@@ -85,7 +96,9 @@ class Browser:
                 self.send("Input.dispatchKeyEvent", **told)
 
     def show(self, width: int, *, dark: bool = False, media: str = "") -> None:
-        """Show pages as on a device of this width: a phone has 390 points, a desktop 1280."""
+        """Show pages as on a device of this width: a phone has 390 points, a desktop
+        1280.
+        """
         phone = width < 600
         size = {"width": width, "height": 844 if phone else 900, "deviceScaleFactor": 1}
         self.send("Emulation.setDeviceMetricsOverride", mobile=phone, **size)
@@ -99,8 +112,12 @@ class Browser:
         file.write_bytes(base64.b64decode(shot["data"]))
 
     def complaints(self) -> list[str]:
-        """Return what went wrong since the page was opened: errors, warnings, exceptions."""
-        self.send("Runtime.evaluate", expression="0")  # what happened before has been told then
+        """Return what went wrong since the page was opened: errors, warnings,
+        exceptions.
+        """
+        self.send(
+            "Runtime.evaluate", expression="0"
+        )  # what happened before has been told then
         return [told for one in self.events if (told := _complaint(one))]
 
     def requests(self) -> list[str]:
@@ -118,7 +135,11 @@ class Browser:
         def files() -> list[Path]:
             return sorted(self.downloads.glob("[!.]*"))
 
-        self.until(lambda: len(files()) == number and not any(self.downloads.glob("*.crdownload")))
+        self.until(
+            lambda: (
+                len(files()) == number and not any(self.downloads.glob("*.crdownload"))
+            )
+        )
         return files()
 
     def until(self, done: Callable[[], bool]) -> None:
@@ -135,7 +156,11 @@ def _complaint(event: dict[str, Any]) -> str:
     match event.get("method"):
         case "Runtime.exceptionThrown":
             return json.dumps(told["exceptionDetails"])
-        case "Runtime.consoleAPICalled" if told["type"] in {"error", "warning", "assert"}:
+        case "Runtime.consoleAPICalled" if told["type"] in {
+            "error",
+            "warning",
+            "assert",
+        }:
             return json.dumps(told["args"])
         case "Log.entryAdded" if told["entry"]["level"] in {"error", "warning"}:
             return json.dumps(told["entry"])
@@ -144,17 +169,28 @@ def _complaint(event: dict[str, Any]) -> str:
 
 @contextmanager
 def browser(folder: Path) -> Iterator[Browser]:
-    """Yield a browser that keeps everything in a folder, its downloads in `downloads`."""
+    """Yield a browser that keeps everything in a folder, its downloads in
+    `downloads`.
+    """
     downloads = folder / "downloads"
     downloads.mkdir(parents=True)
     asked, ask = os.pipe()
     told, tell = os.pipe()
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     command = [CHROMIUM, *options, f"--user-data-dir={folder / 'profile'}"]
-    # the browser reads commands from its descriptor 3 and writes to 4, whatever they are here
+    # the browser reads commands from its descriptor 3 and writes to 4, whatever they
+    # are here
     shell = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
     process = subprocess.Popen(
-        ["bash", "-c", shell, str(asked), str(tell), *command, "--remote-debugging-pipe"],
+        [
+            "bash",
+            "-c",
+            shell,
+            str(asked),
+            str(tell),
+            *command,
+            "--remote-debugging-pipe",
+        ],
         pass_fds=(asked, tell),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -1,4 +1,6 @@
-"""The report's synthetic study with texts, scores and replies beside its tables, for cards."""
+"""The report's synthetic study with texts, scores and replies beside its tables, for
+cards.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,7 +36,13 @@ RATINGS = {"n1:s": 1.0, "n2:s": 1.0, "n3:s": 3.0}
 
 def _targets(texts: Mapping[str, str]) -> dict[str, list[Row]]:
     def row(name: str, item: str, text: str, **more: Any) -> Row:
-        told = {"dataset": "news", "target": name, "item": item, "text": text, "status": "ok"}
+        told = {
+            "dataset": "news",
+            "target": name,
+            "item": item,
+            "text": text,
+            "status": "ok",
+        }
         return {**told, "edits": [], "step": 0, **more}
 
     def perturbed(item: str, text: str) -> Row:
@@ -44,46 +52,88 @@ def _targets(texts: Mapping[str, str]) -> dict[str, list[Row]]:
     return {
         "original": [row(item, item, text) for item, text in texts.items()],
         CELL: [perturbed(item, f"X{text[1:]}") for item, text in texts.items()],
-        "systems": [row(f"{item}:s", item, f"{text} Yes.") for item, text in texts.items()],
+        "systems": [
+            row(f"{item}:s", item, f"{text} Yes.") for item, text in texts.items()
+        ],
     }
 
 
 def _cell(folder: Path, cell: str, aspect: str, reply: str) -> list[Row]:
-    """Write what came of a cell, and return its scores; a reply without a score is refused."""
+    """Write what came of a cell, and return its scores; a reply without a score is
+    refused.
+    """
     asked, scores = list[Row](), list[Row]()
     for target, value in SCORES[aspect][cell].items():
-        one = {"judge": "gamma", "kind": "rate", "target": target, "aspect": aspect, "draw": 0}
-        asked.append({**one, "value": value, "status": "refused" if value is None else "ok"})
-        told = {"dataset": "news", "perturbation": cell, "judge": "gamma", "aspect": aspect}
-        scores.append({**told, "target": target, "value": value, "n_draws": 1, "n_missing": 0})
-    said = [{key: one[key] for key in one if key != "value"} | {"text": reply} for one in asked]
+        one = {
+            "judge": "gamma",
+            "kind": "rate",
+            "target": target,
+            "aspect": aspect,
+            "draw": 0,
+        }
+        asked.append(
+            {**one, "value": value, "status": "refused" if value is None else "ok"}
+        )
+        told = {
+            "dataset": "news",
+            "perturbation": cell,
+            "judge": "gamma",
+            "aspect": aspect,
+        }
+        scores.append(
+            {**told, "target": target, "value": value, "n_draws": 1, "n_missing": 0}
+        )
+    said = [
+        {key: one[key] for key in one if key != "value"} | {"text": reply}
+        for one in asked
+    ]
     for name, table, rows in (
         ("judgments", "judgments", asked),
         ("replies", "answers", said),
         ("scores", "scores", scores),
     ):
-        write_part(table, Path(Paths(str(folder)).cell(name, "news", "m", cell, "gamma")), rows)
+        write_part(
+            table, Path(Paths(str(folder)).cell(name, "news", "m", cell, "gamma")), rows
+        )
     return scores
 
 
-def make(folder: Path, *, texts: Mapping[str, str] = ORIGINALS, reply: str = "Rating: 3") -> Row:
-    """Write the study below `folder` and return the spec of its cards; `gamma` judged `news`."""
+def make(
+    folder: Path, *, texts: Mapping[str, str] = ORIGINALS, reply: str = "Rating: 3"
+) -> Row:
+    """Write the study below `folder` and return the spec of its cards; `gamma` judged
+    `news`.
+    """
     spec = report_study.make(folder)
     for name, rows in _targets(texts).items():
-        write_table("targets", table_of("targets", rows), folder / f"targets/news/{name}.parquet")
+        write_table(
+            "targets",
+            table_of("targets", rows),
+            folder / f"targets/news/{name}.parquet",
+        )
     scores = [
         row
         for aspect, cells in SCORES.items()
         for cell in cells
         for row in _cell(folder, cell, aspect, reply)
     ]
-    write_table("scores", table_of("scores", scores), folder / "collected/news/scores.parquet")
+    write_table(
+        "scores", table_of("scores", scores), folder / "collected/news/scores.parquet"
+    )
     ratings = [
-        {"dataset": "news", "target": name, "aspect": aspect, "rater": "r1", "value": value}
+        {
+            "dataset": "news",
+            "target": name,
+            "aspect": aspect,
+            "rater": "r1",
+            "value": value,
+        }
         for aspect in SCORES
         for name, value in RATINGS.items()
     ]
-    write_table("ratings", table_of("ratings", ratings), folder / "ratings/news.parquet")
+    write_table(
+        "ratings", table_of("ratings", ratings), folder / "ratings/news.parquet"
+    )
     refused = {"perturbation": "systems", "judge": "gamma", "aspect": "fluency", "n": 1}
     statuses = [{"dataset": "news", "status": "refused", "rule": "", **refused}]
     for name, told in {"news": statuses, "chat": []}.items():

@@ -1,7 +1,9 @@
-"""Hu et al. (2024), whole, on loopback: a writer of 14 perturbations, two planted judges.
+"""Hu et al. (2024), whole, on loopback: a writer of 14 perturbations, two planted
+judges.
 
-`python tests/support/confusing.py [folder]` runs config/studies/confusion.yaml on the four sets of
-texts that the repository ships, in one wording, and prints wall time, requests and what came of it.
+`python tests/support/confusing.py [folder]` runs config/studies/confusion.yaml on the
+four sets of texts that the repository ships, in one wording, and prints wall time,
+requests and what came of it.
 """
 
 import random
@@ -24,7 +26,9 @@ from running import HOME
 from scripted import Body, Said, replies
 from study import Study, shipped
 
-SETS = [f"demo-confusion-{name}" for name in ("news", "dialogue", "paraphrase", "table")]
+SETS = [
+    f"demo-confusion-{name}" for name in ("news", "dialogue", "paraphrase", "table")
+]
 CONTROLS = ["rouge-l-source", "rules", "constant-top", "random", "length"]
 ADJUSTMENTS = {
     load_yaml(HOME / "config" / "perturbations" / f"{kind.replace('_', '-')}.yaml")[0][
@@ -34,7 +38,8 @@ ADJUSTMENTS = {
 }
 """What a writer is asked for -> the kind of change."""
 WRITTEN = re.compile(
-    r"\n\nThe [a-z ]+:\n(.*?)(?:\n\nAn earlier attempt cannot|\n\nWrite the )", re.DOTALL
+    r"\n\nThe [a-z ]+:\n(.*?)(?:\n\nAn earlier attempt cannot|\n\nWrite the )",
+    re.DOTALL,
 )
 RATED = re.compile(r"Text to rate:\n(.*?)\n\n(?:Answer with|First analyse)", re.DOTALL)
 ASPECT = re.compile(r"You rate one quality of a text: ([a-z -]+)\.")
@@ -50,12 +55,16 @@ def written(kind: str, text: str) -> str:
     """
     if kind == "continuation":
         return BEHIND
-    fits = (one for one in _tries(kind, text) if KINDS[kind](one, text, Amount(k=1)) is None)
+    fits = (
+        one for one in _tries(kind, text) if KINDS[kind](one, text, Amount(k=1)) is None
+    )
     return next(fits, text)
 
 
 def _tries(kind: str, text: str) -> Iterator[str]:
-    """Yield the text with a sentence changed, the last first, in one place after the other."""
+    """Yield the text with a sentence changed, the last first, in one place after the
+    other.
+    """
     for start, end in reversed(split_sentences(text)):
         words = text[start:end].split()
         for at in range(1, len(words)):
@@ -76,7 +85,12 @@ def _turned(words: Words, at: int, *new: str) -> Words:
 
 def _other_forms(words: Words, at: int) -> list[Words]:
     word = words[at]
-    forms = (f"{word}s", f"{word}ing", f"{word.removesuffix('ed')}ing", word.removesuffix("s"))
+    forms = (
+        f"{word}s",
+        f"{word}ing",
+        f"{word.removesuffix('ed')}ing",
+        word.removesuffix("s"),
+    )
     return [_around(words, at, form, gone=1) for form in forms]
 
 
@@ -88,7 +102,9 @@ def _other_entity(words: Words, at: int) -> list[Words]:
 
 
 CHANGES: dict[str, Any] = {
-    "repetition": lambda w, at: [_around(w, at, "and", "again", w[at - 1].rstrip(".,"))],
+    "repetition": lambda w, at: [
+        _around(w, at, "and", "again", w[at - 1].rstrip(".,"))
+    ],
     "passive_voice": lambda w, at: [_turned(w, at, "was", "told")],
     "inversion": lambda w, at: [_turned(w, at)],
     "improper_connective": lambda w, at: [_around(w, at, "nevertheless")],
@@ -104,16 +120,20 @@ CHANGES: dict[str, Any] = {
     ],
     "negation": lambda w, at: [_around(w, at, "not")],
 }
-"""Kind of change -> a sentence's words and a place -> the sentence with that change there.
+"""Kind of change -> a sentence's words and a place -> the sentence with that change
+there.
 
-Sentences are not always good English: the checks see the shape of a change and not its meaning."""
+Sentences are not always good English: the checks see the shape of a change and not its
+meaning."""
 
 
 class Script:
-    """A writer that makes the perturbation it is asked for, and judges that know all perturbations.
+    """A writer that makes the perturbation it is asked for, and judges that know all
+    perturbations.
 
-    At temperature 0 a judge takes two points off the aspects that should drop by the expectations
-    of the study; at any other it takes them off every aspect, most of the time.
+    At temperature 0 a judge takes two points off the aspects that should drop by the
+    expectations of the study; at any other it takes them off every aspect, most of the
+    time.
     """
 
     def __init__(self, results: Path) -> None:
@@ -132,11 +152,15 @@ class Script:
         if writes:
             return replies(self.write(prompt))
         seeds = range(body.get("n", 1))
-        rate = (self.rate(prompt, body["temperature"], body["seed"] + one) for one in seeds)
+        rate = (
+            self.rate(prompt, body["temperature"], body["seed"] + one) for one in seeds
+        )
         return replies(*(f"It is as it is.\nRating: {value}" for value in rate))
 
     def write(self, prompt: str) -> str:
-        """Return the text of a writer's prompt with the perturbation that it asks for."""
+        """Return the text of a writer's prompt with the perturbation that it asks
+        for.
+        """
         found = WRITTEN.search(prompt)
         assert found is not None, prompt
         asked = prompt.split("\nAdjustment: ")[1]
@@ -156,7 +180,9 @@ class Script:
         return 5 - 2 * (name != "original" and random.Random(seed).random() < 0.7)
 
     def _all_perturbations(self) -> dict[str, str]:
-        """Return text -> what was done to it; one that could not be perturbed is its original."""
+        """Return text -> what was done to it; one that could not be perturbed is its
+        original.
+        """
         found: dict[str, str] = {}
         for path in sorted(self.results.glob("targets/*/*.parquet")):
             name = path.stem.partition(".")[0]

@@ -15,7 +15,10 @@ from statistics_spec import spec_of
 TABLE = Path(__file__).resolve().parents[3] / "shared" / "reference" / "s001_table4.csv"
 Floats = NDArray[np.float64]
 ITEMS = [f"i{item:02}" for item in range(30)]
-EXPECTED = {"typos": {"drop": ["clear"], "same": ["true"]}, "cuts": {"drop": ["true"], "same": []}}
+EXPECTED = {
+    "typos": {"drop": ["clear"], "same": ["true"]},
+    "cuts": {"drop": ["true"], "same": []},
+}
 PERTURBED = [["typos", "single", "character"], ["cuts", "single", "sentence"]]
 ASPECTS = ("clear", "true")
 RNG = np.random.default_rng(4)
@@ -36,11 +39,26 @@ def study(
 ) -> EvaluationData:
     """Return a dataset of 30 items with a text of one system each."""
     perturbed = spec.get("perturbed", PERTURBED)
-    sets = ["systems", "original", *(f"{name}.{degree}" for name, degree, _ in perturbed)]
+    sets = [
+        "systems",
+        "original",
+        *(f"{name}.{degree}" for name, degree, _ in perturbed),
+    ]
     card: dict[str, Any] = {
-        **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "engine": "llama"},
+        **{
+            "card": "c0de",
+            "form": "points",
+            "draws": 1,
+            "share": 1.0,
+            "engine": "llama",
+        },
         **{"grid": dict.fromkeys(aspects), "ends": dict.fromkeys(aspects, ends)},
-        **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
+        **{
+            "references": False,
+            "discrete": True,
+            "weighted": False,
+            "first_draw": False,
+        },
     }
     own = {"dataset": "d"}
     return EvaluationData(
@@ -49,13 +67,25 @@ def study(
             {
                 **{"seed": 7},
                 **{"ratings": "human" if people else "none", "reference_systems": []},
-                "aspects": {name: {"values": None, "ends": [1.0, 5.0]} for name in aspects},
+                "aspects": {
+                    name: {"values": None, "ends": [1.0, 5.0]} for name in aspects
+                },
                 "judges": dict.fromkeys(judges, card),
-                **{"perturbed": perturbed, "excluded": [], "allow_missing": False, "targets": sets},
-                **{"expected": {"id": "e@1", "changes": EXPECTED, "margin": 0.2}, "weights": None},
+                **{
+                    "perturbed": perturbed,
+                    "excluded": [],
+                    "allow_missing": False,
+                    "targets": sets,
+                },
+                **{
+                    "expected": {"id": "e@1", "changes": EXPECTED, "margin": 0.2},
+                    "weights": None,
+                },
                 "compared": [],
                 "criteria": [
-                    name for name in dict.fromkeys(split(each)[1] for each in aspects) if name
+                    name
+                    for name in dict.fromkeys(split(each)[1] for each in aspects)
+                    if name
                 ],
                 **{"exclude_reference_systems": True},
                 **spec,
@@ -67,7 +97,11 @@ def study(
             [
                 {
                     **{**own, "target": f"{item}:{name}", "item": item, "system": "s"},
-                    **{"perturbation": name.partition(".")[0], "status": "ok", "text": "words"},
+                    **{
+                        "perturbation": name.partition(".")[0],
+                        "status": "ok",
+                        "text": "words",
+                    },
                     **{"degree": name.partition(".")[2] or None},
                 }
                 for name in sets
@@ -77,7 +111,13 @@ def study(
         ratings=table_of(
             "ratings",
             [
-                {**own, "target": f"{item}:systems", "aspect": aspect, "rater": "r", "value": value}
+                {
+                    **own,
+                    "target": f"{item}:systems",
+                    "aspect": aspect,
+                    "rater": "r",
+                    "value": value,
+                }
                 for aspect, values in (people or {}).items()
                 for item, value in zip(ITEMS, values.tolist(), strict=True)
             ],
@@ -86,7 +126,12 @@ def study(
             "scores",
             [
                 {
-                    **{**own, "perturbation": name, "judge": judge, "target": f"{item}:{name}"},
+                    **{
+                        **own,
+                        "perturbation": name,
+                        "judge": judge,
+                        "target": f"{item}:{name}",
+                    },
                     **dict(zip(("aspect", "criterion"), split(aspect), strict=True)),
                     "value": None if np.isnan(value) else value,
                 }
@@ -105,7 +150,9 @@ def judge(**drops: Floats | float) -> dict[tuple[str, str], Floats]:
     found = {("original", aspect): BEFORE for aspect in ASPECTS}
     for name, degree, _ in PERTURBED:
         for aspect in ASPECTS:
-            found[f"{name}.{degree}", aspect] = BEFORE - drops.get(f"{name}_{aspect}", 0.0)
+            found[f"{name}.{degree}", aspect] = BEFORE - drops.get(
+                f"{name}_{aspect}", 0.0
+            )
     return found
 
 

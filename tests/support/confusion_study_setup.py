@@ -14,10 +14,11 @@ ASPECTS = ["fluency", "coherence", "informativeness"]
 
 
 class Planted:
-    """Two judges in one endpoint: by temperature, one tells the aspects apart and one does not.
+    """Two judges in one endpoint: by temperature, one tells the aspects apart and one
+    does not.
 
-    Both know the originals: a word that is in none of them is misspelt, and a text that is much
-    shorter than the nearest of them lacks a sentence.
+    Both know the originals: a word that is in none of them is misspelt, and a text that
+    is much shorter than the nearest of them lacks a sentence.
     """
 
     def __init__(self) -> None:
@@ -32,7 +33,9 @@ class Planted:
         faults = self.faults(text)
         aspect = prompt.split("one quality of a text: ")[1].split(".")[0]
         mixed = body["temperature"] > 0
-        return reply("3" if faults.get(aspect) or (mixed and any(faults.values())) else "5")
+        return reply(
+            "3" if faults.get(aspect) or (mixed and any(faults.values())) else "5"
+        )
 
     def faults(self, text: str) -> dict[str, bool]:
         """Return aspect -> whether the text is perturbed in it."""

@@ -15,7 +15,8 @@ REPOSITORY = Path(__file__).parents[2]
 DATASETS = REPOSITORY / "config" / "datasets"
 REAL = REPOSITORY.parent / "shared" / "data"
 needs_real_data = pytest.mark.skipif(
-    not REAL.is_dir(), reason="the real data are not beside the repository (../shared/data)"
+    not REAL.is_dir(),
+    reason="the real data are not beside the repository (../shared/data)",
 )
 
 FIVE = {"min": 1, "max": 5, "step": 1}
@@ -96,7 +97,9 @@ XML = "<dataset><collection>{}</collection></dataset>"
 
 
 def xml(documents: list[str]) -> str:
-    """Return documents in the published form: paragraphs of segments, source before reference."""
+    """Return documents in the published form: paragraphs of segments, source before
+    reference.
+    """
     runs: list[list[str]] = []
     for name in documents:
         if runs and runs[-1][0] == name:
@@ -105,7 +108,9 @@ def xml(documents: list[str]) -> str:
             runs.append([name])
     body = ""
     for run in runs:
-        segments = "".join(f"<p><seg id='{n}'>text</seg></p>" for n, _ in enumerate(run, start=1))
+        segments = "".join(
+            f"<p><seg id='{n}'>text</seg></p>" for n, _ in enumerate(run, start=1)
+        )
         body += f"<doc id='{run[0]}'><src lang='de'>{segments}</src>"
         body += f"<ref lang='en'>{segments}</ref><hyp>{segments}</hyp></doc>"
     return XML.format(body)

@@ -1,4 +1,6 @@
-"""An independent jackknife-t: values of data from which one source was really deleted."""
+"""An independent jackknife-t: values of data from which one source was really
+deleted.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -30,7 +32,9 @@ def jackknife_t(
 
 
 def proportion(hits: Sequence[float], cases: Sequence[float]) -> tuple[float, float]:
-    """Return Clopper-Pearson at the effective cases of Korn and Graubard, by scipy's beta."""
+    """Return Clopper-Pearson at the effective cases of Korn and Graubard, by scipy's
+    beta.
+    """
     own = [(float(h), float(c)) for h, c in zip(hits, cases, strict=True) if c > 0]
     k, total = len(own), sum(c for _, c in own)
     p = sum(h for h, _ in own) / total

@@ -1,9 +1,10 @@
 """Wang et al. (2024), whole, on loopback: six datasets, a writer, a planted judge.
 
-`python tests/support/dhp.py` runs config/studies/discernment.yaml at its full size, with every
-judge of this file, and prints wall time, requests and results. SummEval, SumPubMed and the Chinese
-translations are the public data beside the repository; stories, answers and German translations
-are written here, in the formats of their authors.
+`python tests/support/dhp.py` runs config/studies/discernment.yaml at its full size,
+with every judge of this file, and prints wall time, requests and results. SummEval,
+SumPubMed and the Chinese translations are the public data beside the repository;
+stories, answers and German translations are written here, in the formats of their
+authors.
 """
 
 import csv
@@ -36,11 +37,15 @@ REAL = {
 
 WORD = re.compile(r"\w+")
 WRITTEN = re.compile(
-    r"\n\nThe [a-z ]+:\n(.*?)(?:\n\nAn earlier attempt cannot|\n\nWrite the adjusted)", re.DOTALL
+    r"\n\nThe [a-z ]+:\n(.*?)(?:\n\nAn earlier attempt cannot|\n\nWrite the adjusted)",
+    re.DOTALL,
 )
 INVENTED = ("Velunda", "Orsimund")
 WRONG = ("is", "of")
-SAID_AGAIN = ("Put otherwise, this is what was told first.", "That was said before in other words.")
+SAID_AGAIN = (
+    "Put otherwise, this is what was told first.",
+    "That was said before in other words.",
+)
 OWN_WORDS = frozenset(WORD.findall(" ".join([*INVENTED, *WRONG, *SAID_AGAIN])))
 SCALE = (1, 5)
 
@@ -58,29 +63,53 @@ def write_stories(folder: Path, count: int) -> None:
                 "It rained.",
                 "A shop was open.",
             ]
-            ends = [f"{who} bought umbrella number {number}.", f"{who} hated dry weather {number}."]
+            ends = [
+                f"{who} bought umbrella number {number}.",
+                f"{who} hated dry weather {number}.",
+            ]
             right = number % 2
-            writer.writerow([f"story-{number}", *start, *(ends[right:] + ends[:right]), right + 1])
+            writer.writerow(
+                [f"story-{number}", *start, *(ends[right:] + ends[:right]), right + 1]
+            )
 
 
 def write_answers(folder: Path, count: int) -> None:
     """Write questions with a short and a long reference answer."""
     rows = []
     for number in range(count):
-        base = {"qid": f"q{number}", "question": f"Why {number}?", "context": "It was said."}
-        long = f"Because {PEOPLE[number % 4]} had said so in letter {number}, " + "and again " * 15
+        base = {
+            "qid": f"q{number}",
+            "question": f"Why {number}?",
+            "context": "It was said.",
+        }
+        long = (
+            f"Because {PEOPLE[number % 4]} had said so in letter {number}, "
+            + "and again " * 15
+        )
         for reference in ("They said so.", long.strip() + "."):
-            rows.append(base | {"reference": reference, "candidate": "Unknown", "score": 0})
+            rows.append(
+                base | {"reference": reference, "candidate": "Unknown", "score": 0}
+            )
     text = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "answer_equivalence" / "v1" / "train.jsonl").write_text(text, encoding="utf-8")
+    (folder / "answer_equivalence" / "v1" / "train.jsonl").write_text(
+        text, encoding="utf-8"
+    )
 
 
 def write_translations(folder: Path, count: int) -> None:
     """Write documents of five translated segments each."""
     documents = [f"doc{number // 5}" for number in range(5 * count)]
-    words = "The mayor of the town said that the old bridge would be closed for repairs until May"
-    english = [f"{words}, as report {number} has it." for number in range(len(documents))]
-    german = [f"Die alte Brücke bleibt bis Mai zu, so Bericht {n}." for n in range(len(documents))]
+    words = (
+        "The mayor of the town said that the old bridge would be closed for "
+        "repairs until May"
+    )
+    english = [
+        f"{words}, as report {number} has it." for number in range(len(documents))
+    ]
+    german = [
+        f"Die alte Brücke bleibt bis Mai zu, so Bericht {n}."
+        for n in range(len(documents))
+    ]
     wmt = folder / "wmt22"
     for name, lines in (("ref.A.en", english), ("src.de", german)):
         path = wmt / f"generaltest2022.de-en.{name}"
@@ -105,10 +134,12 @@ def link_data(folder: Path) -> None:
 
 
 class Script:
-    """A writer of the perturbation it is asked for, and a judge that sees misspellings alone.
+    """A writer of the perturbation it is asked for, and a judge that sees misspellings
+    alone.
 
-    The judge knows every word of the data and of the writer. On fluency it takes a point off a
-    text with any other word, half of the time; now and then it takes a point off any text.
+    The judge knows every word of the data and of the writer. On fluency it takes a
+    point off a text with any other word, half of the time; now and then it takes a
+    point off any text.
     """
 
     def __init__(self, results: Path) -> None:
@@ -121,28 +152,39 @@ class Script:
         prompt = body["messages"][0]["content"]
         writes = "\nAdjustment: " in prompt
         self.kinds["texts" if writes else "judgments"] += 1
-        return reply(self.write(prompt) if writes else str(self.rate(prompt, body["seed"])))
+        return reply(
+            self.write(prompt) if writes else str(self.rate(prompt, body["seed"]))
+        )
 
     def write(self, prompt: str) -> str:
-        """Return the text of a writer's prompt with the perturbation that it asks for."""
+        """Return the text of a writer's prompt with the perturbation that it asks
+        for.
+        """
         found = WRITTEN.search(prompt)
         assert found is not None, prompt
         how = prompt.split("Adjustment: ")[1].split("Steps:")[0]
-        ways = {"named entit": invented, "grammatical": ungrammatical, "other words": twice}
+        ways = {
+            "named entit": invented,
+            "grammatical": ungrammatical,
+            "other words": twice,
+        }
         (perturbation,) = (way for words, way in ways.items() if words in how)
         return perturbation(found[1], 1 if "exactly one" in how else 2)
 
     def rate(self, prompt: str, seed: int) -> int:
         """Return a rating by the text alone, and by chance."""
         known = self._dictionary()
-        text = prompt.rsplit("Text to rate:\n", 1)[1].split("\n\nHow to go about it:\n")[0]
+        text = prompt.rsplit("Text to rate:\n", 1)[1].split(
+            "\n\nHow to go about it:\n"
+        )[0]
         aspect = prompt.split("one quality of a text: ")[1].split(".")[0]
         chance = random.Random(seed)
         missed = aspect == "fluency" and not known.issuperset(WORD.findall(text))
         return SCALE[1] - (chance.random() < 0.2) - (missed and chance.random() < 0.5)
 
     def _dictionary(self) -> frozenset[str]:
-        """Return every word of the items, their originals and the writer's own, as far as written.
+        """Return every word of the items, their originals and the writer's own, as far
+        as written.
 
         Data sets are judged while others are still read.
         """
@@ -163,7 +205,9 @@ def _words(path: Path) -> frozenset[str]:
 
 
 def invented(text: str, count: int) -> str:
-    """Put an invented name in the place of so many rare words that are no neighbours."""
+    """Put an invented name in the place of so many rare words that are no
+    neighbours.
+    """
     words = WORD.findall(text)
     often = Counter(words)
     for word, name in zip(_apart(words, often, count), INVENTED, strict=False):

@@ -29,8 +29,12 @@ BEFORE = RNG.integers(3, 6, (2, ITEMS)).astype(float)
 NAN = float("nan")
 
 
-def scored(drop: float, share: float = 1.0, seed: int = 1) -> dict[str, dict[str, Floats]]:
-    """Return a judge that lowers `clear` by so much in a share of perturbed texts, else noise."""
+def scored(
+    drop: float, share: float = 1.0, seed: int = 1
+) -> dict[str, dict[str, Floats]]:
+    """Return a judge that lowers `clear` by so much in a share of perturbed texts, else
+    noise.
+    """
     rng = np.random.default_rng(seed)
     found = {"original": dict(zip(ASPECTS, BEFORE, strict=True))}
     for name in ("typos.minor", "cuts.single"):
@@ -51,10 +55,21 @@ def study(
     ended: Mapping[tuple[str, str], tuple[str, str]] | None = None,
     **spec: Any,
 ) -> EvaluationData:
-    """Return 40 items; `status` is that of a set's texts, `ended` (set, judge) -> status, rule."""
+    """Return 40 items; `status` is that of a set's texts, `ended` (set, judge) ->
+    status, rule.
+    """
     card: dict[str, Any] = {
-        **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "engine": "llama"},
-        **{"grid": dict.fromkeys(ASPECTS, FIVE), "ends": dict.fromkeys(ASPECTS, (1.0, 5.0))},
+        **{
+            "card": "c0de",
+            "form": "points",
+            "draws": 1,
+            "share": 1.0,
+            "engine": "llama",
+        },
+        **{
+            "grid": dict.fromkeys(ASPECTS, FIVE),
+            "ends": dict.fromkeys(ASPECTS, (1.0, 5.0)),
+        },
         **{"references": False, "weighted": False},
     }
     items = [f"i{item:02}" for item in range(ITEMS)]
@@ -62,7 +77,10 @@ def study(
     targets = [
         {
             **{"dataset": "d", "target": f"{item}:{name}", "item": item, "system": "s"},
-            **{"perturbation": name.partition(".")[0], "degree": name.partition(".")[2] or None},
+            **{
+                "perturbation": name.partition(".")[0],
+                "degree": name.partition(".")[2] or None,
+            },
             **{"text": "words", "status": (status or {}).get(name, "ok")},
         }
         for name in sets
@@ -91,10 +109,19 @@ def study(
         spec=spec_of(
             {
                 **{"seed": 7, "ratings": "none"},
-                "aspects": {aspect: {"values": FIVE, "ends": [1.0, 5.0]} for aspect in ASPECTS},
-                "judges": {name: {**card, **(cards or {}).get(name, {})} for name in judges},
+                "aspects": {
+                    aspect: {"values": FIVE, "ends": [1.0, 5.0]} for aspect in ASPECTS
+                },
+                "judges": {
+                    name: {**card, **(cards or {}).get(name, {})} for name in judges
+                },
                 **{"perturbed": [TYPOS, CUTS], "excluded": [], "allow_missing": False},
-                **{"weights": None, "compared": [], "targets": sets, "reference_systems": []},
+                **{
+                    "weights": None,
+                    "compared": [],
+                    "targets": sets,
+                    "reference_systems": [],
+                },
                 **spec,
             }
         ),
@@ -111,7 +138,8 @@ def of(rows: Iterable[Mapping[str, Any]], *names: str, **where: Any) -> list[Row
     return [
         dict(row)
         for row in rows
-        if row["statistic"] in names and all(row.get(key) == told for key, told in where.items())
+        if row["statistic"] in names
+        and all(row.get(key) == told for key, told in where.items())
     ]
 
 

@@ -1,4 +1,6 @@
-"""A study whose judge learns from an ensemble of three scripted annotators, on the demo data."""
+"""A study whose judge learns from an ensemble of three scripted annotators, on the demo
+data.
+"""
 
 import json
 import re
@@ -15,8 +17,15 @@ from scripted import Body, Endpoint, Said, reply
 
 MEMBERS = ["m1", "m2", "m3"]
 VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
-TEXT = re.compile(r"\n\nText to annotate:\n(.*?)\n\n(?:Rules|Steps|Answer|Write for)", re.DOTALL)
-STUDENT = {"engine": "vllm", "name": "org/student", "dtype": "float32", "adapter": "trained"}
+TEXT = re.compile(
+    r"\n\nText to annotate:\n(.*?)\n\n(?:Rules|Steps|Answer|Write for)", re.DOTALL
+)
+STUDENT = {
+    "engine": "vllm",
+    "name": "org/student",
+    "dtype": "float32",
+    "adapter": "trained",
+}
 LEARNING = {"teacher": "together", "judge": "distilled", "datasets": ["demo-news"]}
 STAND_IN = """
 import sys
@@ -39,22 +48,36 @@ def score_of(member: str, text: str) -> int:
 
 
 def annotate(body: Body) -> Said:
-    """Mark the first two words unless the text is excellent; write a text where one is wanted."""
+    """Mark the first two words unless the text is excellent; write a text where one is
+    wanted.
+    """
     prompt, model = body["messages"][0]["content"], body["model"]
     if "Text to annotate" not in prompt:
-        return reply(f"{model} writes: {prompt.split()[-9]} and {crc32(prompt.encode())}.")
+        return reply(
+            f"{model} writes: {prompt.split()[-9]} and {crc32(prompt.encode())}."
+        )
     text = text_of(prompt)
     score = score_of(model, text)
     first = " ".join(text.split()[:2])
-    error = f"Error 1:\nLocation: {first}\nExplanation: {model} says so\nSeverity: {6 - score}"
+    error = (
+        f"Error 1:\nLocation: {first}\nExplanation: {model} says so\nSeverity: "
+        f"{6 - score}"
+    )
     listed = "No Error" if score == 5 else error
     return reply(f"{listed}\n\nOverall score: {VERDICTS[score - 1]}")
 
 
 def distilling(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
-    """Return the study: it learns from the demo's news and is evaluated on its dialogues."""
+    """Return the study: it learns from the demo's news and is evaluated on its
+    dialogues.
+    """
     study = AskedStudy(folder, endpoint)
-    alike = {"engine": "openai", "base_url": endpoint.url, "probe": False, "limits": FAST}
+    alike = {
+        "engine": "openai",
+        "base_url": endpoint.url,
+        "probe": False,
+        "limits": FAST,
+    }
     price = {"input": 1, "output": 2}
     for name in MEMBERS:
         study.card("models", name, **alike, price=price)
@@ -66,10 +89,20 @@ def distilling(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
     return study
 
 
-def write(study: AskedStudy, distill: dict[str, Any] | None = None, **keys: Any) -> None:
-    """Write the study's card with changes to its own keys, and to those of `distill`."""
+def write(
+    study: AskedStudy, distill: dict[str, Any] | None = None, **keys: Any
+) -> None:
+    """Write the study's card with changes to its own keys, and to those of
+    `distill`.
+    """
     told = {
-        "aspects": ["naturalness", "groundedness", "fluency", "consistency", "coherence"],
+        "aspects": [
+            "naturalness",
+            "groundedness",
+            "fluency",
+            "consistency",
+            "coherence",
+        ],
         "judges": [*MEMBERS, "together", "distilled"],
         "methods": ["agreement", "ensemble"],
         "distill": {**LEARNING, **(distill or {})},
@@ -77,8 +110,12 @@ def write(study: AskedStudy, distill: dict[str, Any] | None = None, **keys: Any)
     study.write(**{**told, **keys})
 
 
-def table(study: AskedStudy, name: str, rows: list[dict[str, Any]], *, rated: bool = False) -> None:
-    """Write a dataset of dialogues with the columns item, source, system, text, and any rating."""
+def table(
+    study: AskedStudy, name: str, rows: list[dict[str, Any]], *, rated: bool = False
+) -> None:
+    """Write a dataset of dialogues with the columns item, source, system, text, and any
+    rating.
+    """
     path = study.folder / f"{name}.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     columns = {"item": "item", "source": "source", "system": "system", "text": "text"}
@@ -89,7 +126,10 @@ def table(study: AskedStudy, name: str, rows: list[dict[str, Any]], *, rated: bo
         task="dialogue",
         format="table",
         files=str(path),
-        columns={**columns, **({"ratings": {"naturalness": "rating"}} if rated else {})},
+        columns={
+            **columns,
+            **({"ratings": {"naturalness": "rating"}} if rated else {}),
+        },
         ratings="planned" if rated else "none",
         aspects={"naturalness": {"min": 1, "max": 5, "step": 1}},
         licence="none",
@@ -98,7 +138,8 @@ def table(study: AskedStudy, name: str, rows: list[dict[str, Any]], *, rated: bo
 
 
 def stand_ins(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put stand-ins in the place of what trains and of vLLM; return the folder of their notes.
+    """Put stand-ins in the place of what trains and of vLLM; return the folder of their
+    notes.
 
     What they do is told by distilling_stand_in.py; `make test-vllm` has the real ones.
     """
@@ -116,7 +157,9 @@ def stand_ins(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     for name, line in lines.items():
         python = study.folder / f"python-{name}"
-        python.write_text(f"#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} {line}\n", "utf-8")
+        python.write_text(
+            f"#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} {line}\n", "utf-8"
+        )
         python.chmod(0o700)
         monkeypatch.setenv(f"JUDGESCOPE_PYTHON_{name.upper()}", str(python))
     (study.folder / "pids").mkdir()

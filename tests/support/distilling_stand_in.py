@@ -1,7 +1,8 @@
 """Stands in for what trains, and for vLLM's server with what was trained.
 
-`python distilling_stand_in.py …/train_judge.py --spec - …` writes an adapter whose bytes depend on
-the examples alone; every call leaves a line in $NOTES. The server answers as a student might.
+`python distilling_stand_in.py …/train_judge.py --spec - …` writes an adapter whose
+bytes depend on the examples alone; every call leaves a line in $NOTES. The server
+answers as a student might.
 """
 
 import hashlib
@@ -27,7 +28,12 @@ def note(name: str, line: str) -> None:
 def check(spec: dict[str, Any]) -> None:
     """Write that a model can be trained."""
     prompts = read_table("samples", spec["sample"], ["prompt"])["prompt"].to_pylist()
-    told = {"parameters": 1, "trainable": 1, "bytes": 1, "longest": max(map(len, prompts))}
+    told = {
+        "parameters": 1,
+        "trainable": 1,
+        "bytes": 1,
+        "longest": max(map(len, prompts)),
+    }
     Path(spec["output"]).write_text(canonical(told) + "\n", encoding="utf-8")
     note("checked", str(len(prompts)))
 
@@ -38,16 +44,27 @@ def train(spec: dict[str, Any]) -> None:
     adapter = Path(spec["adapter"])
     adapter.mkdir(parents=True, exist_ok=True)
     (adapter / "adapter_config.json").write_text('{"r": 16}', encoding="utf-8")
-    (adapter / "adapter_model.safetensors").write_bytes(hashlib.sha256(examples).digest())
+    (adapter / "adapter_model.safetensors").write_bytes(
+        hashlib.sha256(examples).digest()
+    )
     n = examples.count(b"\n")
     log = [
-        {"step": step, "split": split, "loss": 2.0 - step / 10, "examples": 16 * step, "tokens": n}
+        {
+            "step": step,
+            "split": split,
+            "loss": 2.0 - step / 10,
+            "examples": 16 * step,
+            "tokens": n,
+        }
         for step in (0, 5, 10)
         for split in ("train", "held_out")
         if step or split == "held_out"
     ]
     write_table("training", table_of("training", log), spec["log"])
-    held = [json.loads(line) for line in Path(spec["held_out"]).read_text("utf-8").splitlines()]
+    held = [
+        json.loads(line)
+        for line in Path(spec["held_out"]).read_text("utf-8").splitlines()
+    ]
     names = ("dataset", "item", "target", "aspect")
     losses = [
         {name: row[name] for name in names}

@@ -1,8 +1,10 @@
-"""Programs that can reach nobody but this machine: by the kernel where it lets us, and by Python.
+"""Programs that can reach nobody but this machine: by the kernel where it lets us, and
+by Python.
 
-The kernel's part is a network namespace whose only interface is loopback: no process of whatever
-language leaves it. Python's part notes each try, also one whose failure is passed over in silence.
-Run as a program, it opens the loopback of such a namespace and becomes what it is given.
+The kernel's part is a network namespace whose only interface is loopback: no process of
+whatever language leaves it. Python's part notes each try, also one whose failure is
+passed over in silence. Run as a program, it opens the loopback of such a namespace and
+becomes what it is given.
 """
 
 import errno
@@ -37,13 +39,16 @@ with socket.socket() as far:
 
 
 def enclosed(*words: str) -> list[str]:
-    """Return the words that start Python in a network of its own; as it is where nobody may.
+    """Return the words that start Python in a network of its own; as it is where nobody
+    may.
 
     After the path FORKED and a checkout's come the words of one of its programs.
     """
     outer = ["unshare", "--map-root-user", "--net"]
     try:
-        done = subprocess.run([*outer, "true"], capture_output=True, check=False, timeout=20)
+        done = subprocess.run(
+            [*outer, "true"], capture_output=True, check=False, timeout=20
+        )
     except (OSError, subprocess.TimeoutExpired):
         return [sys.executable, *words]
     inner = [] if done.returncode else [*outer, sys.executable, __file__]
@@ -57,13 +62,17 @@ def open_loopback() -> None:
 
 
 def watched(log: Path, home: Path = HOME) -> dict[str, str]:
-    """Return the variables with which every Python process notes whom it would speak to."""
+    """Return the variables with which every Python process notes whom it would speak
+    to.
+    """
     paths = os.pathsep.join([str(GUARD), str(home / "scripts")])
     return {"PYTHONPATH": paths, "ENCLOSED": str(log)}
 
 
 def kernel_refuses() -> bool:
-    """Return whether a process that Python does not watch cannot reach another address either."""
+    """Return whether a process that Python does not watch cannot reach another address
+    either.
+    """
     tried = [sys.executable, "-I", "-S", "-c", TRY]  # without sitecustomize
     return subprocess.run(tried, check=False, timeout=20).returncode in UNREACHABLE
 

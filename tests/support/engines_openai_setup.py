@@ -21,7 +21,12 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def card(endpoint: Endpoint, **keys: Any) -> OpenAIModel:
-    fields = {"model": "it", "engine": "openai", "base_url": endpoint.url, "limits": FAST}
+    fields = {
+        "model": "it",
+        "engine": "openai",
+        "base_url": endpoint.url,
+        "limits": FAST,
+    }
     return OpenAIModel.model_validate(fields | keys)
 
 

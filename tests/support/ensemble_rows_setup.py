@@ -33,7 +33,9 @@ def mean_of(members: Scores, least: int = 1) -> dict[str, Floats]:
     """Return the scores of the derived judge, as its cells have them."""
     every = tuple(range(len(members)))
     return {
-        aspect: subset_scores(np.stack([own[aspect] for own in members.values()]), every, least)
+        aspect: subset_scores(
+            np.stack([own[aspect] for own in members.values()]), every, least
+        )
         for aspect in ASPECTS
     }
 
@@ -48,7 +50,9 @@ def rows(
     share: float = 1.0,
     **spec: Any,
 ) -> list[Row]:
-    """Return the rows of an ensemble `all` of some judges, and of the judge `taught`."""
+    """Return the rows of an ensemble `all` of some judges, and of the judge
+    `taught`.
+    """
     own = {"members": sorted(members), "min_members": least, "mixed": [*mixed]}
     told = {"all": own | ({"student": "taught"} if student else {})}
     cards = {"all": {"engine": "derived", "discrete": False} | dict(card or {})}
@@ -65,5 +69,8 @@ def told() -> list[Row]:
     return rows()
 
 
-TAUGHT = {aspect: 5 * np.round(5 * (NOISY[aspect] + GOOD[aspect]) / 2 - 5) for aspect in ASPECTS}
+TAUGHT = {
+    aspect: 5 * np.round(5 * (NOISY[aspect] + GOOD[aspect]) / 2 - 5)
+    for aspect in ASPECTS
+}
 """On 0 to 100 in steps of 5."""

@@ -22,18 +22,30 @@ DOUBLED = "The cat sat on the the mat"
 class ExploreStudy:
     """A folder with a study: originals, typos in them, texts by two systems.
 
-    Three judges: `plain` says a number, `annotator` lists errors and draws twice, of which the
-    second is refused in every third text, and `mean` is made from both. `marked` stands in every
-    text, source, reply and explanation.
+    Three judges: `plain` says a number, `annotator` lists errors and draws twice, of
+    which the second is refused in every third text, and `mean` is made from both.
+    `marked` stands in every text, source, reply and explanation.
     """
 
     def __init__(self, folder: Path, items: int = 4, marked: str = "") -> None:
         self.folder, self.marked = folder, marked
         self.names = [f"n{number:03}" for number in range(items)]
         self.page = folder / "report" / "explore.html"
-        judges = {"plain": "openai, form score-only", "annotator": "openai, form critique"}
-        self.sets = {"original": "originals", "typos.minor": "typos, minor", "systems": "systems"}
-        card = {"name": "typos", "level": "character", "issue": "Mistyped.", "method": "rule"}
+        judges = {
+            "plain": "openai, form score-only",
+            "annotator": "openai, form critique",
+        }
+        self.sets = {
+            "original": "originals",
+            "typos.minor": "typos, minor",
+            "systems": "systems",
+        }
+        card = {
+            "name": "typos",
+            "level": "character",
+            "issue": "Mistyped.",
+            "method": "rule",
+        }
         self.spec: Row = {
             **{"code": "", "versions": {}, "templates": ""},
             **{"study": "tiny", "results": str(folder), "output": str(self.page)},
@@ -42,12 +54,16 @@ class ExploreStudy:
                     **{"id": "news", "name": "News", "ratings": "human"},
                     "sets": [list(one) for one in self.sets.items()],
                     "aspects": [["fluency", "Fluency"], ["adequacy", "Adequacy"]],
-                    "cells": [[list(self.sets), [*judges, "mean"], ["fluency", "adequacy"]]],
+                    "cells": [
+                        [list(self.sets), [*judges, "mean"], ["fluency", "adequacy"]]
+                    ],
                 }
             ],
             "judges": judges | {"mean": "made from 2 judges"},
             "models": {**dict.fromkeys(judges, "m"), "mean": DERIVED},
-            "perturbations": {"typos": card | {"kind": "once", "by": "by the rule typos"}},
+            "perturbations": {
+                "typos": card | {"kind": "once", "by": "by the rule typos"}
+            },
         }
         self._texts()
         for perturbation, targets in self.targets.items():
@@ -59,23 +75,34 @@ class ExploreStudy:
 
     def _texts(self) -> None:
         told = [
-            {"item": name, "source": f"Source of {name}. {self.marked}", "references": ["So."]}
+            {
+                "item": name,
+                "source": f"Source of {name}. {self.marked}",
+                "references": ["So."],
+            }
             for name in self.names
         ]
         self._write("items", "items/news", [{"dataset": "news", **one} for one in told])
         texts = {
-            name: f"The mayor of {name} opened the bridge. {self.marked}" for name in self.names
+            name: f"The mayor of {name} opened the bridge. {self.marked}"
+            for name in self.names
         }
         names = {"dataset": "news", "perturbation": "typos", "degree": "minor"}
-        perturbed = perturb_dataset("delete_characters", {"k": 2}, texts, seed=7, **names)
+        perturbed = perturb_dataset(
+            "delete_characters", {"k": 2}, texts, seed=7, **names
+        )
         original = [self._target(one, f"{one}:original", texts[one]) for one in texts]
         typos = [
-            self._target(one, f"{one}:typos", made.text, parent=f"{one}:original", step=1)
+            self._target(
+                one, f"{one}:typos", made.text, parent=f"{one}:original", step=1
+            )
             | {"edits": [edit._asdict() for edit in made.edits]}
             for one, made in perturbed.items()
         ]
         systems = [
-            self._target(one, f"{one}:{system}", f"{DOUBLED}. {self.marked}", system=system)
+            self._target(
+                one, f"{one}:{system}", f"{DOUBLED}. {self.marked}", system=system
+            )
             for one in self.names
             for system in ("able", "best")
         ]
@@ -91,42 +118,97 @@ class ExploreStudy:
         self._write("ratings", "ratings/news", rated)
 
     def _target(self, item: str, target: str, text: str, **more: Any) -> Row:
-        told = {"dataset": "news", "item": item, "target": target, "text": text, "status": "ok"}
+        told = {
+            "dataset": "news",
+            "item": item,
+            "target": target,
+            "text": text,
+            "status": "ok",
+        }
         return {**told, "edits": [], "step": 0, "system": "reference", **more}
 
     def _judge(self, perturbation: str, aspect: str, targets: Sequence[Row]) -> None:
         """Write what every judge says in one cell."""
         start = DOUBLED.index("the the")
-        span = {"start": start, "end": start + 7, "location": "the the", "match": "exact"}
-        span |= {"severity": 4.0, "category": "double", "explanation": f"Twice. {self.marked}"}
+        span = {
+            "start": start,
+            "end": start + 7,
+            "location": "the the",
+            "match": "exact",
+        }
+        span |= {
+            "severity": 4.0,
+            "category": "double",
+            "explanation": f"Twice. {self.marked}",
+        }
         lost = {"location": "a horse", "severity": 1.0, "match": "not_found"}
         found: dict[str, list[Row]] = {"plain": [], "annotator": [], "mean": []}
         for at, one in enumerate(targets):
-            asked = {"kind": "rate", "target": one["target"], "aspect": aspect, "key": "k"}
-            ok = {"status": "ok", "parser": "x@1", "value": 1.0 + at % 5, "rule": "number"}
-            found["plain"].append(asked | ok | {"draw": 0, "text": f"{1 + at % 5} {self.marked}"})
+            asked = {
+                "kind": "rate",
+                "target": one["target"],
+                "aspect": aspect,
+                "key": "k",
+            }
+            ok = {
+                "status": "ok",
+                "parser": "x@1",
+                "value": 1.0 + at % 5,
+                "rule": "number",
+            }
+            found["plain"].append(
+                asked | ok | {"draw": 0, "text": f"{1 + at % 5} {self.marked}"}
+            )
             said = {"draw": 0, "text": "Bad. 3", "spans": [span, lost], "value": 3.0}
             found["annotator"].append(asked | ok | said)
-            no = {"status": "refused", "value": None, "text": "No.", "spans": None, "draw": 1}
-            found["annotator"].append(asked | ok | said | (no if at % 3 == 0 else {"draw": 1}))
-            found["mean"].append(asked | ok | {"kind": "derive", "draw": 0, "value": 2.0})
+            no = {
+                "status": "refused",
+                "value": None,
+                "text": "No.",
+                "spans": None,
+                "draw": 1,
+            }
+            found["annotator"].append(
+                asked | ok | said | (no if at % 3 == 0 else {"draw": 1})
+            )
+            found["mean"].append(
+                asked | ok | {"kind": "derive", "draw": 0, "value": 2.0}
+            )
         for judge, rows in found.items():
             self._cell(perturbation, judge, aspect, rows)
 
-    def _part(self, kind: str, perturbation: str, judge: str, rows: Sequence[Row]) -> None:
+    def _part(
+        self, kind: str, perturbation: str, judge: str, rows: Sequence[Row]
+    ) -> None:
         model = self.spec["models"][judge]
         path = Paths(str(self.folder)).cell(kind, "news", model, perturbation, judge)
         write_part("answers" if kind == "replies" else kind, Path(path), rows)
 
-    def _cell(self, perturbation: str, judge: str, aspect: str, rows: Sequence[Row]) -> None:
+    def _cell(
+        self, perturbation: str, judge: str, aspect: str, rows: Sequence[Row]
+    ) -> None:
         told = [{**row, "judge": judge} for row in rows]
         plain = [{name: one[name] for name in one if name != "text"} for one in told]
         self._part("judgments", perturbation, judge, plain)
         if judge != "mean":
-            kept = ("judge", "kind", "target", "aspect", "key", "draw", "text", "status")
+            kept = (
+                "judge",
+                "kind",
+                "target",
+                "aspect",
+                "key",
+                "draw",
+                "text",
+                "status",
+            )
             said = [{k: one[k] for k in kept} for one in told]
             self._part("replies", perturbation, judge, said)
-        keys = {"dataset": "news", "perturbation": perturbation, "judge": judge, "aspect": aspect}
+        keys = {
+            "dataset": "news",
+            "perturbation": perturbation,
+            "judge": judge,
+            "aspect": aspect,
+        }
         scores = [
             {**keys, "target": row["target"], "value": row["value"], "n_draws": 1}
             | {"n_missing": 0, "estimator": "mean"}
@@ -136,11 +218,17 @@ class ExploreStudy:
         self._part("scores", perturbation, judge, scores)
 
     def compare(self) -> None:
-        """Add a judge that is asked which of an item's two texts is better, in both orders."""
+        """Add a judge that is asked which of an item's two texts is better, in both
+        orders.
+        """
         self.spec["judges"]["versus"] = "openai, form compare"
         self.spec["datasets"][0]["cells"].append([["systems"], ["versus"], ["fluency"]])
         pairs = [
-            {"target": f"{one}:{first}", "target_b": f"{one}:{second}", "aspect": "fluency"}
+            {
+                "target": f"{one}:{first}",
+                "target_b": f"{one}:{second}",
+                "aspect": "fluency",
+            }
             for one in self.names
             for first, second in (("able", "best"), ("best", "able"))
         ]

@@ -1,6 +1,8 @@
-"""A plugin of pytest for a run that is repeated thousands of times: few examples, no slow test.
+"""A plugin of pytest for a run that is repeated thousands of times: few examples, no
+slow test.
 
-The first run times the tests; those that are slow, or fail in the copy, are left out of others.
+The first run times the tests; those that are slow, or fail in the copy, are left out of
+others.
 """
 
 import json
@@ -21,12 +23,19 @@ def pytest_configure() -> None:
     """Take few examples, the same each time, and do not look for smaller ones."""
     phases = (Phase.explicit, Phase.generate)
     settings.register_profile(
-        "few", max_examples=20, derandomize=True, database=None, deadline=None, phases=phases
+        "few",
+        max_examples=20,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=phases,
     )
     settings.load_profile("few")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Leave out what took long, or failed, when it was timed."""
     if TIMES.exists():
         took: dict[str, float] = json.loads(TIMES.read_text(encoding="utf-8"))

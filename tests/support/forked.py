@@ -1,6 +1,8 @@
-"""Run a program of a checkout, `python forked.py CHECKOUT -m judgescope ...`, as an enclosed one.
+"""Run a program of a checkout, `python forked.py CHECKOUT -m judgescope ...`, as an
+enclosed one.
 
-It and its jobs are forked from a process that is started here, in the network of this one.
+It and its jobs are forked from a process that is started here, in the network of this
+one.
 """
 
 import subprocess

@@ -1,11 +1,12 @@
 """The keys of replies, as they were when people paid for them: tests/golden/keys.json.
 
 A key that changes loses every reply that was bought under it. `python
-tests/support/golden.py` names those that changed, and with `--write` it writes the file anew: only
-in a commit that says that it does so, and why.
+tests/support/golden.py` names those that changed, and with `--write` it writes the file
+anew: only in a commit that says that it does so, and why.
 
-The studies here are of shipped cards and prompts, of stand-in texts, and of models whose replies
-are scripted, so that what is asked after them is known. The jobs run in this process.
+The studies here are of shipped cards and prompts, of stand-in texts, and of models
+whose replies are scripted, so that what is asked after them is known. The jobs run in
+this process.
 """
 
 import json
@@ -50,13 +51,20 @@ Keys = dict[str, str]
 class Run:
     """The jobs of one study, run one by one in this process."""
 
-    def __init__(self, folder: Path, study: Mapping[str, Any], drafting: bool = False) -> None:
+    def __init__(
+        self, folder: Path, study: Mapping[str, Any], drafting: bool = False
+    ) -> None:
         self.name, self.folder = study["study"], folder
         self.keys: Keys = {}
         first = [folder / "config"]
         self.out = str(folder / "results" / self.name)
         self.plan: Plan = load_plan(
-            study, HOME, source="golden", drafting=drafting, first=first, results=self.out
+            study,
+            HOME,
+            source="golden",
+            drafting=drafting,
+            first=first,
+            results=self.out,
         )
 
     def job(self, job: str, spec: Struct, model: str = "") -> None:
@@ -64,12 +72,18 @@ class Run:
         options = {}
         if model:
             card = f"{self.plan.folders['model', model]}/{model}.yaml"
-            options = {"card": card, "store": str(self.folder / "store"), "budget": BUDGET}
+            options = {
+                "card": card,
+                "store": str(self.folder / "store"),
+                "budget": BUDGET,
+            }
         main = job_of(job)
         main(typed(main, to_builtins(spec)), **options)
 
     def texts(self) -> None:
-        """Read the datasets, perturb by rule, and let models write, what judges are shown."""
+        """Read the datasets, perturb by rule, and let models write, what judges are
+        shown.
+        """
         for dataset in self.plan.datasets:
             self.job("ingest", texts.ingest(self.plan, dataset))
             if dataset in improvements(self.plan):
@@ -86,9 +100,13 @@ class Run:
     def _improve(self, dataset: str) -> None:
         model = improvements(self.plan)[dataset].model
         if self.plan.study.references:
-            self.job("write_references", texts.write_references(self.plan, dataset), model)
+            self.job(
+                "write_references", texts.write_references(self.plan, dataset), model
+            )
         else:
-            self.job("write_texts", texts.make_texts(self.plan, dataset, "original"), model)
+            self.job(
+                "write_texts", texts.make_texts(self.plan, dataset, "original"), model
+            )
         self.made("originals", f"made/{dataset}/original")
 
     def analyses(self) -> None:
@@ -111,7 +129,9 @@ class Run:
                 self.job("anchors", graded_sets.anchors(self.plan, dataset, name))
                 for part in (REFEREE, TRIAL, REST):
                     if part != REFEREE:
-                        candidates = graded_sets.candidates(self.plan, dataset, name, part)
+                        candidates = graded_sets.candidates(
+                            self.plan, dataset, name, part
+                        )
                         self.job("candidates", candidates, card.model)
                         self.made("candidates", f"made/{dataset}/{name}.{part}")
                     spec = graded_sets.compare(self.plan, dataset, name, part)
@@ -119,10 +139,14 @@ class Run:
                     self.made("compared", f"made/{dataset}/comparisons.{name}.{part}")
 
     def merges(self) -> None:
-        """Ask the members of ensembles, score what they say, and let supervisors merge it."""
+        """Ask the members of ensembles, score what they say, and let supervisors merge
+        it.
+        """
         for dataset in self.plan.datasets:
             cells = self.plan.cells_of(dataset)
-            asked = {cell.judge for cell in cells if cell.judge not in self.plan.derived}
+            asked = {
+                cell.judge for cell in cells if cell.judge not in self.plan.derived
+            }
             for model in sorted({self.plan.judges[judge].model for judge in asked}):
                 if self.plan.is_asked(model):
                     self.job("ask", judging.ask(self.plan, dataset, model), model)
@@ -137,16 +161,24 @@ class Run:
         for dataset in self.plan.taught:
             for name in self.plan.new_sets(dataset):
                 model = name.partition(".")[2]
-                self.job("write_new", training.write_new(self.plan, dataset, model), model)
+                self.job(
+                    "write_new", training.write_new(self.plan, dataset, model), model
+                )
                 self.made("lessons", f"made/{dataset}/{name}")
 
     def drafts(self) -> None:
-        """Let a model draft what cards lack; its keys stand at the head of its drafts."""
+        """Let a model draft what cards lack; its keys stand at the head of its
+        drafts.
+        """
         drafts = {draft.file: draft for draft in drafts_of(self.plan, "golden")}
         for name in drafts:
             file = Path(self.plan.paths.draft(name))
             file.parent.mkdir(parents=True, exist_ok=True)
-            self.job("draft", draft_spec(self.plan, drafts, name), self.plan.study.drafter or "")
+            self.job(
+                "draft",
+                draft_spec(self.plan, drafts, name),
+                self.plan.study.drafter or "",
+            )
             lines = file.read_text(encoding="utf-8").splitlines()
             keys = [line[1:].strip() for line in lines if line.startswith("#   ")]
             for number, key in enumerate(keys):
@@ -156,7 +188,9 @@ class Run:
         """Keep what judges ask, as a job plans it; nothing is asked."""
         for dataset in self.plan.datasets:
             for model in self.plan.models:
-                if not self.plan.is_asked(model) or not self.plan.cells_of(dataset, model):
+                if not self.plan.is_asked(model) or not self.plan.cells_of(
+                    dataset, model
+                ):
                     continue
                 for name, key in self._planned(dataset, model):
                     self._keep(f"judges/{name}", key)
@@ -182,7 +216,9 @@ class Run:
         for row in rows:
             retried = " again" if row["hint"] else ""
             kind = f"{file.partition('/')[2]}/{row['judge']} {row['kind']}{retried}"
-            about = " ".join(filter(None, (row["aspect"], row["target"], row["target_b"])))
+            about = " ".join(
+                filter(None, (row["aspect"], row["target"], row["target_b"]))
+            )
             name = f"{stage}/{kind}/{about}"
             if row["draw"] or kept[kind] == EACH or name in kept:
                 continue
@@ -213,14 +249,19 @@ def _keys_of(study: GoldenStudy, folder: Path, url: str) -> Keys:
 
 
 def _graded(folder: Path, endpoint: Endpoint) -> Keys:
-    """Return the keys of a study that builds texts of every rating, from references it writes."""
+    """Return the keys of a study that builds texts of every rating, from references it
+    writes.
+    """
     folder.mkdir()
     endpoint.script = graded_study.Scripted()
     references = {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}
     anchors = graded_study.GRADED["anchors"] | {"per_rating": 1, "oversample": 1}
     study, data = {"references": references}, {"files": str(folder / "neat.csv")}
     graded = {"targets": 5, "anchors": anchors}
-    run = Run(folder, graded_study.GradedStudy(folder, endpoint.url, data, study, **graded).keys)
+    run = Run(
+        folder,
+        graded_study.GradedStudy(folder, endpoint.url, data, study, **graded).keys,
+    )
     run.texts()
     run.graded()
     return run.keys
@@ -250,7 +291,9 @@ def main() -> None:
     with redirect_stderr(StringIO()), redirect_stdout(StringIO()):
         fresh = keys()
     if "--write" in sys.argv[1:]:
-        KEYS.write_text(json.dumps(fresh, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        KEYS.write_text(
+            json.dumps(fresh, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
     print(*changed(written(), fresh), f"{len(fresh)} keys", sep="\n")
 
 

@@ -1,4 +1,5 @@
-"""What golden.py asks about: stand-in data, cards that are not shipped, studies, replies.
+"""What golden.py asks about: stand-in data, cards that are not shipped, studies,
+replies.
 
 All of it enters the keys of tests/golden/keys.json: what stands here is not changed.
 """
@@ -25,16 +26,20 @@ TOWNS = ("Aldport", "Brackley", "Corvane", "Dunmoor", "Elmwick", "Farhaven")
 def _news(item: int) -> dict[str, Any]:
     town, year = TOWNS[item], 1990 + item
     source = (
-        f"The council of {town} met on Monday. It voted to repair the old bridge, which was "
-        f"closed in {year} after a flood. Work will start in May and cost two million pounds."
+        f"The council of {town} met on Monday. It voted to repair the old bridge, "
+        f"which was closed in {year} after a flood. Work will start in May and cost "
+        "two million pounds."
     )
     return {
         "id": f"n{item}",
         "source": source,
         "gold": f"{town} will repair its bridge. It has been closed since {year}.",
-        "other": f"The council of {town} voted for a new bridge, and work starts in May.",
-        "ash": f"{town} will repair the old bridge. The work starts in May. It is not cheap.",
-        "birch": f"The bridge of {town} were closed in {year + item % 2}. People likes it.",
+        "other": f"The council of {town} voted for a new bridge, and work starts in "
+        "May.",
+        "ash": f"{town} will repair the old bridge. The work starts in May. It is not "
+        "cheap.",
+        "birch": f"The bridge of {town} were closed in {year + item % 2}. People likes "
+        "it.",
     }
 
 
@@ -42,8 +47,10 @@ def _talk(item: int) -> dict[str, Any]:
     town = TOWNS[item]
     return {
         "id": f"t{item}",
-        "source": f"A: Have you ever been to {town}?\nB: Once, as a child. Why do you ask?",
-        "gold": f"I may move to {town} next year. I have heard that its market is lovely.",
+        "source": f"A: Have you ever been to {town}?\nB: Once, as a child. Why do you "
+        "ask?",
+        "gold": f"I may move to {town} next year. I have heard that its market is "
+        "lovely.",
         "other": f"My sister lives in {town}, and she wants me to visit her in spring.",
         "ash": f"I might visit {town} soon. They say the market there is worth a trip.",
         "birch": f"{town} is a town. Towns are places. I do not know about places.",
@@ -70,18 +77,29 @@ TEXTS: dict[str, tuple[Callable[[int], dict[str, Any]], str, dict[str, Card]]] =
         {
             "coherence": STEPS,
             "fluency": {**STEPS, "source_visible": False},
-            "consistency": {"min": 0, "max": 1, "step": 1, "labels": ["wrong", "right"]},
+            "consistency": {
+                "min": 0,
+                "max": 1,
+                "step": 1,
+                "labels": ["wrong", "right"],
+            },
             "relevance": {"min": 1, "max": 5, "step": 0.5},
         },
     ),
-    "golden-talk": (_talk, "dialogue", {"naturalness": {"min": 1, "max": 3, "step": 1}}),
+    "golden-talk": (
+        _talk,
+        "dialogue",
+        {"naturalness": {"min": 1, "max": 3, "step": 1}},
+    ),
     "golden-claims": (_claims, "paraphrase", {"adequacy": {"min": 0, "max": 100}}),
 }
 """Dataset -> its items, its task, and the scales of its aspects."""
 
 
 def _ratings(item: int, system: int, scale: Card) -> tuple[float, float]:
-    """Return what two raters say: values of the scale, the lowest and the highest among them."""
+    """Return what two raters say: values of the scale, the lowest and the highest among
+    them.
+    """
     count = round((scale["max"] - scale["min"]) / scale.get("step", 25))
     places = ((item + 2 * system) % (count + 1), (item + system) % (count + 1))
     low, high = (scale["min"] + place * scale.get("step", 25) for place in places)
@@ -166,7 +184,10 @@ def judge(name: str, form: str, **keys: Any) -> tuple[str, Card]:
     return "judge", {"judge": name, "model": "judge", "form": form, **keys}
 
 
-ANALYSED = {"n": 2, "analyses": {"model": "judge", "form": "analysis", "temperature": 0.5}}
+ANALYSED = {
+    "n": 2,
+    "analyses": {"model": "judge", "form": "analysis", "temperature": 0.5},
+}
 OWN = [
     judge("choice", "score-only", structured="choice"),
     judge("object", "score-only", structured="json"),
@@ -174,7 +195,9 @@ OWN = [
     judge("probable-five", "rate-explain", estimator="logprob_mean", top_logprobs=5),
     judge("own-seed", "score-only", seed="study", temperature=0.7),
     judge("own-steps", "score-only", scale={**STEPS, "step": 0.5}),
-    judge("own-words", "score-only", scale={**STEPS, "labels": ["a", "b", "c", "d", "e"]}),
+    judge(
+        "own-words", "score-only", scale={**STEPS, "labels": ["a", "b", "c", "d", "e"]}
+    ),
     judge("some", "score-only", share=0.5, top_p=0.9),
     judge("like", "rubric", use_reference=True),
     judge("neighbours", "compare", max_tokens=64),
@@ -195,7 +218,13 @@ for _, _card in OWN[:4]:
 FORMS = [
     *("analyze-five-shot", "analyze-one-shot", "analyze-rate", "analyze-rate-greedy"),
     *("annotator", "annotator-exchanged", "annotator-integers", "annotator-no-rules"),
-    *("annotator-severity-words", "critique", "error-list", "hundred-points", "knowledge"),
+    *(
+        "annotator-severity-words",
+        "critique",
+        "error-list",
+        "hundred-points",
+        "knowledge",
+    ),
     "knowledge-twice",
     *("knowledge-spotlight", "nameless-hint", "own-understanding", "pairwise"),
     *("rate-explain", "rate-explain-greedy", "reasoning", "right-hint", "rubric"),
@@ -209,8 +238,14 @@ MODELS: list[Card] = [
     {"model": "renamed", "name": "its/own-name"},
     {"model": "pinned", "revision": "4b825dc"},
     {"model": "awq", "variant": "awq"},
-    {"model": "thinking", "extra_body": {"chat_template_kwargs": {"enable_thinking": True}}},
-    {"model": "unsent", "field_names": {"temperature": None, "top_p": None, "max_tokens": "max"}},
+    {
+        "model": "thinking",
+        "extra_body": {"chat_template_kwargs": {"enable_thinking": True}},
+    },
+    {
+        "model": "unsent",
+        "field_names": {"temperature": None, "top_p": None, "max_tokens": "max"},
+    },
 ]
 WEIGHTS: list[Card] = [
     {"model": "vllm-plain"},
@@ -221,7 +256,11 @@ WEIGHTS: list[Card] = [
     {"model": "vllm-served", "mode": "served", "data_parallel": 2},
 ]
 PROGRAMS: list[Card] = [
-    {"model": "counter", "argv": ["wc", "-w"], "inputs": ["aspect", "source", "references"]},
+    {
+        "model": "counter",
+        "argv": ["wc", "-w"],
+        "inputs": ["aspect", "source", "references"],
+    },
     {"model": "blind", "argv": ["wc", "-c"], "inputs": [], "variant": "two"},
     {"model": "sighted", "argv": ["{python}", "-c", "pass"]},
 ]
@@ -230,26 +269,51 @@ PROGRAMS: list[Card] = [
 def _behind() -> list[tuple[str, Card]]:
     """Return the cards of models of every engine that is asked, each with judges."""
     cards: list[tuple[str, Card]] = []
-    for engine, several in (("openai", MODELS), ("vllm", WEIGHTS), ("command", PROGRAMS)):
+    for engine, several in (
+        ("openai", MODELS),
+        ("vllm", WEIGHTS),
+        ("command", PROGRAMS),
+    ):
         for model in several:
             name = model["model"]
-            card = {"engine": engine, **({"name": "org/weights"} if engine == "vllm" else {})}
+            card = {
+                "engine": engine,
+                **({"name": "org/weights"} if engine == "vllm" else {}),
+            }
             cards.append(("model", card | model))
             if engine == "command":
-                cards.append(("judge", {"judge": f"by-{name}", "model": name, "seed": "study"}))
+                cards.append(
+                    ("judge", {"judge": f"by-{name}", "model": name, "seed": "study"})
+                )
                 continue
-            cards.append(judge(f"by-{name}", "score-only", model=name, temperature=1, draws=3))
+            cards.append(
+                judge(f"by-{name}", "score-only", model=name, temperature=1, draws=3)
+            )
             cards.append(judge(f"pairs-{name}", "compare", model=name))
     fixed = {"estimator": "logprob_mean", "structured": "choice"}
     cards.append(judge("vllm-fixed", "score-only", model="vllm-plain", **fixed))
-    cards.append(judge("vllm-object", "score-only", model="vllm-plain", structured="json"))
+    cards.append(
+        judge("vllm-object", "score-only", model="vllm-plain", structured="json")
+    )
     return cards
 
 
 WRITERS = [
-    *("abbreviation", "complement", "complex-sentence", "conflicting-fact", "continuation"),
+    *(
+        "abbreviation",
+        "complement",
+        "complex-sentence",
+        "conflicting-fact",
+        "continuation",
+    ),
     *("different-entity", "fictional-entities", "grammatical-errors", "hypernym"),
-    *("improper-connective", "incorrect-verb-form", "inversion", "negation", "passive-voice"),
+    *(
+        "improper-connective",
+        "incorrect-verb-form",
+        "inversion",
+        "negation",
+        "passive-voice",
+    ),
     *("repetition", "rewriting-insertion", "uncommon-phrase"),
 ]
 """The shipped perturbations that a model writes, of texts by themselves."""
@@ -272,27 +336,51 @@ def studies() -> list[GoldenStudy]:
     forms: Card = {"judges": [*FORMS, *(card["judge"] for _, card in OWN)]}
     every: dict[str, Card] = {"golden-news": {}, "golden-talk": {}}
     behind = _behind()
-    asked = ["word-variety", *(card["judge"] for kind, card in behind if kind == "judge")]
+    asked = [
+        "word-variety",
+        *(card["judge"] for kind, card in behind if kind == "judge"),
+    ]
     improve = {"model": "generator", "form": "improve-paraphrase", "max_tokens": 256}
     writing = {**every, "golden-claims": {"rewrite_references": improve}}
     attacks = [("perturbation", shipped("perturbations", name)) for name in ATTACKS]
     for _, card in attacks:
         card["aspects"] = ["coherence"]
     rows = [("perturbation", shipped("perturbations", name, steps=2)) for name in ROWS]
-    distill: Card = {"teacher": "ensemble", "judge": "distilled", "datasets": ["golden-talk"]}
+    distill: Card = {
+        "teacher": "ensemble",
+        "judge": "distilled",
+        "datasets": ["golden-talk"],
+    }
     distill |= {"write": {"models": MEMBERS[:2]}}
     learning: Card = {"judges": [*MEMBERS, "ensemble", "distilled"], "distill": distill}
     greedy: Card = {"judges": ["score-only-greedy"]}
     drafting: Card = {"drafter": "generator", "perturbations": ["vaguer", ROWS[0]]}
     vaguer = {
-        **{"perturbation": "vaguer", "name": "vaguer", "level": "word", "method": "llm"},
-        **{"model": "generator", "form": "adjust-steps", "adjustment": "Say it more vaguely."},
+        **{
+            "perturbation": "vaguer",
+            "name": "vaguer",
+            "level": "word",
+            "method": "llm",
+        },
+        **{
+            "model": "generator",
+            "form": "adjust-steps",
+            "adjustment": "Say it more vaguely.",
+        },
         "degrees": {"minor": {"k": 1}, "major": {"min_edits": 2}},
     }
-    bare = {"aspect": "coherence", "name": "Coherence", "definition": "How well it hangs together."}
+    bare = {
+        "aspect": "coherence",
+        "name": "Coherence",
+        "definition": "How well it hangs together.",
+    }
     return [
         GoldenStudy(
-            "forms", judged, {**forms, "methods": ["agreement", "perspectives"]}, OWN, every
+            "forms",
+            judged,
+            {**forms, "methods": ["agreement", "perspectives"]},
+            OWN,
+            every,
         ),
         GoldenStudy("models", judged, _of(asked, ["coherence"]), behind),
         GoldenStudy(
@@ -330,13 +418,22 @@ def studies() -> list[GoldenStudy]:
         GoldenStudy(
             "lessons",
             ["texts", "lessons", "judges"],
-            {**learning, "methods": ["agreement"], "aspects": ["coherence", "naturalness"]},
+            {
+                **learning,
+                "methods": ["agreement"],
+                "aspects": ["coherence", "naturalness"],
+            },
             datasets={"golden-news": {}, "golden-talk": {}},
         ),
         GoldenStudy(
             "drafted",
             ["drafts"],
-            {**greedy, "methods": ["discernment"], "aspects": ["coherence"], **drafting},
+            {
+                **greedy,
+                "methods": ["discernment"],
+                "aspects": ["coherence"],
+                **drafting,
+            },
             [("perturbation", vaguer), ("aspect", bare)],
         ),
     ]
@@ -373,7 +470,9 @@ PARTS_DRAFTED = [
 
 
 def say(body: Body) -> Said:
-    """Answer as a writer, an analyst, an annotator or a drafter would, by the prompt alone."""
+    """Answer as a writer, an analyst, an annotator or a drafter would, by the prompt
+    alone.
+    """
     prompt = body["messages"][0]["content"]
     return replies(*[_said(prompt, body["model"]) for _ in range(body.get("n", 1))])
 
@@ -394,4 +493,8 @@ def _said(prompt: str, model: str) -> str:
     if not again and any(town in prompt for town in TOWNS[::2]):
         return "I cannot help with that."
     shown = SHOWN.search(prompt)
-    return f"{shown[1]} Nobody was surprised." if shown else "A short text of three or four words."
+    return (
+        f"{shown[1]} Nobody was surprised."
+        if shown
+        else "A short text of three or four words."
+    )

@@ -1,6 +1,7 @@
 """A study that builds a graded set with scripted models, and what these say.
 
-Quality is the number of times `oops` stands in a text, and nobody but the prompt tells a model so.
+Quality is the number of times `oops` stands in a text, and nobody but the prompt tells
+a model so.
 """
 
 import csv
@@ -38,23 +39,41 @@ _COUNT = re.compile(r"Put (\d+) errors? into it")
 
 def sentence(item: int, system: int, flaws: int) -> str:
     """Return a text of its own with so many flaws."""
-    words = [f"Town {item} had", f"plan {system} for", "its river", "and a", "new mill", "by May."]
-    return " ".join(f"{word} oops" if at < flaws else word for at, word in enumerate(words))
+    words = [
+        f"Town {item} had",
+        f"plan {system} for",
+        "its river",
+        "and a",
+        "new mill",
+        "by May.",
+    ]
+    return " ".join(
+        f"{word} oops" if at < flaws else word for at, word in enumerate(words)
+    )
 
 
 class GradedStudy(Study):
-    """A study that builds a graded set; `data`, `study` and `graded` change keys of its cards."""
+    """A study that builds a graded set; `data`, `study` and `graded` change keys of its
+    cards.
+    """
 
     def __init__(
         self, folder: Path, url: str, data: Any = (), study: Any = (), **graded: Any
     ) -> None:
-        keys = {"study": "graded", "seed": 4, "datasets": ["neat"], "judges": ["twice", "oracle"]}
+        keys = {
+            "study": "graded",
+            "seed": 4,
+            "datasets": ["neat"],
+            "judges": ["twice", "oracle"],
+        }
         keys |= {"perturbations": [NAME], "methods": ["perspectives"]}
         super().__init__(folder, keys, **dict(study))
         rng = np.random.default_rng(5)
         with (folder / "neat.csv").open("w", encoding="utf-8", newline="") as file:
             table = csv.writer(file)
-            table.writerow(["id", "source", "reference", "other", "system", "text", "r1", "r2"])
+            table.writerow(
+                ["id", "source", "reference", "other", "system", "text", "r1", "r2"]
+            )
             for item in range(ITEMS):
                 references = [sentence(item, 8, 0), sentence(item, 9, 0)]
                 for system in range(SYSTEMS):
@@ -62,13 +81,25 @@ class GradedStudy(Study):
                     ratings = [rating, min(5, rating + int(rng.integers(0, 2)))]
                     text = sentence(item, system, 5 - rating)
                     table.writerow(
-                        [f"i{item}", f"Source {item}.", *references, f"s{system}", text, *ratings]
+                        [
+                            f"i{item}",
+                            f"Source {item}.",
+                            *references,
+                            f"s{system}",
+                            text,
+                            *ratings,
+                        ]
                     )
         card: dict[str, Any] = {
             **{"name": "neat", "task": "summarization", "format": "table"},
             **{"files": "../../neat.csv", "licence": "none", "citation": "none"},
             "columns": {
-                **{"item": "id", "source": "source", "system": "system", "text": "text"},
+                **{
+                    "item": "id",
+                    "source": "source",
+                    "system": "system",
+                    "text": "text",
+                },
                 "references": ["reference", "other"],
                 "ratings": {"neatness": ["r1", "r2"]},
             },
@@ -77,15 +108,24 @@ class GradedStudy(Study):
         self.card("datasets", "neat", **card | dict(data))
         self.card("aspects", "neatness", **ASPECT)
         for name in ("generator", "comparator", "judge"):
-            told = {"limits": {"backoff": 0.01, "timeout": 60}, "price": {"input": 1, "output": 2}}
-            self.card("models", name, engine="openai", base_url=url, probe=False, **told)
-        self.card("judges", "twice", model="judge", form="score-only", draws=2, temperature=1)
+            told = {
+                "limits": {"backoff": 0.01, "timeout": 60},
+                "price": {"input": 1, "output": 2},
+            }
+            self.card(
+                "models", name, engine="openai", base_url=url, probe=False, **told
+            )
+        self.card(
+            "judges", "twice", model="judge", form="score-only", draws=2, temperature=1
+        )
         self.card("perturbations", NAME, **GRADED | graded)
         self.write()
 
 
 class Scripted:
-    """A writer, a comparator and a judge that know only their prompts; counts what they say."""
+    """A writer, a comparator and a judge that know only their prompts; counts what they
+    say.
+    """
 
     def __init__(self) -> None:
         self.kinds: Counter[str] = Counter()
@@ -95,7 +135,9 @@ class Scripted:
         self.kinds[kind] += body.get("n", 1)
         draws = range(body.get("n", 1))
         if prompt.startswith("Write a summary"):
-            return replies(*(sentence(0, 10 + (body["seed"] + at) % 7, 0) for at in draws))
+            return replies(
+                *(sentence(0, 10 + (body["seed"] + at) % 7, 0) for at in draws)
+            )
         said = {"generator": write, "comparator": compare, "judge": rate}[kind](prompt)
         return replies(*[said for _ in draws])
 
@@ -111,8 +153,15 @@ def write(prompt: str) -> str:
 
 def compare(prompt: str) -> str:
     """Name the text with fewer flaws."""
-    flaws = [part.split("\n\n")[0].count("oops") for part in re.split(r"Text [AB]:\n", prompt)[1:]]
-    return "Choice: tie" if flaws[0] == flaws[1] else f"Choice: {'AB'[flaws[0] > flaws[1]]}"
+    flaws = [
+        part.split("\n\n")[0].count("oops")
+        for part in re.split(r"Text [AB]:\n", prompt)[1:]
+    ]
+    return (
+        "Choice: tie"
+        if flaws[0] == flaws[1]
+        else f"Choice: {'AB'[flaws[0] > flaws[1]]}"
+    )
 
 
 def rate(prompt: str) -> str:

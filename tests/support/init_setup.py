@@ -13,10 +13,34 @@ from judgescope.cli.commands import add_init
 from judgescope.cli.init import begin
 
 TEXTS = [
-    ("The mill at Orrin burnt down on Friday.", "one", "The mill at Orrin has burnt down.", 5, 4),
-    ("The mill at Orrin burnt down on Friday.", "two", "A mill were burn down at friday.", 2, 1),
-    ("Two herons nest below the old weir.", "one", "Below the weir two herons nest.", 5, 5),
-    ("Two herons nest below the old weir.", "two", "Heron are nests in weir the.", 1, 2),
+    (
+        "The mill at Orrin burnt down on Friday.",
+        "one",
+        "The mill at Orrin has burnt down.",
+        5,
+        4,
+    ),
+    (
+        "The mill at Orrin burnt down on Friday.",
+        "two",
+        "A mill were burn down at friday.",
+        2,
+        1,
+    ),
+    (
+        "Two herons nest below the old weir.",
+        "one",
+        "Below the weir two herons nest.",
+        5,
+        5,
+    ),
+    (
+        "Two herons nest below the old weir.",
+        "two",
+        "Heron are nests in weir the.",
+        1,
+        2,
+    ),
 ]
 HEAD = ["article", "model", "summary", "fluency_rater1", "fluency_rater2", "remark"]
 ROWS = [dict(zip(HEAD, [*row, "good"], strict=True)) for row in TEXTS]
@@ -46,7 +70,9 @@ def init(*words: str, answers: list[str] | None = None) -> int:
 
 
 def card(kind: str, name: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(Path("config", kind, f"{name}.yaml").read_text())
+    content: dict[str, Any] = yaml.safe_load(
+        Path("config", kind, f"{name}.yaml").read_text()
+    )
     return content
 
 

@@ -1,4 +1,6 @@
-"""An asking job as a rule runs it, without the workflow around it: tables, a spec, a process."""
+"""An asking job as a rule runs it, without the workflow around it: tables, a spec, a
+process.
+"""
 
 import json
 import subprocess
@@ -36,7 +38,11 @@ class Job:
         items = [f"i{number:05}" for number in range(max(1, count // SYSTEMS))]
         told = {"dataset": "d", "references": [], "meta": "{}"}
         sources = [
-            {**told, "item": one, "source": f"{one} " + "A sentence of the source. " * source}
+            {
+                **told,
+                "item": one,
+                "source": f"{one} " + "A sentence of the source. " * source,
+            }
             for one in items
         ]
         made = {"dataset": "d", "perturbation": "systems", "status": "ok", "step": 0}
@@ -49,7 +55,9 @@ class Job:
             for one in items
             for system in range(SYSTEMS)
         ][:count]
-        write_table("items", table_of("items", sources), self.out / "items" / "d.parquet")
+        write_table(
+            "items", table_of("items", sources), self.out / "items" / "d.parquet"
+        )
         place = self.out / "targets" / "d" / "systems.parquet"
         write_table("targets", table_of("targets", targets), place)
 
@@ -57,8 +65,21 @@ class Job:
         """Return the spec of the job of so many judges on so many aspects."""
         names = [f"j{number}" for number in range(judges)]
         rated = [f"a{number}" for number in range(aspects)]
-        asked = {"model": "static", "form": "score-only", **Decoding().model_dump(), **keys}
-        told = {"engine", "model", "name", "revision", "variant", "extra_body", "field_names"}
+        asked = {
+            "model": "static",
+            "form": "score-only",
+            **Decoding().model_dump(),
+            **keys,
+        }
+        told = {
+            "engine",
+            "model",
+            "name",
+            "revision",
+            "variant",
+            "extra_body",
+            "field_names",
+        }
         return AskSpec(
             code="",
             versions={},
@@ -86,7 +107,13 @@ class Job:
         """Start the job."""
         place = self.folder / "spec.json"
         place.write_bytes(encode(spec))
-        command = [sys.executable, str(HOME / "scripts" / "job.py"), "ask", "--spec", str(place)]
+        command = [
+            sys.executable,
+            str(HOME / "scripts" / "job.py"),
+            "ask",
+            "--spec",
+            str(place),
+        ]
         command += ["--card", str(self.card), "--store", str(self.folder / "store")]
         command += ["--budget", json.dumps({"study": "s", "caps": []})]
         return subprocess.Popen(command, **streams)

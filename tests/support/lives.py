@@ -1,4 +1,6 @@
-"""One small study with every stage, and its life: killed in any, started again, compared."""
+"""One small study with every stage, and its life: killed in any, started again,
+compared.
+"""
 
 import json
 import os
@@ -37,7 +39,9 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) -> "Life":
-    """Return a life without any fault: what was sent is what was asked for, and is kept."""
+    """Return a life without any fault: what was sent is what was asked for, and is
+    kept.
+    """
     life = Life(tmp_path_factory.mktemp("undisturbed"), endpoint)
     life.end()
     assert len(endpoint.asked) == life.distinct == life.study.journalled()
@@ -45,7 +49,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, endpoint: Endpoint) ->
 
 
 class Stage(NamedTuple):
-    """The names of a stage's jobs, how many of these there are at least, and requests."""
+    """The names of a stage's jobs, how many of these there are at least, and
+    requests.
+    """
 
     names: tuple[str, ...]
     jobs: int = 1
@@ -69,7 +75,9 @@ DATA = {"items": "dialogue_items.jsonl", "data": "dialogue_outputs.jsonl"}
 
 
 def answer(body: Body) -> Said:
-    """Add an error to a text, or rate one: the same to the same request, at a human pace."""
+    """Add an error to a text, or rate one: the same to the same request, at a human
+    pace.
+    """
     time.sleep(PACE)
     prompt = body["messages"][0]["content"]
     if WRITING not in prompt:
@@ -78,21 +86,30 @@ def answer(body: Body) -> Said:
 
 
 def small_study(folder: Path, endpoint: Endpoint) -> AskedStudy:
-    """Write a study that ingests, perturbs by rule and by a model, asks, scores and reports."""
+    """Write a study that ingests, perturbs by rule and by a model, asks, scores and
+    reports.
+    """
     study = AskedStudy(folder, endpoint)
     study.model(limits=FAST | {"concurrency": CONCURRENCY})
     for name in DATA.values():
         shutil.copy(DEMO / name, folder)
     files = {role: str(folder / name) for role, name in DATA.items()}
     Study(folder).change("datasets", "demo-dialogue", files=files, select={"n": ITEMS})
-    made = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
+    made = {
+        "level": "sentence",
+        "method": "inject",
+        "model": "loop",
+        "form": "wrong-fact",
+    }
     study.card("perturbations", "lies", name="Lies", steps=STEPS, **made)
     study.write(perturbations=["random-typos", "lies"], methods=["discernment"])
     return study
 
 
 class Life:
-    """A study in a folder of its own, run by the product's command line until it has ended."""
+    """A study in a folder of its own, run by the product's command line until it has
+    ended.
+    """
 
     def __init__(self, folder: Path, endpoint: Endpoint) -> None:
         self.study, self.endpoint = small_study(folder, endpoint), endpoint
@@ -116,8 +133,12 @@ class Life:
 
     def fails(self, *options: str, **how: Any) -> str:
         """Run, see it fail without a traceback, and return what it said."""
-        how["python"] = sys.executable if options or "preexec_fn" in how else running.python()
-        with self.started(*options, stdout=subprocess.PIPE, text=True, **how) as process:
+        how["python"] = (
+            sys.executable if options or "preexec_fn" in how else running.python()
+        )
+        with self.started(
+            *options, stdout=subprocess.PIPE, text=True, **how
+        ) as process:
             told = str(process.communicate(timeout=TOO_LONG)[0])
         assert process.returncode == 1 and "Traceback" not in told, told[-3000:]
         return told
@@ -125,8 +146,8 @@ class Life:
     def kill(self, stage: str, chance: random.Random) -> str:
         """Run, and kill all its processes at a random moment of a stage; unlock.
 
-        The moment: so many jobs of the stage were seen, and some milliseconds more, or requests,
-        unless the job ends before. Return it in words.
+        The moment: so many jobs of the stage were seen, and some milliseconds more, or
+        requests, unless the job ends before. Return it in words.
         """
         scripts, jobs, requests = STAGES[stage]
         wanted, most = chance.randint(1, jobs), chance.randint(1, requests or 1)
@@ -163,7 +184,9 @@ class Life:
         python: str = sys.executable,
         **streams: Any,
     ) -> "Iterator[subprocess.Popen[Any]]":
-        """Start the study and wait for its end; the words `before` the command say how it runs."""
+        """Start the study and wait for its end; the words `before` the command say how
+        it runs.
+        """
         with subprocess.Popen(
             [*before, python, "-m", *command, study],
             cwd=self.study.folder,
@@ -180,7 +203,9 @@ class Life:
                 raise
 
 
-def wait_for_jobs(process: "subprocess.Popen[Any]", names: tuple[str, ...], count: int) -> int:
+def wait_for_jobs(
+    process: "subprocess.Popen[Any]", names: tuple[str, ...], count: int
+) -> int:
     """Wait until so many jobs of a stage were there; return the last one's process."""
     seen: set[int] = set()
     end = time.monotonic() + TOO_LONG

@@ -1,9 +1,11 @@
-"""A real OpenAI-compatible server for tests: llama.cpp with a tiny model of random weights.
+"""A real OpenAI-compatible server for tests: llama.cpp with a tiny model of random
+weights.
 
-Its replies are noise, but everything around them is real: HTTP, sampling, seeds, `n`, log
-probabilities, stop reasons, refusals. A caller chooses what comes back by what it merges into the
-body of a request (what OpenAI's clients call `extra_body`): `SCORE`, `THOUGHT`, `GIBBERISH`,
-`FAILURE`, or any other `grammar` in llama.cpp's notation, such as a choice of labels.
+Its replies are noise, but everything around them is real: HTTP, sampling, seeds, `n`,
+log probabilities, stop reasons, refusals. A caller chooses what comes back by what it
+merges into the body of a request (what OpenAI's clients call `extra_body`): `SCORE`,
+`THOUGHT`, `GIBBERISH`, `FAILURE`, or any other `grammar` in llama.cpp's notation, such
+as a choice of labels.
 """
 
 import importlib
@@ -23,14 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 SCORE: Final[dict[str, Any]] = {"grammar": "root ::= [1-5]"}
-"""One digit that depends on prompt and seed, then the end, which needs a second token."""
+"""One digit that depends on prompt and seed, then the end, which needs a second
+token."""
 THOUGHT: Final[dict[str, Any]] = {
     "grammar": r'root ::= "<think>\n" [a-z]{20} "\n</think>\n" [1-5]',
 }
-"""As `SCORE`, after a `reasoning_content` of 20 letters; `max_tokens` 20 leaves no score."""
+"""As `SCORE`, after a `reasoning_content` of 20 letters; `max_tokens` 20 leaves no
+score."""
 GIBBERISH: Final[dict[str, Any]] = {"ignore_eos": True}
-"""Random bytes up to `max_tokens`; those that are no UTF-8 come as U+FFFD. Without it the same,
-but it may end by itself before."""
+"""Random bytes up to `max_tokens`; those that are no UTF-8 come as U+FFFD. Without it
+the same, but it may end by itself before."""
 FAILURE: Final[dict[str, Any]] = {**SCORE, **GIBBERISH}
 """HTTP 500, however often it is asked: a reply that must end and may not."""
 
@@ -49,15 +53,19 @@ TEMPLATE: Final = (
     "{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-"""llama.cpp sees by the part on reasoning that `<think>` in a reply is to be taken out."""
+"""llama.cpp sees by the part on reasoning that `<think>` in a reply is to be taken
+out."""
 AROUND: Final = 19
-"""Tokens that the template adds to one message of a user; the message has one for each byte."""
+"""Tokens that the template adds to one message of a user; the message has one for each
+byte."""
 CONTROL: Final = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 WIDTH, HEADS, HIDDEN, LONGEST = 64, 2, 128, 32768
 
 
 def require() -> None:
-    """Skip the calling test module, or test, where the packages of this rig are not installed."""
+    """Skip the calling test module, or test, where the packages of this rig are not
+    installed.
+    """
     import pytest
 
     for package in ("gguf", "xllamacpp"):
@@ -66,14 +74,18 @@ def require() -> None:
 
 
 def _byte_tokens() -> list[str]:
-    """Return the 256 bytes as GPT-2 spells them: the visible ones as they are, others shifted."""
+    """Return the 256 bytes as GPT-2 spells them: the visible ones as they are, others
+    shifted.
+    """
     visible = {*range(33, 127), *range(161, 173), *range(174, 256)}
     shifted = iter(range(256, 512))
     return [chr(byte if byte in visible else next(shifted)) for byte in range(256)]
 
 
 def _weights(seed: int, vocabulary: int) -> dict[str, NDArray[np.float32]]:
-    """Return random tensors whose replies depend on the prompt and are far from uniform."""
+    """Return random tensors whose replies depend on the prompt and are far from
+    uniform.
+    """
     generator = np.random.default_rng(seed)
 
     def normal(rows: int, columns: int, scale: float = 1.0) -> NDArray[np.float32]:
@@ -98,10 +110,11 @@ def _weights(seed: int, vocabulary: int) -> dict[str, NDArray[np.float32]]:
 
 
 def write_random_gguf(path: Path, *, seed: int = 0) -> None:
-    """Write a model that knows bytes and nothing else; the same bytes for the same seed.
+    """Write a model that knows bytes and nothing else; the same bytes for the same
+    seed.
 
-    A token is a byte, so every text can be a prompt, every digit is one token, and the length of
-    a prompt in tokens can be told without a tokenizer.
+    A token is a byte, so every text can be a prompt, every digit is one token, and the
+    length of a prompt in tokens can be told without a tokenizer.
     """
     import gguf
 
@@ -138,21 +151,26 @@ def write_random_gguf(path: Path, *, seed: int = 0) -> None:
 
 @contextmanager
 def serve(model: Path, *, context: int = 2048, slots: int = 2) -> Iterator[str]:
-    """Serve `model` on a free loopback port and yield the base URL, which ends in `/v1`.
+    """Serve `model` on a free loopback port and yield the base URL, which ends in
+    `/v1`.
 
-    `context` is in tokens per request, that is, in bytes of the prompt after the chat template and
-    of the reply; a multiple of 256, to which the server would round it up. `slots` requests are
-    worked on at the same time, others wait, and a request may ask for no more than `slots` draws
-    at once (`n`). The server is native code, so it has a process of its own: what crashes or
-    blocks there is an error here. It ends with the context, and when this process ends, however
-    that comes.
+    `context` is in tokens per request, that is, in bytes of the prompt after the chat
+    template and of the reply; a multiple of 256, to which the server would round it up.
+    `slots` requests are worked on at the same time, others wait, and a request may ask
+    for no more than `slots` draws at once (`n`). The server is native code, so it has a
+    process of its own: what crashes or blocks there is an error here. It ends with the
+    context, and when this process ends, however that comes.
     """
     if context % 256:
         raise ValueError(f"The context must be a multiple of 256, not {context}")
     command = [sys.executable, "-P", __file__, str(model), str(context), str(slots)]
     with TemporaryFile() as log:
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
         )
         try:
             yield f"{_started(process, log)}/v1"
@@ -174,12 +192,16 @@ def _started(process: subprocess.Popen[str], log: IO[bytes]) -> str:
         process.wait()
         log.seek(0)  # one open file, shared with the child: it stands at the end
         told = log.read().decode(errors="replace")
-        raise RuntimeError(f"The llama.cpp server did not start ({process.returncode}):\n{told}")
+        raise RuntimeError(
+            f"The llama.cpp server did not start ({process.returncode}):\n{told}"
+        )
     return address
 
 
 def _parameters(model: str, context: int, slots: int) -> Any:
-    """Return the settings of the server: nothing from outside, little memory, one thread."""
+    """Return the settings of the server: nothing from outside, little memory, one
+    thread.
+    """
     params = importlib.import_module("xllamacpp").CommonParams()
     params.model.path = model
     params.model_alias = {MODEL}
@@ -198,7 +220,9 @@ def _parameters(model: str, context: int, slots: int) -> Any:
 
 
 def _main(model: str, context: str, slots: str) -> None:
-    """Be the child: serve until the parent closes the pipe, which its death does too."""
+    """Be the child: serve until the parent closes the pipe, which its death does
+    too.
+    """
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the native code prints is for the log
     library = importlib.import_module("xllamacpp")
@@ -210,7 +234,9 @@ def _main(model: str, context: str, slots: str) -> None:
 
 
 def _wait_until_healthy(address: str) -> None:
-    """Return once the server has its model; the parent's patience ends what never does."""
+    """Return once the server has its model; the parent's patience ends what never
+    does.
+    """
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     while True:
         try:

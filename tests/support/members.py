@@ -10,13 +10,15 @@ CELL = {"dataset": "d", "perturbation": "systems", "judge": "m", "aspect": "x"}
 
 
 def tables_of(rows: Sequence[dict[str, Any]]) -> Scored:
-    """Return a member's judgments, one of each score, and its scores; without a value it is lost.
+    """Return a member's judgments, one of each score, and its scores; without a value
+    it is lost.
 
     A row has at least `target` and `value`.
     """
     told = {"judge": "m", "kind": "rate", "aspect": "x", "draw": 0}
     judgments = [
-        {**told, "status": "unparsed" if row["value"] is None else "ok", **row} for row in rows
+        {**told, "status": "unparsed" if row["value"] is None else "ok", **row}
+        for row in rows
     ]
     names = SCHEMAS["scores"].names
     scores = [{name: (CELL | row).get(name) for name in names} for row in rows]

@@ -65,14 +65,26 @@ def study(
     values: list[float] | None = FIVE,
     **spec: Any,
 ) -> EvaluationData:
-    """Return 15 items of 4 systems: scores (60,) and ratings (raters, 60) by aspect, NaN = none."""
+    """Return 15 items of 4 systems: scores (60,) and ratings (raters, 60) by aspect,
+    NaN = none.
+    """
     own = {"dataset": "d"}
     card: dict[str, Any] = {
         **{"card": "c0de", "form": "points", "draws": 1, "share": 1.0, "family": None},
-        **{"references": False, "discrete": True, "weighted": False, "first_draw": False},
-        **{"grid": dict.fromkeys(ASPECTS, FIVE), "ends": dict.fromkeys(ASPECTS, (1.0, 5.0))},
+        **{
+            "references": False,
+            "discrete": True,
+            "weighted": False,
+            "first_draw": False,
+        },
+        **{
+            "grid": dict.fromkeys(ASPECTS, FIVE),
+            "ends": dict.fromkeys(ASPECTS, (1.0, 5.0)),
+        },
     }
-    compared = Comparison().model_dump() | {"permutations": 99} | spec.pop("comparison", {})
+    compared = (
+        Comparison().model_dump() | {"permutations": 99} | spec.pop("comparison", {})
+    )
     known = {
         name: {
             **card,
@@ -86,7 +98,11 @@ def study(
         spec=spec_of(
             {
                 **{"seed": 7, "ratings": "human"},
-                **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
+                **{
+                    "families": {},
+                    "reference_systems": [],
+                    "exclude_reference_systems": True,
+                },
                 "as_rater": {"margin": 0.05, "raters": "expert"},
                 "aspects": {
                     aspect: {
@@ -99,13 +115,23 @@ def study(
                 **spec,
             }
         ),
-        items=table_of("items", [own | {"item": f"i{item:02}"} for item in range(ITEMS)]),
+        items=table_of(
+            "items", [own | {"item": f"i{item:02}"} for item in range(ITEMS)]
+        ),
         targets=table_of(
             "targets",
             [
                 {
-                    **{**own, "target": target, "item": target[:3], "system": target[4:]},
-                    **{"perturbation": "systems", "text": "word " * (1 + at % 7) * texts},
+                    **{
+                        **own,
+                        "target": target,
+                        "item": target[:3],
+                        "system": target[4:],
+                    },
+                    **{
+                        "perturbation": "systems",
+                        "text": "word " * (1 + at % 7) * texts,
+                    },
                 }
                 for at, target in reversed(list(enumerate(TARGETS)))
             ]
@@ -114,7 +140,13 @@ def study(
         ratings=table_of(
             "ratings",
             [
-                {**own, "target": target, "aspect": aspect, "rater": f"r{at:02}", "value": value}
+                {
+                    **own,
+                    "target": target,
+                    "aspect": aspect,
+                    "rater": f"r{at:02}",
+                    "value": value,
+                }
                 for aspect, raters in people.items()
                 for at, rater in enumerate(np.asarray(raters, dtype=np.float64))
                 for target, value in zip(TARGETS, rater.tolist(), strict=True)
@@ -125,21 +157,32 @@ def study(
             "scores",
             [
                 {
-                    **{**own, "perturbation": "systems", "judge": judge, "aspect": aspect},
+                    **{
+                        **own,
+                        "perturbation": "systems",
+                        "judge": judge,
+                        "aspect": aspect,
+                    },
                     **{"target": target, "value": None if np.isnan(value) else value},
                 }
                 for judge, aspects in scores.items()
                 for aspect, cell in aspects.items()
-                for target, value in zip(TARGETS, np.asarray(cell).tolist(), strict=True)
+                for target, value in zip(
+                    TARGETS, np.asarray(cell).tolist(), strict=True
+                )
             ],
         ),
-        draws=table_of("draws", [{**own, "perturbation": "systems", **row} for row in draws]),
+        draws=table_of(
+            "draws", [{**own, "perturbation": "systems", **row} for row in draws]
+        ),
         statuses=table_of("statuses", []),
     )
 
 
 def of(rows: Iterable[Mapping[str, Any]], *names: str, **where: Any) -> list[Row]:
-    """Return the rows of some statistics (all, if none is named) with these values in columns."""
+    """Return the rows of some statistics (all, if none is named) with these values in
+    columns.
+    """
     return [
         dict(row)
         for row in rows

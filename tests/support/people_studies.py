@@ -1,4 +1,6 @@
-"""Studies of one dataset whose texts are on disk, and people who answer the pages on them."""
+"""Studies of one dataset whose texts are on disk, and people who answer the pages on
+them.
+"""
 
 import json
 import shutil
@@ -21,7 +23,10 @@ from people_tables import rows_of
 from running import HOME
 from study import Card, Study, shipped
 
-TEXTS = [(f"Source {n}.", f"A text by number {n}.", f"By a number {n} text.") for n in range(12)]
+TEXTS = [
+    (f"Source {n}.", f"A text by number {n}.", f"By a number {n} text.")
+    for n in range(12)
+]
 TYPES = ["default", "simplified", "detailed", "term", "list"]
 ASPECTS: Card = {
     "fluency": {"min": 1, "max": 5, "step": 1, "source_visible": False},
@@ -49,7 +54,9 @@ class PeopleStudy(Study):
         told = {"study": "tiny", "seed": 7, "datasets": ["news"], "judges": ["length"]}
         super().__init__(folder, told, **changes)
         card: Card = {"name": "News", "task": "summarization", "format": "table"}
-        self.dataset = card | {"files": "none.csv", "licence": "x", "citation": "x"} | dataset
+        self.dataset = (
+            card | {"files": "none.csv", "licence": "x", "citation": "x"} | dataset
+        )
         self.card("datasets", "news", **self.dataset)
 
     def write_items(self, items: Sequence[tuple[str, list[str]]], **meta: int) -> None:
@@ -63,7 +70,11 @@ class PeopleStudy(Study):
 
     def write_targets(self, name: str, rows: Sequence[Card]) -> None:
         """Write a set of texts, which are usable unless a row has another status."""
-        told = {"dataset": "news", "perturbation": name.partition(".")[0], "status": "ok"}
+        told = {
+            "dataset": "news",
+            "perturbation": name.partition(".")[0],
+            "status": "ok",
+        }
         self.table("targets", f"targets/news/{name}", [told | row for row in rows])
 
     def write_systems(self, texts: Sequence[str], items: int) -> None:
@@ -106,24 +117,38 @@ def content(path: Path) -> dict[str, Any]:
 class VotesStudy(PeopleStudy):
     """A study of originals and, of two kinds and degrees, perturbed texts."""
 
-    def __init__(self, folder: Path, texts: Sequence[tuple[str, str, str]] = TEXTS) -> None:
+    def __init__(
+        self, folder: Path, texts: Sequence[tuple[str, str, str]] = TEXTS
+    ) -> None:
         columns = {"columns": {"item": "item", "references": "text"}, "ratings": "none"}
         dataset = {"files": {"items": "none.csv"}, **columns, "aspects": ASPECTS}
-        super().__init__(folder, dataset, perturbations=[*KINDS], methods=["discernment"])
+        super().__init__(
+            folder, dataset, perturbations=[*KINDS], methods=["discernment"]
+        )
         self.write_texts(texts)
 
     def write_texts(self, texts: Sequence[tuple[str, str, str]]) -> None:
-        """Write items, originals and, of both kinds and degrees, the same perturbed texts."""
+        """Write items, originals and, of both kinds and degrees, the same perturbed
+        texts.
+        """
         items = [(source, [original]) for source, original, _ in texts]
         self.write_items(items, original_reference=0)
         self._targets("original", [original for _, original, _ in texts])
         for kind in KINDS:
             for degree in ("minor", "major"):
-                self._targets(f"{kind}.{degree}", [perturbed for *_, perturbed in texts])
+                self._targets(
+                    f"{kind}.{degree}", [perturbed for *_, perturbed in texts]
+                )
 
     def _targets(self, name: str, texts: Sequence[str]) -> None:
         rows: list[Card] = [
-            {"target": f"n{n:02}:{name}", "item": f"n{n:02}", "step": 1, "text": text, "edits": []}
+            {
+                "target": f"n{n:02}:{name}",
+                "item": f"n{n:02}",
+                "step": 1,
+                "text": text,
+                "edits": [],
+            }
             for n, text in enumerate(texts)
         ]
         if "." in name:
@@ -131,14 +156,22 @@ class VotesStudy(PeopleStudy):
         self.write_targets(name, rows)
 
     def plan(self, *criteria: str, **changes: Any) -> Plan:
-        """Return the plan, in these wordings; discernment alone would want one at most."""
+        """Return the plan, in these wordings; discernment alone would want one at
+        most.
+        """
         plan = super().plan(**changes)
-        return replace(plan, study=plan.study.model_copy(update={"criteria": list(criteria)}))
+        return replace(
+            plan, study=plan.study.model_copy(update={"criteria": list(criteria)})
+        )
 
-    def pages(self, plan: Plan, *, each: int = 2, voters: int = 1, most: int = 100) -> list[Page]:
+    def pages(
+        self, plan: Plan, *, each: int = 2, voters: int = 1, most: int = 100
+    ) -> list[Page]:
         """Write the pages, with so many pairs of each kind and degree."""
         folder = self.no_pages()
-        made = pairs.make(plan, self.out, folder, pairs=each, voters=voters, questions=most)
+        made = pairs.make(
+            plan, self.out, folder, pairs=each, voters=voters, questions=most
+        )
         return list(made.pages)
 
     def questions(self, plan: Plan) -> dict[str, Comparison]:
@@ -150,7 +183,11 @@ class VotesStudy(PeopleStudy):
         }
 
     def answer(
-        self, plan: Plan, page: Page, vote: Callable[[Comparison], str], voter: str = "v"
+        self,
+        plan: Plan,
+        page: Page,
+        vote: Callable[[Comparison], str],
+        voter: str = "v",
     ) -> Path:
         """Save a page as its script does; `vote` says A if the original is better."""
         asked = self.questions(plan)
@@ -172,7 +209,12 @@ class RatingsStudy(PeopleStudy):
 
     def __init__(self, folder: Path, items: int = 4) -> None:
         columns = {"item": "item", "source": "source", "system": "by", "text": "text"}
-        dataset = {"columns": columns, "ratings": "none", "aspects": TWO, "citation": "Who, 2020"}
+        dataset = {
+            "columns": columns,
+            "ratings": "none",
+            "aspects": TWO,
+            "citation": "Who, 2020",
+        }
         super().__init__(folder, dataset, perturbations=[], methods=["robustness"])
         self.write_texts(items)
 
@@ -191,13 +233,16 @@ class RatingsStudy(PeopleStudy):
     def ratings(self, plan: Plan) -> dict[str, Rating]:
         """Return the questions by their ids."""
         return {
-            ratings.question_of(plan, each).id: each for each in ratings.ratings_of(plan, self.out)
+            ratings.question_of(plan, each).id: each
+            for each in ratings.ratings_of(plan, self.out)
         }
 
     def ask(self, plan: Plan, *, texts: int = 99, voters: int = 2) -> list[Page]:
         """Write the pages into the folder `pages`."""
         folder = self.no_pages()
-        return list(ratings.make(plan, self.out, folder, texts=texts, voters=voters).pages)
+        return list(
+            ratings.make(plan, self.out, folder, texts=texts, voters=voters).pages
+        )
 
     def rate(
         self, plan: Plan, page: Page, rating: Callable[[Rating], int], voter: str = ""
@@ -213,8 +258,18 @@ class RatingsStudy(PeopleStudy):
 RATERS = ("r1", "r2", "r3")
 IN_A_ROW = "local-rule-fluency.single"
 GRADED_SET = "global-rule-fluency.single"
-FLUENCY = [(1, 1, 1), (1, 1, 1), (1, 1, 2), (2, 2, 2), (3, 2, 3), (3, 3, 3), (3, 3, 3), (3, 3, 5)]
-"""Two pairs of new level each with rating 1 and 3, two of original level each of 1-2 and 2-3."""
+FLUENCY = [
+    (1, 1, 1),
+    (1, 1, 1),
+    (1, 1, 2),
+    (2, 2, 2),
+    (3, 2, 3),
+    (3, 3, 3),
+    (3, 3, 3),
+    (3, 3, 5),
+]
+"""Two pairs of new level each with rating 1 and 3, two of original level each of 1-2
+and 2-3."""
 Ratings = Mapping[str, Sequence[tuple[float, ...]]]
 """Aspect -> the ratings of each text, one of an item."""
 
@@ -223,7 +278,9 @@ def text(name: str, *places: int, item: str = "") -> Text:
     """Return a rated text whose ratings are its places on the scale."""
     mean = sum(places) / len(places)
     own = tuple(sorted(places))
-    return Text(RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own)
+    return Text(
+        RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own
+    )
 
 
 class Draw(NamedTuple):
@@ -242,15 +299,22 @@ class ReevaluationStudy(PeopleStudy):
         self, folder: Path, rated: Ratings, marked: str = "", items: int | None = None
     ) -> None:
         columns = {"item": "item", "source": "source", "system": "by", "text": "text"}
-        told = {"ratings": {aspect: list(RATERS) for aspect in rated}, "references": "text"}
+        told = {
+            "ratings": {aspect: list(RATERS) for aspect in rated},
+            "references": "text",
+        }
         aspects = {name: one for name, one in ASPECTS.items() if name in rated}
         dataset = {"columns": columns | told, "aspects": aspects}
         row = IN_A_ROW.partition(".")[0]
         super().__init__(folder, dataset, perturbations=[row], methods=["perspectives"])
         self.write_texts(rated, marked, items)
 
-    def write_texts(self, rated: Ratings, marked: str = "", items: int | None = None) -> None:
-        """Write every table; `marked` stands in every source and text. Texts share `items`."""
+    def write_texts(
+        self, rated: Ratings, marked: str = "", items: int | None = None
+    ) -> None:
+        """Write every table; `marked` stands in every source and text. Texts share
+        `items`.
+        """
         number = len(next(iter(rated.values())))
         count = items or number
         told = [(f"Source {n}.{marked}", ["One."]) for n in range(count)]
@@ -279,7 +343,9 @@ class ReevaluationStudy(PeopleStudy):
         self.write_targets(name, rows)
 
     def grade(self, items: int = 8, marked: str = "", status: str = CHOSEN) -> None:
-        """Add a graded set: of each item a text of every rating, one spare and one that failed."""
+        """Add a graded set: of each item a text of every rating, one spare and one that
+        failed.
+        """
         name = GRADED_SET.partition(".")[0]
         if name not in self.keys["perturbations"]:
             self.keys["perturbations"] = [*self.keys["perturbations"], name]
@@ -287,12 +353,19 @@ class ReevaluationStudy(PeopleStudy):
         graded: list[Card] = []
         for n in range(items):
             for at, rating in enumerate([1.0, 2.0, 3.0, 4.0, 5.0, 5.0, None], start=1):
-                told: Card = {"target": f"n{n:02}:{GRADED_SET}.{at}", "item": f"n{n:02}"}
+                told: Card = {
+                    "target": f"n{n:02}:{GRADED_SET}.{at}",
+                    "item": f"n{n:02}",
+                }
                 targets.append(told | {"step": 2, "text": f"Made {n} {at}.{marked}"})
                 targets[-1] |= {"status": "failed: none" if rating is None else "ok"}
-                graded.append({"dataset": "news", **told, "aspect": "fluency", "errors": 2})
+                graded.append(
+                    {"dataset": "news", **told, "aspect": "fluency", "errors": 2}
+                )
                 graded[-1] |= {"rating": rating}
-                graded[-1] |= {"status": {6: "spare", 7: "failed: none"}.get(at, status)}
+                graded[-1] |= {
+                    "status": {6: "spare", 7: "failed: none"}.get(at, status)
+                }
         self.write_targets(GRADED_SET, targets)
         self.table("graded", f"graded/news/{GRADED_SET}", graded)
 
@@ -302,18 +375,24 @@ class ReevaluationStudy(PeopleStudy):
         """Write the pages; about rated texts where no kinds are named."""
         folder = self.no_pages()
         kinds = kinds or (RATED,)
-        made = recheck.make(plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters)
+        made = recheck.make(
+            plan, self.out, folder, kinds=kinds, pairs=pairs, voters=voters
+        )
         return list(made.pages), [
             Draw._make([*labels, some]) for labels, some in made.drawn.items()
         ]
 
     def find(self, plan: Plan) -> Find[recheck.Shown]:
         """Return what finds questions by their ids."""
-        texts: list[Text] = [text for kind in NEEDS for text in texts_of(plan, self.out, kind)]
+        texts: list[Text] = [
+            text for kind in NEEDS for text in texts_of(plan, self.out, kind)
+        ]
         return recheck.finder(plan, texts)
 
     def judge(self, plan: Plan, page: Page, say: Callable[[Case], str]) -> Path:
-        """Save a page of pairs as its script does; `say` returns better, worse or same."""
+        """Save a page of pairs as its script does; `say` returns better, worse or
+        same.
+        """
 
         def said(case: Case, first: bool) -> str:
             assert case.is_pair
@@ -323,7 +402,9 @@ class ReevaluationStudy(PeopleStudy):
         return self.give(plan, page, said)
 
     def give(self, plan: Plan, page: Page, say: Callable[[Case, bool], str]) -> Path:
-        """Save a page as its script does; `say` is told whether the better text comes first."""
+        """Save a page as its script does; `say` is told whether the better text comes
+        first.
+        """
         find, answers = self.find(plan), {}
         for item in page.items:
             asked = find(item.id)
@@ -347,28 +428,42 @@ WORDS = "The cat sat on the the mat"
 Drawn = dict[str, list[Error]]
 """Judge -> the errors that were drawn."""
 Say = Callable[[Error], tuple[str, str]]
-"""An error -> what a voter says of its passage, and of its explanation; "" for nothing."""
+"""An error -> what a voter says of its passage, and of its explanation; "" for
+nothing."""
 
 
 class AnnotationsStudy(PeopleStudy):
     """A study of texts by a system, and of what two judges found in them.
 
-    `careful` finds a doubled word in every text, `hasty` one in every third, words that are not
-    there in the next, and names no place in the one after that; each in two aspects, of which
-    fluency hides the source. No two explanations are the same.
+    `careful` finds a doubled word in every text, `hasty` one in every third, words that
+    are not there in the next, and names no place in the one after that; each in two
+    aspects, of which fluency hides the source. No two explanations are the same.
     """
 
     def __init__(self, folder: Path, marked: str = "", items: int = 12) -> None:
-        columns: Card = {"item": "item", "source": "source", "system": "by", "text": "text"}
+        columns: Card = {
+            "item": "item",
+            "source": "source",
+            "system": "by",
+            "text": "text",
+        }
         columns |= {"ratings": {name: ["r1", "r2"] for name in TWO}}
-        told = {"judges": [*JUDGES, "length"], "perturbations": [], "methods": ["agreement"]}
+        told = {
+            "judges": [*JUDGES, "length"],
+            "perturbations": [],
+            "methods": ["agreement"],
+        }
         super().__init__(folder, {"columns": columns, "aspects": TWO}, **told)
         for judge in JUDGES:
-            self.card("judges", judge, model="judge", form="critique", parser="annotation")
+            self.card(
+                "judges", judge, model="judge", form="critique", parser="annotation"
+            )
         self.write_texts(marked, items)
 
     def write_texts(self, marked: str = "", items: int = 12) -> None:
-        """Write items, texts and judgments; `marked` stands in everything that is shown."""
+        """Write items, texts and judgments; `marked` stands in everything that is
+        shown.
+        """
         self.write_items([(f"Source {n}.{marked}", []) for n in range(items)])
         self.write_systems([f"{WORDS}, {n}.{marked}" for n in range(items)], items)
         for judge in JUDGES:
@@ -377,14 +472,35 @@ class AnnotationsStudy(PeopleStudy):
 
     def _judge(self, judge: str, aspect: str, items: int, marked: str) -> None:
         start = WORDS.index("the the")
-        found = {"start": start, "end": start + 7, "location": "the the", "match": "exact"}
+        found = {
+            "start": start,
+            "end": start + 7,
+            "location": "the the",
+            "match": "exact",
+        }
         lost = {"location": f"a horse{marked}", "match": "not_found"}
         nowhere = {"location": None, "match": "not_found"}
         says = {"careful": "Said", "hasty": "Told"}[judge]
         rows = [
-            {"judge": judge, "kind": "score", "target": f"t{n:02}", "aspect": aspect, "key": "k"}
-            | {"draw": 0, "value": 3.0, "status": "ok", "rule": "labelled", "parser": "x@1"}
-            | {"spans": [span | {"explanation": f"{says} of {n}.{marked}", "severity": 4.0}]}
+            {
+                "judge": judge,
+                "kind": "score",
+                "target": f"t{n:02}",
+                "aspect": aspect,
+                "key": "k",
+            }
+            | {
+                "draw": 0,
+                "value": 3.0,
+                "status": "ok",
+                "rule": "labelled",
+                "parser": "x@1",
+            }
+            | {
+                "spans": [
+                    span | {"explanation": f"{says} of {n}.{marked}", "severity": 4.0}
+                ]
+            }
             for n in range(items)
             for span in [(found, lost, nowhere)[n % 3] if judge == "hasty" else found]
         ]
@@ -392,12 +508,16 @@ class AnnotationsStudy(PeopleStudy):
 
     def judgments(self, judge: str) -> Path:
         """Return the file of a cell's judgments."""
-        return Path(Paths(str(self.out)).cell("judgments", "news", "judge", "systems", judge))
+        return Path(
+            Paths(str(self.out)).cell("judgments", "news", "judge", "systems", judge)
+        )
 
     def edit(self, judge: str, change: Callable[[dict[str, Any]], object]) -> None:
         """Change the rows of a judge's judgments, each in its place."""
         for aspect in TWO:
-            rows = read_part("judgments", self.judgments(judge), aspect, None).to_pylist()
+            rows = read_part(
+                "judgments", self.judgments(judge), aspect, None
+            ).to_pylist()
             for row in rows:
                 change(row)
             write_part("judgments", self.judgments(judge), rows)
@@ -407,12 +527,16 @@ class AnnotationsStudy(PeopleStudy):
     ) -> tuple[list[Page], Drawn]:
         """Write the pages into the folder `pages`."""
         self._asked, folder = plan, self.no_pages()
-        made = errors.make(plan, self.out, folder, errors=number, voters=voters, judges=judges)
+        made = errors.make(
+            plan, self.out, folder, errors=number, voters=voters, judges=judges
+        )
         self.lines = made.lines
         return list(made.pages), {judge: some for (judge,), some in made.drawn.items()}
 
     def errors_on(self, page: Page) -> list[Error]:
-        """Return the errors of a page of the last plan, of those that look the same the first."""
+        """Return the errors of a page of the last plan, of those that look the same the
+        first.
+        """
         asked = map(self.find(self._asked), (item.id for item in page.items))
         return [each.subject[0][0] for each in asked if each]
 
@@ -431,7 +555,9 @@ class AnnotationsStudy(PeopleStudy):
 
 
 def repeat(row: dict[str, Any]) -> None:
-    """Let `hasty` explain in the words of `careful`: every third of its errors is then the same."""
+    """Let `hasty` explain in the words of `careful`: every third of its errors is then
+    the same.
+    """
     for span in row["spans"]:
         span["explanation"] = span["explanation"].replace("Told", "Said")
 

@@ -1,8 +1,10 @@
-"""A whole study whose endpoint and whose program say back what they were given, in every shape.
+"""A whole study whose endpoint and whose program say back what they were given, in
+every shape.
 
-Run as a program, `python planted.py FOLDER`, in a network of its own (see `enclosed`) where that is
-allowed. Everything that the study and the commands leave behind is in the folder, what they said
-too, and `told.json` says how each command ended. The keys themselves are in the environment.
+Run as a program, `python planted.py FOLDER`, in a network of its own (see `enclosed`)
+where that is allowed. Everything that the study and the commands leave behind is in the
+folder, what they said too, and `told.json` says how each command ended. The keys
+themselves are in the environment.
 """
 
 import base64
@@ -48,7 +50,10 @@ for line in sys.stdin:
 def echo() -> str:
     """Return the key as a server may say it back."""
     coded = base64.b64encode(f"user:{KEY}".encode()).decode()
-    return f"Authorization: Bearer {KEY} ({quote(KEY, safe='')}, {quote(KEY)}, Basic {coded})"
+    return (
+        f"Authorization: Bearer {KEY} ({quote(KEY, safe='')}, {quote(KEY)}, Basic "
+        f"{coded})"
+    )
 
 
 class Answers:
@@ -120,12 +125,20 @@ class Planted(AskedStudy):
         )
         (self.work / "score.py").write_text(PROGRAM, encoding="utf-8")
         (self.work / "crash").touch()
-        program: dict[str, Any] = {"engine": "command", "argv": ["{python}", "{program}"]}
+        program: dict[str, Any] = {
+            "engine": "command",
+            "argv": ["{python}", "{program}"],
+        }
         program |= {"files": {"program": "../../score.py"}}
         program |= {"env": ["PLANTED_TOKEN", "PLANTED_FOLDER"]}
         self.card("models", "mine", **program)
         self.card("judges", "own", model="mine")
-        lie = {"level": "sentence", "method": "llm", "model": "filed", "form": "wrong-fact"}
+        lie = {
+            "level": "sentence",
+            "method": "llm",
+            "model": "filed",
+            "form": "wrong-fact",
+        }
         self.card("perturbations", "lie", name="A lie", **lie)
         shipped = running.HOME / "config/demo"
         self.card(
@@ -139,7 +152,11 @@ class Planted(AskedStudy):
                 "data": f"{shipped}/dialogue_outputs.jsonl",
             },
             columns={
-                **{"item": "item", "source": ["context", "fact"], "references": ["reference"]},
+                **{
+                    "item": "item",
+                    "source": ["context", "fact"],
+                    "references": ["reference"],
+                },
                 **{"system": "system", "text": "response"},
                 "ratings": {"naturalness": ["naturalness"]},
             },
@@ -173,12 +190,16 @@ class Planted(AskedStudy):
 
 
 def main(folder: Path) -> None:
-    """Run the study to its report through all faults, then every command that reads or writes."""
+    """Run the study to its report through all faults, then every command that reads or
+    writes.
+    """
     answers = Answers()
     with serve(answers) as endpoint:
         planted = Planted(folder, endpoint)
         planted.does("check", "judgescope", "check", STUDY, "--verbose")
-        planted.does("refused", "judgescope", "run", STUDY, "--verbose", "--printshellcmds")
+        planted.does(
+            "refused", "judgescope", "run", STUDY, "--verbose", "--printshellcmds"
+        )
         answers.refuses = False
         planted.does("failed", "judgescope", "run", STUDY)
         answers.stubborn = False
@@ -202,7 +223,14 @@ COMMANDS = {
     "read": ("judgescope", "replies", "show", STUDY, "--file", "replies.jsonl"),
     "out": ("judgescope", "export", STUDY, "replies", "replies.parquet"),
     "card": ("judgescope", "export", STUDY, "card", "RESULTS.md"),
-    "judgments": ("judgescope", "export", STUDY, "judgments", "judgments.csv", "--texts"),
+    "judgments": (
+        "judgescope",
+        "export",
+        STUDY,
+        "judgments",
+        "judgments.csv",
+        "--texts",
+    ),
     "targets": ("judgescope", "export", STUDY, "targets", "texts.jsonl", "--made"),
     "votes": ("judgescope", "people", "pairs", "make", STUDY, "votes"),
     "report": (
@@ -219,13 +247,20 @@ COMMANDS = {
     "retry": ("judgescope", "replies", "retry", STUDY),
     "batch": ("judgescope", "batch", "export", STUDY, "batch"),
 }
-"""What is done after the run: every command that reads or writes something of replies or texts."""
+"""What is done after the run: every command that reads or writes something of replies
+or texts."""
 
 
 def run(folder: Path) -> dict[str, Any]:
-    """Run all that in a network of its own, if the kernel lets us; return what came of it."""
+    """Run all that in a network of its own, if the kernel lets us; return what came of
+    it.
+    """
     homes = {name: str(folder / "tmp") for name in ("TMPDIR", "TEMP", "TMP")}
-    own = {**SECRETS, "HOME": str(folder / "home"), "PLANTED_FOLDER": str(folder / "work")}
+    own = {
+        **SECRETS,
+        "HOME": str(folder / "home"),
+        "PLANTED_FOLDER": str(folder / "work"),
+    }
     dropped = dict.fromkeys(("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), "")
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     program = enclosed.enclosed(__file__, str(folder))
@@ -234,7 +269,12 @@ def run(folder: Path) -> dict[str, Any]:
     )
     environment = {**kept, **homes, **own, "PYTHONPATH": paths}
     done = subprocess.run(
-        program, env=environment, capture_output=True, text=True, check=False, timeout=1200
+        program,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1200,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told: dict[str, Any] = json.loads((folder / "told.json").read_text("utf-8"))

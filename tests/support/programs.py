@@ -40,13 +40,17 @@ def card(folder: Path, program: str = LENGTHS, **keys: Any) -> CommandModel:
 
 def requests(model: CommandModel, *texts: str) -> list[Request]:
     return [
-        Request({**model.identity(), "target": {"text": text}}, about=f"text {text[:9]}")
+        Request(
+            {**model.identity(), "target": {"text": text}}, about=f"text {text[:9]}"
+        )
         for text in texts
     ]
 
 
 def ask(model: CommandModel, *texts: str, draws: int = 1) -> list[Reply]:
-    """Ask for the texts in their order and return what was kept, in the order of the texts."""
+    """Ask for the texts in their order and return what was kept, in the order of the
+    texts.
+    """
     asked, kept = requests(model, *texts), list[Reply]()
     work = (Work(request, tuple(range(draws))) for request in asked)
     assert asking(model)(work, False, kept.append) == []
@@ -74,8 +78,13 @@ def alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    status = Path(f"/proc/{pid}/stat")  # a dead child that nobody has waited for is dead
-    return not status.exists() or status.read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    status = Path(
+        f"/proc/{pid}/stat"
+    )  # a dead child that nobody has waited for is dead
+    return (
+        not status.exists()
+        or status.read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    )
 
 
 def gone(pid: int, seconds: float = 5) -> bool:

@@ -1,4 +1,6 @@
-"""Shipped studies of whole papers on loopback: one endpoint writes the texts and judges them."""
+"""Shipped studies of whole papers on loopback: one endpoint writes the texts and judges
+them.
+"""
 
 import sys
 import tempfile
@@ -38,11 +40,17 @@ def named_folder() -> Path:
 
 
 def run_whole(study: Study, served: AbstractContextManager[Scripted]) -> None:
-    """Run a study at its full size, print what came of it, and end with its exit status."""
+    """Run a study at its full size, print what came of it, and end with its exit
+    status.
+    """
     study.write()
     with served as script:
         started = time.monotonic()
-        done = running.run("-m", "judgescope", "run", study.file, cwd=study.folder, timeout=7200)
+        done = running.run(
+            "-m", "judgescope", "run", study.file, cwd=study.folder, timeout=7200
+        )
         print(done.stdout[-4000:])
-        print(f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {study.folder}")
+        print(
+            f"{time.monotonic() - started:.0f} s; {dict(script.kinds)}; {study.folder}"
+        )
     sys.exit(done.returncode)

@@ -9,7 +9,16 @@ from judgescope.report.report import Report
 from judgescope.report.sections import sections_of
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
-LOADS = {"src", "href", "xlink:href", "srcset", "action", "data", "poster", "background"}
+LOADS = {
+    "src",
+    "href",
+    "xlink:href",
+    "srcset",
+    "action",
+    "data",
+    "poster",
+    "background",
+}
 
 
 class Page(HTMLParser):
@@ -56,6 +65,8 @@ def on_one_page(report: Report) -> str:
 
 
 def text_of_pages(folder: Path) -> str:
-    """Return the pages of a report one after the other: the first, and one for each section."""
+    """Return the pages of a report one after the other: the first, and one for each
+    section.
+    """
     pages = [folder / "index.html", *sorted((folder / "sections").glob("*.html"))]
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)

@@ -1,4 +1,6 @@
-"""A synthetic study with every table that the report reads: 2 datasets, 8 judges, 2 aspects."""
+"""A synthetic study with every table that the report reads: 2 datasets, 8 judges, 2
+aspects.
+"""
 
 import copy
 import json
@@ -33,17 +35,40 @@ ASPECTS = ["fluency", "coherence"]
 DAMAGES = [("typos", "minor"), ("typos", "major"), ("cuts", "single")]
 CORRELATIONS = ("pearson", "spearman", "kendall_b")
 HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact")
-BETTER = {"alpha": 0.6, "beta": 0.2, "rules": -0.1, "gamma": 0.7, "random": 0.0, "length": 0.35}
+BETTER = {
+    "alpha": 0.6,
+    "beta": 0.2,
+    "rules": -0.1,
+    "gamma": 0.7,
+    "random": 0.0,
+    "length": 0.35,
+}
 NEEDS = "not applicable: needs ratings"
 
 
-def row(dataset: str, judge: str, statistic: str, value: float | None, **more: Any) -> Row:
-    """Return one row; an interval of 0.1 around the value, a note where there is none."""
+def row(
+    dataset: str, judge: str, statistic: str, value: float | None, **more: Any
+) -> Row:
+    """Return one row; an interval of 0.1 around the value, a note where there is
+    none.
+    """
     ends = (None, None) if value is None else (value - 0.1, value + 0.1)
     known = value is not None
     return {
-        **{"dataset": dataset, "judge": judge, "aspect": "", "statistic": statistic, "level": ""},
-        **{"value": value, "n": 120 if known else 0, "n_missing": 0, "n_tied": 0, "method": "m"},
+        **{
+            "dataset": dataset,
+            "judge": judge,
+            "aspect": "",
+            "statistic": statistic,
+            "level": "",
+        },
+        **{
+            "value": value,
+            "n": 120 if known else 0,
+            "n_missing": 0,
+            "n_tied": 0,
+            "method": "m",
+        },
         **{"ci_low": ends[0], "ci_high": ends[1]},
         **{"note": "" if known else "constant judge"},
         **{"signature": f"judge:{judge}|stat:{statistic}"},
@@ -75,7 +100,9 @@ def agreement() -> Iterator[Row]:
                 for level in ("pooled", "by_source", "by_system"):
                     for statistic in CORRELATIONS:
                         value = BETTER.get(judge)
-                        yield row(dataset, judge, statistic, value, aspect=aspect, level=level)
+                        yield row(
+                            dataset, judge, statistic, value, aspect=aspect, level=level
+                        )
                 kappa = {**told, "note": "continuous"}
                 yield row(dataset, judge, "kappa_linear", None, **kappa)
 
@@ -98,7 +125,9 @@ def discernment() -> Iterator[Row]:
     for dataset in DATASETS:
         for judge in JUDGES:
             if judge == "shuffled":
-                yield from (row(dataset, judge, name, None, note=NEEDS) for name in HEADLINES)
+                yield from (
+                    row(dataset, judge, name, None, note=NEEDS) for name in HEADLINES
+                )
                 continue
             d = 6 * BETTER.get(judge, 0.0) + 1
             yield from (row(dataset, judge, name, d) for name in HEADLINES)
@@ -125,7 +154,9 @@ def responses() -> Iterator[Row]:
                 yield row(dataset, judge, "score_mean", mean, perturbation=name)
                 for k in range(1, 21):
                     share = {18: 0.75, 12: 0.25}.get(k, 0.0)
-                    yield row(dataset, judge, "score_share", share, perturbation=name, k=k)
+                    yield row(
+                        dataset, judge, "score_share", share, perturbation=name, k=k
+                    )
             yield row(dataset, judge, "range_bottom", 1.0)
             yield row(dataset, judge, "range_top", 5.0)
             if dataset == "chat":
@@ -147,7 +178,11 @@ def perturbations() -> Iterator[Row]:
     for dataset in DATASETS:
         for perturbation, degree in DAMAGES:
             place = {"perturbation": perturbation, "degree": degree, "n": 24}
-            for outcome, share in {"ok": 0.75, "short": 0.0, "impossible": 0.25}.items():
+            for outcome, share in {
+                "ok": 0.75,
+                "short": 0.0,
+                "impossible": 0.25,
+            }.items():
                 note = "impossible: one sentence" if outcome == "impossible" else ""
                 yield row(dataset, "", f"share_{outcome}", share, note=note, **place)
             yield row(dataset, "", "edits", 10.0, **place)
@@ -162,7 +197,9 @@ def coverage() -> Iterator[Row]:
                 yield row(dataset, judge, "coverage", 0.9, **place)
                 yield row(dataset, judge, "count_ok", 108.0, **place)
                 yield row(dataset, judge, "count_refused", 12.0, **place)
-        yield row(dataset, "shuffled", "coverage", None, perturbation="original", note=NEEDS)
+        yield row(
+            dataset, "shuffled", "coverage", None, perturbation="original", note=NEEDS
+        )
 
 
 def cost() -> Iterator[Row]:
@@ -182,31 +219,52 @@ TABLES: dict[str, Callable[[], Iterator[Row]]] = {
 RULE = {"method": "rule", "kind": "once"}
 
 
-def make(folder: Path, tables: dict[str, list[Row]] | None = None, **changes: Any) -> Row:
+def make(
+    folder: Path, tables: dict[str, list[Row]] | None = None, **changes: Any
+) -> Row:
     """Write the study's tables below `folder` and return the report's spec.
 
-    `tables` replaces the synthetic rows; `changes` are merged into the spec, key by key.
+    `tables` replaces the synthetic rows; `changes` are merged into the spec, key by
+    key.
     """
-    rows = tables if tables is not None else {name: list(made()) for name, made in TABLES.items()}
+    rows = (
+        tables
+        if tables is not None
+        else {name: list(made()) for name, made in TABLES.items()}
+    )
     for name, told in rows.items():
         write_table("results", table_of("results", told), folder / f"{name}.parquet")
     for name, ratings in DATASETS.items():
         found = {
-            **{"items": 24, "targets": 120, "originals": 24, "ratings": 480, "problems": []},
-            **{"raters": ["r1"], "sha256": {"data": "ab" * 32}, "ratings_kind": ratings},
+            **{
+                "items": 24,
+                "targets": 120,
+                "originals": 24,
+                "ratings": 480,
+                "problems": [],
+            },
+            **{
+                "raters": ["r1"],
+                "sha256": {"data": "ab" * 32},
+                "ratings_kind": ratings,
+            },
         }
         (folder / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
     return merged(spec(folder, list(rows)), changes)
 
 
 def layers(spec: Row) -> list[tuple[str, list[Row]]]:
-    """Return the marks and values of a figure's layers; its specification must be valid."""
+    """Return the marks and values of a figure's layers; its specification must be
+    valid.
+    """
     alt.LayerChart.from_dict(spec)
     return [(one["mark"]["type"], one["data"]["values"]) for one in spec["layer"]]
 
 
 def marks(spec: Row) -> dict[str, list[Row]]:
-    """Return the marks of small multiples by their look; their specification must be valid."""
+    """Return the marks of small multiples by their look; their specification must be
+    valid.
+    """
     alt.LayerChart.from_dict(spec)
     return {one["name"]: one["data"]["values"] for one in spec["layer"]}
 
@@ -218,10 +276,20 @@ def loaded(spec: Row) -> Report:
 
 def spec(folder: Path, tables: list[str]) -> Row:
     """Return the report's spec."""
-    card = {"task": "summarization", "licence": "MIT", "citation": "none", "aspects": ASPECTS}
+    card = {
+        "task": "summarization",
+        "licence": "MIT",
+        "citation": "none",
+        "aspects": ASPECTS,
+    }
     return {
         "study": {
-            **{"study": "tiny", "seed": 7, "datasets": list(DATASETS), "judges": list(JUDGES)},
+            **{
+                "study": "tiny",
+                "seed": 7,
+                "datasets": list(DATASETS),
+                "judges": list(JUDGES),
+            },
             "perturbations": ["typos", "cuts"],
         },
         "command": "judgescope run tiny.yaml",
@@ -241,7 +309,10 @@ def spec(folder: Path, tables: list[str]) -> Row:
         "judges": {
             name: {
                 **{"engine": engine, "form": form, "model": engine, "parser": "number"},
-                **{"against": "references" if engine == "lexical" else None, "draws": 1},
+                **{
+                    "against": "references" if engine == "lexical" else None,
+                    "draws": 1,
+                },
             }
             for name, (engine, form) in JUDGES.items()
         },

@@ -1,4 +1,6 @@
-"""A public repository on loopback: it serves files, cuts them, moves them, refuses them."""
+"""A public repository on loopback: it serves files, cuts them, moves them, refuses
+them.
+"""
 
 import hashlib
 import threading
@@ -22,7 +24,9 @@ class Repository:
         self.url = ""
 
 
-def source(files: Mapping[str, bytes], folder: str = "mine", **keys: Any) -> dict[str, Any]:
+def source(
+    files: Mapping[str, bytes], folder: str = "mine", **keys: Any
+) -> dict[str, Any]:
     """Return the key `source` of a card for files by their path in a repository."""
     described = [
         {
@@ -37,9 +41,13 @@ def source(files: Mapping[str, bytes], folder: str = "mine", **keys: Any) -> dic
 
 
 @contextmanager
-def served(files: Mapping[str, bytes], root: str = f"/some/data/{COMMIT}") -> Iterator[Repository]:
+def served(
+    files: Mapping[str, bytes], root: str = f"/some/data/{COMMIT}"
+) -> Iterator[Repository]:
     """Serve files below a root; `url` of what is yielded is the mirror's."""
-    repository = Repository({f"{root}/{path}": content for path, content in files.items()})
+    repository = Repository(
+        {f"{root}/{path}": content for path, content in files.items()}
+    )
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -55,7 +63,9 @@ def served(files: Mapping[str, bytes], root: str = f"/some/data/{COMMIT}") -> It
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content[: len(content) // 2] if repository.cut else content)
+            self.wfile.write(
+                content[: len(content) // 2] if repository.cut else content
+            )
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -1,4 +1,6 @@
-"""A small study that was run once, and copies of it: what is planned, asked and run there."""
+"""A small study that was run once, and copies of it: what is planned, asked and run
+there.
+"""
 
 import logging
 import os
@@ -66,7 +68,9 @@ class Place(Study):
         """Run the workflow up to a target; return rule -> how many jobs ran."""
         forked = target == "all" and not running.COLD & os.environ.keys()
         with client_for_now(self.folder) if forked else nullcontext("") as python:
-            done = running.snakemake(target, cwd=self.folder, home=self.folder, interpreter=python)
+            done = running.snakemake(
+                target, cwd=self.folder, home=self.folder, interpreter=python
+            )
         assert done.returncode == 0, done.stdout
         ran = re.findall(r"^Finished jobid: \d+ \(Rule: (\S+)\)", done.stdout, re.M)
         return Counter(rule for rule in ran if rule != target)
@@ -75,7 +79,12 @@ class Place(Study):
         """Return the jobs of a dry run, which is made in this process."""
         from snakemake.cli import main
 
-        command = ["-n", target, "--snakefile", str(self.folder / "workflow" / "Snakefile")]
+        command = [
+            "-n",
+            target,
+            "--snakefile",
+            str(self.folder / "workflow" / "Snakefile"),
+        ]
         command += ["--workflow-profile", str(self.folder / "profiles" / "default")]
         with _heard() as (jobs, errors), _inside(self.folder):
             try:
@@ -113,7 +122,8 @@ def _heard() -> Iterator[tuple[Counter[str], list[str]]]:
 def _inside(folder: Path) -> Iterator[None]:
     """Work in a folder, with its workflow, imports and versions of packages.
 
-    The workflow sets variables that name interpreters: what runs later must not find them.
+    The workflow sets variables that name interpreters: what runs later must not find
+    them.
     """
     from judgescope.core import paths
     from judgescope.plan import code, inputs, workflow
@@ -154,14 +164,18 @@ def copied(base: Place, folder: Path) -> Place:
 
 
 def cloned(base: Place, folder: Path) -> Place:
-    """Return a fresh checkout with the cards, results and store of another; all times are new.
+    """Return a fresh checkout with the cards, results and store of another; all times
+    are new.
 
-    The files are as old as their names say, whatever order the file system lists them in.
+    The files are as old as their names say, whatever order the file system lists them
+    in.
     """
     running.copy_project(folder)
     for name in ("config", "results", "cache"):
         to = folder / name
-        shutil.copytree(base.folder / name, to, copy_function=shutil.copyfile, dirs_exist_ok=True)
+        shutil.copytree(
+            base.folder / name, to, copy_function=shutil.copyfile, dirs_exist_ok=True
+        )
     copies = sorted([*folder.glob("config/**/*"), *folder.glob("results/**/*")])
     now = time.time()
     for number, path in enumerate(copies):

@@ -18,18 +18,23 @@ from warm import client
 HOME = Path(__file__).resolve().parents[2]
 SHARED = HOME.parent / "shared" / "data"
 COLD = {"JUDGESCOPE_COLD", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"}
-"""Variables by which every program is started, as a user does, and none forked (warm.py)."""
+"""Variables by which every program is started, as a user does, and none forked
+(warm.py)."""
 needs_data = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the public data is not there: ../shared/data"
 )
 
 
 def copy_project(to: Path) -> Path:
-    """Copy what the workflow needs to run: a checkout without history, environment, results."""
+    """Copy what the workflow needs to run: a checkout without history, environment,
+    results.
+    """
     for name in ("Makefile", "config", "envs", "profiles", "scripts", "workflow"):
         source = HOME / name
         if source.is_dir():
-            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                source, to / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
         else:
             to.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, to / name)
@@ -37,7 +42,9 @@ def copy_project(to: Path) -> Path:
 
 
 def copy_demo(to: Path) -> None:
-    """Copy what `make demo` has made, if it has: a run in `to` does only what has changed since."""
+    """Copy what `make demo` has made, if it has: a run in `to` does only what has
+    changed since.
+    """
     for name in ("results/demo", "results/demo-llm", ".snakemake/metadata"):
         if (HOME / name).is_dir():
             shutil.copytree(HOME / name, to / name)
@@ -45,22 +52,34 @@ def copy_demo(to: Path) -> None:
 
 def environment(home: Path = HOME) -> dict[str, str]:
     """Return the environment of a user who works with the checkout at `home`."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PYTEST")
+    }
     return {**kept, "PYTHONPATH": str(home / "scripts"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def python(home: Path = HOME) -> str:
-    """Return what runs the programs of the checkout at `home`; imports are spared for this one."""
+    """Return what runs the programs of the checkout at `home`; imports are spared for
+    this one.
+    """
     return forking(home) if home == HOME else sys.executable
 
 
 def forking(home: Path, guard: Path | None = None) -> str:
-    """Return what runs the programs of a checkout whose code stays as it is; imports are spared."""
+    """Return what runs the programs of a checkout whose code stays as it is; imports
+    are spared.
+    """
     return sys.executable if COLD & os.environ.keys() else client(home, guard)
 
 
 def run(
-    *arguments: str, cwd: Path, home: Path = HOME, timeout: float = 1200, interpreter: str = ""
+    *arguments: str,
+    cwd: Path,
+    home: Path = HOME,
+    timeout: float = 1200,
+    interpreter: str = "",
 ) -> subprocess.CompletedProcess[str]:
     """Run `python <arguments>` as a user would, output and errors together."""
     return subprocess.run(
@@ -77,22 +96,26 @@ def run(
 
 
 def in_session(process: int) -> set[int]:
-    """Return the processes that live in the session that a process began, from the system's list.
+    """Return the processes that live in the session that a process began, from the
+    system's list.
 
-    A command that was started with `start_new_session` has what it starts in it, though not in one
-    process group.
+    A command that was started with `start_new_session` has what it starts in it, though
+    not in one process group.
     """
     found = set()
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError):  # it has ended
-            state, _, _, session = (path / "stat").read_text().rpartition(")")[2].split()[:4]
+            state, _, _, session = (
+                (path / "stat").read_text().rpartition(")")[2].split()[:4]
+            )
             if int(session) == process and state != "Z":
                 found.add(int(path.name))
     return found
 
 
 def kill_all(process: int) -> None:
-    """Kill a command that began a session, and all that it started, at one moment: kill -9.
+    """Kill a command that began a session, and all that it started, at one moment: kill
+    -9.
 
     All are stopped first: none notices that another has been killed, and cleans up.
     """
@@ -122,14 +145,22 @@ def snakemake(
 
 
 def cell(results: Path, kind: str, name: str, aspect: str = "") -> list[dict[str, Any]]:
-    """Return the rows of a cell's file, `<dataset>/<model>/<set>/<judge>`, all or on an aspect."""
-    found: list[dict[str, Any]] = pq.read_table(results / kind / f"{name}.parquet").to_pylist()
-    return [row for row in found if aspect in ("", joined(row["aspect"], row["criterion"]))]
+    """Return the rows of a cell's file, `<dataset>/<model>/<set>/<judge>`, all or on an
+    aspect.
+    """
+    found: list[dict[str, Any]] = pq.read_table(
+        results / kind / f"{name}.parquet"
+    ).to_pylist()
+    return [
+        row for row in found if aspect in ("", joined(row["aspect"], row["criterion"]))
+    ]
 
 
 def rows(results: Path, table: str) -> list[dict[str, Any]]:
     """Return the rows of a result table."""
-    found: list[dict[str, Any]] = pq.read_table(results / "tables" / f"{table}.parquet").to_pylist()
+    found: list[dict[str, Any]] = pq.read_table(
+        results / "tables" / f"{table}.parquet"
+    ).to_pylist()
     return found
 
 

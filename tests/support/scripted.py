@@ -1,4 +1,6 @@
-"""A scripted endpoint on loopback that speaks OpenAI's protocol and counts what it is asked."""
+"""A scripted endpoint on loopback that speaks OpenAI's protocol and counts what it is
+asked.
+"""
 
 import json
 import ssl
@@ -17,8 +19,8 @@ Body = dict[str, Any]
 class Said:
     """One answer: HTTP status, headers, and the body as an object or as raw bytes.
 
-    `lacks`: so many bytes are announced and never come; the connection is held for `stalls` seconds
-    and then closed.
+    `lacks`: so many bytes are announced and never come; the connection is held for
+    `stalls` seconds and then closed.
     """
 
     body: Body | bytes
@@ -35,15 +37,24 @@ def reply(text: str | None, finish: str = "stop", **message: Any) -> Said:
 
 def replies(*texts: str) -> Said:
     """Return an answer with a choice for each text."""
-    return answer(*({"finish_reason": "stop", "message": {"content": text}} for text in texts))
+    return answer(
+        *({"finish_reason": "stop", "message": {"content": text}} for text in texts)
+    )
 
 
 def answer(*choices: Body) -> Said:
-    """Return an answer with these choices, 7 tokens of prompt and 3 of completion for each."""
+    """Return an answer with these choices, 7 tokens of prompt and 3 of completion for
+    each.
+    """
     numbered = [{"index": number, **choice} for number, choice in enumerate(choices)]
     usage = {"prompt_tokens": 7, "completion_tokens": 3 * len(choices)}
     return Said(
-        {"model": "scripted", "system_fingerprint": "fp", "choices": numbered, "usage": usage}
+        {
+            "model": "scripted",
+            "system_fingerprint": "fp",
+            "choices": numbered,
+            "usage": usage,
+        }
     )
 
 
@@ -57,7 +68,9 @@ Script = Callable[[Body], Said]
 
 @dataclass
 class Endpoint:
-    """A running endpoint; `script` may be replaced, `asked` has the body of every request."""
+    """A running endpoint; `script` may be replaced, `asked` has the body of every
+    request.
+    """
 
     url: str
     script: Script
@@ -87,7 +100,9 @@ class Silent(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A server that neither waits for its threads nor reports a client that went away."""
+    """A server that neither waits for its threads nor reports a client that went
+    away.
+    """
 
     daemon_threads = True
     request_queue_size = 1024  # of five, requests of a burst wait until they time out
@@ -99,7 +114,9 @@ class Server(ThreadingHTTPServer):
 @contextmanager
 def running(server: ThreadingHTTPServer) -> Iterator[None]:
     """Let a server answer in a thread until the block ends."""
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}
+    )
     thread.start()
     try:
         yield
@@ -111,7 +128,9 @@ def running(server: ThreadingHTTPServer) -> Iterator[None]:
 
 @contextmanager
 def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
-    """Run an endpoint on a free port of loopback until the block ends; with `tls`, on https."""
+    """Run an endpoint on a free port of loopback until the block ends; with `tls`, on
+    https.
+    """
 
     class Handler(Silent):
         def do_POST(self) -> None:
@@ -121,9 +140,16 @@ def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endp
                 endpoint.headers.append(dict(self.headers.items()))
                 endpoint.paths.append(self.path)
             said = endpoint.script(body)
-            content = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+            content = (
+                said.body
+                if isinstance(said.body, bytes)
+                else json.dumps(said.body).encode()
+            )
             self.send_response(said.status)
-            for name, value in {"Content-Type": "application/json", **said.headers}.items():
+            for name, value in {
+                "Content-Type": "application/json",
+                **said.headers,
+            }.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content) + said.lacks))
             self.end_headers()

@@ -8,13 +8,17 @@ from judgescope.cli.reproduce import Outcome, against, read_csv
 
 
 def held(outcome: Outcome) -> None:
-    """Hold that each figure is equal, or differs for its stated reason; no reason is idle."""
+    """Hold that each figure is equal, or differs for its stated reason; no reason is
+    idle.
+    """
     assert not outcome.error and outcome.figures
     for figure in outcome.figures:
         assert figure.equal != bool(figure.reason), figure
 
 
-def holds(name: str, rows: Sequence[Mapping[str, Any]], table: str = "agreement") -> None:
+def holds(
+    name: str, rows: Sequence[Mapping[str, Any]], table: str = "agreement"
+) -> None:
     """Hold the figures of a card of the shelf against the rows of a result table."""
     held(against(SHELF / f"{name}.yaml", [{**row, "table": table} for row in rows]))
 

@@ -1,8 +1,10 @@
-"""A real SLURM with one node for tests: unprivileged, on loopback, in a folder of its own.
+"""A real SLURM with one node for tests: unprivileged, on loopback, in a folder of its
+own.
 
-Five things are not as on a cluster: no accounting; no cgroups; a node that claims the processors
-and memory it is given here; a GPU that is /dev/null, which is enough to be allotted; a job whose
-node went away starts again after 5 seconds (cred_expire), not after two minutes.
+Five things are not as on a cluster: no accounting; no cgroups; a node that claims the
+processors and memory it is given here; a GPU that is /dev/null, which is enough to be
+allotted; a job whose node went away starts again after 5 seconds (cred_expire), not
+after two minutes.
 """
 
 import contextlib
@@ -68,7 +70,8 @@ PartitionName=gpu Nodes={node} MaxTime=INFINITE State=UP
 CLIENTS: Final = ("sbatch", "srun", "squeue", "scontrol", "sinfo", "scancel")
 CLIENT: Final = """\
 #!/bin/sh
-# In jobs Snakemake drops all variables SLURM_*: a cluster has one /etc/slurm, a test has not.
+# In jobs Snakemake drops all variables SLURM_*: a cluster has one /etc/slurm, a test \
+has not.
 export SLURM_CONF={folder}/slurm.conf
 exec {program} "$@"
 """
@@ -76,7 +79,11 @@ exec {program} "$@"
 
 def missing() -> list[str]:
     """Return which programs of SLURM are not installed here."""
-    return [name for name in ("munged", "slurmctld", "slurmd", *CLIENTS) if _which(name) is None]
+    return [
+        name
+        for name in ("munged", "slurmctld", "slurmd", *CLIENTS)
+        if _which(name) is None
+    ]
 
 
 def _which(name: str) -> str | None:
@@ -85,7 +92,9 @@ def _which(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running SLURM; `environment` is what its commands, and whatever uses them, need."""
+    """A running SLURM; `environment` is what its commands, and whatever uses them,
+    need.
+    """
 
     folder: Path
     environment: Mapping[str, str]
@@ -94,14 +103,29 @@ class Cluster:
     def __call__(self, *command: str) -> str:
         """Run a command of SLURM and return what it says."""
         done = subprocess.run(
-            command, env=dict(self.environment), capture_output=True, text=True, check=False
+            command,
+            env=dict(self.environment),
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
         return done.stdout
 
     def jobs(self, state: str = "all") -> dict[str, str]:
-        """Return SLURM's number of each job in a state -> what Snakemake says that it runs."""
-        told = self("squeue", "--noheader", "--states", state, "--sort", "i", "--format", "%i %k")
+        """Return SLURM's number of each job in a state -> what Snakemake says that it
+        runs.
+        """
+        told = self(
+            "squeue",
+            "--noheader",
+            "--states",
+            state,
+            "--sort",
+            "i",
+            "--format",
+            "%i %k",
+        )
         return dict(line.split(" ", 1) for line in told.splitlines())
 
     def facts(self, job: str) -> dict[str, str]:
@@ -116,7 +140,9 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path) -> Iterator[Cluster]:
-    """Run SLURM in a folder until the block ends; nothing of it outlives this process."""
+    """Run SLURM in a folder until the block ends; nothing of it outlives this
+    process.
+    """
     for name in ("state", "spool", "bin"):
         (folder / name).mkdir(parents=True)
     _write(folder)
@@ -143,9 +169,13 @@ def cluster(folder: Path) -> Iterator[Cluster]:
 def _write(folder: Path) -> None:
     """Write what SLURM reads."""
     ports = {"controller": free_port(), "daemon": free_port()}
-    told = CONFIGURATION.format(folder=folder, node=NODE, user=getpass.getuser(), gpu=GPU, **ports)
+    told = CONFIGURATION.format(
+        folder=folder, node=NODE, user=getpass.getuser(), gpu=GPU, **ports
+    )
     (folder / "slurm.conf").write_text(told, encoding="utf-8")
-    (folder / "gres.conf").write_text(f"Name=gpu Type={GPU} File=/dev/null\n", encoding="utf-8")
+    (folder / "gres.conf").write_text(
+        f"Name=gpu Type={GPU} File=/dev/null\n", encoding="utf-8"
+    )
     (folder / "cgroup.conf").touch()
     key = folder / "munge.key"
     key.touch(mode=0o600)
@@ -153,7 +183,9 @@ def _write(folder: Path) -> None:
     key.chmod(0o400)
     for name in CLIENTS:
         client = folder / "bin" / name
-        client.write_text(CLIENT.format(folder=folder, program=_which(name)), encoding="utf-8")
+        client.write_text(
+            CLIENT.format(folder=folder, program=_which(name)), encoding="utf-8"
+        )
         client.chmod(0o700)
 
 
@@ -162,7 +194,11 @@ def _daemons(folder: Path) -> list[list[str]]:
     own = {"socket": "socket", "key-file": "key", "pid-file": "pid"}
     own |= {"log-file": "log", "seed-file": "seed"}
     munge = [f"--{option}={folder}/munge.{end}" for option, end in own.items()]
-    return [["munged", "--foreground", "--force", *munge], ["slurmctld", "-D"], ["slurmd", "-D"]]
+    return [
+        ["munged", "--foreground", "--force", *munge],
+        ["slurmctld", "-D"],
+        ["slurmd", "-D"],
+    ]
 
 
 def _started(command: list[str], place: Cluster) -> "subprocess.Popen[bytes]":

@@ -1,4 +1,6 @@
-"""A dataset with perturbed texts of every kind, as tables on disk, and the spec of their page."""
+"""A dataset with perturbed texts of every kind, as tables on disk, and the spec of
+their page.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,32 +26,61 @@ class Study:
         self.spec: Row = {
             **{"code": "", "versions": {}, "templates": ""},
             **{"study": "tiny", "seed": 7, "results": str(folder)},
-            **{"order": ["news"], "datasets": {"news": {"name": "The news", "sets": []}}},
+            **{
+                "order": ["news"],
+                "datasets": {"news": {"name": "The news", "sets": []}},
+            },
             **{"perturbations": {}, "output": str(folder / "report" / "texts.html")},
         }
         rows = [self.row(item, item, text) for item, text in originals.items()]
         self.write("original", rows)
 
     def row(self, item: str, target: str, text: str, **more: Any) -> Row:
-        told = {"dataset": "news", "item": item, "target": target, "text": text, "status": "ok"}
+        told = {
+            "dataset": "news",
+            "item": item,
+            "target": target,
+            "text": text,
+            "status": "ok",
+        }
         return {**told, "edits": [], "step": 1, "parent": item, **more}
 
     def write(self, name: str, rows: list[Row]) -> None:
         table = table_of("targets", rows)
-        write_table("targets", table, self.folder / "targets" / "news" / f"{name}.parquet")
+        write_table(
+            "targets", table, self.folder / "targets" / "news" / f"{name}.parquet"
+        )
 
     def add(
-        self, name: str, rows: list[Row], replies: Sequence[tuple[str, str]] = (), **card: Any
+        self,
+        name: str,
+        rows: list[Row],
+        replies: Sequence[tuple[str, str]] = (),
+        **card: Any,
     ) -> None:
-        """Add a perturbation with its texts; with `replies` (target, text) a model made them."""
-        told = {"name": name, "level": "word", "issue": "Bad.", "method": "rule", "kind": "once"}
+        """Add a perturbation with its texts; with `replies` (target, text) a model made
+        them.
+        """
+        told = {
+            "name": name,
+            "level": "word",
+            "issue": "Bad.",
+            "method": "rule",
+            "kind": "once",
+        }
         self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
         amount = {"k": 3, "min_edits": None}
         perturbation = {"perturbation": name, "degree": "minor", "amount": amount}
         self.spec["datasets"]["news"]["sets"].append(perturbation)
         self.write(f"{name}.minor", rows)
         answers = [
-            {"judge": name, "kind": "edit", "target": target, "hint": f"{at}", "text": text}
+            {
+                "judge": name,
+                "kind": "edit",
+                "target": target,
+                "hint": f"{at}",
+                "text": text,
+            }
             for at, (target, text) in enumerate(replies)
         ]
         place = self.folder / "made" / "news" / f"{name}.minor.parquet"
@@ -67,7 +98,9 @@ class Study:
         self.add(rule, rows, level=level)
 
     def made(self, texts: Texts, failed: Mapping[str, tuple[str, list[str]]]) -> None:
-        """Add texts of a model: item -> text, and of those that failed -> (status, replies)."""
+        """Add texts of a model: item -> text, and of those that failed -> (status,
+        replies).
+        """
         rows = [
             self.row(item, f"{item}:lie", text)
             | {"edits": [e._asdict() for e in edit_between(self.originals[item], text)]}
@@ -77,7 +110,9 @@ class Study:
             self.row(item, f"{item}:lie", self.originals[item], status=status)
             for item, (status, _) in failed.items()
         ]
-        replies = [(f"{item}:lie", text) for item, (_, told) in failed.items() for text in told]
+        replies = [
+            (f"{item}:lie", text) for item, (_, told) in failed.items() for text in told
+        ]
         self.add("lie", rows, replies, method="llm")
 
     def page(self) -> str:

@@ -10,8 +10,19 @@ from judgescope.methods.base import JudgeFacts, StatisticsSpec
 
 SPEC: dict[str, Any] = {
     **{"code": "", "versions": {}, "table": "agreement", "dataset": "d", "seed": 7},
-    **{"ratings": "human", "fault_free_system": None, "aspects": {}, "judges": {}, "excluded": []},
-    **{"perturbed": [], "allow_missing": False, "families": {}, "reference_systems": []},
+    **{
+        "ratings": "human",
+        "fault_free_system": None,
+        "aspects": {},
+        "judges": {},
+        "excluded": [],
+    },
+    **{
+        "perturbed": [],
+        "allow_missing": False,
+        "families": {},
+        "reference_systems": [],
+    },
     **{"exclude_reference_systems": True, "targets": [], "results": "", "output": ""},
 }
 JUDGE: dict[str, Any] = {
@@ -22,7 +33,9 @@ JUDGE: dict[str, Any] = {
 
 
 def spec_of(told: Mapping[str, Any]) -> StatisticsSpec:
-    """Return a spec of some fields, and of some facts of each judge; the rest is SPEC and JUDGE."""
+    """Return a spec of some fields, and of some facts of each judge; the rest is SPEC
+    and JUDGE.
+    """
     judges = {name: JUDGE | facts for name, facts in told.get("judges", {}).items()}
     return convert({**SPEC, **told, "judges": judges}, StatisticsSpec)
 

@@ -2,8 +2,9 @@
 
     python tests/support/storm.py
 
-prints its address, answers until its input ends, and then prints what it did as JSON. Which fault
-a request meets depends on its bytes and on how often it came: the same in every run.
+prints its address, answers until its input ends, and then prints what it did as JSON.
+Which fault a request meets depends on its bytes and on how often it came: the same in
+every run.
 """
 
 import asyncio
@@ -18,7 +19,8 @@ from subprocess import PIPE, Popen
 from typing import Any
 
 SLOW, SHARE, IN_A_ROW = 0.2, 0.1, 3
-"""Seconds of a slow answer; how many are faults; how many faults one request meets at most."""
+"""Seconds of a slow answer; how many are faults; how many faults one request meets at
+most."""
 LENGTH = b"content-length:"
 USAGE = {"prompt_tokens": 300, "completion_tokens": 4}
 CHOICE = {"index": 0, "finish_reason": "stop", "message": {"content": "Rating: 4"}}
@@ -66,15 +68,23 @@ class Storm:
         """Return what becomes of a request."""
         name = hashlib.blake2b(body, digest_size=8).digest()
         self.came[name] += 1
-        chance = hashlib.blake2b(name + bytes([self.came[name]]), digest_size=8).digest()
-        fault = int.from_bytes(chance[:4]) < SHARE * 2**32 and self.came[name] <= IN_A_ROW
-        told = list(FAULTS)[int.from_bytes(chance[4:]) % len(FAULTS)] if fault else "good"
+        chance = hashlib.blake2b(
+            name + bytes([self.came[name]]), digest_size=8
+        ).digest()
+        fault = (
+            int.from_bytes(chance[:4]) < SHARE * 2**32 and self.came[name] <= IN_A_ROW
+        )
+        told = (
+            list(FAULTS)[int.from_bytes(chance[4:]) % len(FAULTS)] if fault else "good"
+        )
         self.said[told] += 1
         self.answered[name] += told in ANSWERS
         return told
 
     def told(self) -> dict[str, Any]:
-        """Return the figures; `answers` has how often requests were answered -> how many were."""
+        """Return the figures; `answers` has how often requests were answered -> how
+        many were.
+        """
         answers = Counter(self.answered.values())
         return {"requests": self.came.total(), "said": self.said, "answers": answers}
 
@@ -121,7 +131,8 @@ async def main() -> None:
     )
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     threading.Thread(
-        target=lambda: (sys.stdin.read(), loop.call_soon_threadsafe(ended.set)), daemon=True
+        target=lambda: (sys.stdin.read(), loop.call_soon_threadsafe(ended.set)),
+        daemon=True,
     ).start()
     await ended.wait()
     server.close()
@@ -138,7 +149,9 @@ class Running:
 @contextmanager
 def storm() -> Iterator[Running]:
     """Run the endpoint in a process of its own."""
-    with Popen([sys.executable, __file__], stdin=PIPE, stdout=PIPE, text=True) as process:
+    with Popen(
+        [sys.executable, __file__], stdin=PIPE, stdout=PIPE, text=True
+    ) as process:
         assert process.stdin is not None and process.stdout is not None
         running = Running(process.stdout.readline().strip())
         try:

@@ -1,4 +1,6 @@
-"""The study builder of the tests: a working folder with cards, its commands, its results."""
+"""The study builder of the tests: a working folder with cards, its commands, its
+results.
+"""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -42,7 +44,9 @@ class Study:
 
     file = "study.yaml"
 
-    def __init__(self, folder: Path, keys: Mapping[str, Any] = SMALL, /, **changes: Any) -> None:
+    def __init__(
+        self, folder: Path, keys: Mapping[str, Any] = SMALL, /, **changes: Any
+    ) -> None:
         self.folder, self.keys = folder, {**keys, **changes}
         self.name: str = self.keys["study"]
 
@@ -68,9 +72,13 @@ class Study:
 
     def connect(self, url: str, *models: str, **keys: Any) -> None:
         """Let shipped models be asked at an endpoint, which is not tried out."""
-        limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60} | keys.pop("limits", {})
+        limits = {"backoff": 0.01, "concurrency": 16, "timeout": 60} | keys.pop(
+            "limits", {}
+        )
         for name in models:
-            self.change("models", name, base_url=url, probe=False, limits=limits, **keys)
+            self.change(
+                "models", name, base_url=url, probe=False, limits=limits, **keys
+            )
 
     def _dump(self, file: str, content: Card) -> Path:
         path = self.folder / file
@@ -79,7 +87,9 @@ class Study:
         return path
 
     def plan(self, **changes: Any) -> Plan:
-        """Return the plan of the study, with changes; the working directory has its cards."""
+        """Return the plan of the study, with changes; the working directory has its
+        cards.
+        """
         return load_plan(self.keys | changes, HOME, source=self.file)
 
     @property
@@ -93,11 +103,17 @@ class Study:
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the workflow on the study."""
-        return running.snakemake(f"--configfile={self.file}", *arguments, cwd=self.folder)
+        return running.snakemake(
+            f"--configfile={self.file}", *arguments, cwd=self.folder
+        )
 
     def make(self, *tables: str) -> subprocess.CompletedProcess[str]:
-        """Run the study as far as some tables: what a test of these needs, without a report."""
-        return self.snakemake("--", *(f"results/{self.name}/tables/{name}.csv" for name in tables))
+        """Run the study as far as some tables: what a test of these needs, without a
+        report.
+        """
+        return self.snakemake(
+            "--", *(f"results/{self.name}/tables/{name}.csv" for name in tables)
+        )
 
     def judgescope(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command on the study."""
@@ -105,7 +121,9 @@ class Study:
 
     def run(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run the whole study as a user does."""
-        return running.run("-m", "judgescope", "run", self.file, *options, cwd=self.folder)
+        return running.run(
+            "-m", "judgescope", "run", self.file, *options, cwd=self.folder
+        )
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a result table."""

@@ -1,13 +1,14 @@
 """Are the result tables of two revisions the same, value by value?
 
-`python tests/support/tables_equal.py BASE [--map renames.csv] [--studies "demo usr"]` runs the
-studies of tables_studies.py with the revision BASE and with the working tree, and compares their
-tables: which rows there are, every float to the bit, counts and notes. It exits with 1 where they
-differ.
+`python tests/support/tables_equal.py BASE [--map renames.csv] [--studies "demo usr"]`
+runs the studies of tables_studies.py with the revision BASE and with the working tree,
+and compares their tables: which rows there are, every float to the bit, counts and
+notes. It exits with 1 where they differ.
 
-The map is a CSV file with the columns kind, old, new. kind: `table`, `column`, `statistic`, or
-`value` (of any other cell that holds a name); `key` (of a card) and `command` are in no table.
-Without `old`, `new` is an addition that is wanted; without `new`, `old` may go.
+The map is a CSV file with the columns kind, old, new. kind: `table`, `column`,
+`statistic`, or `value` (of any other cell that holds a name); `key` (of a card) and
+`command` are in no table. Without `old`, `new` is an addition that is wanted; without
+`new`, `old` may go.
 """
 
 import argparse
@@ -27,7 +28,18 @@ import pyarrow.parquet as pq
 HOME = Path(__file__).resolve().parents[2]
 KINDS = Literal["table", "column", "statistic", "value", "key", "command"]
 VALUES = {
-    *("value", "lo", "hi", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method", "note"),
+    *(
+        "value",
+        "lo",
+        "hi",
+        "ci_low",
+        "ci_high",
+        "n",
+        "n_missing",
+        "n_tied",
+        "method",
+        "note",
+    ),
 }
 """Columns of a result table that say what was found; all others say of what."""
 UNCOMPARED = {"signature"}
@@ -42,7 +54,9 @@ Key = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Renames:
-    """What is called otherwise, by kind: old name -> new name; and what may come or go."""
+    """What is called otherwise, by kind: old name -> new name; and what may come or
+    go.
+    """
 
     names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     added: frozenset[tuple[str, str]] = frozenset()
@@ -55,7 +69,9 @@ class Renames:
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not the same: what, in which table and column, and of which row."""
+    """One thing that is not the same: what, in which table and column, and of which
+    row.
+    """
 
     table: str
     column: str
@@ -66,14 +82,20 @@ class Difference:
 
 
 def read_renames(lines: Iterable[str]) -> Renames:
-    """Return what a map says, of the lines of its CSV file. Raises ValueError for another kind."""
+    """Return what a map says, of the lines of its CSV file. Raises ValueError for
+    another kind.
+    """
     names: dict[str, dict[str, str]] = {}
     added, removed = set(), set()
     for number, row in enumerate(csv.DictReader(lines), start=2):
-        kind, old, new = (str(row.get(key) or "").strip() for key in ("kind", "old", "new"))
+        kind, old, new = (
+            str(row.get(key) or "").strip() for key in ("kind", "old", "new")
+        )
         if kind not in get_args(KINDS) or not (old or new):
             allowed = ", ".join(get_args(KINDS))
-            raise ValueError(f"line {number} of the map: kind is one of {allowed}; got {row}")
+            raise ValueError(
+                f"line {number} of the map: kind is one of {allowed}; got {row}"
+            )
         if not old:
             added.add((kind, new))
         elif not new:
@@ -86,8 +108,12 @@ def read_renames(lines: Iterable[str]) -> Renames:
 NO_RENAMES = Renames()
 
 
-def differences(before: Tables, after: Tables, renames: Renames = NO_RENAMES) -> list[Difference]:
-    """Return everything in which the tables of two revisions differ; rows have no order."""
+def differences(
+    before: Tables, after: Tables, renames: Renames = NO_RENAMES
+) -> list[Difference]:
+    """Return everything in which the tables of two revisions differ; rows have no
+    order.
+    """
     old = {renames.new("table", name): rows for name, rows in before.items()}
     found: list[Difference] = []
     for name in sorted(old.keys() | after.keys()):
@@ -98,7 +124,9 @@ def differences(before: Tables, after: Tables, renames: Renames = NO_RENAMES) ->
             if ("table", name) not in renames.added:
                 found.append(Difference(name, "", "new"))
         else:
-            found += _of_table(name, [_renamed(row, renames) for row in old[name]], after[name])
+            found += _of_table(
+                name, [_renamed(row, renames) for row in old[name]], after[name]
+            )
     return [one for one in found if not _wanted(one, renames)]
 
 
@@ -113,7 +141,9 @@ def _renamed(row: Row, renames: Renames) -> dict[str, Any]:
     return renamed
 
 
-def _of_table(table: str, before: Sequence[Row], after: Sequence[Row]) -> Iterator[Difference]:
+def _of_table(
+    table: str, before: Sequence[Row], after: Sequence[Row]
+) -> Iterator[Difference]:
     columns = [_columns(rows) for rows in (before, after)]
     for column in sorted(columns[0] ^ columns[1]):
         yield Difference(table, column, "gone" if column in columns[0] else "new")
@@ -126,14 +156,21 @@ def _of_table(table: str, before: Sequence[Row], after: Sequence[Row]) -> Iterat
             yield Difference(table, "", what, key, str(len(ours)), str(len(theirs)))
             continue
         for column in sorted(shared & VALUES):
-            told = [sorted(exact(row.get(column)) for row in rows) for rows in (ours, theirs)]
+            told = [
+                sorted(exact(row.get(column)) for row in rows)
+                for rows in (ours, theirs)
+            ]
             if told[0] != told[1]:
-                yield Difference(table, column, "changed", key, *(" ".join(one) for one in told))
+                yield Difference(
+                    table, column, "changed", key, *(" ".join(one) for one in told)
+                )
 
 
 def _columns(rows: Sequence[Row]) -> set[str]:
     """Return the columns that have a value in some row."""
-    return {name for row in rows for name, value in row.items() if value is not None} - UNCOMPARED
+    return {
+        name for row in rows for name, value in row.items() if value is not None
+    } - UNCOMPARED
 
 
 def _by_key(rows: Sequence[Row], columns: set[str]) -> dict[Key, list[Row]]:
@@ -141,7 +178,9 @@ def _by_key(rows: Sequence[Row], columns: set[str]) -> dict[Key, list[Row]]:
     keyed: dict[Key, list[Row]] = {}
     for row in rows:
         names = sorted(name for name in columns if row.get(name) is not None)
-        keyed.setdefault(tuple((name, str(row[name])) for name in names), []).append(row)
+        keyed.setdefault(tuple((name, str(row[name])) for name in names), []).append(
+            row
+        )
     return keyed
 
 
@@ -152,7 +191,9 @@ def exact(value: Any) -> str:
 
 def _wanted(one: Difference, renames: Renames) -> bool:
     """Return whether the map says that something comes or goes."""
-    allowed = {"new": renames.added, "gone": renames.removed, "changed": frozenset()}[one.what]
+    allowed = {"new": renames.added, "gone": renames.removed, "changed": frozenset()}[
+        one.what
+    ]
     if not one.row:
         return ("column", one.column) in allowed
     return any(
@@ -162,7 +203,9 @@ def _wanted(one: Difference, renames: Renames) -> bool:
 
 
 def report(study: str, found: Sequence[Difference]) -> Iterator[str]:
-    """Yield the lines that tell of a study's differences: by table and column, the first rows."""
+    """Yield the lines that tell of a study's differences: by table and column, the
+    first rows.
+    """
     if not found:
         yield f"{study}: equal"
         return
@@ -171,7 +214,11 @@ def report(study: str, found: Sequence[Difference]) -> Iterator[str]:
     for (table, column, what), count in sorted(counts.items()):
         kind = f"column {column}" if column else "rows"
         yield f"  {table}, {kind} {what}: {count}"
-        own = [one for one in found if (one.table, one.column, one.what) == (table, column, what)]
+        own = [
+            one
+            for one in found
+            if (one.table, one.column, one.what) == (table, column, what)
+        ]
         for one in own[:SHOWN]:
             values = f": {one.before} -> {one.after}" if one.before or one.after else ""
             row = " ".join(f"{column}={value}" for column, value in one.row)
@@ -180,7 +227,10 @@ def report(study: str, found: Sequence[Difference]) -> Iterator[str]:
 
 def read_tables(results: Path) -> dict[str, list[Row]]:
     """Return the result tables in a folder of results, by name."""
-    return {path.stem: pq.read_table(path).to_pylist() for path in results.glob("tables/*.parquet")}
+    return {
+        path.stem: pq.read_table(path).to_pylist()
+        for path in results.glob("tables/*.parquet")
+    }
 
 
 class Checkout:
@@ -188,7 +238,10 @@ class Checkout:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        places = (home / "tests" / "support", home / "tests")  # the latter: of an older revision
+        places = (
+            home / "tests" / "support",
+            home / "tests",
+        )  # the latter: of an older revision
         self.tests = next(one for one in places if (one / "tables_studies.py").exists())
 
     def run(self, study: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -207,7 +260,9 @@ class Checkout:
 
 
 def compare(base: Checkout, study: str, folder: Path, renames: Renames) -> bool:
-    """Run a study with both revisions and print what differs; return whether all is equal."""
+    """Run a study with both revisions and print what differs; return whether all is
+    equal.
+    """
     tables: list[dict[str, list[Row]]] = []
     for side, checkout in (("before", base), ("after", Checkout(HOME))):
         place = folder / study / side
@@ -216,7 +271,10 @@ def compare(base: Checkout, study: str, folder: Path, renames: Renames) -> bool:
             print(f"{study}: skipped, {done.stdout.strip()}", flush=True)
             return True
         if done.returncode:
-            print(f"{study}: the run of `{side}` failed\n{done.stdout[-4000:]}", flush=True)
+            print(
+                f"{study}: the run of `{side}` failed\n{done.stdout[-4000:]}",
+                flush=True,
+            )
             return False
         [results] = (place / "results").iterdir()
         tables.append(read_tables(results))
@@ -229,7 +287,9 @@ def compare(base: Checkout, study: str, folder: Path, renames: Renames) -> bool:
 
 def main() -> int:
     """Compare the studies that are asked for; return the exit status."""
-    parser = argparse.ArgumentParser(description="Compare result tables of two revisions.")
+    parser = argparse.ArgumentParser(
+        description="Compare result tables of two revisions."
+    )
     parser.add_argument("base", help="a revision of this repository")
     parser.add_argument("--map", type=Path, help="CSV file: kind, old, new")
     parser.add_argument("--studies", default="", help="their names; default: all")
@@ -239,13 +299,17 @@ def main() -> int:
 
     names = options.studies.split() or list(STUDIES)
     if unknown := sorted(set(names) - set(STUDIES)):
-        parser.error(f"no such study: {', '.join(unknown)}; there are {', '.join(STUDIES)}")
+        parser.error(
+            f"no such study: {', '.join(unknown)}; there are {', '.join(STUDIES)}"
+        )
     lines = options.map.read_text(encoding="utf-8").splitlines() if options.map else []
     renames = read_renames(lines)
     with tempfile.TemporaryDirectory(prefix="tables-equal-") as folder:
         home = Path(folder) / "base"
         git = ["git", "-C", str(HOME), "worktree"]
-        subprocess.run([*git, "add", "--quiet", "--detach", str(home), options.base], check=True)
+        subprocess.run(
+            [*git, "add", "--quiet", "--detach", str(home), options.base], check=True
+        )
         try:
             if (shared := HOME.parent / "shared").exists():
                 (Path(folder) / "shared").symlink_to(shared.resolve())

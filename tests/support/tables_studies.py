@@ -1,7 +1,8 @@
-"""The studies whose result tables tables_equal.py compares, each run as far as its tables.
+"""The studies whose result tables tables_equal.py compares, each run as far as its
+tables.
 
-`python tests/support/tables_studies.py STUDY FOLDER` runs one with the checkout that this file is
-in. It exits with 3, and says why, where the data of a study is not there.
+`python tests/support/tables_studies.py STUDY FOLDER` runs one with the checkout that
+this file is in. It exits with 3, and says why, where the data of a study is not there.
 """
 
 import json
@@ -33,7 +34,8 @@ DATA: dict[str, list[str]] = {
 }
 """Study -> the folders of ../shared/data that it reads."""
 STUDIES = ("demo", *DATA, "confusion", "everything")
-"""The names that can be asked for; `everything` is the study with every feature, below."""
+"""The names that can be asked for; `everything` is the study with every feature,
+below."""
 ITEMS = 8
 LONGEST = 4 * 3600
 """Seconds that a study may take."""
@@ -43,12 +45,16 @@ def lacks(study: str) -> str | None:
     """Return why a study cannot be run here, None where it can."""
     absent = [name for name in DATA.get(study, []) if not (SHARED / name).is_dir()]
     return (
-        f"not there: {', '.join(f'../shared/data/{name}' for name in absent)}" if absent else None
+        f"not there: {', '.join(f'../shared/data/{name}' for name in absent)}"
+        if absent
+        else None
     )
 
 
 def run(study: str, folder: Path) -> int:
-    """Run a study in `folder` as far as its tables, results/<id>/tables; return the exit status."""
+    """Run a study in `folder` as far as its tables, results/<id>/tables; return the
+    exit status.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     if study == "discernment":
         return _discernment(folder)
@@ -56,7 +62,11 @@ def run(study: str, folder: Path) -> int:
         return _confusion(folder)
     if study == "everything":
         return _everything(folder)
-    path = HOME / "config" / ("config.yaml" if study == "demo" else f"studies/{study}.yaml")
+    path = (
+        HOME
+        / "config"
+        / ("config.yaml" if study == "demo" else f"studies/{study}.yaml")
+    )
     return _tables(folder, path, data=str(SHARED))
 
 
@@ -91,7 +101,9 @@ def _discernment(folder: Path) -> int:
 
 
 def _confusion(folder: Path) -> int:
-    """Run the shipped study on a few of the shipped texts, with a scripted writer and judges."""
+    """Run the shipped study on a few of the shipped texts, with a scripted writer and
+    judges.
+    """
     keys = {"criteria": ["default", "term"], "judges": ["clear", "ten-draws", "rules"]}
     study = confusing.few_news(folder, ITEMS, **keys)
     study.change("judges", "ten-draws", draws=2)
@@ -102,7 +114,13 @@ def _confusion(folder: Path) -> int:
 # --- one study with every feature ---
 
 JUDGES: list[dict[str, Any]] = [
-    {"judge": "terse", "form": "score-only", "draws": 3, "temperature": 1, "parser": "score"},
+    {
+        "judge": "terse",
+        "form": "score-only",
+        "draws": 3,
+        "temperature": 1,
+        "parser": "score",
+    },
     {"judge": "likely", "form": "score-only", "estimator": "logprob_mean"},
     {"judge": "frequent", "form": "rate-explain", "draws": 4, "estimator": "mode"},
     {"judge": "chosen", "form": "score-only", "structured": "choice"},
@@ -118,7 +136,12 @@ JUDGES: list[dict[str, Any]] = [
     {"judge": "severe", "form": "error-list", "parser": "errors"},
     {"judge": "like", "form": "rubric", "use_reference": True, "parser": "result"},
     *(
-        {"judge": f"finder-{n}", "form": "annotate", "annotation": {}, "temperature": n / 10}
+        {
+            "judge": f"finder-{n}",
+            "form": "annotate",
+            "annotation": {},
+            "temperature": n / 10,
+        }
         for n in (1, 2, 3)
     ),
 ]
@@ -132,11 +155,24 @@ DERIVED: list[dict[str, Any]] = [
 ]
 STUDY: dict[str, Any] = {
     **{"study": "everything", "seed": 5, "datasets": ["demo-news"]},
-    "judges": [one["judge"] for one in [*JUDGES, *DERIVED]] + ["rules", "word-variety", "oracle"],
+    "judges": [one["judge"] for one in [*JUDGES, *DERIVED]]
+    + ["rules", "word-variety", "oracle"],
     "aspects": ["fluency"],
-    "methods": ["agreement", "discernment", "perspectives", "robustness", "ensemble", "faults"],
+    "methods": [
+        "agreement",
+        "discernment",
+        "perspectives",
+        "robustness",
+        "ensemble",
+        "faults",
+    ],
     "perturbations": [
-        *("reordering", "fictional-entities", "local-rule-fluency", "local-llm-fluency"),
+        *(
+            "reordering",
+            "fictional-entities",
+            "local-rule-fluency",
+            "local-llm-fluency",
+        ),
         *("global-rule-fluency", "fake-turn"),
     ],
     "comparison": {"permutations": 199},
@@ -144,7 +180,9 @@ STUDY: dict[str, Any] = {
 
 
 def _everything(folder: Path) -> int:
-    """Run a study of every kind of judge, text and method on some of the demo's texts."""
+    """Run a study of every kind of judge, text and method on some of the demo's
+    texts.
+    """
     for card in [*({"model": "judge", **one} for one in JUDGES), *DERIVED]:
         write(folder, "judge", card)
     files = {
@@ -170,7 +208,9 @@ def _endpoint(folder: Path) -> Iterator[None]:
 def say(body: Body) -> Said:
     """Answer any prompt of the study, by the prompt and the seed of the draw."""
     prompt = body["messages"][0]["content"]
-    draws = [random.Random(f"{body['seed'] + n} {prompt}") for n in range(body.get("n", 1))]
+    draws = [
+        random.Random(f"{body['seed'] + n} {prompt}") for n in range(body.get("n", 1))
+    ]
     return answer(*(_choice(body, prompt, rng) for rng in draws))
 
 
@@ -184,7 +224,9 @@ def _choice(body: Body, prompt: str, rng: random.Random) -> Body:
     choice: Body = {"finish_reason": "stop", "message": {"content": text}}
     if body.get("logprobs"):
         choice["message"] = {"content": rating}
-        likely = [{"token": str(value), "logprob": -rng.random() * 3} for value in range(1, 6)]
+        likely = [
+            {"token": str(value), "logprob": -rng.random() * 3} for value in range(1, 6)
+        ]
         token = {"token": rating, "logprob": -0.5, "top_logprobs": likely}
         choice["logprobs"] = {"content": [token]}
     return choice

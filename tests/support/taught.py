@@ -1,4 +1,6 @@
-"""What a tiny model is taught in tests: which of two words a text has, said as an annotation."""
+"""What a tiny model is taught in tests: which of two words a text has, said as an
+annotation.
+"""
 
 import json
 from pathlib import Path
@@ -51,7 +53,12 @@ def write(folder: Path) -> None:
     sample = [
         {
             **{name: row[name] for name in told},
-            **{"system": "someone", "perturbation": "none", "held_out": rows is kept, "room": 5},
+            **{
+                "system": "someone",
+                "perturbation": "none",
+                "held_out": rows is kept,
+                "room": 5,
+            },
             "prompt": row["messages"][0]["content"],
         }
         for rows in (taught, kept)

@@ -1,4 +1,6 @@
-"""Write tiny random models, and what the neural measures of two texts are, word by word."""
+"""Write tiny random models, and what the neural measures of two texts are, word by
+word.
+"""
 
 import json
 import math
@@ -16,20 +18,51 @@ from transformers import (
     RobertaModel,
 )
 
-WORDS = ["<s>", "<pad>", "</s>", "<unk>", "the", "cat", "sat", "on", "mat", "a", "##s", "."]
+WORDS = [
+    "<s>",
+    "<pad>",
+    "</s>",
+    "<unk>",
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "mat",
+    "a",
+    "##s",
+    ".",
+]
 NO_WORD = {0, 2, WORDS.index("##s"), WORDS.index(".")}
-SMALL = {"vocab_size": len(WORDS), "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+SMALL = {
+    "vocab_size": len(WORDS),
+    "pad_token_id": 1,
+    "bos_token_id": 0,
+    "eos_token_id": 2,
+}
 
 
 def main(folder: Path, text: str, other: str) -> None:
     """Write both models to a folder and print their scores of a text beside another."""
-    words = Tokenizer(models.WordPiece({w: i for i, w in enumerate(WORDS)}, unk_token="<unk>"))
+    words = Tokenizer(
+        models.WordPiece({w: i for i, w in enumerate(WORDS)}, unk_token="<unk>")
+    )
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     ends = [("<s>", 0), ("</s>", 2)]
-    words.post_processor = processors.TemplateProcessing("<s> $A </s>", special_tokens=ends)
-    named = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>"}
+    words.post_processor = processors.TemplateProcessing(
+        "<s> $A </s>", special_tokens=ends
+    )
+    named = {
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "cls_token": "<s>",
+        "sep_token": "</s>",
+    }
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=words, pad_token="<pad>", unk_token="<unk>", model_max_length=32, **named
+        tokenizer_object=words,
+        pad_token="<pad>",
+        unk_token="<unk>",
+        model_max_length=32,
+        **named,
     )
     torch.manual_seed(1)
     roberta = RobertaModel(
@@ -61,7 +94,10 @@ def main(folder: Path, text: str, other: str) -> None:
         tokenizer.save_pretrained(folder / name)
     x, y = (tokenizer(one, return_tensors="pt")["input_ids"] for one in (text, other))
     with torch.no_grad():
-        a, b = (roberta(one, output_hidden_states=True).hidden_states[1][0] for one in (x, y))
+        a, b = (
+            roberta(one, output_hidden_states=True).hidden_states[1][0]
+            for one in (x, y)
+        )
         start = torch.cat([torch.tensor([[2]]), x[:, :-1]], dim=1)
         logits = bart(input_ids=y, decoder_input_ids=start).logits[0].log_softmax(-1)
     cosine = torch.nn.functional.cosine_similarity
@@ -83,7 +119,9 @@ def main(folder: Path, text: str, other: str) -> None:
 
 
 def _moved(x: list[int], y: list[int], cosines: list[list[float]]) -> float:
-    """Return the least mean distance of all ways to pair words: y has twice as many as x."""
+    """Return the least mean distance of all ways to pair words: y has twice as many as
+    x.
+    """
     rows = [at for at, token in enumerate(x) if token not in NO_WORD]
     columns = [at for at, token in enumerate(y) if token not in NO_WORD]
     assert len(columns) == 2 * len(rows)

@@ -1,6 +1,8 @@
-"""Holds what a report says of its judges against the tables: every claim is computed once more.
+"""Holds what a report says of its judges against the tables: every claim is computed
+once more.
 
-For every shipped study that a test runs, whole or in part, with a model that is a script.
+For every shipped study that a test runs, whole or in part, with a model that is a
+script.
 """
 
 import contextlib
@@ -33,7 +35,8 @@ Place = tuple[Any, ...]
 
 
 def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
-    """Return how many claims of a study's report speak for a judge, and how many do not.
+    """Return how many claims of a study's report speak for a judge, and how many do
+    not.
 
     All of them must be what their p-values say.
     """
@@ -41,7 +44,9 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
         told = load_yaml(Path(study))[0] | config
         plan = load_plan(told, HOME, source=str(study))
         spec = pages.report(plan, "judgescope run")
-        tables = {name: path for name, path in spec.tables.items() if Path(path).exists()}
+        tables = {
+            name: path for name, path in spec.tables.items() if Path(path).exists()
+        }
         spec = replace(spec, tables=tables)
         report = Report.load(spec)
         rows = [
@@ -49,8 +54,14 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
             for path in tables.values()
             for row in pq.read_table(Path(path).with_suffix(".parquet")).to_pylist()
         ]
-    rows = [row for row in rows if row["statistic"].startswith(("verdict", "p_")) and row["form"]]
-    families: dict[Place, dict[Place, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
+    rows = [
+        row
+        for row in rows
+        if row["statistic"].startswith(("verdict", "p_")) and row["form"]
+    ]
+    families: dict[Place, dict[Place, dict[str, Row]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
     for row in rows:
         family = families[row["dataset"], row["judge"], row["form"]]
         family[tuple(row[name] for name in PLACE)][row["statistic"]] = row
@@ -67,12 +78,18 @@ def held(folder: Path, study: Path | str, **config: Any) -> dict[bool, int]:
 
 
 def check(family: Mapping[Place, Mapping[str, Row]]) -> None:
-    """Fail if the verdicts on the claims of a judge and kind are not what their p-values say."""
+    """Fail if the verdicts on the claims of a judge and kind are not what their
+    p-values say.
+    """
     claims = [one for one in family.values() if "verdict" in one]
     tested = [one for one in claims if value(one, "p_claim_holm") is not None]
     raw = []
     for one in tested:
-        nulls = [value(one, name) for name in one if name.startswith("p_") and name not in DERIVED]
+        nulls = [
+            value(one, name)
+            for name in one
+            if name.startswith("p_") and name not in DERIVED
+        ]
         assert value(one, "p_claim") == max(p for p in nulls if p is not None), one
         raw.append(value(one, "p_claim"))
     adjusted = multipletests(raw, 0.025, "holm")[1] if raw else []
@@ -93,7 +110,9 @@ Found = dict[tuple[str, str, str, str], dict[str, Any]]
 
 
 def run_study(name: str, folder: Path, *tables: str) -> Path:
-    """Run a shipped study as far as the tables named, hold its claims and return its results."""
+    """Run a shipped study as far as the tables named, hold its claims and return its
+    results.
+    """
     out = f"results/{name}"
     study = str(HOME / "config" / "studies" / f"{name}.yaml")
     wanted = [f"{out}/tables/{table}.csv" for table in (*tables, "verdicts")]

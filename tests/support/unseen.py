@@ -4,7 +4,8 @@ UNSEEN = [
     (
         "repetition",
         "The library lends tools to anyone who lives nearby. Members pay nothing.",
-        "The library lends tools, lending them to anyone who lives nearby. Members pay nothing.",
+        "The library lends tools, lending them to anyone who lives nearby. Members pay "
+        "nothing.",
     ),
     (
         "repetition",
@@ -113,17 +114,20 @@ UNSEEN = [
     ),
     (
         "abbreviation",
-        "The airline will cut 300 jobs in Dublin because fuel is so dear. Unions protested.",
+        "The airline will cut 300 jobs in Dublin because fuel is so dear. Unions "
+        "protested.",
         "The airline will cut jobs. Unions protested.",
     ),
     (
         "abbreviation",
-        "Rita wants to borrow Paul's red car on Friday to pick up her parents from the airport.",
+        "Rita wants to borrow Paul's red car on Friday to pick up her parents from the "
+        "airport.",
         "Rita wants to borrow Paul's car.",
     ),
     (
         "abbreviation",
-        "The Aurora is a steel roller coaster with three loops that opened in Lund in 1999.",
+        "The Aurora is a steel roller coaster with three loops that opened in Lund in "
+        "1999.",
         "The Aurora is a roller coaster in Lund.",
     ),
     (
@@ -154,7 +158,8 @@ UNSEEN = [
     (
         "continuation",
         "The senator resigned on Monday. Her deputy takes over.",
-        "The senator resigned on Monday. Her deputy takes over. A new vote is planned for May.",
+        "The senator resigned on Monday. Her deputy takes over. A new vote is planned "
+        "for May.",
     ),
     (
         "continuation",
@@ -171,8 +176,16 @@ UNSEEN = [
         "Tim will meet Sue at 5 pm on Friday.",
         "Tim will meet Sue at 7 pm on Friday.",
     ),
-    ("different_entity", "Maria Santos coaches Benfica.", "Maria Santos coaches Real Madrid."),
-    ("different_entity", "One in three adults sleeps badly.", "One in five adults sleeps badly."),
+    (
+        "different_entity",
+        "Maria Santos coaches Benfica.",
+        "Maria Santos coaches Real Madrid.",
+    ),
+    (
+        "different_entity",
+        "One in three adults sleeps badly.",
+        "One in five adults sleeps badly.",
+    ),
     (
         "conflicting_fact",
         "The vaccine was approved for all adults.",
@@ -193,7 +206,11 @@ UNSEEN = [
         "The bill passed. It will change pensions.",
         "The bill passed. It will not change pensions.",
     ),
-    ("negation", "Sam is late. He missed the bus.", "Sam is late. He didn't miss the bus."),
+    (
+        "negation",
+        "Sam is late. He missed the bus.",
+        "Sam is late. He didn't miss the bus.",
+    ),
     (
         "negation",
         "Rents rose. Nothing was done about it.",

@@ -1,9 +1,10 @@
-"""Asks a model of engine vllm as the asking scripts do, for tests that run in another interpreter.
+"""Asks a model of engine vllm as the asking scripts do, for tests that run in another
+interpreter.
 
-As a program it reads orders, one JSON object a line, from its standard input, and answers each
-with one line: `{"card": FILE, "store": FOLDER, "prompts": [...], "draws": 1, "decoding": {...},
-"asked": {...}}` -> the replies of each prompt, draw by draw. An engine is kept from one order to
-the next, as a job keeps it.
+As a program it reads orders, one JSON object a line, from its standard input, and
+answers each with one line: `{"card": FILE, "store": FOLDER, "prompts": [...], "draws":
+1, "decoding": {...}, "asked": {...}}` -> the replies of each prompt, draw by draw. An
+engine is kept from one order to the next, as a job keeps it.
 """
 
 import json
@@ -24,12 +25,22 @@ from judgescope.schema.loading import read_card
 
 def requests(model: PromptedModel, order: dict[str, Any]) -> list[Request]:
     """Return the requests of an order."""
-    decoding = Decoding(**{"temperature": 1.0, "max_tokens": 12, **order.get("decoding", {})})
+    decoding = Decoding(
+        **{"temperature": 1.0, "max_tokens": 12, **order.get("decoding", {})}
+    )
     made = [
-        request_of(model, decoding, [{"role": "user", "content": prompt}], seed=0, about=prompt[:9])
+        request_of(
+            model,
+            decoding,
+            [{"role": "user", "content": prompt}],
+            seed=0,
+            about=prompt[:9],
+        )
         for prompt in order["prompts"]
     ]
-    return [Request({**one.asked, **order.get("asked", {})}, order["draws"]) for one in made]
+    return [
+        Request({**one.asked, **order.get("asked", {})}, order["draws"]) for one in made
+    ]
 
 
 def answer(order: dict[str, Any], engines: dict[str, Ask]) -> Any:
@@ -44,7 +55,9 @@ def answer(order: dict[str, Any], engines: dict[str, Ask]) -> Any:
             found = obtain(wanted, store, engine)
     except UserError as error:
         return {"error": str(error)}
-    return [[asdict(found[one.key, draw]) for draw in range(one.draws)] for one in wanted]
+    return [
+        [asdict(found[one.key, draw]) for draw in range(one.draws)] for one in wanted
+    ]
 
 
 def main() -> None:

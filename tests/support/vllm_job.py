@@ -1,4 +1,5 @@
-"""vLLM on a CPU for tests: its interpreter, how the tiny model is asked, and a job that asks.
+"""vLLM on a CPU for tests: its interpreter, how the tiny model is asked, and a job that
+asks.
 
 `make test-vllm` builds the environment that these tests ask in and runs them.
 """
@@ -13,7 +14,9 @@ import running
 import vllm_model
 
 HERE = Path(__file__).parent
-PYTHON = os.environ.get("JUDGESCOPE_PYTHON_VLLM", f"{running.HOME}/.venv-vllm-cpu/bin/python")
+PYTHON = os.environ.get(
+    "JUDGESCOPE_PYTHON_VLLM", f"{running.HOME}/.venv-vllm-cpu/bin/python"
+)
 ON_A_CPU = {
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # two tests at a time would share a core
@@ -55,7 +58,12 @@ class Asking:
 
     def send(self, card: str, prompts: list[str], draws: int = 1, **keys: Any) -> None:
         """Order some replies."""
-        order = {"card": f"config/models/{card}.yaml", "prompts": prompts, "draws": draws, **keys}
+        order = {
+            "card": f"config/models/{card}.yaml",
+            "prompts": prompts,
+            "draws": draws,
+            **keys,
+        }
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"store": "store"} | order) + "\n")
         self.process.stdin.flush()
@@ -77,7 +85,9 @@ class Asking:
         parents = {}
         for path in Path("/proc").glob("[0-9]*/stat"):
             try:
-                parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+                parents[int(path.parent.name)] = int(
+                    path.read_text().rpartition(")")[2].split()[1]
+                )
             except OSError:
                 continue
         found, new = set[int](), {self.process.pid}

@@ -1,8 +1,10 @@
-"""Stands in for vLLM's server: its command line, its key, two pages, and processes of its own.
+"""Stands in for vLLM's server: its command line, its key, two pages, and processes of
+its own.
 
-`python vllm_stand_in.py HOW --port N --served-model-name NAME…`, HOW being `well`, `broken` (ends
-at once), `deaf` (never ready), `stubborn` (will not end when asked) or `late` (its first start
-finds the port taken). Every process it consists of writes its number into a file of $PIDS.
+`python vllm_stand_in.py HOW --port N --served-model-name NAME…`, HOW being `well`,
+`broken` (ends at once), `deaf` (never ready), `stubborn` (will not end when asked) or
+`late` (its first start finds the port taken). Every process it consists of writes its
+number into a file of $PIDS.
 """
 
 import json
@@ -25,10 +27,17 @@ def note() -> None:
 
 
 def start_others() -> None:
-    """Start a process in a session of its own, which has lost its parent, and leave a fork too."""
-    code = f"import os, time, pathlib\npathlib.Path({str(PIDS)!r}, str(os.getpid())).touch()\n"
+    """Start a process in a session of its own, which has lost its parent, and leave a
+    fork too.
+    """
+    code = (
+        f"import os, time, pathlib\npathlib.Path({str(PIDS)!r}, "
+        "str(os.getpid())).touch()\n"
+    )
     code += "os.setsid()\ntime.sleep(120)"
-    again = f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {code!r}])"
+    again = (
+        f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {code!r}])"
+    )
     subprocess.run([sys.executable, "-c", again], check=True)
     if os.fork() == 0:
         note()

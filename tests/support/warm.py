@@ -1,10 +1,12 @@
-"""Programs of this checkout without their imports: a process that has made them forks for each.
+"""Programs of this checkout without their imports: a process that has made them forks
+for each.
 
-A small run of the workflow starts some twenty Python processes, which import for longer than they
-work. What `client()` names takes the arguments of an interpreter: the workflow's own programs are
-forked from a process that has imported them all, anything else is run by the interpreter itself.
-Arguments, variables, folder, standard streams, signals and status are those of a program that was
-started; the imports are not, nor its place in a session. Tests of these start the interpreter.
+A small run of the workflow starts some twenty Python processes, which import for longer
+than they work. What `client()` names takes the arguments of an interpreter: the
+workflow's own programs are forked from a process that has imported them all, anything
+else is run by the interpreter itself. Arguments, variables, folder, standard streams,
+signals and status are those of a program that was started; the imports are not, nor its
+place in a session. Tests of these start the interpreter.
 """
 
 import array
@@ -37,7 +39,8 @@ APART = (
 )
 """What wants other environments, and what wants pandas."""
 SLURM = "snakemake_executor_plugin_slurm"
-"""It imports pandas, which jobs hide: no fork finds it, and words with `slurm` start Python."""
+"""It imports pandas, which jobs hide: no fork finds it, and words with `slurm` start
+Python."""
 LAZY = (
     "altair",
     "aiohttp",
@@ -102,9 +105,11 @@ os._exit(status)
 
 @cache
 def client(home: Path = HOME, guard: Path | None = None) -> str:
-    """Return the path of the program to be started in the interpreter's place, to the tests' end.
+    """Return the path of the program to be started in the interpreter's place, to the
+    tests' end.
 
-    The code of the checkout at `home` is that of now. In `guard` is what every process loads first.
+    The code of the checkout at `home` is that of now. In `guard` is what every process
+    loads first.
     """
     path, end = _started(home, guard)
     atexit.register(end)
@@ -171,7 +176,9 @@ def _modules() -> Iterable[str]:
 
 
 def _compile_templates() -> None:
-    """Compile the templates of the report and of judges' pages, which most studies fill."""
+    """Compile the templates of the report and of judges' pages, which most studies
+    fill.
+    """
     from judgescope.report.page import filled
 
     for root in (None, "", "../"):
@@ -180,7 +187,9 @@ def _compile_templates() -> None:
 
 
 def serve(address: str, ready: int) -> Callable[[], int]:
-    """Fork for every client until standard input ends; return, in a child, what it is to do."""
+    """Fork for every client until standard input ends; return, in a child, what it is
+    to do.
+    """
     from judgescope.core.process_limits import without
 
     every = pkgutil.iter_modules
@@ -226,7 +235,9 @@ def serve(address: str, ready: int) -> Callable[[], int]:
                 ended = os.pidfd_open(process)
                 selector.register(line, selectors.EVENT_READ, process)
                 selector.register(ended, selectors.EVENT_READ, (process, line))
-            elif isinstance(key.data, int):  # a signal for a program, or the end of its client
+            elif isinstance(
+                key.data, int
+            ):  # a signal for a program, or the end of its client
                 numbers = key.fileobj.recv(16)  # type: ignore[union-attr]
                 for number in numbers or [signal.SIGKILL]:
                     os.kill(key.data, number)
@@ -245,7 +256,9 @@ def serve(address: str, ready: int) -> Callable[[], int]:
                 break  # what else was found may be about the line that is closed
 
 
-def _request(line: socket.socket) -> tuple[tuple[list[str], str, dict[str, str]], list[int]]:
+def _request(
+    line: socket.socket,
+) -> tuple[tuple[list[str], str, dict[str, str]], list[int]]:
     streams = array.array("i")
     size, rights, _, _ = line.recvmsg(8, socket.CMSG_SPACE(3 * streams.itemsize))
     streams.frombytes(rights[0][2])
@@ -255,7 +268,9 @@ def _request(line: socket.socket) -> tuple[tuple[list[str], str, dict[str, str]]
     return marshal.loads(whole), list(streams)
 
 
-def _become(told: list[str], folder: str, variables: dict[str, str], streams: list[int]) -> int:
+def _become(
+    told: list[str], folder: str, variables: dict[str, str], streams: list[int]
+) -> int:
     """Run a program in this process as the interpreter would; return its status."""
     import judgescope
 
@@ -292,7 +307,9 @@ def _become(told: list[str], folder: str, variables: dict[str, str], streams: li
 
 
 def _leave(status: int) -> NoReturn:
-    """End as an interpreter does, but for the memory, which the system takes back faster."""
+    """End as an interpreter does, but for the memory, which the system takes back
+    faster.
+    """
     exits: Any = atexit
     threads: Any = threading
     threads._shutdown()

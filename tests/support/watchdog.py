@@ -1,8 +1,9 @@
 """Ends a SLURM of the tests when the process that started it is gone, killed or not.
 
-`python watchdog.py FOLDER` waits for the end of its standard input, then ends every process of the
-SLURM in FOLDER and of its jobs: they have its configuration in their environment, or, as the
-daemons that look after a job and overwrite theirs, its log open.
+`python watchdog.py FOLDER` waits for the end of its standard input, then ends every
+process of the SLURM in FOLDER and of its jobs: they have its configuration in their
+environment, or, as the daemons that look after a job and overwrite theirs, its log
+open.
 """
 
 import os

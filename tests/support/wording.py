@@ -1,9 +1,9 @@
 """Names that say nothing and words that are not ours, held by `make lint`.
 
-`python tests/support/wording.py` lists, with file and line, every parameter, field and module of
-the library that is named by one of EMPTY, every local variable of such a name that is used over
-more than MAX_LINES lines, and every text of the repository that has one of UNUSED. It exits with 1
-if there is any.
+`python tests/support/wording.py` lists, with file and line, every parameter, field and
+module of the library that is named by one of EMPTY, every local variable of such a name
+that is used over more than MAX_LINES lines, and every text of the repository that has
+one of UNUSED. It exits with 1 if there is any.
 """
 
 import ast
@@ -17,29 +17,41 @@ HOME = Path(__file__).resolve().parents[2]
 EMPTY = {"told", "found", "one", "own", "place", "said", "there", "most", "of", "at"}
 """Names that do not say what a thing is."""
 MAX_LINES = 15
-"""The lines between the first and the last use of a local variable that may have such a name."""
+"""The lines between the first and the last use of a local variable that may have such a
+name."""
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 UNUSED = re.compile(
     r"\bpapers? 00[0-9]\b|\bmetajudge\b"
-    r"|(?<=[\"'])there (?:is|are) no such\b|\b(?:key|column|row) comes twice\b|\bis no template\b"
+    r"|(?<=[\"'])there (?:is|are) no such\b|\b(?:key|column|row) comes twice\b|"
+    r"\bis no template\b"
     r"|\bexists already\b",
     re.IGNORECASE,
 )
-"""What no text says: papers by number, the former name, errors that read as translated."""
+"""What no text says: papers by number, the former name, errors that read as
+translated."""
 TRANSLATED = re.compile(
-    r"\b(?:has|have) yet to\b|\bheld against\b|\bin the place of\b|\btakes? the place of\b"
-    r"|\bwhat (?:came|became) of\b|\bstands? beside\b|\bknows? nothing of\b|\bnothing else than\b"
+    r"\b(?:has|have) yet to\b|\bheld against\b|\bin the place of\b|"
+    r"\btakes? the place of\b"
+    r"|\bwhat (?:came|became) of\b|\bstands? beside\b|\bknows? nothing of\b|"
+    r"\bnothing else than\b"
     r"|\b(?:is|are) told\b|\banew\b|\bto the letter\b"
-    r"|(?<!here )\b(?:is|are) no (?!longer\b|more\b|less\b|fewer\b|better\b|worse\b|larger\b"
+    r"|(?<!here )\b(?:is|are) no (?!longer\b|more\b|less\b|fewer\b|better\b|worse\b|"
+    r"larger\b"
     r"|smaller\b|lower\b|higher\b|earlier\b|later\b|such\b|other\b|one\b)[a-z]",
     re.IGNORECASE,
 )
-"""What reads as translated, in the library and the documents: "X is no Y" is "X is not a Y"."""
+"""What reads as translated, in the library and the documents: "X is no Y" is "X is not
+a Y"."""
 PROSE = ("scripts/", "workflow/", "docs/", "README.md")
 FIXED = ("edit_checks.py", "validation.py", "written.py", "methods/labels.py")
-"""Files with texts that keys of replies (reasons in prompts) or tables (notes) depend on."""
-FREE = {"docs/renames.csv", "tests/support/wording.py", "tests/unit/repository/test_wording.py"}
+"""Files with texts that keys of replies (reasons in prompts) or tables (notes) depend
+on."""
+FREE = {
+    "docs/renames.csv",
+    "tests/support/wording.py",
+    "tests/unit/repository/test_wording.py",
+}
 """Files that say what things were called."""
 
 
@@ -56,12 +68,18 @@ def empty_names(source: str, module: str) -> Iterator[tuple[int, str]]:
             yield from _long_lived(node)
         if isinstance(node, ast.ClassDef):
             for field in node.body:
-                name = getattr(field.target, "id", "") if isinstance(field, ast.AnnAssign) else ""
+                name = (
+                    getattr(field.target, "id", "")
+                    if isinstance(field, ast.AnnAssign)
+                    else ""
+                )
                 if name in EMPTY:
                     yield field.lineno, f"field {name} of {node.name}"
 
 
-def _long_lived(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
+def _long_lived(
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+) -> Iterator[tuple[int, str]]:
     lines: dict[str, list[int]] = {}
     pending = [(node, frozenset[str]()) for node in ast.iter_child_nodes(function)]
     while pending:
@@ -71,7 +89,10 @@ def _long_lived(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tu
         if isinstance(node, COMPREHENSIONS):  # their variables live in them alone
             targets = [each.target for each in node.generators]
             bound |= {
-                name.id for target in targets for name in ast.walk(target) if hasattr(name, "id")
+                name.id
+                for target in targets
+                for name in ast.walk(target)
+                if hasattr(name, "id")
             }
         if not isinstance(node, SCOPES):
             pending += [(child, bound) for child in ast.iter_child_nodes(node)]
@@ -80,8 +101,12 @@ def _long_lived(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tu
             yield min(used), f"local variable {name} of {function.name}"
 
 
-def unused_words(text: str, pattern: re.Pattern[str] = UNUSED) -> Iterator[tuple[int, str]]:
-    """Yield (line, words) of what a pattern finds; the end of the line before counts as context."""
+def unused_words(
+    text: str, pattern: re.Pattern[str] = UNUSED
+) -> Iterator[tuple[int, str]]:
+    """Yield (line, words) of what a pattern finds; the end of the line before counts as
+    context.
+    """
     before = ""
     for number, line in enumerate(text.splitlines(), start=1):
         joined = f"{before} {line.lstrip('# ')}" if before else line
@@ -93,11 +118,20 @@ def unused_words(text: str, pattern: re.Pattern[str] = UNUSED) -> Iterator[tuple
 
 def main() -> None:
     """Print what is wrong; exit with 1 where anything is."""
-    listed = subprocess.run(["git", "ls-files"], cwd=HOME, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=HOME, capture_output=True, text=True
+    ).stdout
     wrong = 0
     for name in listed.splitlines():
         path = HOME / name
-        if name in FREE or path.suffix not in {".py", ".md", ".yaml", ".smk", ".jinja", ".cff"}:
+        if name in FREE or path.suffix not in {
+            ".py",
+            ".md",
+            ".yaml",
+            ".smk",
+            ".jinja",
+            ".cff",
+        }:
             continue
         text = path.read_text(encoding="utf-8")
         problems = list(unused_words(text))

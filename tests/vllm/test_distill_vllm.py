@@ -1,4 +1,6 @@
-"""A judge that learns from an ensemble, whole and for real: trained on a CPU, asked with vLLM."""
+"""A judge that learns from an ensemble, whole and for real: trained on a CPU, asked
+with vLLM.
+"""
 
 import json
 import os
@@ -26,18 +28,60 @@ RECIPE = {
     "device_batch": 4,
     "learning_rate": 1e-2,
 }
-ASKED_AGAIN = ("abe", "bea", "cal", "don", "eva", "fox", "guy", "hue", "ivy", "jay", "ken", "lou")
+ASKED_AGAIN = (
+    "abe",
+    "bea",
+    "cal",
+    "don",
+    "eva",
+    "fox",
+    "guy",
+    "hue",
+    "ivy",
+    "jay",
+    "ken",
+    "lou",
+)
 EXAM = {"datasets": ["exam"], "aspects": ["naturalness"]}
 SAID = "No Error\n\nOverall score: 100"
-"""What is taught of every text: so much a model of toy size learns from a few dozen examples."""
+"""What is taught of every text: so much a model of toy size learns from a few dozen
+examples."""
 TEXTS = 24
-LEARNT = ("ann", "ben", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lee")
-ASKED = ("amy", "bob", "cat", "dee", "eli", "flo", "gil", "ian", "jim", "kit", "liv", "max")
+LEARNT = (
+    "ann",
+    "ben",
+    "cyd",
+    "dan",
+    "eve",
+    "fay",
+    "gus",
+    "hal",
+    "ida",
+    "jon",
+    "kim",
+    "lee",
+)
+ASKED = (
+    "amy",
+    "bob",
+    "cat",
+    "dee",
+    "eli",
+    "flo",
+    "gil",
+    "ian",
+    "jim",
+    "kit",
+    "liv",
+    "max",
+)
 
 
 def praise(body: Body) -> Said:
     """Find nothing wrong."""
-    return reply("No Error\n\nOverall score: Excellent\nExplanation of the score: all is well.")
+    return reply(
+        "No Error\n\nOverall score: Excellent\nExplanation of the score: all is well."
+    )
 
 
 def texts(names: Sequence[str]) -> list[dict[str, Any]]:
@@ -64,7 +108,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             patch.setenv(name, value)
         own = distilling(folder, endpoint)
         own.card("models", "student", **TINY, adapter="trained")
-        shipped = yaml.safe_load((running.HOME / "config/judges/distilled.yaml").read_text("utf-8"))
+        shipped = yaml.safe_load(
+            (running.HOME / "config/judges/distilled.yaml").read_text("utf-8")
+        )
         del shipped["judge"]
         own.card("judges", "distilled", **{**shipped, "max_tokens": 60})
         table(own, "lessons", texts(LEARNT))
@@ -82,13 +128,17 @@ def right(study: AskedStudy, name: str, dataset: str, judge: str) -> int:
     )
     rows = read_part("judgments", next(found), "naturalness", None).to_pylist()
     assert len(rows) == TEXTS
-    return sum((row["status"], row["value"], row["spans"]) == ("ok", 100, []) for row in rows)
+    return sum(
+        (row["status"], row["value"], row["spans"]) == ("ok", 100, []) for row in rows
+    )
 
 
 def test_what_was_taught_is_what_is_said(study: AskedStudy) -> None:
-    """On texts of another dataset, by most: a model of toy size, and nothing that it knew before.
+    """On texts of another dataset, by most: a model of toy size, and nothing that it
+    knew before.
 
-    That all replies come back where prompts were learnt is tested in test_training_vllm.py.
+    That all replies come back where prompts were learnt is tested in
+    test_training_vllm.py.
     """
     place = study.folder / "results/asked"
     assert right(study, "asked", "exam", "distilled") > TEXTS / 2
@@ -114,21 +164,36 @@ def test_a_second_run_trains_and_asks_nothing(study: AskedStudy) -> None:
 
 
 def test_another_study_takes_the_adapter_by_its_card(study: AskedStudy) -> None:
-    """Served, which changes no reply: all are in the store, as are those of the first study."""
+    """Served, which changes no reply: all are in the store, as are those of the first
+    study.
+    """
     card = "config/models/mine.yaml"
-    done = running.run("-m", "judgescope", "distill", "card", "study.yaml", card, cwd=study.folder)
+    done = running.run(
+        "-m", "judgescope", "distill", "card", "study.yaml", card, cwd=study.folder
+    )
     assert done.returncode == 0, done.stdout
     path = study.folder / card
     told = yaml.safe_load(path.read_text("utf-8"))
-    path.write_text(yaml.safe_dump({**told, "mode": "served", "start_timeout": 600}), "utf-8")
-    judge = yaml.safe_load((study.folder / "config/judges/distilled.yaml").read_text("utf-8"))
+    path.write_text(
+        yaml.safe_dump({**told, "mode": "served", "start_timeout": 600}), "utf-8"
+    )
+    judge = yaml.safe_load(
+        (study.folder / "config/judges/distilled.yaml").read_text("utf-8")
+    )
     study.card("judges", "mine", **{**judge, "judge": "mine", "model": "mine"})
     table(study, "resit", texts(ASKED_AGAIN), rated=True)
-    study.write(study="other", judges=["mine"], datasets=["exam", "resit"], aspects=["naturalness"])
+    study.write(
+        study="other",
+        judges=["mine"],
+        datasets=["exam", "resit"],
+        aspects=["naturalness"],
+    )
     done = study.run()
     assert done.returncode == 0, done.stdout[-5000:]
     logs = {
-        name: (study.folder / f"results/other/logs/ask/{name}/mine.log").read_text("utf-8")
+        name: (study.folder / f"results/other/logs/ask/{name}/mine.log").read_text(
+            "utf-8"
+        )
         for name in ("exam", "resit")
     }
     assert f"{TEXTS} in the store, 0 to request" in logs["exam"]

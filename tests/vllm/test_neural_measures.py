@@ -20,7 +20,9 @@ TEXT, OTHER = "the cats sat.", "a cat sat on the mat"
 def python() -> str:
     interpreter = os.environ.get("JUDGESCOPE_PYTHON_VLLM")
     if not interpreter:
-        pytest.skip("JUDGESCOPE_PYTHON_VLLM names no interpreter with torch: make test-vllm")
+        pytest.skip(
+            "JUDGESCOPE_PYTHON_VLLM names no interpreter with torch: make test-vllm"
+        )
     return interpreter
 
 
@@ -28,7 +30,10 @@ def test_scores_are_those_of_the_formulas_and_a_text_is_nearest_to_itself(
     tmp_path: Path, python: str
 ) -> None:
     made = subprocess.run(
-        [python, str(MAKER), str(tmp_path), TEXT, OTHER], capture_output=True, text=True, check=True
+        [python, str(MAKER), str(tmp_path), TEXT, OTHER],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     expected = json.loads(made.stdout.splitlines()[-1])
     targets = [
@@ -53,17 +58,24 @@ def test_scores_are_those_of_the_formulas_and_a_text_is_nearest_to_itself(
         )
         told = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
         assert told[1]["score"] == pytest.approx(expected[measure], abs=1e-5)
-        assert "there is no" in told[3]["error"] and told[4]["error"] == "the text is empty"
+        assert (
+            "there is no" in told[3]["error"]
+            and told[4]["error"] == "the text is empty"
+        )
         if measure != "bartscore":
             assert told[1]["score"] < 0.999
         if measure == "bertscore":  # the best of two references
             assert told[2]["score"] == pytest.approx(1, abs=1e-5)
         if measure == "moverscore":  # their mean
-            assert told[2]["score"] == pytest.approx((1 + expected[measure]) / 2, abs=1e-5)
+            assert told[2]["score"] == pytest.approx(
+                (1 + expected[measure]) / 2, abs=1e-5
+            )
             assert told[5] == {"id": 5, "error": "a text has no words"}
 
 
-def test_a_layer_that_the_model_lacks_ends_the_program(tmp_path: Path, python: str) -> None:
+def test_a_layer_that_the_model_lacks_ends_the_program(
+    tmp_path: Path, python: str
+) -> None:
     subprocess.run([python, str(MAKER), str(tmp_path), TEXT, OTHER], check=True)
     weights = tmp_path / "roberta" / "model.safetensors"
     done = subprocess.run(
@@ -73,4 +85,6 @@ def test_a_layer_that_the_model_lacks_ends_the_program(tmp_path: Path, python: s
         text=True,
         check=False,
     )
-    assert done.returncode == 1 and "layer 17: the model has layers 1 to 2" in done.stderr
+    assert (
+        done.returncode == 1 and "layer 17: the model has layers 1 to 2" in done.stderr
+    )

@@ -1,4 +1,5 @@
-"""A judge is trained for real, on a CPU and over a tiny model, and then asked with vLLM.
+"""A judge is trained for real, on a CPU and over a tiny model, and then asked with
+vLLM.
 
 `make test-vllm` builds the environment that trains and asks, and runs these tests.
 """
@@ -49,7 +50,9 @@ class Jobs:
         self.folder = folder
         (folder / "config" / "models").mkdir(parents=True)
         taught.write(folder)
-        (folder / "known.json").write_text('{"chat_template": "…", "commit": null}', "utf-8")
+        (folder / "known.json").write_text(
+            '{"chat_template": "…", "commit": null}', "utf-8"
+        )
         self.card("base")
 
     def card(self, name: str, /, **keys: Any) -> None:
@@ -59,10 +62,20 @@ class Jobs:
         path.write_text(yaml.safe_dump(card), encoding="utf-8")
 
     def spec(self, out: str, card: str = "base", **keys: Any) -> dict[str, Any]:
-        """Return a spec of both scripts; keys `recipe` and `model` change parts of theirs."""
+        """Return a spec of both scripts; keys `recipe` and `model` change parts of
+        theirs.
+        """
         path = self.folder / "config" / "models" / f"{card}.yaml"
         told = yaml.safe_load(path.read_text(encoding="utf-8"))
-        names = ("engine", "model", "name", "dtype", "quantization", "model_args", "extra_body")
+        names = (
+            "engine",
+            "model",
+            "name",
+            "dtype",
+            "quantization",
+            "model_args",
+            "extra_body",
+        )
         model = {name: told[name] for name in names if name in told}
         place = self.folder / out
         return {
@@ -70,9 +83,18 @@ class Jobs:
             "model": {"card": model, "folder": str(path.parent), "data": "data"},
             **{"max_tokens": 100, "sample": str(self.folder / "sample.parquet")},
             **{"student": str(self.folder / "known.json")},
-            **{name: str(self.folder / f"{name}.jsonl") for name in ("train", "held_out")},
-            **{"adapter": str(place / "adapter"), "log": str(place / "training.parquet")},
-            **{"losses": str(place / "losses.parquet"), "output": str(place / "student.json")},
+            **{
+                name: str(self.folder / f"{name}.jsonl")
+                for name in ("train", "held_out")
+            },
+            **{
+                "adapter": str(place / "adapter"),
+                "log": str(place / "training.parquet"),
+            },
+            **{
+                "losses": str(place / "losses.parquet"),
+                "output": str(place / "student.json"),
+            },
             **keys,
             "recipe": RECIPE | keys.get("recipe", {}),
         }
@@ -83,7 +105,9 @@ class Jobs:
         """Begin a job with the interpreter that can train."""
         line = [PYTHON, str(running.HOME / "scripts" / "job.py"), job, "--spec", "-"]
         line += ["--card", f"config/models/{card}.yaml"]
-        line += [part for name, value in options.items() for part in (f"--{name}", value)]
+        line += [
+            part for name, value in options.items() for part in (f"--{name}", value)
+        ]
         process = subprocess.Popen(
             line,
             cwd=self.folder,
@@ -102,12 +126,16 @@ class Jobs:
 
     def train(self, out: str, checkpoints: str = "kept", **keys: Any) -> str:
         """Train to the end and return what was printed."""
-        process = self.start("train_judge", self.spec(out, **keys), checkpoints=checkpoints)
+        process = self.start(
+            "train_judge", self.spec(out, **keys), checkpoints=checkpoints
+        )
         printed, _ = process.communicate(timeout=SECONDS)
         assert process.returncode == 0, printed
         return printed
 
-    def refused(self, job: str, spec: dict[str, Any], card: str = "base", **keys: str) -> str:
+    def refused(
+        self, job: str, spec: dict[str, Any], card: str = "base", **keys: str
+    ) -> str:
         """Return the error with which a script ends."""
         process = self.start(job, spec, card, **keys)
         printed, _ = process.communicate(timeout=SECONDS)
@@ -124,7 +152,9 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Jobs:
     assert os.access(PYTHON, os.X_OK), f"{PYTHON}: run `make test-vllm`"
     folder = tmp_path_factory.mktemp("training")
     program = [PYTHON, str(HERE / "vllm_model.py"), str(folder)]
-    subprocess.run(program, check=True, env={**os.environ, **ON_A_CPU}, capture_output=True)
+    subprocess.run(
+        program, check=True, env={**os.environ, **ON_A_CPU}, capture_output=True
+    )
     return Jobs(folder)
 
 
@@ -138,7 +168,9 @@ def printed(jobs: Jobs) -> str:
 
 
 def test_the_losses_fall_on_what_is_held_out_too(jobs: Jobs, printed: str) -> None:
-    rows = read_table("training", jobs.folder / "whole" / "training.parquet").to_pylist()
+    rows = read_table(
+        "training", jobs.folder / "whole" / "training.parquet"
+    ).to_pylist()
     learnt = [row for row in rows if row["split"] == "train"]
     assert [row["step"] for row in learnt] == list(range(1, STEPS + 1))
     assert learnt[-1]["examples"] == 560 and learnt[-1]["tokens"] == 560 * (28 + 56) / 2
@@ -149,22 +181,36 @@ def test_the_losses_fall_on_what_is_held_out_too(jobs: Jobs, printed: str) -> No
     assert [row["step"] for row in kept] == list(range(0, STEPS + 1, 10))
     assert {(row["examples"], row["tokens"]) for row in kept} == {(10, 5 * 28 + 5 * 56)}
     assert kept[0]["loss"] > 5 and kept[-1]["loss"] < 0.3
-    assert f"starts after step 0 of {STEPS}" in printed and "tokens per second" in printed
+    assert (
+        f"starts after step 0 of {STEPS}" in printed and "tokens per second" in printed
+    )
 
 
-def test_the_loss_of_every_example_that_is_held_out_falls(jobs: Jobs, printed: str) -> None:
+def test_the_loss_of_every_example_that_is_held_out_falls(
+    jobs: Jobs, printed: str
+) -> None:
     rows = read_table("losses", jobs.folder / "whole" / "losses.parquet").to_pylist()
-    assert [row["target"] for row in rows] == [row["target"] for row in taught.examples()[1]]
-    assert {row["tokens"] for row in rows} == {len(one) + 1 for one in taught.REPLIES.values()}
+    assert [row["target"] for row in rows] == [
+        row["target"] for row in taught.examples()[1]
+    ]
+    assert {row["tokens"] for row in rows} == {
+        len(one) + 1 for one in taught.REPLIES.values()
+    }
     assert all(row["before"] > 4 and row["after"] < 0.5 for row in rows)
     log = read_table("training", jobs.folder / "whole" / "training.parquet").to_pylist()
     for step, column in ((0, "before"), (STEPS, "after")):
-        [told] = [row["loss"] for row in log if (row["step"], row["split"]) == (step, "held_out")]
+        [told] = [
+            row["loss"]
+            for row in log
+            if (row["step"], row["split"]) == (step, "held_out")
+        ]
         total = sum(row[column] * row["tokens"] for row in rows)
         assert told == pytest.approx(total / sum(row["tokens"] for row in rows))
 
 
-def test_an_adapter_tells_nothing_of_the_machine_or_the_run(jobs: Jobs, printed: str) -> None:
+def test_an_adapter_tells_nothing_of_the_machine_or_the_run(
+    jobs: Jobs, printed: str
+) -> None:
     adapter = jobs.folder / "whole" / "adapter"
     assert sorted(path.name for path in adapter.iterdir()) == [
         *("adapter_config.json", "adapter_model.safetensors")
@@ -181,7 +227,9 @@ def test_an_adapter_tells_nothing_of_the_machine_or_the_run(jobs: Jobs, printed:
 
 
 def test_the_same_is_not_trained_twice(jobs: Jobs, printed: str) -> None:
-    """Not for another study either; and checkpoints go when they are of no use any more."""
+    """Not for another study either; and checkpoints go when they are of no use any
+    more.
+    """
     again = jobs.train("again")
     assert "already trained" in again and "step" not in again
     assert jobs.bytes("again") == jobs.bytes("whole")
@@ -189,8 +237,12 @@ def test_the_same_is_not_trained_twice(jobs: Jobs, printed: str) -> None:
     assert sorted(path.name for path in kept.iterdir()) == ["lock", "result"]
 
 
-def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(jobs: Jobs, printed: str) -> None:
-    """Killed twice; the second time while it writes a checkpoint, which is not gone on from."""
+def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(
+    jobs: Jobs, printed: str
+) -> None:
+    """Killed twice; the second time while it writes a checkpoint, which is not gone on
+    from.
+    """
     spec, folder = jobs.spec("killed"), jobs.folder / "killed-kept"
     for step in (10, 30):
         process = jobs.start("train_judge", spec, checkpoints="killed-kept")
@@ -201,7 +253,10 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(jobs: Jobs, printe
         process.send_signal(signal.SIGKILL)
         told, _ = process.communicate()
         assert f"after step {STEPS}" not in told and not list(folder.glob("*/result"))
-    steps = {int(path.parent.name.rpartition("-")[2]) for path in folder.glob("*/steps/*/whole")}
+    steps = {
+        int(path.parent.name.rpartition("-")[2])
+        for path in folder.glob("*/steps/*/whole")
+    }
     (last,) = folder.glob(f"*/steps/checkpoint-{max(steps)}")
     torn = last.with_name(f"checkpoint-{max(steps) + 10}")
     shutil.copytree(last, torn, dirs_exist_ok=True)
@@ -220,7 +275,9 @@ def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> Non
     told = jobs.refused("train_judge", spec, checkpoints="locked-kept")
     first.terminate()
     printed, _ = first.communicate()
-    assert "another job is training the same judge" in told and "Traceback" not in printed
+    assert (
+        "another job is training the same judge" in told and "Traceback" not in printed
+    )
 
 
 # What cannot be trained
@@ -230,20 +287,31 @@ def test_a_check_tells_what_a_training_takes(jobs: Jobs) -> None:
     process = jobs.start("check_student", jobs.spec("checked"))
     told, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, told
-    found = json.loads((jobs.folder / "checked" / "student.json").read_text(encoding="utf-8"))
+    found = json.loads(
+        (jobs.folder / "checked" / "student.json").read_text(encoding="utf-8")
+    )
     wide, inner = vllm_model.WIDTH, vllm_model.HIDDEN
     layer = 4 * wide * wide + 3 * wide * inner + 2 * wide
     words = 256 + len(vllm_model.CONTROL)
     assert found["parameters"] == 2 * words * wide + vllm_model.LAYERS * layer + wide
-    assert found["trainable"] == vllm_model.LAYERS * 16 * (4 * 2 * wide + 3 * (wide + inner))
+    assert found["trainable"] == vllm_model.LAYERS * 16 * (
+        4 * 2 * wide + 3 * (wide + inner)
+    )
     prompt = len("Rate: awful candle 0") + vllm_model.AROUND + vllm_model.NO_THINKING
-    assert (found["longest_prompt"], found["context"]) == (prompt + 5, vllm_model.LONGEST)
+    assert (found["longest_prompt"], found["context"]) == (
+        prompt + 5,
+        vllm_model.LONGEST,
+    )
     assert found["bytes"] > 4 * found["parameters"] + 16 * found["trainable"]
 
 
 NO_CARD: dict[str, Any] = {}
 FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
-    "no GPU": (NO_CARD, {"recipe": {"device": "cuda"}}, ["distill.recipe.device", "no usable GPU"]),
+    "no GPU": (
+        NO_CARD,
+        {"recipe": {"device": "cuda"}},
+        ["distill.recipe.device", "no usable GPU"],
+    ),
     "memory": (
         NO_CARD,
         {"recipe": {"device_batch": 10**9}},
@@ -260,14 +328,38 @@ FAULTS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         ["key max_model_len", "base model's context", "120 tokens"],
     ),
     "no template": ({"path": "../../silent"}, {}, ["key name", "no chat template"]),
-    "endless": ({"path": "../../endless"}, {}, ["key name", "ends a reply without a token"]),
+    "endless": (
+        {"path": "../../endless"},
+        {},
+        ["key name", "ends a reply without a token"],
+    ),
     "no weights": ({"path": "../../empty"}, {}, ["key path", "no weights"]),
-    "another day": ({"path": "../../dated"}, {}, ["chat_template_kwargs", "includes today's date"]),
-    "half on a CPU": ({"dtype": "half"}, {}, ["key dtype", "float16", "bfloat16, float32"]),
+    "another day": (
+        {"path": "../../dated"},
+        {},
+        ["chat_template_kwargs", "includes today's date"],
+    ),
+    "half on a CPU": (
+        {"dtype": "half"},
+        {},
+        ["key dtype", "float16", "bfloat16, float32"],
+    ),
     "broken": ({"path": "../../broken"}, {}, ["key path", "cannot be loaded"]),
-    "not on the hub": ({"path": None, "name": "nobody/nothing"}, {}, ["key name", "be loaded"]),
-    "quantized": ({"quantization": "fp8"}, {}, ["key quantization", "cannot be trained"]),
-    "quantized weights": ({"path": "../../small"}, {}, ["key name", "cannot be trained"]),
+    "not on the hub": (
+        {"path": None, "name": "nobody/nothing"},
+        {},
+        ["key name", "be loaded"],
+    ),
+    "quantized": (
+        {"quantization": "fp8"},
+        {},
+        ["key quantization", "cannot be trained"],
+    ),
+    "quantized weights": (
+        {"path": "../../small"},
+        {},
+        ["key name", "cannot be trained"],
+    ),
 }
 
 
@@ -283,17 +375,23 @@ def faulty(jobs: Jobs) -> Jobs:
         (jobs.folder / name / "chat_template.jinja").write_text(template)
     (jobs.folder / "broken" / "config.json").write_text('{"model_type": "unheard-of"}')
     path = jobs.folder / "small" / "config.json"
-    config = json.loads(path.read_text()) | {"quantization_config": {"quant_method": "fp8"}}
+    config = json.loads(path.read_text()) | {
+        "quantization_config": {"quant_method": "fp8"}
+    }
     path.write_text(json.dumps(config))
     return jobs
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_cannot_be_trained_is_told_before_weights_are_loaded(faulty: Jobs, fault: str) -> None:
+def test_what_cannot_be_trained_is_told_before_weights_are_loaded(
+    faulty: Jobs, fault: str
+) -> None:
     keys, changes, told = FAULTS[fault]
     name = fault.lower().replace(" ", "-")
     faulty.card(name, **keys)
-    printed = faulty.refused("check_student", faulty.spec("none", name, **changes), name)
+    printed = faulty.refused(
+        "check_student", faulty.spec("none", name, **changes), name
+    )
     assert all(part in printed for part in told), printed
     assert "Loading weights" not in printed and not (faulty.folder / "none").exists()
 
@@ -301,7 +399,10 @@ def test_what_cannot_be_trained_is_told_before_weights_are_loaded(faulty: Jobs, 
 def test_a_reply_that_the_judge_could_not_write_is_not_cut(jobs: Jobs) -> None:
     spec = jobs.spec("none", max_tokens=40)
     told = jobs.refused("train_judge", spec, checkpoints="none-kept")
-    assert "are longer than the judge's max_tokens" in told and "train.jsonl:4, toy: apple" in told
+    assert (
+        "are longer than the judge's max_tokens" in told
+        and "train.jsonl:4, toy: apple" in told
+    )
 
 
 def test_without_examples_nothing_is_trained(jobs: Jobs) -> None:
@@ -333,7 +434,9 @@ def judge(jobs: Jobs, printed: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("card", ["taught", "taught-served"])
-def test_vllm_is_answered_what_was_taught(jobs: Jobs, judge: dict[str, Any], card: str) -> None:
+def test_vllm_is_answered_what_was_taught(
+    jobs: Jobs, judge: dict[str, Any], card: str
+) -> None:
     """Greedy replies, word for word, to what was taught and to what was held out."""
     rows = [row for rows in taught.examples() for row in rows]
     asking = Asking(jobs.folder)

@@ -29,11 +29,15 @@ PROMPTS = ["Rate A.", "Rate B."]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the model, an adapter, and a card for each way to ask them."""
+    """Return a folder with the model, an adapter, and a card for each way to ask
+    them.
+    """
     assert os.access(PYTHON, os.X_OK), f"{PYTHON}: run `make test-vllm`"
     folder = tmp_path_factory.mktemp("vllm")
     program = [PYTHON, str(HERE / "vllm_model.py"), str(folder)]
-    subprocess.run(program, check=True, env={**os.environ, **ON_A_CPU}, capture_output=True)
+    subprocess.run(
+        program, check=True, env={**os.environ, **ON_A_CPU}, capture_output=True
+    )
     files = {"adapter": "adapter/adapter_{part}"}
     sha256 = sha256_of(resolve(files, "adapter", folder, folder))
     tuned = {"adapter": {"path": "../../adapter", "sha256": sha256}}
@@ -80,10 +84,14 @@ def until(what: Callable[[], bool]) -> None:
 
 
 def gone(pids: set[int]) -> bool:
-    """Return whether none of the processes runs; one that nobody has buried does not."""
+    """Return whether none of the processes runs; one that nobody has buried does
+    not.
+    """
     for pid in pids:
         try:
-            if (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            if (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[
+                2
+            ].split()[0] != "Z":
                 return False
         except OSError:
             continue
@@ -107,7 +115,11 @@ def test_a_prompt_is_counted_once(offline: Asking) -> None:
     assert first["usage"] == {"prompt": prompt, "completion": 12}
     assert second["usage"] == {"prompt": 0, "completion": 12}
     assert first["finish"] == "length"
-    assert first["provenance"] == {"engine": "vllm", "model": "tiny-random", "version": "0.32.0"}
+    assert first["provenance"] == {
+        "engine": "vllm",
+        "model": "tiny-random",
+        "version": "0.32.0",
+    }
 
 
 def test_what_was_read_before_is_not_read_again(offline: Asking) -> None:
@@ -128,13 +140,17 @@ def test_a_choice_is_one_of_those_named(offline: Asking) -> None:
         first = reply["logprobs"][0]
         assert first[0][0] == reply["text"]
         assert {token for token, _ in first} == set("123")
-        assert sum(math.exp(logprob) for _, logprob in first) == pytest.approx(1, abs=1e-3)
+        assert sum(math.exp(logprob) for _, logprob in first) == pytest.approx(
+            1, abs=1e-3
+        )
 
 
 def test_a_schema_is_kept_to(offline: Asking) -> None:
     score = {"type": "integer", "enum": [1, 2, 3]}
     asked = {"json_schema": {"type": "object", "properties": {"score": score}}}
-    [[reply]] = offline.ask("tiny", PROMPTS[:1], asked=asked, decoding={"max_tokens": 300})
+    [[reply]] = offline.ask(
+        "tiny", PROMPTS[:1], asked=asked, decoding={"max_tokens": 300}
+    )
     assert json.loads(reply["text"])["score"] in (1, 2, 3)
 
 
@@ -143,7 +159,9 @@ def test_log_probabilities_have_the_token_that_came_first(offline: Asking) -> No
     assert len(reply["logprobs"]) == reply["usage"]["completion"]
     for (_, came), *others in reply["logprobs"]:
         assert 2 <= len(others) <= 3 and came <= 0
-        assert [one for _, one in others] == sorted((one for _, one in others), reverse=True)
+        assert [one for _, one in others] == sorted(
+            (one for _, one in others), reverse=True
+        )
 
 
 def test_a_prompt_that_is_too_long_fails_alone(offline: Asking) -> None:
@@ -155,7 +173,9 @@ def test_a_prompt_that_is_too_long_fails_alone(offline: Asking) -> None:
     assert "maximum context length is 4096" in answers[1][0]["text"]
 
 
-def test_where_every_request_is_refused_nothing_is_recorded(offline: Asking, place: Path) -> None:
+def test_where_every_request_is_refused_nothing_is_recorded(
+    offline: Asking, place: Path
+) -> None:
     told = offline.ask("tiny", ["y" * vllm_model.LONGEST], store="never")
     assert "vLLM refuses every request" in told["error"]
     assert not journalled(place / "never")
@@ -169,7 +189,9 @@ def test_thinking_is_turned_off_by_the_template(offline: Asking) -> None:
     assert quick["text"] != plain["text"]
 
 
-def test_after_kill_9_only_the_missing_is_asked_for(offline: Asking, place: Path) -> None:
+def test_after_kill_9_only_the_missing_is_asked_for(
+    offline: Asking, place: Path
+) -> None:
     """And nothing that the job had started is left."""
     prompts = [f"Rate text {number}." for number in range(60)]
     long = {"max_tokens": 200, "temperature": 1.0}
@@ -185,7 +207,9 @@ def test_after_kill_9_only_the_missing_is_asked_for(offline: Asking, place: Path
     answers = offline.ask("tiny", prompts, 3, store="killed", decoding=long)
     after = journalled(place / "killed")
     assert len(after) == len(set(after)) == 180 and set(there) < set(after)
-    assert texts(answers) == texts(offline.ask("tiny", prompts, 3, store="whole", decoding=long))
+    assert texts(answers) == texts(
+        offline.ask("tiny", prompts, 3, store="whole", decoding=long)
+    )
 
 
 SERVED = [("tiny", "tiny-served"), ("tuned", "tuned-served")]
@@ -195,12 +219,16 @@ SERVED = [("tiny", "tiny-served"), ("tuned", "tuned-served")]
 def test_a_server_answers_as_the_job_itself_does(
     place: Path, offline: Asking, one: str, other: str
 ) -> None:
-    """Also where the model's own generation config says otherwise; a kill -9 ends it too."""
+    """Also where the model's own generation config says otherwise; a kill -9 ends it
+    too.
+    """
     inside = offline if one == "tiny" else Asking(place)
     greedy = {"temperature": 0}
     alone = inside.ask(one, PROMPTS, store=one, decoding=greedy)
     sampled = inside.ask(one, PROMPTS, 3, store=one)
-    chosen = inside.ask(one, PROMPTS, 3, store=one, asked={"choices": ["1", "2"], "logprobs": 2})
+    chosen = inside.ask(
+        one, PROMPTS, 3, store=one, asked={"choices": ["1", "2"], "logprobs": 2}
+    )
     if inside is not offline:
         inside.end()
     served = Asking(place)
@@ -209,9 +237,13 @@ def test_a_server_answers_as_the_job_itself_does(
     again = served.ask(other, PROMPTS, 3, store=other)
     assert (keys(again), texts(again)) == (keys(sampled), texts(sampled))
     assert again[0][0]["provenance"] == sampled[0][0]["provenance"]
-    chose = served.ask(other, PROMPTS, 3, store=other, asked={"choices": ["1", "2"], "logprobs": 2})
+    chose = served.ask(
+        other, PROMPTS, 3, store=other, asked={"choices": ["1", "2"], "logprobs": 2}
+    )
     assert texts(chose) == texts(chosen)
-    assert chose[0][0]["logprobs"][0][0] == pytest.approx(chosen[0][0]["logprobs"][0][0])
+    assert chose[0][0]["logprobs"][0][0] == pytest.approx(
+        chosen[0][0]["logprobs"][0][0]
+    )
     mixed = served.ask(other, ["y" * vllm_model.LONGEST, *PROMPTS], store=other)
     assert [reply["status"] for [reply] in mixed] == ["error", "ok", "ok"]
     started = served.others()
@@ -236,7 +268,9 @@ def test_an_adapter_changes_replies_and_keys(place: Path, offline: Asking) -> No
     assert texts(tuned) != texts(plain)
 
 
-def test_a_study_with_a_judge_of_vllm(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_with_a_judge_of_vllm(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in ON_A_CPU.items():
         monkeypatch.setenv(name, value)
     (place / "config" / "judges").mkdir()
@@ -244,18 +278,27 @@ def test_a_study_with_a_judge_of_vllm(place: Path, monkeypatch: pytest.MonkeyPat
     judge |= {"draws": 2, "max_tokens": 8}
     (place / "config" / "judges" / "terse.yaml").write_text(yaml.safe_dump(judge))
     Study(place).write(
-        aspects=["naturalness"], judges=["terse"], perturbations=[], methods=["agreement"]
+        aspects=["naturalness"],
+        judges=["terse"],
+        perturbations=[],
+        methods=["agreement"],
     )
     run = running.snakemake("--configfile", "study.yaml", cwd=place)
     assert run.returncode == 0, run.stdout[-5000:]
     rows = running.rows(place / "results" / "small", "cost")
     replies = [
-        row["value"] for row in rows if (row["judge"], row["statistic"]) == ("terse", "replies")
+        row["value"]
+        for row in rows
+        if (row["judge"], row["statistic"]) == ("terse", "replies")
     ]
     assert [float(value) for value in replies] == [240]
     log = place / "results" / "small" / "logs" / "ask" / "demo-dialogue" / "tiny.log"
-    assert "240 to request" in log.read_text() and "replies: 240 of 240" in log.read_text()
-    again = running.snakemake("asked", "--configfile", "study.yaml", "--forceall", cwd=place)
+    assert (
+        "240 to request" in log.read_text() and "replies: 240 of 240" in log.read_text()
+    )
+    again = running.snakemake(
+        "asked", "--configfile", "study.yaml", "--forceall", cwd=place
+    )
     assert again.returncode == 0, again.stdout[-5000:]
     assert "240 in the store, 0 to request" in log.read_text()
     assert "Initializing" not in log.read_text()

@@ -38,7 +38,9 @@ def first_text() -> str:
     return demo_texts()[0]
 
 
-def test_a_split_job_asks_the_same_once_from_several_journals(study: AskedStudy) -> None:
+def test_a_split_job_asks_the_same_once_from_several_journals(
+    study: AskedStudy,
+) -> None:
     study.write(perturbations=["reordering"], methods=["agreement", "discernment"])
     study.model(parts=3)
     done = study.run()
@@ -66,8 +68,13 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: AskedStudy) -> No
     assert len(study.endpoint.asked) == 2 * TEXTS
     # two forms of one model, one start of the engine
     assert len(list(study.folder.glob("cache/replies/loop/*.jsonl"))) == 1
-    signatures = {row["signature"] for row in study.rows("agreement") if row["judge"] == "wordy"}
-    assert all(re.search(r"\|prompt:[0-9a-f]{8}\|draws:1\|temperature:0", s) for s in signatures)
+    signatures = {
+        row["signature"] for row in study.rows("agreement") if row["judge"] == "wordy"
+    }
+    assert all(
+        re.search(r"\|prompt:[0-9a-f]{8}\|draws:1\|temperature:0", s)
+        for s in signatures
+    )
     page = text_of_pages(study.folder / "results/asked/report")
     assert "openai, loop" in page and study.endpoint.url not in page
     # nothing is perturbed, so that there is no page of perturbed texts
@@ -82,7 +89,9 @@ def test_from_cards_to_report_and_then_nothing_is_asked(study: AskedStudy) -> No
     assert running.outputs(study.folder / "results" / "asked") == before
 
 
-def test_killed_between_two_replies_only_the_missing_are_asked(study: AskedStudy) -> None:
+def test_killed_between_two_replies_only_the_missing_are_asked(
+    study: AskedStudy,
+) -> None:
     half = threading.Event()
 
     def tell(body: Body) -> Said:
@@ -141,7 +150,9 @@ def test_another_parser_or_study_asks_nothing(study: AskedStudy) -> None:
     assert study.endpoint.asked == []
 
 
-def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: AskedStudy) -> None:
+def test_coverage_tells_each_status_and_no_reply_is_asked_again(
+    study: AskedStudy,
+) -> None:
     outcomes: list[tuple[str, Callable[[], Said]]] = [
         ("truncated", lambda: reply("Rating: 4", finish="length")),
         ("refused", lambda: reply("I'm sorry, I cannot rate this.")),
@@ -164,7 +175,9 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(study: AskedStud
         for row in study.rows("coverage")
         if row["judge"] == "terse" and row["statistic"].startswith("count_")
     }
-    assert counts == dict.fromkeys([name for name, _ in outcomes], 1.0) | {"ok": TEXTS - 6.0}
+    assert counts == dict.fromkeys([name for name, _ in outcomes], 1.0) | {
+        "ok": TEXTS - 6.0
+    }
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
     assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == TEXTS
@@ -193,12 +206,19 @@ def test_replies_of_several_servers_are_warned_of(study: AskedStudy) -> None:
 
 def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: AskedStudy) -> None:
     def script(body: Body) -> Said:
-        return refusal(500, "out of memory") if asks_about(body, first_text()) else rate(body)
+        return (
+            refusal(500, "out of memory")
+            if asks_about(body, first_text())
+            else rate(body)
+        )
 
     study.endpoint.script = script
     done = study.run()
     assert done.returncode == 1
-    assert f"1 of {TEXTS} requests failed: HTTP 500: out of memory (3 attempts)" in done.stdout
+    assert (
+        f"1 of {TEXTS} requests failed: HTTP 500: out of memory (3 attempts)"
+        in done.stdout
+    )
     assert "terse naturalness d01:" in done.stdout and "run again" in done.stdout
     assert "Traceback" not in done.stdout
     assert study.journalled() == TEXTS - 1
@@ -209,7 +229,9 @@ def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: AskedStudy) -> N
     assert len(study.endpoint.asked) == 1
 
 
-def test_a_key_is_needed_before_anything_is_asked_and_never_written(study: AskedStudy) -> None:
+def test_a_key_is_needed_before_anything_is_asked_and_never_written(
+    study: AskedStudy,
+) -> None:
     study.model(api_key_env="LOOP_KEY")
     done = study.run()
     assert done.returncode == 1 and study.endpoint.asked == []
@@ -229,14 +251,20 @@ def test_a_key_is_needed_before_anything_is_asked_and_never_written(study: Asked
 
 
 def write_or_judge(body: Body) -> Said:
-    """Write a text with a mark per step; rate a text by its marks; prefer the first of two."""
+    """Write a text with a mark per step; rate a text by its marks; prefer the first of
+    two.
+    """
     prompt = body["messages"][0]["content"]
     if WRITING in prompt:
         text = prompt.split("Text:\n")[1].split("\n\nAnswer with")[0]
         return reply(f"{text.split('An earlier')[0].strip()} Wrong!")
     if COMPARING in prompt:
         first, second = prompt.split("Text A:\n")[1].split("Text B:\n")
-        return reply("Choice: A" if first.count("Wrong!") < second.count("Wrong!") else "Choice: B")
+        return reply(
+            "Choice: A"
+            if first.count("Wrong!") < second.count("Wrong!")
+            else "Choice: B"
+        )
     return reply(f"Rating: {max(1, 5 - prompt.count('Wrong!'))}")
 
 
@@ -247,14 +275,23 @@ def test_a_text_made_by_a_model_is_judged(study: AskedStudy) -> None:
     study.endpoint.script = write_or_judge
     assert study.make("discernment", "perturbations").returncode == 0
     kinds = Counter(WRITING in prompt for prompt in study.endpoint.prompts)
-    assert kinds == {True: 24, False: 48}  # 24 originals, each made wrong and judged in both forms
-    found = {row["statistic"]: row for row in study.rows("discernment") if row["judge"] == "terse"}
+    assert kinds == {
+        True: 24,
+        False: 48,
+    }  # 24 originals, each made wrong and judged in both forms
+    found = {
+        row["statistic"]: row
+        for row in study.rows("discernment")
+        if row["judge"] == "terse"
+    }
     assert found["D_exact"]["value"] > 1 and found["D_exact"]["n"] == 24
     done = {row["statistic"]: row["value"] for row in study.rows("perturbations")}
     assert done["share_ok"] == 1 and done["edits"] == 1
 
 
-def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(study: AskedStudy) -> None:
+def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(
+    study: AskedStudy,
+) -> None:
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
     study.write(perturbations=["lie"], methods=["discernment"])
@@ -270,17 +307,32 @@ def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(study: A
     study.endpoint.script = stubborn
     assert study.ask().returncode == 0
     writing = [prompt for prompt in study.endpoint.prompts if WRITING in prompt]
-    assert len(writing) == 48 and sum("it is the same text" in prompt for prompt in writing) == 24
+    assert (
+        len(writing) == 48
+        and sum("it is the same text" in prompt for prompt in writing) == 24
+    )
     stubborn_ones = sum("tomato" in prompt for prompt in writing) // 2
     assert stubborn_ones >= 1
     path = study.folder / "results/asked/targets/demo-dialogue/lie.single.parquet"
     statuses = Counter(pq.read_table(path)["status"].to_pylist())
-    assert statuses == {"ok": 24 - stubborn_ones, "failed: it is the same text": stubborn_ones}
-    assert len(study.endpoint.asked) - 48 == 48 - stubborn_ones  # what failed is not judged
+    assert statuses == {
+        "ok": 24 - stubborn_ones,
+        "failed: it is the same text": stubborn_ones,
+    }
+    assert (
+        len(study.endpoint.asked) - 48 == 48 - stubborn_ones
+    )  # what failed is not judged
 
 
-def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: AskedStudy) -> None:
-    chain = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
+def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(
+    study: AskedStudy,
+) -> None:
+    chain = {
+        "level": "sentence",
+        "method": "inject",
+        "model": "loop",
+        "form": "wrong-fact",
+    }
     study.card("perturbations", "lies", name="Lies", steps=3, **chain)
     study.card("judges", "wordy", model="loop", form="rate-explain")
     study.card("judges", "pair", model="loop", form="compare")
@@ -293,26 +345,39 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(study: AskedSt
     for step in (1, 2, 3):
         row = texts[f"d01:lies.single.{step}"]
         assert row["text"].count("Wrong!") == step == row["step"]
-        assert row["parent"] == ("d01:original" if step == 1 else f"d01:lies.single.{step - 1}")
+        assert row["parent"] == (
+            "d01:original" if step == 1 else f"d01:lies.single.{step - 1}"
+        )
     votes = cell(study, "scores", "loop/lies.single/pair")
     assert len(votes) == 24 * 2 * 2  # two pairs of neighbours, both orders
-    assert all(row["value"] == (1 if row["target"] < row["target_b"] else -1) for row in votes)
+    assert all(
+        row["value"] == (1 if row["target"] < row["target_b"] else -1) for row in votes
+    )
     compared = {
         row["statistic"]: row
         for row in study.rows("pairwise")
         if row["judge"] == "pair" and row["perturbation"] == "lies"
     }
     told = {name: (row["value"], row["n"]) for name, row in compared.items()}
-    assert told["order_consistency"] == (1, 48) and told["first_position_rate"] == (0.5, 96)
-    assert told["accuracy_comparison"] == (1, 48)  # the text with fewer lies is the better one
+    assert told["order_consistency"] == (1, 48) and told["first_position_rate"] == (
+        0.5,
+        96,
+    )
+    assert told["accuracy_comparison"] == (
+        1,
+        48,
+    )  # the text with fewer lies is the better one
     judged = {
-        row["target"]: row["value"] for row in cell(study, "scores", "derived/lies.single/both")
+        row["target"]: row["value"]
+        for row in cell(study, "scores", "derived/lies.single/both")
     }
     assert judged["d01:lies.single.3"] == 2.0 and len(judged) == 72
     prompts = study.endpoint.prompts
     assert sum(WRITING in prompt for prompt in prompts) == 24 * 3
     pairs_of_systems = 24 * 4
-    assert sum(COMPARING in prompt for prompt in prompts) == 2 * (24 * 2 + pairs_of_systems)
+    assert sum(COMPARING in prompt for prompt in prompts) == 2 * (
+        24 * 2 + pairs_of_systems
+    )
     rated = TEXTS + 24 + 24 * 3
     assert len(prompts) == 24 * 3 + 2 * (24 * 2 + pairs_of_systems) + 2 * rated
     assert not list(study.folder.glob("results/asked/replies/**/both.parquet"))
@@ -333,7 +398,9 @@ def test_the_example_of_the_guide(study: AskedStudy) -> None:
     """The two cards of docs/guide/llm-judge.md, with another address."""
     for name, card in cards_of("llm-judge").items():
         text = card.replace("http://127.0.0.1:8000/v1", study.endpoint.url)
-        (study.folder / name).write_text(text.replace("MY_KEY", "PATH"), encoding="utf-8")
+        (study.folder / name).write_text(
+            text.replace("MY_KEY", "PATH"), encoding="utf-8"
+        )
     study.write(judges=["mine-terse"])
     done = study.make("repeatability", "cost")
     assert done.returncode == 0, done.stdout
@@ -350,7 +417,9 @@ def test_the_example_of_the_guide(study: AskedStudy) -> None:
             for row in cell(study, "judgments", "mine/systems/mine-terse")
             if row["target"] == t
         }
-        for t in {row["target"] for row in cell(study, "judgments", "mine/systems/mine-terse")}
+        for t in {
+            row["target"] for row in cell(study, "judgments", "mine/systems/mine-terse")
+        }
     ]
     share = sum(len(each) > 1 for each in values) / TEXTS
     assert (again["flip_rate"]["value"], again["flip_rate"]["n"]) == (share, TEXTS)

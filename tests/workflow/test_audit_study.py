@@ -1,4 +1,6 @@
-"""The study that `audit --write` leaves, run whole: the numbers of the audit, to the bit."""
+"""The study that `audit --write` leaves, run whole: the numbers of the audit, to the
+bit.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,12 +29,21 @@ TABLES: dict[str, tuple[Callable[[], list[dict[str, Any]]], str, str]] = {
 
 
 def without(name: str) -> list[dict[str, Any]]:
-    return [{k: v for k, v in row.items() if not k.startswith(name)} for row in chosen()]
+    return [
+        {k: v for k, v in row.items() if not k.startswith(name)} for row in chosen()
+    ]
 
 
 @pytest.mark.parametrize(
     "columns",
-    ["two", *(pytest.param(name, marks=pytest.mark.long) for name in TABLES if name != "two")],
+    [
+        "two",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in TABLES
+            if name != "two"
+        ),
+    ],
 )
 def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     columns: str, tmp_path: Path
@@ -55,4 +66,6 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     verdicts = [row for row in theirs("verdicts") if row.judge in {*judges, "human"}]
     assert judges <= {row.judge for row in verdicts} and len(verdicts) > 5
     assert sorted(map(repr, report.rows("verdicts"))) == sorted(map(repr, verdicts))
-    assert sorted(map(repr, report.rows(table_of_bar))) == sorted(map(repr, theirs(table_of_bar)))
+    assert sorted(map(repr, report.rows(table_of_bar))) == sorted(
+        map(repr, theirs(table_of_bar))
+    )

@@ -1,4 +1,6 @@
-"""Every benchmark, at a small size: none may rot. What it measures is asserted nowhere."""
+"""Every benchmark, at a small size: none may rot. What it measures is asserted
+nowhere.
+"""
 
 import importlib.util
 import json
@@ -36,7 +38,10 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
         [],
     ),
-    "explore": ({"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600}, []),
+    "explore": (
+        {"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600},
+        [],
+    ),
     "labels": ({"SIZES": [12], "TRUTH_SOURCES": 60, "TRUTH_STUDIES": 2}, ["2"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
@@ -56,7 +61,9 @@ def test_each_has_a_small_size() -> None:
 
 
 @pytest.mark.long(15)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=NEEDS.get(name, [])) for name in SMALL])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=NEEDS.get(name, [])) for name in SMALL]
+)
 def test_it_runs_and_prints_what_it_measures(name: str, tmp_path: Path) -> None:
     sizes, arguments = SMALL[name]
     path = HOME / "benchmarks" / f"{name}.py"
@@ -86,14 +93,20 @@ BENCHMARK = loaded()
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", [name for name, rule in BENCHMARK.RULES.items() if not rule.true])
+@pytest.mark.parametrize(
+    "name", [name for name, rule in BENCHMARK.RULES.items() if not rule.true]
+)
 def test_a_claim_that_is_not_true_is_rarely_made(name: str) -> None:
     """Of 20 studies 3 may be at a level of .025: more come in one of 700 tests."""
     level = BENCHMARK.RULES[name].level
-    assert BENCHMARK.simulated(name, 20) <= level + 4 * (level * (1 - level) / 20) ** 0.5
+    assert (
+        BENCHMARK.simulated(name, 20) <= level + 4 * (level * (1 - level) / 20) ** 0.5
+    )
 
 
-@pytest.mark.parametrize("name", [name for name, rule in BENCHMARK.RULES.items() if rule.true])
+@pytest.mark.parametrize(
+    "name", [name for name, rule in BENCHMARK.RULES.items() if rule.true]
+)
 def test_a_claim_that_is_true_is_made(name: str) -> None:
     assert BENCHMARK.simulated(name, 20) > 0.2
 

@@ -1,4 +1,6 @@
-"""A scale whose lowest value is the best: the same statistics as of the scale turned around."""
+"""A scale whose lowest value is the best: the same statistics as of the scale turned
+around.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,13 @@ def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
     place = {"dataset": "d", "perturbation": "systems", "target": "t"}
     rows: list[dict[str, Any]] = [
         {**place, "judge": "it", "aspect": "fluency", "value": 2.0},
-        {**place, "judge": "it", "aspect": "fluency", "criterion": "terse", "value": 2.0},
+        {
+            **place,
+            "judge": "it",
+            "aspect": "fluency",
+            "criterion": "terse",
+            "value": 2.0,
+        },
         {**place, "judge": "it", "aspect": "other", "value": 2.0},
         {**place, "judge": "measure", "aspect": "fluency", "value": 0.25},
         {**place, "judge": "it", "aspect": "fluency", "value": None},
@@ -26,10 +34,17 @@ def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
     sums = {("it", "fluency"): 6.0, ("it", "fluency.terse"): 6.0}
     assert turned(table, sums)["value"].to_pylist() == [4.0, 4.0, 2.0, 0.25, None]
     assert turned(turned(table, sums), sums).equals(table)
-    rating = {"dataset": "d", "target": "t", "aspect": "fluency", "rater": "r", "value": 1.0}
+    rating = {
+        "dataset": "d",
+        "target": "t",
+        "aspect": "fluency",
+        "rater": "r",
+        "value": 1.0,
+    }
     ratings = turned(table_of("ratings", [rating]), {("", "fluency"): 6.0})
     assert (
-        ratings["value"].to_pylist() == [5.0] and ratings.schema == table_of("ratings", []).schema
+        ratings["value"].to_pylist() == [5.0]
+        and ratings.schema == table_of("ratings", []).schema
     )
 
 
@@ -93,7 +108,14 @@ def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None
             [
                 {
                     name: row[name]
-                    for name in ("judge", "statistic", "level", "value", "ci_low", "ci_high")
+                    for name in (
+                        "judge",
+                        "statistic",
+                        "level",
+                        "value",
+                        "ci_low",
+                        "ci_high",
+                    )
                 }
                 for row in read_table("results", folder / wanted).to_pylist()
                 if row["judge"] in {*JUDGES, "human", "length"}
@@ -104,6 +126,7 @@ def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None
     [own] = [
         row["value"]
         for row in usual
-        if (row["judge"], row["statistic"], row["level"]) == ("it", "spearman", "pooled")
+        if (row["judge"], row["statistic"], row["level"])
+        == ("it", "spearman", "pooled")
     ]
     assert own > 0.3

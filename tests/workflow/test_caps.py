@@ -29,7 +29,10 @@ def test_a_cap_stops_before_it_is_passed_and_a_higher_one_asks_only_the_rest(
     done = study.run()
     assert done.returncode == 1 and "Traceback" not in done.stdout
     assert "cap of 100 requests" in done.stdout
-    assert "the study's card, key max_requests" in done.stdout and "raise the cap" in done.stdout
+    assert (
+        "the study's card, key max_requests" in done.stdout
+        and "raise the cap" in done.stdout
+    )
     assert len(study.endpoint.asked) == 100 == study.journalled()
     assert study.run().returncode == 1
     assert len(study.endpoint.asked) == 100
@@ -40,10 +43,14 @@ def test_a_cap_stops_before_it_is_passed_and_a_higher_one_asks_only_the_rest(
     assert len(set(study.endpoint.prompts)) == TEXTS
 
 
-def test_a_cap_on_money_needs_a_price_before_anything_is_asked(study: AskedStudy) -> None:
+def test_a_cap_on_money_needs_a_price_before_anything_is_asked(
+    study: AskedStudy,
+) -> None:
     study.write(max_usd=1)
     done = study.ask()
-    assert done.returncode == 1 and "max_usd needs the price of every model" in done.stdout
+    assert (
+        done.returncode == 1 and "max_usd needs the price of every model" in done.stdout
+    )
     assert study.endpoint.asked == []
 
 
@@ -51,7 +58,10 @@ def in_tokens(body: Body) -> Said:
     """Answer with a usage like that of a real model: four characters a token."""
     said = rate(body)
     assert isinstance(said.body, dict)
-    usage = {"prompt_tokens": len(body["messages"][0]["content"]) // 4, "completion_tokens": 3}
+    usage = {
+        "prompt_tokens": len(body["messages"][0]["content"]) // 4,
+        "completion_tokens": 3,
+    }
     return Said(said.body | {"usage": usage})
 
 
@@ -61,16 +71,29 @@ def billed(bodies: list[Body]) -> float:
     return tokens * PRICE["input"] / 1e6
 
 
-def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(study: AskedStudy) -> None:
-    """Again and again the same command: never above the caps, and at last nearly there."""
+def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(
+    study: AskedStudy,
+) -> None:
+    """Again and again the same command: never above the caps, and at last nearly
+    there.
+    """
     for name in ("loop", "loud"):
-        card = {"engine": "openai", "base_url": study.endpoint.url, "price": PRICE, "probe": False}
+        card = {
+            "engine": "openai",
+            "base_url": study.endpoint.url,
+            "price": PRICE,
+            "probe": False,
+        }
         study.card("models", name, **card, limits=FAST)
     study.card("judges", "terse", model="loop", form="score-only", max_tokens=8)
     study.card("judges", "curt", model="loud", form="score-only", max_tokens=8)
     both = ["demo-dialogue", "demo-news"]
     aspects = ["naturalness", "fluency"]
-    keys: dict[str, Any] = {"datasets": both, "aspects": aspects, "judges": ["terse", "curt"]}
+    keys: dict[str, Any] = {
+        "datasets": both,
+        "aspects": aspects,
+        "judges": ["terse", "curt"],
+    }
     study.write(**keys, max_usd=60, caps={"loud": {"max_usd": 20}})
     study.endpoint.script = in_tokens
     asked = study.endpoint.asked
@@ -99,12 +122,16 @@ def test_texts_that_a_model_makes_count(study: AskedStudy) -> None:
 
 
 def test_killed_jobs_do_not_let_a_cap_be_passed(study: AskedStudy) -> None:
-    """Killed twice between two replies; the requests under way then are counted at the endpoint."""
+    """Killed twice between two replies; the requests under way then are counted at the
+    endpoint.
+    """
     study.write(max_requests=100)
     for share in (0.3, 0.6):
         reached = threading.Event()
 
-        def tell(body: Body, reached: threading.Event = reached, share: float = share) -> Said:
+        def tell(
+            body: Body, reached: threading.Event = reached, share: float = share
+        ) -> Said:
             if study.journalled() >= share * 100:
                 reached.set()
             return rate(body)

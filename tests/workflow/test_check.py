@@ -1,4 +1,6 @@
-"""What `check` says before anything is asked: requests, tokens, money, time, and what stands."""
+"""What `check` says before anything is asked: requests, tokens, money, time, and what
+stands.
+"""
 
 import json
 import re
@@ -25,7 +27,10 @@ def rate(body: Body) -> Said:
     """Answer with a usage of three characters a token, and five tokens of reply."""
     said = reply(f"Rating: {1 + body['seed'] % 5}")
     assert isinstance(said.body, dict)
-    usage = {"prompt_tokens": len(body["messages"][0]["content"]) // 3, "completion_tokens": 5}
+    usage = {
+        "prompt_tokens": len(body["messages"][0]["content"]) // 3,
+        "completion_tokens": 5,
+    }
     return Said(said.body | {"usage": usage})
 
 
@@ -38,7 +43,12 @@ def study(tmp_path: Path) -> Iterator[AskedStudy]:
 
 
 def model(study: AskedStudy, **keys: Any) -> None:
-    card = {"engine": "openai", "base_url": study.endpoint.url, "limits": FAST, "probe": False}
+    card = {
+        "engine": "openai",
+        "base_url": study.endpoint.url,
+        "limits": FAST,
+        "probe": False,
+    }
     study.card("models", "loop", **card | keys)
 
 
@@ -52,9 +62,13 @@ def check(study: AskedStudy) -> str:
 
 
 def numbers(told: str, name: str) -> list[float | None]:
-    """Return needed, in store, to ask, tokens in, out (likely, most), dollars (likely, most)."""
+    """Return needed, in store, to ask, tokens in, out (likely, most), dollars (likely,
+    most).
+    """
     [line] = re.findall(rf"^ +(?:≤ )?{re.escape(name)} +([\d,.e-].*)$", told, re.M)
-    return [None if part == "-" else float(part.replace(",", "")) for part in line.split()]
+    return [
+        None if part == "-" else float(part.replace(",", "")) for part in line.split()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -70,13 +84,19 @@ def test_a_check_needs_no_key_and_says_that_a_run_does(
     model(study, price=PRICE, **keys)
     told = check(study)
     assert numbers(told, "terse, demo-dialogue")
-    assert "before a run:" in told and "models/loop.yaml, key api_key" in told and said in told
+    assert (
+        "before a run:" in told
+        and "models/loop.yaml, key api_key" in told
+        and said in told
+    )
     assert "\n  judges: 1 (openai), and 5 controls\n" in told
     done = study.run()
     assert done.returncode == 1 and said in done.stdout and study.endpoint.asked == []
 
 
-def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: AskedStudy) -> None:
+def test_requests_tokens_and_price_before_the_first_reply_and_after_it(
+    study: AskedStudy,
+) -> None:
     told = check(study)
     wanted, there, missing, tokens, likely, most, least, highest = numbers(
         told, "terse, demo-dialogue"
@@ -98,24 +118,34 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(study: As
     assert guessed == -(-characters // 4)
     told = check(study)
     assert numbers(told, "terse, demo-dialogue") == [TEXTS, TEXTS, 0, 0, 0, 0, 0, 0]
-    study.card("judges", "thrice", model="loop", form="score-only", draws=3, temperature=0)
+    study.card(
+        "judges", "thrice", model="loop", form="score-only", draws=3, temperature=0
+    )
     study.write(judges=["thrice"])
     told = check(study)
-    wanted, there, missing, tokens, likely, most, least, _ = numbers(told, "thrice, demo-dialogue")
+    wanted, there, missing, tokens, likely, most, least, _ = numbers(
+        told, "thrice, demo-dialogue"
+    )
     assert (wanted, there, missing) == (3 * TEXTS, TEXTS, 2 * TEXTS)
     assert tokens == pytest.approx(2 * characters / 3, rel=0.02)
     assert "requests to models: 240" in told
-    assert re.search(r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told)
+    assert re.search(
+        r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told
+    )
     study.write(judges=["terse", "thrice"])
     assert "needed: 480 judgments, minus 120 with the same prompt" in check(study)
 
 
-def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(study: AskedStudy) -> None:
+def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(
+    study: AskedStudy,
+) -> None:
     study.write(max_requests=60)
     assert study.ask().returncode == 1
     study.write()
     told = check(study)
-    wanted, there, missing, tokens, likely, most, *_ = numbers(told, "terse, demo-dialogue")
+    wanted, there, missing, tokens, likely, most, *_ = numbers(
+        told, "terse, demo-dialogue"
+    )
     assert (wanted, there, missing) == (TEXTS, 60, 60)
     assert (likely, most) == (60 * 5, 60 * 512)
     assert "as in 60 replies in the store" in told and "as in earlier replies" in told
@@ -140,8 +170,12 @@ def test_limits_tell_the_time_and_caps_what_is_left(study: AskedStudy) -> None:
     assert "caps.loop.max_usd" in warned[1] and "may be too low" in warned[1]
 
 
-def test_the_prompts_and_requests_are_those_that_the_engine_sends(study: AskedStudy) -> None:
-    """Draws share a request, but not at temperature 0, beyond the card's number, or without `n`."""
+def test_the_prompts_and_requests_are_those_that_the_engine_sends(
+    study: AskedStudy,
+) -> None:
+    """Draws share a request, but not at temperature 0, beyond the card's number, or
+    without `n`.
+    """
     study.endpoint.script = lambda body: replies(
         *["Rating: 3"] * (body.get("n", 1) if body["model"] != "ignores" else 1)
     )
@@ -150,9 +184,16 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(study: AskedSt
     own = {name: {"draws_per_request": 4} if name == "four" else {} for name in names}
     for name in names:
         draws, temperature = (10 if name == "four" else 5), float(name != "cold")
-        judge: Body = {"model": name, "draws": draws, "temperature": temperature, "share": 0.1}
+        judge: Body = {
+            "model": name,
+            "draws": draws,
+            "temperature": temperature,
+            "share": 0.1,
+        }
         study.card("judges", f"{name}-judge", form="score-only", **judge)
-        study.card("models", name, **card, limits={"requests_per_minute": 1, **own[name]})
+        study.card(
+            "models", name, **card, limits={"requests_per_minute": 1, **own[name]}
+        )
     study.write(judges=[f"{name}-judge" for name in names])
     with Store(study.folder / "cache/replies", "ignores") as store:
         store.shard.mkdir(parents=True)
@@ -168,7 +209,9 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(study: AskedSt
         sent = [body for body in study.endpoint.asked if body["model"] == name]
         characters = sum(len(body["messages"][0]["content"]) for body in sent)
         assert len(sent) == int(expected), name
-        assert numbers(told, f"{name}-judge, demo-dialogue")[3] == -(-characters // 4), name
+        assert numbers(told, f"{name}-judge, demo-dialogue")[3] == -(
+            -characters // 4
+        ), name
 
 
 def test_a_program_gets_the_text_with_every_draw(study: AskedStudy) -> None:
@@ -198,24 +241,40 @@ def test_a_listed_price_is_told_with_its_date(
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-nobody")
     study.card("judges", "terse", model="openai", form="score-only")
     told = check(study)
-    assert "price: 0.4 in, 0.1 cached, 1.6 out (US$ per million tokens), as of 2026-11-26" in told
+    assert (
+        "price: 0.4 in, 0.1 cached, 1.6 out (US$ per million tokens), as of 2026-11-26"
+        in told
+    )
     tokens, likely = numbers(told, "terse, demo-dialogue")[3:5]
     least = numbers(told, "terse, demo-dialogue")[6]
     assert tokens and likely and "no `price`" not in told
     assert least == pytest.approx((0.4 * tokens + 1.6 * likely) / 1e6, rel=0.05)
 
 
-def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(study: AskedStudy) -> None:
-    """24 originals, three steps, each in two tries at most; ratings and pairs of the steps."""
-    chain = {"level": "sentence", "method": "inject", "model": "loop", "form": "wrong-fact"}
+def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(
+    study: AskedStudy,
+) -> None:
+    """24 originals, three steps, each in two tries at most; ratings and pairs of the
+    steps.
+    """
+    chain = {
+        "level": "sentence",
+        "method": "inject",
+        "model": "loop",
+        "form": "wrong-fact",
+    }
     study.card("perturbations", "lies", name="Lies", steps=3, **chain)
     study.card("judges", "pair", model="loop", form="compare")
     study.write(judges=["terse", "pair"], perturbations=["lies"])
     told = check(study)
     assert "≤: an upper bound" in told
     assert numbers(told, "lies.single, demo-dialogue")[2] == 24 * 3 * 2
-    lines = [line.split() for line in told.splitlines() if line.strip().startswith("≤ ")]
-    bounds = {line[1]: int(line[3]) for line in lines if len(line) > 4 and line[3].isdigit()}
+    lines = [
+        line.split() for line in told.splitlines() if line.strip().startswith("≤ ")
+    ]
+    bounds = {
+        line[1]: int(line[3]) for line in lines if len(line) > 4 and line[3].isdigit()
+    }
     assert bounds == {"lies.single,": 144, "terse,": 72, "pair,": 96}
     study.write(judges=["terse", "pair"], perturbations=["lies"], share=0.25)
     assert numbers(check(study), "lies.single, demo-dialogue")[2] == 6 * 3 * 2
@@ -235,11 +294,15 @@ def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: AskedStudy) -> N
         assert "Traceback" not in done.stdout and study.endpoint.asked == []
 
 
-def test_a_bad_second_dataset_is_found_before_the_first_is_asked(study: AskedStudy) -> None:
+def test_a_bad_second_dataset_is_found_before_the_first_is_asked(
+    study: AskedStudy,
+) -> None:
     texts = study.own_data()
     text = texts.read_text("utf-8").replace('"response"', '"respons"')
     texts.write_text(text, "utf-8")
-    study.write(datasets=["demo-news", "demo-dialogue"], aspects=["fluency", "naturalness"])
+    study.write(
+        datasets=["demo-news", "demo-dialogue"], aspects=["fluency", "naturalness"]
+    )
     for target in ("check", "asked"):
         done = study.snakemake(target)
         assert done.returncode == 1 and study.endpoint.asked == []

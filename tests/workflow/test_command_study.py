@@ -1,4 +1,6 @@
-"""Programs as judges through the real workflow: what was scored is never scored again."""
+"""Programs as judges through the real workflow: what was scored is never scored
+again.
+"""
 
 import json
 import subprocess
@@ -42,12 +44,17 @@ class Counting(Study):
         (self.folder / "count.py").write_text(textwrap.dedent(text), encoding="utf-8")
 
     def model(self, **keys: Any) -> None:
-        fields: dict[str, Any] = {"engine": "command", "argv": ["{python}", "{program}"]}
+        fields: dict[str, Any] = {
+            "engine": "command",
+            "argv": ["{python}", "{program}"],
+        }
         fields |= {"files": {"program": "../../count.py"}, "env": ["SEEN"]}
         self.card("models", "counting", **fields | keys)
 
     def score(self, *wanted: str) -> subprocess.CompletedProcess[str]:
-        """Make some files of the results, by default the scores of the judge and nothing else."""
+        """Make some files of the results, by default the scores of the judge and
+        nothing else.
+        """
         files = wanted or ("scores/demo-dialogue/counting.json",)
         return self.snakemake("--", *(f"results/small/{name}" for name in files))
 
@@ -57,8 +64,12 @@ class Counting(Study):
         self.seen.write_text("", encoding="utf-8")
         return [json.loads(line) for line in lines if line != "started"]
 
-    def cell(self, folder: str, name: str, aspect: str = "naturalness") -> list[dict[str, Any]]:
-        return running.cell(self.folder / "results/small", folder, f"demo-dialogue/{name}", aspect)
+    def cell(
+        self, folder: str, name: str, aspect: str = "naturalness"
+    ) -> list[dict[str, Any]]:
+        return running.cell(
+            self.folder / "results/small", folder, f"demo-dialogue/{name}", aspect
+        )
 
 
 @pytest.fixture
@@ -76,11 +87,14 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Counting) 
     done = study.run()
     assert done.returncode == 0, done.stdout
     given = study.given()
-    assert len(given) == TEXTS and {one["aspect"]["id"] for one in given} == {"naturalness"}
+    assert len(given) == TEXTS and {one["aspect"]["id"] for one in given} == {
+        "naturalness"
+    }
     assert given[0]["scale"] == {"min": 1, "max": 5, "step": 1, "labels": []}
     assert all(one["source"] for one in given) and "references" not in given[0]
     scores = {
-        row["target"]: row["value"] for row in study.cell("scores", "counting/systems/counted")
+        row["target"]: row["value"]
+        for row in study.cell("scores", "counting/systems/counted")
     }
     assert scores == {target: len(text) for target, text in texts().items()}
     pages = text_of_pages(study.folder / "results/small/report")
@@ -89,11 +103,18 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Counting) 
     subprocess.run(["rm", "-r", str(study.folder / "results")], check=True)
     study.model(batch=7, workers=2, timeout=60, variant=None)
     assert study.score().returncode == 0
-    assert study.given() == [] and study.cell("replies", "counting/systems/counted") == before
-    study.program(COUNTING.replace('len(one["text"])', "1"))  # a changed program is another one
+    assert (
+        study.given() == []
+        and study.cell("replies", "counting/systems/counted") == before
+    )
+    study.program(
+        COUNTING.replace('len(one["text"])', "1")
+    )  # a changed program is another one
     assert study.score().returncode == 0
     assert len(study.given()) == TEXTS
-    assert {row["value"] for row in study.cell("scores", "counting/systems/counted")} == {1.0}
+    assert {
+        row["value"] for row in study.cell("scores", "counting/systems/counted")
+    } == {1.0}
 
 
 def test_perturbed_texts_and_only_what_the_program_sees(study: Counting) -> None:
@@ -106,7 +127,14 @@ def test_perturbed_texts_and_only_what_the_program_sees(study: Counting) -> None
     done = study.score("tables/discernment.parquet", "tables/discernment.csv")
     assert done.returncode == 0, done.stdout
     given = study.given()
-    shown = {"id", "form", "references", "text", "seed", "draw"}  # and neither aspect nor source
+    shown = {
+        "id",
+        "form",
+        "references",
+        "text",
+        "seed",
+        "draw",
+    }  # and neither aspect nor source
     assert all(set(one) == shown for one in given)
     # 24 originals and two degrees of a perturbation, not twice for two aspects
     assert 60 < len(given) <= 3 * 24
@@ -115,13 +143,22 @@ def test_perturbed_texts_and_only_what_the_program_sees(study: Counting) -> None
     references = [{json.loads(line)[name] for name in kept} for line in lines]
     for one in given:  # the reference that a text was made from is not shown
         [whole] = [each for each in references if each > set(one["references"])]
-        assert len(whole) == len(one["references"]) + 1 and one["text"] not in one["references"]
+        assert (
+            len(whole) == len(one["references"]) + 1
+            and one["text"] not in one["references"]
+        )
     found = running.rows(study.folder / "results" / "small", "discernment")
-    told = {row["degree"]: row["value"] for row in found if row["statistic"] == "D_exact"}
-    assert told and all(value > 1 for value in told.values())  # shorter texts, lower scores
+    told = {
+        row["degree"]: row["value"] for row in found if row["statistic"] == "D_exact"
+    }
+    assert told and all(
+        value > 1 for value in told.values()
+    )  # shorter texts, lower scores
 
 
-def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Counting) -> None:
+def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(
+    study: Counting,
+) -> None:
     crash = 'if len(seen) == 50: sys.exit("out of memory")'
     study.program(
         f"""
@@ -137,7 +174,10 @@ def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Count
     study.card("judges", "counted", model="counting", parser="score")
     done = study.score()
     assert done.returncode == 1
-    told = f"the program exited with code 1; not answered: {TEXTS - 49} of {TEXTS}, first count"
+    told = (
+        f"the program exited with code 1; not answered: {TEXTS - 49} of {TEXTS}, "
+        "first count"
+    )
     assert told in done.stdout and "its last output: out of memory" in done.stdout
     assert "run again for the rest" in done.stdout and "Traceback" not in done.stdout
     first = study.given()
@@ -147,7 +187,9 @@ def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(study: Count
     done = study.score()
     assert done.returncode == 0, done.stdout
     assert len(study.given()) == TEXTS - 98
-    assert {row["value"] for row in study.cell("scores", "counting/systems/counted")} == {4.0}
+    assert {
+        row["value"] for row in study.cell("scores", "counting/systems/counted")
+    } == {4.0}
 
 
 def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
@@ -155,16 +197,24 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
         """
         import json, sys
         for number, line in enumerate(sys.stdin):
-            told = [{"score": 3}, {"score": float("nan")}, {"error": "no"}, {"text": "much"}]
+            told = [{"score": 3}, {"score": float("nan")}, {"error": "no"}, {"text": \
+"much"}]
             print(json.dumps({"id": json.loads(line)["id"], **told[number % 4]}))
         """
     )
     own = {"scale": {"min": 1, "max": 5, "step": 1}}
     study.card("judges", "counted", model="counting", **own)
     assert study.score().returncode == 0
-    judged = Counter(row["status"] for row in study.cell("judgments", "counting/systems/counted"))
+    judged = Counter(
+        row["status"] for row in study.cell("judgments", "counting/systems/counted")
+    )
     quarter = TEXTS // 4
-    assert judged == {"ok": quarter, "empty": quarter, "error": quarter, "unparsed": quarter}
+    assert judged == {
+        "ok": quarter,
+        "empty": quarter,
+        "error": quarter,
+        "unparsed": quarter,
+    }
     told = study.judgescope("replies", "retry")
     assert f"counting: {quarter} refused requests will be sent again" in told.stdout
 
@@ -176,7 +226,11 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
         ({"env": ["NOT_SET_HERE"]}, {}, ["variable", "is not set", "NOT_SET_HERE"]),
         ({"files": {"program": "no.py"}}, {}, ["no such file", "key files.program"]),
         ({"sha256": {"program": "0" * 64}}, {}, ["checksum differs from the card's"]),
-        ({}, {"use_reference": True}, ["is not for programs", "`inputs` of models/counting"]),
+        (
+            {},
+            {"use_reference": True},
+            ["is not for programs", "`inputs` of models/counting"],
+        ),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_run(
@@ -203,7 +257,12 @@ def test_scores_that_a_study_uses_are_not_cleared_out(study: Counting) -> None:
 
 
 def test_a_program_cannot_write_texts(study: Counting) -> None:
-    made = {"level": "sentence", "method": "llm", "model": "counting", "form": "wrong-fact"}
+    made = {
+        "level": "sentence",
+        "method": "llm",
+        "model": "counting",
+        "form": "wrong-fact",
+    }
     study.card("perturbations", "lie", name="A lie", **made)
     study.write(perturbations=["lie"], methods=["discernment"])
     assert "this model cannot write" in study.run().stdout
@@ -219,7 +278,9 @@ def test_the_shipped_program_scores_as_it_says(study: Counting) -> None:
         scores = {row["target"]: row["value"] for row in rows}
         assert len(scores) == TEXTS and all(0 < value <= 1 for value in scores.values())
         short = next(text for text in texts().items() if len(text[1].split()) < 20)
-        words = "".join(letter if letter.isalnum() else " " for letter in short[1].lower()).split()
+        words = "".join(
+            letter if letter.isalnum() else " " for letter in short[1].lower()
+        ).split()
         assert scores[short[0]] == pytest.approx(len(set(words)) / len(words))
     [journal] = study.folder.glob("cache/replies/word-variety/*.jsonl")
     assert len(journal.read_bytes().splitlines()) <= TEXTS  # not once for each aspect

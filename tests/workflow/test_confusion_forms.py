@@ -1,4 +1,6 @@
-"""A model that confuses qualities when it rates and not when it lists errors: what comes out."""
+"""A model that confuses qualities when it rates and not when it lists errors: what
+comes out.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +23,9 @@ WORDINGS = [
 
 
 class Listing(Planted):
-    """Lists the errors of the quality that it is asked about; rated, any fault makes a 3."""
+    """Lists the errors of the quality that it is asked about; rated, any fault makes a
+    3.
+    """
 
     def __call__(self, body: Body) -> Said:
         """Answer either form."""
@@ -30,7 +34,9 @@ class Listing(Planted):
             return super().__call__(body)
         text = prompt.split("Text to check:\n")[1].split("\n\nList every error")[0]
         aspect = prompt.split("concern one quality: ")[1].split(".")[0]
-        return reply('major: "it" - is wrong' if self.faults(text).get(aspect) else "No errors")
+        return reply(
+            'major: "it" - is wrong' if self.faults(text).get(aspect) else "No errors"
+        )
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +75,12 @@ def gaps(study: AskedStudy, **where: Any) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["default", "term"])
-def test_the_change_from_the_plain_form_comes_out(study: AskedStudy, criterion: str) -> None:
+def test_the_change_from_the_plain_form_comes_out(
+    study: AskedStudy, criterion: str
+) -> None:
     told = gaps(study, judge="listing", judge_b="plain", criterion=criterion)
-    # rated: 2 off for any fault; listed: a major error, 5 of 25 of the scale, for the aspect's own
+    # rated: 2 off for any fault; listed: a major error, 5 of 25 of the scale, for the
+    # aspect's own
     assert told["s_t_mean"]["value"] == pytest.approx(0.8 - 2)
     assert told["s_f_mean"]["value"] == pytest.approx(-2)
     assert told["confusion_index"]["value"] == pytest.approx(-1)

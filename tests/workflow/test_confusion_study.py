@@ -1,4 +1,6 @@
-"""Hu et al. (2024): what the shipped study plans; judges that confuse and that do not."""
+"""Hu et al. (2024): what the shipped study plans; judges that confuse and that do
+not.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,12 +20,17 @@ Row = dict[str, Any]
 
 
 @pytest.mark.heavy
-def test_the_shipped_study_plans_every_perturbation_on_every_aspect_in_every_wording() -> None:
+def test_the_shipped_study_plans_every_perturbation_on_every_aspect_in_every_wording() -> (  # noqa: E501
+    None
+):
     path = HOME / "config" / "studies" / "confusion.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
     assert plan.expectations is not None
     perturbations = set(plan.perturbations)
-    assert perturbations == set(plan.expectations.perturbations) and len(perturbations) == 18
+    assert (
+        perturbations == set(plan.expectations.perturbations)
+        and len(perturbations) == 18
+    )
     for dataset in plan.datasets:
         assert len(plan.plain_aspects(dataset)) == 11
         assert {name for name, _ in plan.perturbed(dataset)} == perturbations
@@ -31,7 +38,9 @@ def test_the_shipped_study_plans_every_perturbation_on_every_aspect_in_every_wor
     assert len(judged) == 4 * (1 + 18) * 11 * 5
     assert {split(cell.aspect)[1] for cell in judged} == set(plan.study.criteria)
     expected = [
-        sum(len(getattr(card, key)) for card in plan.expectations.perturbations.values())
+        sum(
+            len(getattr(card, key)) for card in plan.expectations.perturbations.values()
+        )
         for key in ("drop", "same")
     ]
     assert expected == [57, 130]
@@ -82,7 +91,8 @@ def found(study: AskedStudy, judge: str, statistic: str, criterion: str) -> Row:
     (row,) = (
         row
         for row in study.rows("confusion")
-        if (row["judge"], row["statistic"], row["criterion"]) == (judge, statistic, criterion)
+        if (row["judge"], row["statistic"], row["criterion"])
+        == (judge, statistic, criterion)
         and not row["aspect"]
     )
     return row
@@ -94,7 +104,8 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
     study: AskedStudy, criterion: str
 ) -> None:
     clear, mixed = (
-        found(study, judge, "confusion_index", criterion) for judge in ("clear", "mixed")
+        found(study, judge, "confusion_index", criterion)
+        for judge in ("clear", "mixed")
     )
     assert clear["value"] == 0 and clear["n"] == 12
     assert mixed["value"] == pytest.approx(1) and mixed["ci_low"] > 0.9
@@ -110,9 +121,13 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
 @pytest.mark.slow
 def test_every_cell_says_what_is_expected_of_it(study: AskedStudy) -> None:
     told = {
-        (row["perturbation"], row["aspect"]): (row["note"].rpartition("; ")[2], row["value"])
+        (row["perturbation"], row["aspect"]): (
+            row["note"].rpartition("; ")[2],
+            row["value"],
+        )
         for row in study.rows("confusion")
-        if (row["judge"], row["statistic"], row["criterion"]) == ("clear", "delta", "default")
+        if (row["judge"], row["statistic"], row["criterion"])
+        == ("clear", "delta", "default")
     }
     assert told == {
         ("spelling-mistake", "fluency"): ("should drop", 2),
@@ -125,12 +140,18 @@ def test_every_cell_says_what_is_expected_of_it(study: AskedStudy) -> None:
 
 
 @pytest.mark.slow
-def test_wordings_are_asked_about_each_and_held_against_each_other(study: AskedStudy) -> None:
-    assert len({prompt.split("\n\nThe scale")[0] for prompt in study.endpoint.prompts}) == 6
+def test_wordings_are_asked_about_each_and_held_against_each_other(
+    study: AskedStudy,
+) -> None:
+    assert (
+        len({prompt.split("\n\nThe scale")[0] for prompt in study.endpoint.prompts})
+        == 6
+    )
     rows = [
         row
         for row in study.rows("criteria")
-        if row["judge"] == "clear" and (row["criterion"], row["criterion_b"]) == ("default", "term")
+        if row["judge"] == "clear"
+        and (row["criterion"], row["criterion_b"]) == ("default", "term")
     ]
     same = {row["aspect"]: row["value"] for row in rows}
     assert same.keys() == {*ASPECTS} and same["fluency"] == pytest.approx(1)

@@ -36,7 +36,9 @@ def slugs(row: dict[str, str]) -> tuple[str, str]:
 
 def write_recorded(study: Study, table: list[dict[str, str]]) -> None:
     """Write a judge whose recorded scores drop as the published table has it."""
-    told = {(f"{slugs(row)[0]}.single", slugs(row)[1]): float(row["delta"]) for row in table}
+    told = {
+        (f"{slugs(row)[0]}.single", slugs(row)[1]): float(row["delta"]) for row in table
+    }
     told |= {("original", aspect): 0.0 for _, aspect in [*told]}
     scores = study.folder / "config" / "models" / "scores.csv"
     with scores.open("w", encoding="utf-8", newline="") as file:
@@ -76,13 +78,23 @@ def headline(results: Path, judge: str, statistic: str) -> Row:
 
 
 def test_every_text_is_perturbed(whole: Path) -> None:
-    made = [row for row in rows(whole, "perturbations") if row["statistic"] == "share_ok"]
-    assert [row["value"] for row in made] == [1] * 18 and {row["n"] for row in made} == {ITEMS}
+    made = [
+        row for row in rows(whole, "perturbations") if row["statistic"] == "share_ok"
+    ]
+    assert [row["value"] for row in made] == [1] * 18 and {
+        row["n"] for row in made
+    } == {ITEMS}
 
 
-def test_the_judge_that_knows_what_should_drop_has_index_0_and_the_other_1(whole: Path) -> None:
-    clear, mixed = (headline(whole, judge, "confusion_index") for judge in ("clear", "mixed"))
-    assert clear["value"] == 0 and clear["method"].startswith("57 wanted drops, 130 unwanted")
+def test_the_judge_that_knows_what_should_drop_has_index_0_and_the_other_1(
+    whole: Path,
+) -> None:
+    clear, mixed = (
+        headline(whole, judge, "confusion_index") for judge in ("clear", "mixed")
+    )
+    assert clear["value"] == 0 and clear["method"].startswith(
+        "57 wanted drops, 130 unwanted"
+    )
     assert mixed["value"] == pytest.approx(1, abs=0.25) and mixed["ci_low"] > 0.5
     for name, value in (("s_t_mean", 2), ("s_f_mean", 0), ("confusion_auc", 1)):
         assert headline(whole, "clear", name)["value"] == value
@@ -93,7 +105,9 @@ def test_a_published_table_comes_back_from_recorded_scores(whole: Path) -> None:
     names = {"s_t_mean": "s_t", "s_f_mean": "s_f", "confusion_index": "ratio"}
     for name, short in (names | {"confusion_auc": "auc"}).items():
         value = printed("confusion-table-4", statistic=short)
-        assert headline(whole, "table-4", name)["value"] == pytest.approx(value, abs=5e-5)
+        assert headline(whole, "table-4", name)["value"] == pytest.approx(
+            value, abs=5e-5
+        )
     deltas = {
         (row["perturbation"], row["aspect"]): row["value"]
         for row in rows(whole, "confusion")
@@ -102,10 +116,14 @@ def test_a_published_table_comes_back_from_recorded_scores(whole: Path) -> None:
     assert deltas == {slugs(row): pytest.approx(float(row["delta"])) for row in table}
 
 
-def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Path) -> None:
+def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(
+    tmp_path: Path,
+) -> None:
     llama.require()
     aspects = ["fluency", "coherence"]
-    study = confusing.few_news(tmp_path, 2, criteria=[], judges=["rules"], aspects=aspects)
+    study = confusing.few_news(
+        tmp_path, 2, criteria=[], judges=["rules"], aspects=aspects
+    )
     results = study.out
     llama.write_random_gguf(tmp_path / "random.gguf")
     with llama.serve(tmp_path / "random.gguf", context=8192) as url:
@@ -115,13 +133,19 @@ def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(tmp_path: Pat
             study.change("perturbations", kind.replace("_", "-"), max_tokens=60)
         done = study.run()
     assert done.returncode == 0, done.stdout[-4000:]
-    made = [row for row in rows(results, "perturbations") if row["statistic"] == "share_failed"]
+    made = [
+        row
+        for row in rows(results, "perturbations")
+        if row["statistic"] == "share_failed"
+    ]
     failed = {row["perturbation"] for row in made if row["value"] == 1}
     assert failed == {kind.replace("_", "-") for kind in KINDS}
     table = [row for row in rows(results, "confusion") if row["perturbation"] in failed]
     assert len(table) == 14 * 2
     for row in table:
-        assert row["value"] is None and "no text could be made (2 failed)" in row["note"]
+        assert (
+            row["value"] is None and "no text could be made (2 failed)" in row["note"]
+        )
     index = headline(results, "rules", "confusion_index")
     assert index["value"] is None and "no text could be made" in index["note"]
     page = text_of_pages(results / "report")

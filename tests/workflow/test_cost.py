@@ -45,15 +45,26 @@ def rate(body: Body) -> Said:
 def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(rate) as endpoint:
         found = AskedStudy(tmp_path, endpoint)
-        found.card("models", "loop", engine="openai", base_url=endpoint.url, probe=False, **PRICED)
+        found.card(
+            "models",
+            "loop",
+            engine="openai",
+            base_url=endpoint.url,
+            probe=False,
+            **PRICED,
+        )
         yield found
 
 
-def costs(study: AskedStudy, judge: str | None, **where: Any) -> dict[str, float | None]:
+def costs(
+    study: AskedStudy, judge: str | None, **where: Any
+) -> dict[str, float | None]:
     """Return statistic -> the sum over datasets, None where one is undefined."""
     found: dict[str, float | None] = {}
     for row in study.rows("cost"):
-        if row["judge"] != judge or any(row[name] != value for name, value in where.items()):
+        if row["judge"] != judge or any(
+            row[name] != value for name, value in where.items()
+        ):
             continue
         before = found.get(row["statistic"], 0)
         defined = row["value"] is not None and before is not None
@@ -62,8 +73,12 @@ def costs(study: AskedStudy, judge: str | None, **where: Any) -> dict[str, float
 
 
 @pytest.mark.slow
-def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: AskedStudy) -> None:
-    """Two judges of one form over one data set under two names: everything is shared."""
+def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(
+    study: AskedStudy,
+) -> None:
+    """Two judges of one form over one data set under two names: everything is
+    shared.
+    """
     study.change("datasets", "demo-dialogue")
     shipped = (HOME / "config/datasets/demo-dialogue.yaml").read_text("utf-8")
     folder = str(HOME / "config/demo")
@@ -78,12 +93,17 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(study: A
     assert len(study.endpoint.asked) == TEXTS
     for judge in ("terse", "curt"):
         own = costs(study, judge)
-        assert own["replies"] == 2 * TEXTS and own["usd"] == pytest.approx(2 * TEXTS * ONE)
+        assert own["replies"] == 2 * TEXTS and own["usd"] == pytest.approx(
+            2 * TEXTS * ONE
+        )
     every = costs(study, "all")
     assert every["replies"] == TEXTS and every["usd"] == pytest.approx(TEXTS * ONE)
     tokens = {name: every[f"{name}_tokens"] for name in ("prompt", "completion")}
     assert tokens == {"prompt": 100 * TEXTS, "completion": 30 * TEXTS}
-    assert (every["cached_tokens"], every["reasoning_tokens"]) == (60 * TEXTS, 20 * TEXTS)
+    assert (every["cached_tokens"], every["reasoning_tokens"]) == (
+        60 * TEXTS,
+        20 * TEXTS,
+    )
     each = [row for row in study.rows("cost") if row["statistic"] == "usd_per_1000"]
     sums = [row for row in study.rows("cost") if row["statistic"].endswith("_tokens")]
     assert sums and {row["method"] for row in sums if row["n"]} == {"sum over replies"}
@@ -98,8 +118,15 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
     study: AskedStudy,
 ) -> None:
     """Half of the texts are made at the second try; the writer's card has no price."""
-    study.card("models", "writer", engine="openai", base_url=study.endpoint.url, probe=False)
-    made = {"level": "sentence", "method": "llm", "model": "writer", "form": "wrong-fact"}
+    study.card(
+        "models", "writer", engine="openai", base_url=study.endpoint.url, probe=False
+    )
+    made = {
+        "level": "sentence",
+        "method": "llm",
+        "model": "writer",
+        "form": "wrong-fact",
+    }
     study.card("perturbations", "lie", name="A lie", **made)
     study.write(perturbations=["lie"], methods=["discernment"])
 
@@ -120,7 +147,9 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
     every = costs(study, "all")
     assert every["replies"] == len(study.endpoint.asked)
     assert every["usd"] == pytest.approx((len(study.endpoint.asked) - writing) * ONE)
-    [warning] = [line for line in done.stdout.splitlines() if line.startswith("warning: ")]
+    [warning] = [
+        line for line in done.stdout.splitlines() if line.startswith("warning: ")
+    ]
     assert "models/writer.yaml" in warning and "lie" in warning
     page = text_of_pages(study.folder / "results/asked/report")
     assert page.count("The price of lie is not known") == 1
@@ -130,25 +159,45 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
 
 
 def judged_by(*judges: str) -> pa.Table:
-    """Return ten replies of each judge as they were bought: 1,000 tokens in, 100 out."""
+    """Return ten replies of each judge as they were bought: 1,000 tokens in, 100
+    out.
+    """
     rows = [
-        {"judge": judge, "key": f"{number:x}", "draw": 0, "prompt": 1000, "completion": 100}
+        {
+            "judge": judge,
+            "key": f"{number:x}",
+            "draw": 0,
+            "prompt": 1000,
+            "completion": 100,
+        }
         for judge in judges
         for number in range(10)
     ]
     return table_of("bought", rows)
 
 
-def price_of(judge: str, supervised: bool = False, **prices: dict[str, float] | None) -> Estimate:
+def price_of(
+    judge: str, supervised: bool = False, **prices: dict[str, float] | None
+) -> Estimate:
     """Return the price of `both`, made of members `a` and `b`, or of one of these."""
     told = {"a": {"input": 2, "output": 10}, "b": {"input": 4, "output": 20}, **prices}
-    cards = {name: facts_of(engine="openai", price=price) for name, price in told.items()}
+    cards = {
+        name: facts_of(engine="openai", price=price) for name, price in told.items()
+    }
     cards |= {"both": facts_of(engine="derived"), "rules": facts_of(engine="lexical")}
     made = {"both": Members(members=["a", "b"], supervised=supervised)}
     made["cheap"] = Members(members=["rules", "rules"], supervised=False)
     cards["cheap"] = facts_of(engine="derived")
     study = SimpleNamespace(spec=SimpleNamespace(judges=cards, made_of=made))
-    found = dict(cost.judge_estimates(study, cost.bought_by([judged_by("a", "b")]), judge, 10, 10))  # type: ignore[arg-type]
+    found = dict(
+        cost.judge_estimates(
+            study,  # type: ignore[arg-type]
+            cost.bought_by([judged_by("a", "b")]),
+            judge,
+            10,
+            10,
+        )
+    )
     assert found["replies"].value == (20 if judge == "both" else 10)
     return found["usd"]
 
@@ -157,7 +206,9 @@ def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
     a, b = (10 * (1000 * 2 + 100 * 10) / 1e6, 10 * (1000 * 4 + 100 * 20) / 1e6)
     assert price_of("a").value == pytest.approx(a) and price_of("a").note == ""
     both = price_of("both")
-    assert both.value == pytest.approx(a + b) and both.note == "the replies of its members"
+    assert (
+        both.value == pytest.approx(a + b) and both.note == "the replies of its members"
+    )
     assert price_of("cheap").value == 0 and "free of charge" in price_of("cheap").note
     assert price_of("both", b=None).value is None
     assert price_of("both", b=None).note == cost.UNPRICED
@@ -173,11 +224,20 @@ def test_a_warning_about_a_price_names_the_models_card(tmp_path: Path) -> None:
     ]
     path = tmp_path / "tables" / "cost.parquet"
     write_table("results", table_of("results", rows), path)
-    models = {"x": SimpleNamespace(price=None), "y": SimpleNamespace(price={"input": 1})}
+    models = {
+        "x": SimpleNamespace(price=None),
+        "y": SimpleNamespace(price={"input": 1}),
+    }
     judges = {"a": SimpleNamespace(model="x"), "b": SimpleNamespace(model="y")}
     both = SimpleNamespace(members=["a", "b"], supervisor=None)
-    plan: Any = SimpleNamespace(datasets={}, models=models, judges=judges, derived={"both": both})
+    plan: Any = SimpleNamespace(
+        datasets={}, models=models, judges=judges, derived={"both": both}
+    )
     [warning] = unpriced(tmp_path, lambda: plan)
-    assert "models/x.yaml" in warning and "a, both" in warning and "models/y" not in warning
+    assert (
+        "models/x.yaml" in warning
+        and "a, both" in warning
+        and "models/y" not in warning
+    )
     write_table("results", table_of("results", rows[1:2]), path)
     assert unpriced(tmp_path, lambda: plan) == []

@@ -15,7 +15,15 @@ import pytest
 from msgspec import structs
 
 import trusting
-from enclosed import FORKED, OUTSIDE, TRY, UNREACHABLE, enclosed, python_refuses, watched
+from enclosed import (
+    FORKED,
+    OUTSIDE,
+    TRY,
+    UNREACHABLE,
+    enclosed,
+    python_refuses,
+    watched,
+)
 from judgescope.methods import verdicts
 from judgescope.methods.claims.base import VERDICT
 from judgescope.methods.evaluation_data import evaluation_data
@@ -35,14 +43,19 @@ DEMO = HOME / "config" / "demo"
 
 
 def lines(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (DEMO / name).read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (DEMO / name).read_text(encoding="utf-8").splitlines()
+    ]
 
 
 @pytest.mark.parametrize("task", ["news", "dialogue"])
 def test_demo_data_is_what_its_cards_say(task: str) -> None:
     items, written = lines(f"{task}_items.jsonl"), lines(f"{task}_outputs.jsonl")
     assert len(items) == 24
-    assert Counter(row["item"] for row in written) == dict.fromkeys([i["item"] for i in items], 5)
+    assert Counter(row["item"] for row in written) == dict.fromkeys(
+        [i["item"] for i in items], 5
+    )
     ratings = [value for row in written for value in list(row.values())[3:]]
     assert len(ratings) == 480 and set(ratings) == {1, 2, 3, 4, 5}
 
@@ -57,13 +70,17 @@ def test_the_command_says_where_the_report_is_and_who_judged(demo: Path) -> None
 def test_show_without_a_table_repeats_the_main_results(demo: Path) -> None:
     done = run("-m", "judgescope", "show", "config/config.yaml", cwd=demo, home=demo)
     assert done.returncode == 0, done.stdout
-    head, _, tables = done.stdout.partition("\ntables (add a name to the command to print one):\n")
+    head, _, tables = done.stdout.partition(
+        "\ntables (add a name to the command to print one):\n"
+    )
     assert "rouge-l" in head and "report: results/demo/report/index.html" in head
     assert "agreement " in tables and "cost " in tables
 
 
 @pytest.mark.slow
-def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Path) -> None:
+def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(
+    demo: Path,
+) -> None:
     found = [
         row
         for row in rows(demo / "results" / "demo", "faults")
@@ -75,7 +92,14 @@ def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(demo: Pa
 
 @pytest.mark.slow
 def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
-    for table in ("agreement", "discernment", "faults", "perturbations", "coverage", "cost"):
+    for table in (
+        "agreement",
+        "discernment",
+        "faults",
+        "perturbations",
+        "coverage",
+        "cost",
+    ):
         found = rows(demo / "results" / "demo", table)
         assert found
         for row in found:
@@ -86,12 +110,19 @@ def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
 
 @pytest.mark.slow
 def test_every_statistic_is_listed_and_lies_in_its_range(demo: Path) -> None:
-    ends = {"-1 to 1": (-1, 1), "0 to 1": (0, 1), "up to 1": (-inf, 1), "0 and above": (0, inf)}
+    ends = {
+        "-1 to 1": (-1, 1),
+        "0 to 1": (0, 1),
+        "up to 1": (-inf, 1),
+        "0 and above": (0, inf),
+    }
     for path in sorted((demo / "results" / "demo" / "tables").glob("*.csv")):
         for row in rows(demo / "results" / "demo", path.stem):
             least, most = ends.get(statistic(row["statistic"]).range, (-inf, inf))
             for value in (
-                row[name] for name in ("value", "ci_low", "ci_high") if row[name] is not None
+                row[name]
+                for name in ("value", "ci_low", "ci_high")
+                if row[name] is not None
             ):
                 assert least - 1e-9 <= value <= most + 1e-9, row
 
@@ -107,12 +138,18 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
     demo: Path, dataset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(demo)
-    plan = load_plan(load_yaml(Path("config/config.yaml"))[0], demo, source="config.yaml")
+    plan = load_plan(
+        load_yaml(Path("config/config.yaml"))[0], demo, source="config.yaml"
+    )
     study = evaluation_data(results.statistics(plan, "verdicts", dataset))
     longer = study.scores.filter(pc.field("judge") == "length").to_pylist()
     brevity = [row | {"judge": "brevity", "value": -row["value"]} for row in longer]
-    study = replace(study, scores=table_of("scores", [*study.scores.to_pylist(), *brevity]))
-    study.spec.judges["brevity"] = structs.replace(study.spec.judges["length"], engine="command")
+    study = replace(
+        study, scores=table_of("scores", [*study.scores.to_pylist(), *brevity])
+    )
+    study.spec.judges["brevity"] = structs.replace(
+        study.spec.judges["length"], engine="command"
+    )
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for row in verdicts.rows(study):
         if row["statistic"] == VERDICT:
@@ -123,7 +160,9 @@ def test_a_judge_that_is_minus_the_length_holds_no_claim(
 
 
 @pytest.mark.slow
-def test_every_interval_in_the_guide_to_the_report_is_one_of_the_demo(demo: Path) -> None:
+def test_every_interval_in_the_guide_to_the_report_is_one_of_the_demo(
+    demo: Path,
+) -> None:
     known = set()
     for path in (demo / "results" / "demo" / "tables").glob("*.parquet"):
         for row in Rows.of_table(read_table("results", str(path))):
@@ -136,7 +175,11 @@ def test_every_interval_in_the_guide_to_the_report_is_one_of_the_demo(demo: Path
 
 @pytest.mark.slow
 def test_planned_ratings_are_never_people(demo: Path) -> None:
-    human = [row for row in rows(demo / "results" / "demo", "agreement") if row["judge"] == "human"]
+    human = [
+        row
+        for row in rows(demo / "results" / "demo", "agreement")
+        if row["judge"] == "human"
+    ]
     assert human and all(row["value"] is None for row in human)
     assert {row["note"] for row in human} == {"ratings are planned, not human"}
 
@@ -152,7 +195,10 @@ def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) ->
     assert max(path.stat().st_size for path in pages[1:]) < 1_500_000
     assert pages[0].stat().st_size < 500_000
     parsed = {path: Page(path.read_text("utf-8")) for path in pages}
-    ids = {path: {told.get("id") for _, told in page.elements} for path, page in parsed.items()}
+    ids = {
+        path: {told.get("id") for _, told in page.elements}
+        for path, page in parsed.items()
+    }
     leads: dict[Path, set[Path]] = {}
     for path, page in parsed.items():
         for told in page.named("a"):
@@ -171,7 +217,9 @@ def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) ->
 def test_again_and_after_a_move_the_same_bytes_and_nobody_is_spoken_to(
     demo: Path, tmp_path: Path
 ) -> None:
-    """By the kernel, where it lets us, nobody else can be reached; Python tells who is tried."""
+    """By the kernel, where it lets us, nobody else can be reached; Python tells who is
+    tried.
+    """
     before = outputs(demo / "results" / "demo")
     moved = tmp_path / "moved elsewhere"
     shutil.copytree(demo, moved)
@@ -199,6 +247,9 @@ def test_an_enclosed_program_reaches_nobody_else(tmp_path: Path) -> None:
     """By the kernel, where it lets us, and by Python: what the test above relies on."""
     alone = enclosed("-c", TRY)
     if alone[0] != sys.executable:
-        assert subprocess.run(enclosed("-c", OUTSIDE), check=False, timeout=20).returncode == 0
+        assert (
+            subprocess.run(enclosed("-c", OUTSIDE), check=False, timeout=20).returncode
+            == 0
+        )
         assert subprocess.run(alone, check=False, timeout=20).returncode in UNREACHABLE
     assert python_refuses(tmp_path / "tried.txt")

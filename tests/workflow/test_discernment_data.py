@@ -1,4 +1,6 @@
-"""Datasets without systems and ratings, from shipped cards and self-written files to the tables."""
+"""Datasets without systems and ratings, from shipped cards and self-written files to
+the tables.
+"""
 
 import csv
 from pathlib import Path
@@ -24,7 +26,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         aspects=[],
         judges=["rules", "length", "rouge-l"],
         perturbations=[
-            *("random-deletions", "random-word-deletions", "reordering", "random-ending"),
+            *(
+                "random-deletions",
+                "random-word-deletions",
+                "reordering",
+                "random-ending",
+            ),
             *("wrong-ending", "random-answer"),
         ],
         methods=["agreement", "discernment"],
@@ -42,12 +49,18 @@ def targets(results: Path, dataset: str, name: str) -> list[dict[str, object]]:
 
 def test_a_hundred_originals_are_perturbed_in_every_planned_way(results: Path) -> None:
     made = {
-        dataset: {path.stem for path in (results / "targets" / dataset).glob("*.*.parquet")}
+        dataset: {
+            path.stem for path in (results / "targets" / dataset).glob("*.*.parquet")
+        }
         for dataset in ("story-cloze", "answer-equivalence", "wmt22-de-en")
     }
     ways = {name: {f"{name}.minor", f"{name}.major"} for name in ("random-deletions",)}
     assert made == {
-        "story-cloze": {"random-deletions.single", "random-ending.single", "wrong-ending.single"},
+        "story-cloze": {
+            "random-deletions.single",
+            "random-ending.single",
+            "wrong-ending.single",
+        },
         "answer-equivalence": ways["random-deletions"] | {"random-answer.single"},
         "wmt22-de-en": ways["random-deletions"]
         | {"random-word-deletions.minor", "random-word-deletions.major"},
@@ -60,11 +73,16 @@ def test_a_hundred_originals_are_perturbed_in_every_planned_way(results: Path) -
 
 
 def test_the_wrong_ending_is_that_of_the_same_story_in_the_file(results: Path) -> None:
-    with (results.parents[1] / "public" / STORY).open(encoding="utf-8", newline="") as file:
+    with (results.parents[1] / "public" / STORY).open(
+        encoding="utf-8", newline=""
+    ) as file:
         stories = {row["InputStoryid"]: row for row in csv.DictReader(file)}
     for one in targets(results, "story-cloze", "wrong-ending.single"):
         row = stories[str(one["item"])]
-        assert one["text"] == row[f"RandomFifthSentenceQuiz{3 - int(row['AnswerRightEnding'])}"]
+        assert (
+            one["text"]
+            == row[f"RandomFifthSentenceQuiz{3 - int(row['AnswerRightEnding'])}"]
+        )
 
 
 def test_joined_translations_are_long_enough(results: Path) -> None:
@@ -80,7 +98,9 @@ def test_judges_discern_and_nothing_is_said_of_agreement(results: Path) -> None:
         if row["statistic"] == "D_exact" and row["perturbation"]
     }
     assert found["wmt22-de-en", "rules", "random-deletions", "major"]["value"] > 1
-    assert found["answer-equivalence", "rules", "random-deletions", "major"]["value"] > 1
+    assert (
+        found["answer-equivalence", "rules", "random-deletions", "major"]["value"] > 1
+    )
     lexical = found["story-cloze", "rouge-l", "wrong-ending", "single"]
     assert lexical["value"] is None  # there is one reference
     assert lexical["note"] == "not applicable: only_reference"

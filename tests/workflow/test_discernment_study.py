@@ -31,7 +31,9 @@ def made_rows(results: Path, statistic: str) -> dict[tuple[str, str, str], Row]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Counter[str]]]:
+def whole(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Path, Counter[str]]]:
     folder = tmp_path_factory.mktemp("dhp")
     dhp.write_data(folder / "public")
     dhp.link_data(folder / "public")
@@ -44,7 +46,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Coun
 
 
 @needs_data
-def test_every_text_of_all_59_cells_is_made_and_judged(whole: tuple[Path, Counter[str]]) -> None:
+def test_every_text_of_all_59_cells_is_made_and_judged(
+    whole: tuple[Path, Counter[str]],
+) -> None:
     results, kinds = whole
     done = made_rows(results, "share_ok")
     assert len(done) == 59 and {row["n"] for row in done.values()} == {ITEMS}
@@ -55,16 +59,27 @@ def test_every_text_of_all_59_cells_is_made_and_judged(whole: tuple[Path, Counte
         scored = [
             row
             for row in rows(results, "discernment")
-            if row["statistic"] == "D_exact" and row["judge"] == judge and row["perturbation"]
+            if row["statistic"] == "D_exact"
+            and row["judge"] == judge
+            and row["perturbation"]
         ]
         assert len(scored) == 59 and all(row["value"] is not None for row in scored)
-        for name in ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact"):
+        for name in (
+            "D_avg",
+            "D_avg_ew",
+            "D_avg_exact",
+            "D_min",
+            "D_min_ew",
+            "D_min_exact",
+        ):
             found = [
                 row
                 for row in rows(results, "discernment")
                 if row["statistic"] == name and row["judge"] == judge
             ]
-            assert len(found) == 6 and all(row["ci_low"] <= row["ci_high"] for row in found)
+            assert len(found) == 6 and all(
+                row["ci_low"] <= row["ci_high"] for row in found
+            )
 
 
 @needs_data
@@ -73,7 +88,9 @@ def test_the_planted_judge_discerns_misspellings_in_fluency_and_nothing_else(
 ) -> None:
     results, _ = whole
     found = {
-        (row["dataset"], row["perturbation"], row["degree"], row["aspect"]): row["value"]
+        (row["dataset"], row["perturbation"], row["degree"], row["aspect"]): row[
+            "value"
+        ]
         for row in rows(results, "discernment")
         if row["statistic"] == "p_wilcoxon" and row["judge"] == "steps"
     }
@@ -81,13 +98,16 @@ def test_the_planted_judge_discerns_misspellings_in_fluency_and_nothing_else(
     assert len(seen) == 18 and all(found[cell] <= 0.05 for cell in seen)
     chance = [p for cell, p in found.items() if cell not in seen]
     assert len(chance) == 145
-    # 7 of 145 by chance, in clusters: all perturbations of a dataset have the same originals
+    # 7 of 145 by chance, in clusters: all perturbations of a dataset have the same
+    # originals
     assert 0 < sum(p <= 0.05 for p in chance) < 18
     # the preset names fluency alone for these cells: their D_exact is that of its p
     exact = {
         (row["dataset"], row["perturbation"], row["degree"]): row["value"]
         for row in rows(results, "discernment")
-        if row["statistic"] == "D_exact" and row["judge"] == "steps" and row["perturbation"]
+        if row["statistic"] == "D_exact"
+        and row["judge"] == "steps"
+        and row["perturbation"]
     }
     assert all(exact[cell[:3]] >= 1 for cell in seen)
 
@@ -112,17 +132,28 @@ def test_noise_in_place_of_texts_is_recorded_as_failed_and_no_number_covers_it(
     assert len(written) == 10
     assert {cell for cell, row in failed.items() if row["value"] == 1} == written
     path = results / "made" / "wmt22-de-en" / "fictional-entities.minor.parquet"
-    assert pq.read_table(path).num_rows == 12 * 3  # every reply is kept: three tries each
+    assert (
+        pq.read_table(path).num_rows == 12 * 3
+    )  # every reply is kept: three tries each
     table = rows(results, "discernment")
     for row in table:
         cell = (row["dataset"], row["perturbation"], row["degree"])
         if cell in written:
             assert row["value"] is None
             assert row["note"] == "no text could be made (12 failed)"
-    headlines = [row for row in table if row["statistic"].startswith(("D_avg", "D_min"))]
+    headlines = [
+        row for row in table if row["statistic"].startswith(("D_avg", "D_min"))
+    ]
     assert len(headlines) == 2 * 6 * len(SMALL)
-    assert all(row["value"] is None and "no text could be made" in row["note"] for row in headlines)
-    scored = [row for row in table if row["statistic"] == "D_exact" and row["value"] is not None]
+    assert all(
+        row["value"] is None and "no text could be made" in row["note"]
+        for row in headlines
+    )
+    scored = [
+        row
+        for row in table
+        if row["statistic"] == "D_exact" and row["value"] is not None
+    ]
     assert {row["perturbation"] for row in scored} == {
         *("random-deletions", "random-typos", "random-word-deletions"),
         *("random-ending", "wrong-ending", "random-answer"),

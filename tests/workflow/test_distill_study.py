@@ -1,4 +1,6 @@
-"""A judge that learns from an ensemble, from cards to report; what trains is a stand-in here."""
+"""A judge that learns from an ensemble, from cards to report; what trains is a stand-in
+here.
+"""
 
 import json
 from collections import Counter
@@ -12,7 +14,16 @@ import pytest
 
 import running
 from asking import AskedStudy
-from distilling import MEMBERS, annotate, distilling, score_of, stand_ins, table, text_of, write
+from distilling import (
+    MEMBERS,
+    annotate,
+    distilling,
+    score_of,
+    stand_ins,
+    table,
+    text_of,
+    write,
+)
 from report_setup import text_of_pages
 from scripted import Body, Said, reply, serve
 
@@ -32,7 +43,10 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AskedStud
 
 SERVED = {
     **{"engine": "vllm", "name": "org/student", "path": "weights", "mode": "served"},
-    **{"adapter": "trained", "limits": {"backoff": 0.01, "concurrency": 4, "timeout": 20}},
+    **{
+        "adapter": "trained",
+        "limits": {"backoff": 0.01, "concurrency": 4, "timeout": 20},
+    },
 }
 
 
@@ -46,7 +60,10 @@ def examples(study: AskedStudy, split: str) -> list[Row]:
 
 
 def notes(study: AskedStudy) -> dict[str, list[str]]:
-    return {path.name: path.read_text("utf-8").split() for path in study.folder.glob("notes/*")}
+    return {
+        path.name: path.read_text("utf-8").split()
+        for path in study.folder.glob("notes/*")
+    }
 
 
 @pytest.mark.long(36)
@@ -71,7 +88,9 @@ def test_from_cards_to_report(study: AskedStudy) -> None:
         assert row["score"] == int((mean - 1) / 4 * 20 + 0.5) * 5
         assert row["reply"].endswith(f"\n\nOverall score: {row['score']}")
     held = {row["item"] for row in examples(study, "held_out")}
-    assert len(held) == 2 and held.isdisjoint(row["item"] for row in examples(study, "train"))
+    assert len(held) == 2 and held.isdisjoint(
+        row["item"] for row in examples(study, "train")
+    )
     found = notes(study)
     assert found["checked"] == ["288"] and found["trained"] == [str(288 - 24)]
     assert len(found["asked"]) == 3 * 120
@@ -82,14 +101,19 @@ def test_from_cards_to_report(study: AskedStudy) -> None:
 
 
 def _in_tables(study: AskedStudy) -> None:
-    """The judge stands beside members and ensemble; what was learnt from is in no such table."""
+    """The judge stands beside members and ensemble; what was learnt from is in no such
+    table.
+    """
     rows = study.rows("ensemble")
     told = {row["statistic"] for row in rows if row["judge_b"] == "distilled"}
     assert {"student_pearson", "student_with_teacher_pearson"} <= told
     for name in ("agreement", "ensemble", "spans"):
         assert {row["dataset"] for row in study.rows(name)} == {"demo-dialogue"}
     for name in ("coverage", "cost"):
-        assert {row["dataset"] for row in study.rows(name)} == {"demo-dialogue", "demo-news"}
+        assert {row["dataset"] for row in study.rows(name)} == {
+            "demo-dialogue",
+            "demo-news",
+        }
     losses = [row for row in study.rows("training") if row["dataset"] == "demo-news"]
     assert losses and all(row["n"] for row in losses if row["value"] is not None)
     page = text_of_pages(study.folder / "results/asked/report")
@@ -98,15 +122,21 @@ def _in_tables(study: AskedStudy) -> None:
 
 @pytest.mark.long(52)
 def test_another_example_trains_again_and_asks_again(study: AskedStudy) -> None:
-    """Changed examples: another adapter, and other keys. Nothing of the members' is asked again."""
+    """Changed examples: another adapter, and other keys. Nothing of the members' is
+    asked again.
+    """
     assert study.make("coverage").returncode == 0
     before, asked = notes(study), len(study.endpoint.asked)
     write(study, distill={"held_out": 0.1})
     assert study.make("coverage").returncode == 0
     after = notes(study)
-    assert len(after["trained"]) == 2 and len(after["asked"]) == 2 * len(before["asked"])
+    assert len(after["trained"]) == 2 and len(after["asked"]) == 2 * len(
+        before["asked"]
+    )
     assert len(study.endpoint.asked) == asked
-    write(study, distill={"held_out": 0.05})  # the first adapter comes back, and its replies
+    write(
+        study, distill={"held_out": 0.05}
+    )  # the first adapter comes back, and its replies
     assert study.make("coverage").returncode == 0
     assert notes(study)["asked"] == after["asked"]
 
@@ -130,10 +160,14 @@ def test_just_the_sample_is_exported_to_be_scored_elsewhere(study: AskedStudy) -
     assert not study.endpoint.asked
 
 
-def test_models_write_texts_to_learn_from_where_they_are_drawn(study: AskedStudy) -> None:
+def test_models_write_texts_to_learn_from_where_they_are_drawn(
+    study: AskedStudy,
+) -> None:
     write(study, distill={"write": {"models": ["m1", "loop"]}, "systems": 5})
     checked = study.judgescope("check")
-    assert checked.returncode == 0 and "written.loop" in checked.stdout, checked.stdout[-3000:]
+    assert checked.returncode == 0 and "written.loop" in checked.stdout, checked.stdout[
+        -3000:
+    ]
     done = study.judgescope("distill", "export")
     assert done.returncode == 0, done.stdout[-3000:]
     sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
@@ -142,17 +176,23 @@ def test_models_write_texts_to_learn_from_where_they_are_drawn(study: AskedStudy
         for name in ("m1", "loop")
     }
     assert all(10 < len(items) < 24 for items in new.values())
-    wrote = [body for body in study.endpoint.asked if "Text to annotate" not in str(body)]
+    wrote = [
+        body for body in study.endpoint.asked if "Text to annotate" not in str(body)
+    ]
     assert Counter(body["model"] for body in wrote) == {
         name: len(items) for name, items in new.items()
     }
     taught = [row for split in ("train", "held_out") for row in examples(study, split)]
     assert len(taught) == len(sample) == 24 * 5 * 3
     written = [row for row in taught if ":written." in row["target"]]
-    assert written and all(" writes: " in row["messages"][0]["content"] for row in written)
+    assert written and all(
+        " writes: " in row["messages"][0]["content"] for row in written
+    )
 
 
-def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: AskedStudy) -> None:
+def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(
+    study: AskedStudy,
+) -> None:
     twin = {"datasets": ["twin"]}
     table(study, "twin", _twins())
     write(study, distill=twin, aspects=["naturalness"])
@@ -172,11 +212,17 @@ def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(study: Ask
 def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    """Every fifth text, or all: then nothing is left to learn from, and nothing is trained."""
+    """Every fifth text, or all: then nothing is left to learn from, and nothing is
+    trained.
+    """
 
     def script(body: Body) -> Said:
         text = text_of(body["messages"][0]["content"])
-        return reply("What a text!") if crc32(text.encode()) % most == 0 else annotate(body)
+        return (
+            reply("What a text!")
+            if crc32(text.encode()) % most == 0
+            else annotate(body)
+        )
 
     with serve(script) as endpoint:
         study = distilling(tmp_path, endpoint)
@@ -204,12 +250,19 @@ def _lost(told: list[Row]) -> int:
 
 
 def _twins() -> list[Row]:
-    """Return ten texts about five items, three of them the demo's dialogues in other letters."""
+    """Return ten texts about five items, three of them the demo's dialogues in other
+    letters.
+    """
     items = [json.loads(line) for line in DIALOGUES.read_text("utf-8").splitlines()][:3]
     sources = [f"{row['context']} {row['fact']}".upper() for row in items]
     sources += ["Who was there? A baker.", "Who came? A smith."]
     return [
-        {"item": f"t{at}", "source": source, "system": system, "text": f"Text {at} of {system}."}
+        {
+            "item": f"t{at}",
+            "source": source,
+            "system": system,
+            "text": f"Text {at} of {system}.",
+        }
         for at, source in enumerate(sources, start=1)
         for system in ("a", "b")
     ]

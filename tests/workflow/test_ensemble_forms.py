@@ -1,4 +1,6 @@
-"""One model as five annotators, each in another form, and a supervisor: from cards to report."""
+"""One model as five annotators, each in another form, and a supervisor: from cards to
+report.
+"""
 
 import re
 from collections import Counter
@@ -21,17 +23,25 @@ SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 
 
 def say(body: Body) -> Said:
-    """Answer in the scales that the prompt asks for: an error on the first word, and a verdict."""
+    """Answer in the scales that the prompt asks for: an error on the first word, and a
+    verdict.
+    """
     prompt = body["messages"][0]["content"]
     if body["model"] == "supervisor":
         return reply(prompt[prompt.index("Error 1:") :].split("\n\n")[0])
-    [text] = re.findall(r"\n\nText to annotate:\n(.*?)\n\n(?:Rules|Steps):\n", prompt, re.DOTALL)
+    [text] = re.findall(
+        r"\n\nText to annotate:\n(.*?)\n\n(?:Rules|Steps):\n", prompt, re.DOTALL
+    )
     number = 1 + body["seed"] % 4
     severity = str(number) if "Severity: <a whole" in prompt else SEVERITIES[number - 1]
-    verdict = str(5 - number) if "Overall score: <a whole" in prompt else VERDICTS[4 - number]
+    verdict = (
+        str(5 - number) if "Overall score: <a whole" in prompt else VERDICTS[4 - number]
+    )
     place = " ".join(text.split()[:2])
     error = f"Error 1:\nLocation: {place}\nExplanation: Not so.\nSeverity: {severity}"
-    return reply(f"{error}\n\nOverall score: {verdict}\nExplanation of the score: as said.")
+    return reply(
+        f"{error}\n\nOverall score: {verdict}\nExplanation of the score: as said."
+    )
 
 
 def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
@@ -49,14 +59,17 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
         assert again.returncode == 0 and len(endpoint.asked) == counts.total()
     place = ("judgments", "demo-dialogue/{}/systems/{}")
     judged = {
-        name: running.cell(study.out, place[0], place[1].format("judge", name)) for name in FORMS
+        name: running.cell(study.out, place[0], place[1].format("judge", name))
+        for name in FORMS
     }
     texts = len(judged["annotator"])
     assert counts == {"judge": 5 * texts, "supervisor": texts}
     for rows in judged.values():
         assert {row["status"] for row in rows} == {"ok"}
         for row in rows:
-            [span] = row["spans"]  # a severity and a verdict of any scale are read as 1 to 5
+            [span] = row[
+                "spans"
+            ]  # a severity and a verdict of any scale are read as 1 to 5
             assert (span["severity"], span["match"]) == (5 - row["value"], "exact")
     merged = running.cell(study.out, place[0], place[1].format("derived", "together"))
     assert len(merged) == texts and all(len(row["spans"]) == 1 for row in merged)

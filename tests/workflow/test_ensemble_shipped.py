@@ -1,7 +1,8 @@
-"""The shipped study `ensemble` on loopback and some of the public data, from cards to report.
+"""The shipped study `ensemble` on loopback and some of the public data, from cards to
+report.
 
-Each annotator sees what people see, and errs by itself: then all together are better than any of
-them, and five are worth nearly five.
+Each annotator sees what people see, and errs by itself: then all together are better
+than any of them, and five are worth nearly five.
 """
 
 import json
@@ -35,7 +36,9 @@ Row = dict[str, Any]
 
 
 class Raters:
-    """Five annotators who know people's mean rating and err by the request's seed alone."""
+    """Five annotators who know people's mean rating and err by the request's seed
+    alone.
+    """
 
     def __init__(self, results: Path) -> None:
         self.results = results
@@ -44,7 +47,9 @@ class Raters:
         self.merged: Counter[int] = Counter()
 
     def read(self, names: dict[str, str]) -> None:
-        """Look up the mean rating of every text and aspect, from 0 to 1, where they are read."""
+        """Look up the mean rating of every text and aspect, from 0 to 1, where they are
+        read.
+        """
         self.names = {name.lower(): aspect for aspect, name in names.items()}
         for path in self.results.glob("ratings/*.parquet"):
             texts = {
@@ -55,13 +60,19 @@ class Raters:
             }
             each: dict[tuple[str, str], list[float]] = {}
             for row in pq.read_table(path).to_pylist():
-                each.setdefault((texts[row["target"]], row["aspect"]), []).append(row["value"])
+                each.setdefault((texts[row["target"]], row["aspect"]), []).append(
+                    row["value"]
+                )
             means = {place: sum(own) / len(own) for place, own in each.items()}
             for aspect in {aspect for _, aspect in means}:
-                own = {place: mean for place, mean in means.items() if place[1] == aspect}
+                own = {
+                    place: mean for place, mean in means.items() if place[1] == aspect
+                }
                 low, high = min(own.values()), max(own.values())
                 span = (high - low) or 1  # HANNA's file has no texts
-                self.known |= {place: (mean - low) / span for place, mean in own.items()}
+                self.known |= {
+                    place: (mean - low) / span for place, mean in own.items()
+                }
 
     def __call__(self, body: Body) -> Said:
         """Annotate a text, or merge what was found in it."""
@@ -72,7 +83,9 @@ class Raters:
         [text], [aspect] = TEXT.findall(prompt), ASPECT.findall(prompt)
         quality = self.known.get((text, self.names[aspect]), 0.5)
         score = min(5, max(1, round(1 + 4 * quality) + body["seed"] % 3 - 1))
-        end = f"Overall score: {VERDICTS[score - 1]}\nExplanation of the score: as said."
+        end = (
+            f"Overall score: {VERDICTS[score - 1]}\nExplanation of the score: as said."
+        )
         if score == 5:
             return reply(f"No Error\n\n{end}")
         words = text.split()
@@ -82,10 +95,14 @@ class Raters:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Body], Raters]]:
+def whole(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Path, list[Body], Raters]]:
     folder = tmp_path_factory.mktemp("ensemble")
     keys = {"datasets": THERE, "share": 0.05, "data": str(SHARED)}
-    study = Study(folder, shipped("studies", NAME), judges=[*ANNOTATORS, *TOGETHER], **keys)
+    study = Study(
+        folder, shipped("studies", NAME), judges=[*ANNOTATORS, *TOGETHER], **keys
+    )
     study.write()
     raters = Raters(folder / "results" / NAME)
     with serve(raters) as endpoint:
@@ -97,7 +114,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
         done = study.run()
         assert done.returncode == 0, done.stdout[-4000:]
         asked = list(endpoint.asked)
-        (folder / "results" / NAME / "made" / "sfres" / "merges.supervisor.parquet").unlink()
+        (
+            folder / "results" / NAME / "made" / "sfres" / "merges.supervisor.parquet"
+        ).unlink()
         again = study.snakemake("asked")
         assert again.returncode == 0 and "merge" in again.stdout, again.stdout[-4000:]
         assert len(endpoint.asked) == len(asked)
@@ -118,14 +137,20 @@ def test_members_are_asked_once_the_supervisor_once_a_text_and_nobody_for_subset
 ) -> None:
     results, asked, raters = whole
     counts = Counter(body["model"] for body in asked)
-    assert len({counts[name] for name in ANNOTATORS}) == 1 and counts["annotator-1"] > 300
+    assert (
+        len({counts[name] for name in ANNOTATORS}) == 1 and counts["annotator-1"] > 300
+    )
     sent = Counter((body["model"], json.dumps(body["messages"])) for body in asked)
     assert max(sent.values()) == 1
     assert set(counts) == {*ANNOTATORS, "supervisor"}
     assert 0 < counts["supervisor"] <= counts["annotator-1"]
     assert set(raters.merged) <= {1, 2, 3, 4, 5} and len(raters.merged) > 2
-    rows = found(results, "ensemble", statistic="pearson", level="pooled", judge="ensemble")
-    each = Counter((row["dataset"], row["aspect"]) for row in rows if row["value"] is not None)
+    rows = found(
+        results, "ensemble", statistic="pearson", level="pooled", judge="ensemble"
+    )
+    each = Counter(
+        (row["dataset"], row["aspect"]) for row in rows if row["value"] is not None
+    )
     # HANNA has no texts, RotoWire no ratings
     assert {dataset for dataset, _ in each} == {"summeval", "qags-cnndm", "sfres"}
     assert {each[cell] for cell in each if cell[1] != "average"} == {31}
@@ -154,7 +179,10 @@ def test_by_rule_the_scores_are_the_same_and_without_texts_nothing_is_asked(
         other = path.with_name("ensemble-by-rule.parquet")
         both = [pq.read_table(one)["value"].to_pylist() for one in (path, other)]
         assert both[0] == both[1] and len(both[0]) > 0
-    notes = {row["note"] for row in found(results, "coverage", dataset="hanna", judge="ensemble")}
+    notes = {
+        row["note"]
+        for row in found(results, "coverage", dataset="hanna", judge="ensemble")
+    }
     assert notes == {"not applicable: the dataset has no texts"}
 
 
@@ -166,14 +194,20 @@ def test_errors_are_counted_located_and_held_against_what_people_marked(
         place = {"judge": judge, "dataset": "sfres", "aspect": "naturalness"}
         (match,) = found(results, "spans", **place, statistic="span_match_rate")
         assert match["value"] == 1 and match["n"] > 20
-        marked = found(results, "spans", judge=judge, dataset="rotowire", statistic="span_f1")
+        marked = found(
+            results, "spans", judge=judge, dataset="rotowire", statistic="span_f1"
+        )
         assert {row["level"] for row in marked} == {"pooled", "by_text"}
         assert {row["form"] for row in marked} >= {"exact", "tokens"}
     every = {
-        judge: found(results, "spans", judge=judge, dataset="sfres", statistic="span_errors")
+        judge: found(
+            results, "spans", judge=judge, dataset="sfres", statistic="span_errors"
+        )
         for judge in ("annotator-1", *TOGETHER)
     }
-    mean = {judge: sum(row["value"] for row in rows) / 2 for judge, rows in every.items()}
+    mean = {
+        judge: sum(row["value"] for row in rows) / 2 for judge, rows in every.items()
+    }
     assert mean["ensemble-by-rule"] > mean["annotator-1"]  # five see more than one
     page = text_of_pages(results / "report")
     assert "ensemble" in page and "size of the ensemble" in page

@@ -16,7 +16,11 @@ from running import HOME, SHARED, needs_data, rows, snakemake
 from study import Study
 
 Row = dict[str, Any]
-STUDY: Row = {"study": "small", "datasets": ["demo-dialogue"], "aspects": ["naturalness"]}
+STUDY: Row = {
+    "study": "small",
+    "datasets": ["demo-dialogue"],
+    "aspects": ["naturalness"],
+}
 
 
 def test_the_method_needs_a_judge_with_members() -> None:
@@ -62,7 +66,9 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
         if row["judge"] == "both"
     }
     whole = [row for row in found if row["k"] == 3 and row["judge_b"]]
-    assert len(whole) == 27 and {row["judge_b"] for row in whole} == {"length+rouge-l-source+rules"}
+    assert len(whole) == 27 and {row["judge_b"] for row in whole} == {
+        "length+rouge-l-source+rules"
+    }
     for row in whole:
         same = beside[row["aspect"], row["statistic"], row["level"]]
         assert [row[key] for key in ("value", "ci_low", "ci_high", "n")] == [
@@ -83,25 +89,35 @@ KNOWN = {
     "engagement": (0.492, 0.4914, 0.465),
     "complexity": (0.569, 0.5689, 0.496),
 }
-"""Spearman of all five and of the best single one, computed beside this project from the file.
+"""Spearman of all five and of the best single one, computed beside this project from
+the file.
 
-First the mean as floats add up in some order: over the 120 orders that differs by up to .0012,
-because round-off breaks ties. Then the mean rounded to 9 decimals, which is the same in all.
+First the mean as floats add up in some order: over the 120 orders that differs by up to
+.0012, because round-off breaks ties. Then the mean rounded to 9 decimals, which is the
+same in all.
 """
 
 
 @needs_data
 @pytest.mark.slow
-def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(tmp_path: Path) -> None:
+def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(
+    tmp_path: Path,
+) -> None:
     study = HOME / "config" / "studies" / "hanna-ensemble.yaml"
     table = "results/hanna-ensemble/tables/ensemble.csv"
     data = f"data={SHARED}"
-    done = snakemake("--configfile", str(study), "--config", data, "--", table, cwd=tmp_path)
+    done = snakemake(
+        "--configfile", str(study), "--config", data, "--", table, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stdout[-3000:]
     found = rows(tmp_path / "results" / "hanna-ensemble", "ensemble")
     for aspect, (in_some_order, exact, best) in KNOWN.items():
         place = (aspect, "spearman", "pooled")
-        own = [row for row in found if (row["aspect"], row["statistic"], row["level"]) == place]
+        own = [
+            row
+            for row in found
+            if (row["aspect"], row["statistic"], row["level"]) == place
+        ]
         assert len(own) == 31
         (whole,) = [row for row in own if row["k"] == 5]
         assert (whole["n"], whole["n_missing"]) == (1056, 0)
@@ -110,7 +126,11 @@ def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(tmp_p
         assert whole["ci_low"] < whole["value"] < whole["ci_high"]
         single = max(row["value"] for row in own if row["k"] == 1)
         assert single == pytest.approx(best, abs=5.1e-4)
-    average = [row for row in found if row["aspect"] == "average" and row["level"] == "pooled"]
-    (number,) = [row["value"] for row in average if row["statistic"] == "effective_judges"]
+    average = [
+        row for row in found if row["aspect"] == "average" and row["level"] == "pooled"
+    ]
+    (number,) = [
+        row["value"] for row in average if row["statistic"] == "effective_judges"
+    ]
     assert 2 < number < 2.4  # five judges are worth little more than two
     assert not (tmp_path / "cache").exists()

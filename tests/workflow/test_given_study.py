@@ -1,4 +1,6 @@
-"""Texts of known quality that a dataset brings: planned from cards alone, judged, and told."""
+"""Texts of known quality that a dataset brings: planned from cards alone, judged, and
+told.
+"""
 
 import json
 import re
@@ -29,7 +31,12 @@ ASPECTS: dict[str, Any] = {"neatness": FIVE, "clearness": TWO | {"column": "Clea
 WORDS = {"neatness": "oops", "clearness": "alas"}
 COLUMNS = {"neatness": "neatness", "clearness": "Clearness"}
 CARD: dict[str, Any] = {
-    **{"name": "given", "task": "summarization", "format": "dualeval_json", "ratings": "none"},
+    **{
+        "name": "given",
+        "task": "summarization",
+        "format": "dualeval_json",
+        "ratings": "none",
+    },
     **{"files": {"global": "../../global.json", "local": "../../local.json"}},
     **{"aspects": ASPECTS, "licence": "none", "citation": "none"},
     "select": {"original": "none"},
@@ -45,8 +52,17 @@ def source(item: int) -> str:
 
 def text(item: int, version: int, word: str, errors: int) -> str:
     """Return a text with so many errors; not one is longer for having more of them."""
-    words = [f"Bridge {item}", f"in year {version}", "is built", "of stone", "and good wood"]
-    told = [f"{one} {word}" if at < errors else f"{one} then" for at, one in enumerate(words)]
+    words = [
+        f"Bridge {item}",
+        f"in year {version}",
+        "is built",
+        "of stone",
+        "and good wood",
+    ]
+    told = [
+        f"{one} {word}" if at < errors else f"{one} then"
+        for at, one in enumerate(words)
+    ]
     return " ".join(told) + "."
 
 
@@ -56,7 +72,9 @@ def rated_texts(aspect: str) -> list[dict[str, Any]]:
     return [
         {
             "source": source(item),
-            "target": text(item, 2000 + 10 * copy + rating, word, scale["max"] - rating),
+            "target": text(
+                item, 2000 + 10 * copy + rating, word, scale["max"] - rating
+            ),
             "rating": rating,
             "errors": "whatever else there is",
         }
@@ -69,12 +87,17 @@ def rated_texts(aspect: str) -> list[dict[str, Any]]:
 def rows_of_texts(aspect: str) -> dict[str, list[Any]]:
     """Return the chain of texts of each source, as strings or as objects."""
     told = {
-        source(item): [text(item, 1900, WORDS[aspect], errors) for errors in range(ERRORS + 1)]
+        source(item): [
+            text(item, 1900, WORDS[aspect], errors) for errors in range(ERRORS + 1)
+        ]
         for item in range(ITEMS)
     }
     if aspect == "neatness":
         return dict(told)
-    return {one: [{"target": each, "error": "one"} for each in row] for one, row in told.items()}
+    return {
+        one: [{"target": each, "error": "one"} for each in row]
+        for one, row in told.items()
+    }
 
 
 def write_files(folder: Path) -> None:
@@ -86,7 +109,9 @@ def write_files(folder: Path) -> None:
 
 
 def say(body: Body) -> Said:
-    """Count the stray words of the aspect that the prompt names: rate, or name the better text."""
+    """Count the stray words of the aspect that the prompt names: rate, or name the
+    better text.
+    """
     prompt = body["messages"][0]["content"]
     [word] = [WORDS[name] for name in WORDS if name in prompt.lower()]
     errors = [one.count(word) for one in _TEXTS.findall(prompt)]
@@ -103,7 +128,9 @@ def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
     study = AskedStudy(folder, endpoint)
     study.card("datasets", "bridges", **CARD)
     for name in ASPECTS:
-        study.card("aspects", name, name=name.title(), definition=f"Is there {name} in it?")
+        study.card(
+            "aspects", name, name=name.title(), definition=f"Is there {name} in it?"
+        )
     study.card("judges", "counter", model="loop", form="score-only")
     fine = {"min": 1, "max": 10, "step": 1}
     study.card("judges", "fine", model="loop", form="score-only", scale=fine)
@@ -139,16 +166,24 @@ def planned(folder: Path, **keys: Any) -> Plan:
     return loaded(folder)
 
 
-def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(tmp_path: Path) -> None:
+def test_a_study_has_the_sets_of_its_datasets_from_the_card_alone(
+    tmp_path: Path,
+) -> None:
     plan = planned(tmp_path)
     sets = [*sorted(GLOBAL.values()), *sorted(LOCAL.values())]
     assert plan.target_sets("bridges") == [f"{name}.single" for name in sets]
-    assert [plan.kind_of(f"{name}.single") for name in sets] == ["graded"] * 2 + ["chain"] * 2
+    assert [plan.kind_of(f"{name}.single") for name in sets] == ["graded"] * 2 + [
+        "chain"
+    ] * 2
     assert plan.improved("bridges") is None and plan.written("bridges") == []
-    judged = {(cell.perturbation.partition(".")[0], cell.aspect) for cell in plan.cell_aspects}
+    judged = {
+        (cell.perturbation.partition(".")[0], cell.aspect) for cell in plan.cell_aspects
+    }
     assert judged == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
     assert {
-        cell.judge for cell in plan.cell_aspects if cell.perturbation.startswith("bridges-local")
+        cell.judge
+        for cell in plan.cell_aspects
+        if cell.perturbation.startswith("bridges-local")
     } == {*("counter", "fine", "pairs", "constant-top", "random", "length")}
     assert "construction" not in tables_of(plan)
 
@@ -173,9 +208,15 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
     ("keys", "what"),
     [
         ({"perturbations": ["random-typos"]}, "there is nothing to perturb"),
-        ({"methods": ["agreement"], "judges": ["length"]}, "add the method perspectives"),
         (
-            {"datasets": ["bridges", "demo-news"], "perturbations": [GLOBAL["neatness"]]},
+            {"methods": ["agreement"], "judges": ["length"]},
+            "add the method perspectives",
+        ),
+        (
+            {
+                "datasets": ["bridges", "demo-news"],
+                "perturbations": [GLOBAL["neatness"]],
+            },
             "have the same id",
         ),
     ],
@@ -225,7 +266,9 @@ def found(
 
 
 @pytest.mark.slow
-def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: AskedStudy) -> None:
+def test_targets_are_the_texts_of_the_files_with_places_and_ratings(
+    study: AskedStudy,
+) -> None:
     results = study.folder / "results" / "given"
     for name, count in RATINGS.items():
         file = f"bridges/{GLOBAL[name]}.single.parquet"
@@ -233,10 +276,14 @@ def test_targets_are_the_texts_of_the_files_with_places_and_ratings(study: Asked
         ratings = pq.read_table(results / "graded" / file).to_pylist()
         assert [one["target"] for one in texts] == [one["target"] for one in ratings]
         assert len(texts) == ITEMS * COPIES * count
-        assert {(one["step"], one["parent"], one["status"]) for one in texts} == {(0, None, "ok")}
+        assert {(one["step"], one["parent"], one["status"]) for one in texts} == {
+            (0, None, "ok")
+        }
         assert {(one["errors"], one["status"]) for one in ratings} == {(None, "chosen")}
         assert texts[0]["target"] == f"bridges-001:{GLOBAL[name]}.single.1"
-        row = pq.read_table(results / "targets" / "bridges" / f"{LOCAL[name]}.single.parquet")
+        row = pq.read_table(
+            results / "targets" / "bridges" / f"{LOCAL[name]}.single.parquet"
+        )
         first = row.to_pylist()[: ERRORS + 1]
         assert [one["step"] for one in first] == [*range(ERRORS + 1)]
         assert first[0]["target"] == f"bridges-001:{LOCAL[name]}.single.0"
@@ -250,7 +297,9 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
     kappa = found(study, "perspectives", "kappa_linear", level="global")
     for name, count in RATINGS.items():
         own = kappa["counter", name]
-        assert (own["value"], own["n"]) == (1, ITEMS * COPIES * count) and own["ci_low"] < 1
+        assert (own["value"], own["n"]) == (1, ITEMS * COPIES * count) and own[
+            "ci_low"
+        ] < 1
         assert own["perturbation"] == GLOBAL[name]
         assert kappa["constant-top", name]["value"] == 0
         assert kappa["random", name]["ci_low"] < 0 < kappa["random", name]["ci_high"]
@@ -261,20 +310,30 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
         if (row["judge"], row["statistic"]) == ("counter", "class_count")
     }
     assert counts == {
-        (name, k, k): ITEMS * COPIES for name, count in RATINGS.items() for k in range(1, count + 1)
+        (name, k, k): ITEMS * COPIES
+        for name, count in RATINGS.items()
+        for k in range(1, count + 1)
     }
 
 
 @pytest.mark.slow
-def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(study: AskedStudy) -> None:
+def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(
+    study: AskedStudy,
+) -> None:
     strict = found(study, "perspectives", "accuracy_adjacent", level="local")
     half = found(study, "perspectives", "accuracy_adjacent_half", level="local")
     for name in ASPECTS:
         own = strict["fine", name]
-        assert (own["value"], own["n"]) == (1, ITEMS * ERRORS)  # the reference is one of the row
+        assert (own["value"], own["n"]) == (
+            1,
+            ITEMS * ERRORS,
+        )  # the reference is one of the row
         assert own["perturbation"] == LOCAL[name]
         for judge in ("constant-top", "length"):  # no text is longer than another
-            assert (strict[judge, name]["value"], half[judge, name]["value"]) == (0, 0.5)
+            assert (strict[judge, name]["value"], half[judge, name]["value"]) == (
+                0,
+                0.5,
+            )
         assert abs(half["random", name]["value"] - 0.5) < 0.15
     # the scale that people have is too short for so many errors
     assert strict["counter", "neatness"]["value"] == 4 / ERRORS
@@ -293,7 +352,9 @@ def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(
 
 
 @pytest.mark.slow
-def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(study: AskedStudy) -> None:
+def test_nothing_is_asked_about_an_aspect_that_a_text_was_not_made_for(
+    study: AskedStudy,
+) -> None:
     words = {"neatness": "oops", "clearness": "alas"}
     for prompt in study.endpoint.prompts:
         [name] = [name for name in words if name in prompt.lower()]
@@ -310,7 +371,11 @@ def test_whom_nothing_can_be_asked_is_not_applicable(study: AskedStudy) -> None:
         if row["statistic"] == "coverage" and row["value"] is None
     }
     assert all(note.startswith("not applicable: ") for _, note in notes)
-    reasons = {"oracle": "how many errors", "beside": "no references", "pairs": "not ordered"}
+    reasons = {
+        "oracle": "how many errors",
+        "beside": "no references",
+        "pairs": "not ordered",
+    }
     reasons |= dict.fromkeys(("most-frequent", "shuffled"), "needs ratings")
     assert len(notes) == len(reasons)
     assert all(reasons[judge] in note for judge, note in notes)
@@ -340,7 +405,9 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
 
 @pytest.mark.slow
 def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> None:
-    own = write_study(tmp_path, Endpoint("http://127.0.0.1:9/v1", say), judges=["random"])
+    own = write_study(
+        tmp_path, Endpoint("http://127.0.0.1:9/v1", say), judges=["random"]
+    )
     own.card("datasets", "bridges", **CARD | {"select": {"n": 10, "original": "none"}})
     done = own.snakemake("texts")
     assert done.returncode == 0, done.stdout[-3000:]
@@ -357,7 +424,9 @@ def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> Non
     perturbation = {"perturbations": ["global-rule-fluency", "random-typos"]}
     methods = {"methods": ["agreement", "discernment", "perspectives"]}
     with serve(say) as endpoint:
-        own = write_study(tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods)
+        own = write_study(
+            tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods
+        )
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]
     rows = own.rows("construction")

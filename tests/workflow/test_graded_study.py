@@ -1,4 +1,6 @@
-"""A graded set built whole by scripted models that know only their prompts, and by rule."""
+"""A graded set built whole by scripted models that know only their prompts, and by
+rule.
+"""
 
 import re
 from collections import Counter
@@ -24,21 +26,28 @@ def found(results: Path, statistic: str, **where: Any) -> dict[str, Any]:
     [row] = [
         row
         for row in rows(results, "construction")
-        if row["statistic"] == statistic and all(row[key] == one for key, one in where.items())
+        if row["statistic"] == statistic
+        and all(row[key] == one for key, one in where.items())
     ]
     return row
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Counter[str], Counter[str]]:
-    """Return the folder of a study run whole, what was asked, and what a second run asked."""
+def built(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Path, Counter[str], Counter[str]]:
+    """Return the folder of a study run whole, what was asked, and what a second run
+    asked.
+    """
     folder = tmp_path_factory.mktemp("graded")
     with serve(Scripted()) as endpoint:
         study = GradedStudy(folder, endpoint.url)
         done = study.snakemake()
         assert done.returncode == 0, done.stdout[-4000:]
         first = asked(endpoint)
-        for path in (folder / "results" / "graded" / "construction").glob("*/*.parquet"):
+        for path in (folder / "results" / "graded" / "construction").glob(
+            "*/*.parquet"
+        ):
             path.unlink()  # the store has all replies
         before = outputs(folder / "results" / "graded")
         again = study.snakemake()
@@ -48,25 +57,40 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Counter[str],
 
 
 @pytest.mark.long(50)
-def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(built: Any) -> None:
+def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(
+    built: Any,
+) -> None:
     results = built[0]
     for k in range(1, 6):
         assert found(results, "class_count", k=k)["value"] == 2 * ITEMS
         errors = found(results, "errors_mean", k=k)
         assert errors["value"] == 5 - k or k == 1
         assert errors["ci_low"] <= errors["value"] <= errors["ci_high"]
-    texts = pq.read_table(results / "targets" / "neat" / f"{NAME}.single.parquet").to_pylist()
-    graded = pq.read_table(results / "graded" / "neat" / f"{NAME}.single.parquet").to_pylist()
+    texts = pq.read_table(
+        results / "targets" / "neat" / f"{NAME}.single.parquet"
+    ).to_pylist()
+    graded = pq.read_table(
+        results / "graded" / "neat" / f"{NAME}.single.parquet"
+    ).to_pylist()
     rating = {row["target"]: row["rating"] for row in graded}
-    assert len({(one["item"], one["text"]) for one in texts}) == len(texts) == 10 * ITEMS
+    assert (
+        len({(one["item"], one["text"]) for one in texts}) == len(texts) == 10 * ITEMS
+    )
     for text in texts:
         flaws = text["text"].count("oops")
         assert rating[text["target"]] == max(1, 5 - flaws) and text["step"] == flaws
-        assert len(text["edits"]) == flaws  # each error is found where the model marked it
-    assert {text["parent"].split(":")[1] for text in texts} == {"original", "reference.1"}
+        assert (
+            len(text["edits"]) == flaws
+        )  # each error is found where the model marked it
+    assert {text["parent"].split(":")[1] for text in texts} == {
+        "original",
+        "reference.1",
+    }
 
 
-def test_the_judge_that_sees_the_prompt_finds_every_rating_and_controls_do_not(built: Any) -> None:
+def test_the_judge_that_sees_the_prompt_finds_every_rating_and_controls_do_not(
+    built: Any,
+) -> None:
     told = {
         (row["judge"], row["statistic"]): row
         for row in rows(built[0], "perspectives")
@@ -76,16 +100,21 @@ def test_the_judge_that_sees_the_prompt_finds_every_rating_and_controls_do_not(b
     assert told["twice", "kappa_linear"]["n"] == 10 * ITEMS
     assert told["constant-top", "kappa_linear"]["value"] == 0
     assert abs(told["random", "kappa_linear"]["value"]) < 0.25
-    assert told["oracle", "kappa_linear"]["value"] > 0.7  # it counts, whatever a rating means
+    assert (
+        told["oracle", "kappa_linear"]["value"] > 0.7
+    )  # it counts, whatever a rating means
     counts = [
         (row["k"], row["k_b"], row["value"])
         for row in rows(built[0], "perspectives")
-        if (row["level"], row["judge"], row["statistic"]) == ("global", "twice", "class_count")
+        if (row["level"], row["judge"], row["statistic"])
+        == ("global", "twice", "class_count")
     ]
     assert counts == [(k, k, 2 * ITEMS) for k in range(1, 6)]
 
 
-def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(built: Any) -> None:
+def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(
+    built: Any,
+) -> None:
     results, first, _ = built
     assert found(results, "comparator_accuracy", level="neighbours")["value"] == 1
     assert found(results, "comparator_accuracy", level="all")["n"] == 9 * 10
@@ -104,14 +133,16 @@ def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(built: A
 def test_nothing_is_asked_twice_and_all_that_is_asked_is_needed(built: Any) -> None:
     _, first, again = built
     assert not again
-    # 15 anchors against each other, those of other ratings alone, in both orders; equal texts of
-    # an item are one question, and so are the texts without errors
+    # 15 anchors against each other, those of other ratings alone, in both orders; equal
+    # texts of an item are one question, and so are the texts without errors
     assert first["generator"] < 3 * 5 + ITEMS * 15
     assert first["comparator"] > 2 * 90
 
 
 class Bad(Scripted):
-    """A comparator that knows the better of some pairs only, and else names what stands first."""
+    """A comparator that knows the better of some pairs only, and else names what stands
+    first.
+    """
 
     def __init__(self, knows: float) -> None:
         super().__init__()
@@ -119,20 +150,26 @@ class Bad(Scripted):
 
     def __call__(self, body: Body) -> Said:
         prompt = body["messages"][0]["content"]
-        texts = sorted(part.split("\n\n")[0] for part in re.split(r"Text [AB]:\n", prompt)[1:])
+        texts = sorted(
+            part.split("\n\n")[0] for part in re.split(r"Text [AB]:\n", prompt)[1:]
+        )
         share = crc32("".join(texts).encode()) / 2**32
         if body["model"] == "comparator" and share >= self.knows:
             return replies("Choice: A")
         return super().__call__(body)
 
 
-def test_a_comparator_that_is_right_half_the_time_stops_the_construction(tmp_path: Path) -> None:
+def test_a_comparator_that_is_right_half_the_time_stops_the_construction(
+    tmp_path: Path,
+) -> None:
     with serve(Bad(0.5)) as endpoint:
         study = GradedStudy(tmp_path, endpoint.url)
         done = study.run()
         assert done.returncode != 0
         assert "anchors of adjacent ratings" in done.stdout
-        [told] = re.findall(r"right in both orders for (0\.\d+) of 36 pairs", done.stdout)
+        [told] = re.findall(
+            r"right in both orders for (0\.\d+) of 36 pairs", done.stdout
+        )
         assert 0.3 < float(told) < 0.7
         assert asked(endpoint)["comparator"] <= 2 * 90  # no candidate was compared
 
@@ -148,7 +185,9 @@ def test_whoever_allows_any_comparator_goes_on_while_there_is_something_to_go_by
     assert "every comparison was a tie" in done.stdout
 
 
-def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(tmp_path: Path) -> None:
+def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(
+    tmp_path: Path,
+) -> None:
     study = Study(
         tmp_path,
         datasets=["demo-news"],
@@ -200,21 +239,30 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
         done = study.snakemake()
         assert done.returncode == 0, done.stdout[-4000:]
     results = tmp_path / "results" / "graded"
-    kept = pq.read_table(results / "construction" / "neat" / "original.parquet").to_pylist()
-    originals = pq.read_table(results / "targets" / "neat" / "original.parquet").to_pylist()
+    kept = pq.read_table(
+        results / "construction" / "neat" / "original.parquet"
+    ).to_pylist()
+    originals = pq.read_table(
+        results / "targets" / "neat" / "original.parquet"
+    ).to_pylist()
     assert len(kept) == 2 * ITEMS and len(originals) == ITEMS
     assert {one["target"].split(":")[1] for one in kept} == {"original", "written.1"}
     for item in range(ITEMS):
         texts = {one["text"] for one in kept if one["item"] == f"i{item}"}
         assert len(texts) == 2  # the most diverse are kept, no text twice
-    graded = pq.read_table(results / "targets" / "neat" / f"{NAME}.single.parquet").to_pylist()
-    assert {one["step"] for one in graded} == {0, 1, 2, 3, 4} and len(graded) == 5 * ITEMS
+    graded = pq.read_table(
+        results / "targets" / "neat" / f"{NAME}.single.parquet"
+    ).to_pylist()
+    assert {one["step"] for one in graded} == {0, 1, 2, 3, 4} and len(
+        graded
+    ) == 5 * ITEMS
     assert found(results, "replies", form="references")["value"] == 8 * ITEMS
     assert found(results, "class_count", k=5)["value"] == ITEMS
     kappa = [
         row["value"]
         for row in rows(results, "perspectives")
-        if (row["judge"], row["statistic"], row["level"]) == ("oracle", "kappa_linear", "global")
+        if (row["judge"], row["statistic"], row["level"])
+        == ("oracle", "kappa_linear", "global")
     ]
     assert set(kappa) == {1}
 
@@ -234,12 +282,18 @@ def test_judges_are_held_against_each_other_on_the_same_resamples(built: Any) ->
 
 
 class Refusing(Scripted):
-    """Refuses, while `broken`, whatever is about one town: a request that no repetition mends."""
+    """Refuses, while `broken`, whatever is about one town: a request that no repetition
+    mends.
+    """
 
     broken = True
 
     def __call__(self, body: Body) -> Said:
-        if self.broken and "Town 3 " in body["messages"][0]["content"] and body["model"] != "judge":
+        if (
+            self.broken
+            and "Town 3 " in body["messages"][0]["content"]
+            and body["model"] != "judge"
+        ):
             return refusal(400, "not about this town")
         return super().__call__(body)
 
@@ -250,7 +304,9 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
     script = Refusing()
     with serve(script) as endpoint:
         study = GradedStudy(
-            tmp_path, endpoint.url, anchors={**GRADED["anchors"], "calibration_share": 0.25}
+            tmp_path,
+            endpoint.url,
+            anchors={**GRADED["anchors"], "calibration_share": 0.25},
         )
         results = tmp_path / "results" / "graded"
         tables = ("construction", "perspectives")
@@ -261,14 +317,20 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
         told = study.judgescope("replies", "retry")
         assert told.returncode == 0, told.stdout
         before = len(endpoint.asked)
-        done = study.run()  # tables alone do not need the files of replies that retry deleted
+        done = (
+            study.run()
+        )  # tables alone do not need the files of replies that retry deleted
         assert done.returncode == 0, done.stdout[-3000:]
         assert len(endpoint.asked) > before
     assert found(results, "share_failed")["value"] == 0
     assert found(results, "share_unanswered")["value"] == 0
     for name in ("perspectives", "construction"):
-        assert [row["value"] for row in rows(results, name) if "usd" not in row["statistic"]] == [
-            row["value"] for row in rows(built[0], name) if "usd" not in row["statistic"]
+        assert [
+            row["value"] for row in rows(results, name) if "usd" not in row["statistic"]
+        ] == [
+            row["value"]
+            for row in rows(built[0], name)
+            if "usd" not in row["statistic"]
         ]
 
 
@@ -281,6 +343,7 @@ def test_two_sets_on_one_aspect_ask_what_both_ask_once(tmp_path: Path) -> None:
         done = study.snakemake("--cores", "2")
         assert done.returncode == 0, done.stdout[-3000:]
         sent = Counter(
-            (body["model"], body["seed"], body["messages"][0]["content"]) for body in endpoint.asked
+            (body["model"], body["seed"], body["messages"][0]["content"])
+            for body in endpoint.asked
         )
     assert max(sent.values()) == 1

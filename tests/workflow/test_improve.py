@@ -1,4 +1,6 @@
-"""References that a model improves before they are perturbed: planned, counted, recorded."""
+"""References that a model improves before they are perturbed: planned, counted,
+recorded.
+"""
 
 import json
 import re
@@ -21,28 +23,38 @@ from scripted import Body, Endpoint, Said, reply, serve
 from study import Study
 
 TABLE = "demo-confusion-table"
-FACTS = re.compile(r"\n\nThe facts:\n(.*?)\n\nThe description:\n(.*?)\n\n(.*)$", re.DOTALL)
+FACTS = re.compile(
+    r"\n\nThe facts:\n(.*?)\n\nThe description:\n(.*?)\n\n(.*)$", re.DOTALL
+)
 FIVE = {"min": 1, "max": 5, "step": 1}
 REFUSED, SECOND = "Harrow Bridge", "Café Lumen"
 SORRY = "I'm sorry, but I cannot help with that."
 
 
 def script(body: Body) -> Said:
-    """Improve every description but one, and another only when told why the first will not do."""
+    """Improve every description but one, and another only when told why the first will
+    not do.
+    """
     prompt = body["messages"][0]["content"]
     found = FACTS.search(prompt)
     if found is None:
         return reply("5")
     facts, description, asked = found.groups()
-    if facts.startswith(REFUSED) or (facts.startswith(SECOND) and "is a refusal" not in asked):
+    if facts.startswith(REFUSED) or (
+        facts.startswith(SECOND) and "is a refusal" not in asked
+    ):
         return reply(SORRY)
     return reply(f"In short: {description}")
 
 
 def prepare(folder: Path, url: str = "http://127.0.0.1:9/v1", **keys: Any) -> Path:
-    """Write a study of two perturbations on the demo's tables, whose references are improved."""
+    """Write a study of two perturbations on the demo's tables, whose references are
+    improved.
+    """
     study = Study(folder, datasets=[TABLE], aspects=[], judges=["rules", "mine"])
-    study.change("models", "generator", base_url=url, limits={"attempts": 1}, probe=False)
+    study.change(
+        "models", "generator", base_url=url, limits={"attempts": 1}, probe=False
+    )
     study.change(
         "datasets",
         TABLE,
@@ -107,7 +119,10 @@ def test_the_shipped_cards_have_forms_that_can_be_filled(
     Study(tmp_path).change("datasets", name, aspects={"fluency": FIVE})
     plan = planned(study, monkeypatch, datasets=[name])
     improved = plan.improved(name)
-    assert improved is not None and f"{improved.form}.jinja" in plan.templates[improved.form]
+    assert (
+        improved is not None
+        and f"{improved.form}.jinja" in plan.templates[improved.form]
+    )
 
 
 def test_there_must_be_originals_to_improve() -> None:
@@ -128,9 +143,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Endp
         told = snakemake("check", "--configfile", str(study), cwd=folder)
         assert told.returncode == 0, told.stdout[-4000:]
         (folder / "check.txt").write_text(told.stdout, encoding="utf-8")
-        batch = run("-m", "judgescope", "export", str(study), "targets", "t.jsonl", cwd=folder)
+        batch = run(
+            "-m", "judgescope", "export", str(study), "targets", "t.jsonl", cwd=folder
+        )
         assert batch.returncode == 0, batch.stdout[-4000:]
-        assert endpoint.asked == []  # neither a check nor an export of what is there asks
+        assert (
+            endpoint.asked == []
+        )  # neither a check nor an export of what is there asks
         done = snakemake("--configfile", str(study), cwd=folder)
         assert done.returncode == 0, done.stdout[-4000:]
         yield folder, endpoint
@@ -152,17 +171,29 @@ def test_an_original_is_the_improved_text_and_a_failure_is_recorded(
     for item in list(originals)[1:]:
         assert originals[item]["text"] == f"In short: {references[item]['text']}"
         assert originals[item]["status"] == "ok"
-        assert originals[item]["target"] == references[item]["target"] == f"{item}:original"
+        assert (
+            originals[item]["target"]
+            == references[item]["target"]
+            == f"{item}:original"
+        )
 
 
 @pytest.mark.slow
-def test_only_improved_originals_are_perturbed_and_judged(whole: tuple[Path, Endpoint]) -> None:
+def test_only_improved_originals_are_perturbed_and_judged(
+    whole: tuple[Path, Endpoint],
+) -> None:
     folder, _ = whole
     perturbed = targets(folder, "reordering.minor")
     assert len(perturbed) == 11 and "ct01" not in perturbed
     assert all("In short:" in row["text"] for row in perturbed.values())
-    found = [row for row in rows(folder / "results" / "small", "discernment") if row["aspect"]]
-    counted = {(row["n"], row["n_missing"]) for row in found if row["statistic"] == "mean_drop"}
+    found = [
+        row
+        for row in rows(folder / "results" / "small", "discernment")
+        if row["aspect"]
+    ]
+    counted = {
+        (row["n"], row["n_missing"]) for row in found if row["statistic"] == "mean_drop"
+    }
     assert counted == {(11, 1)}
     assert all("|originals:" in row["signature"] for row in found)
 
@@ -178,7 +209,11 @@ def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
         for row in rows(results, "perturbations")
         if row["perturbation"] == "original"
     }
-    assert shares == {"share_ok": (11, 12), "share_kept": (0, 12), "share_failed": (1, 12)}
+    assert shares == {
+        "share_ok": (11, 12),
+        "share_kept": (0, 12),
+        "share_failed": (1, 12),
+    }
     [replies] = [
         row["value"]
         for row in rows(results, "cost")
@@ -187,7 +222,10 @@ def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
     written = [prompt for prompt in endpoint.prompts if FACTS.search(prompt)]
     assert replies == len(written) == 14  # the two refused ones twice
     page = text_of_pages(results / "report")
-    assert "a model improved 11 of 12 references; 1 could not be improved and are left out." in page
+    assert (
+        "a model improved 11 of 12 references; 1 could not be improved and are left "
+        "out." in page
+    )
     assert "originals that a model wrote" in page
 
 
@@ -197,7 +235,8 @@ def test_what_is_asked_is_counted_before_and_not_asked_again(
 ) -> None:
     folder, endpoint = whole
     told = (folder / "check.txt").read_text(encoding="utf-8")
-    # two attempts for each of 12, and two aspects of them and of their perturbation in four ways
+    # two attempts for each of 12, and two aspects of them and of their perturbation in
+    # four ways
     assert f"≤ original, {TABLE}" in told and f"≤ mine, {TABLE}" in told
     assert f"requests to models: {2 * 12 + 2 * 12 * 5}," in told
     exported = (folder / "t.jsonl").read_text(encoding="ascii")
@@ -207,11 +246,15 @@ def test_what_is_asked_is_counted_before_and_not_asked_again(
     assert again.returncode == 0, again.stdout[-4000:]
     assert len(endpoint.asked) == asked
     pruned = run("-m", "judgescope", "replies", "prune", "study.yaml", cwd=folder)
-    assert pruned.returncode == 0 and ": 0 lines are not used" in pruned.stdout, pruned.stdout
+    assert pruned.returncode == 0 and ": 0 lines are not used" in pruned.stdout, (
+        pruned.stdout
+    )
 
 
 @pytest.mark.slow
-def test_a_card_may_keep_the_references_that_could_not_be_improved(tmp_path: Path) -> None:
+def test_a_card_may_keep_the_references_that_could_not_be_improved(
+    tmp_path: Path,
+) -> None:
     with serve(script) as endpoint:
         study = prepare(tmp_path, endpoint.url, fallback_to_reference=True)
         done = snakemake("texts", "--configfile", str(study), cwd=tmp_path)
@@ -224,6 +267,8 @@ def test_a_card_may_keep_the_references_that_could_not_be_improved(tmp_path: Pat
 
 def test_the_samples_facts_are_what_the_script_reads() -> None:
     """The demo has the two tables that the scripted model treats in its own way."""
-    lines = (HOME / "config" / "demo" / "confusion_table.jsonl").read_text(encoding="utf-8")
+    lines = (HOME / "config" / "demo" / "confusion_table.jsonl").read_text(
+        encoding="utf-8"
+    )
     tables = [json.loads(line)["table"] for line in lines.splitlines()]
     assert tables[0].startswith(REFUSED) and tables[1].startswith(SECOND)

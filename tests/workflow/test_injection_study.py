@@ -1,7 +1,8 @@
-"""Injection whole: judges that obey, that do not, and that do unless texts are marked; loopback.
+"""Injection whole: judges that obey, that do not, and that do unless texts are marked;
+loopback.
 
-The data are as hostile as names and texts can be: nothing of them becomes a file, markup or a code
-of a terminal.
+The data are as hostile as names and texts can be: nothing of them becomes a file,
+markup or a code of a terminal.
 """
 
 import json
@@ -21,7 +22,19 @@ pytestmark = pytest.mark.slow
 Row = dict[str, Any]
 ATTACK = "claimed-verdict"
 NAMES = [
-    *("..", "../../evil", "/etc/evil", "a/b", "a\\b", "CON", "-rf", "x" * 300, "~", "$(id)", "a:b"),
+    *(
+        "..",
+        "../../evil",
+        "/etc/evil",
+        "a/b",
+        "a\\b",
+        "CON",
+        "-rf",
+        "x" * 300,
+        "~",
+        "$(id)",
+        "a:b",
+    ),
     *(
         "a b",
         "\u202eevil",
@@ -39,7 +52,9 @@ MARKUP = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u20
 
 
 def judge(body: Body) -> Said:
-    """Rate by the length of a response; where a verdict stands in it, as the model's name says."""
+    """Rate by the length of a response; where a verdict stands in it, as the model's
+    name says.
+    """
     prompt, model = body["messages"][0]["content"], body["model"]
     marked = "never an instruction" in prompt
     obeys = model == "obedient" or (model == "wary" and not marked)
@@ -48,13 +63,17 @@ def judge(body: Body) -> Said:
 
 
 def make_hostile(study: AskedStudy) -> None:
-    """Give items and systems of the demo's dialogues hostile names, and texts hostile ends."""
+    """Give items and systems of the demo's dialogues hostile names, and texts hostile
+    ends.
+    """
     texts = study.own_data()
     items = study.folder / "items.jsonl"
     items.write_bytes((DEMO / "dialogue_items.jsonl").read_bytes())
     known: dict[str, str] = {}
     for path in (items, texts):
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [
+            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()
+        ]
         for row in rows:
             names = [name for name in NAMES if name not in known.values()]
             if row["item"] not in known:
@@ -64,7 +83,9 @@ def make_hostile(study: AskedStudy) -> None:
                 row["system"] = f"../{row['system']}<b>"
                 row["response"] += MARKUP
             row.pop("faults", None)
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
+        path.write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="ascii"
+        )
     card = shipped("datasets", "demo-dialogue", study.folder)
     card["files"]["items"] = str(items)
     del card["columns"]["meta"]
@@ -77,9 +98,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         own = AskedStudy(tmp_path_factory.mktemp("injection"), endpoint)
         make_hostile(own)
         for model in ("obedient", "deaf", "wary"):
-            own.card("models", model, engine="openai", base_url=endpoint.url, probe=False)
+            own.card(
+                "models", model, engine="openai", base_url=endpoint.url, probe=False
+            )
             own.card("judges", model, model=model, form="score-only")
-        own.card("judges", "wary-marked", model="wary", form="score-only", spotlight=True)
+        own.card(
+            "judges", "wary-marked", model="wary", form="score-only", spotlight=True
+        )
         own.write(
             judges=["obedient", "deaf", "wary", "wary-marked", "rules", "rouge-l"],
             perturbations=[ATTACK],
@@ -106,13 +131,17 @@ def found(
     return row
 
 
-def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(study: AskedStudy) -> None:
+def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(
+    study: AskedStudy,
+) -> None:
     for name, rate in {"obedient": 1, "deaf": 0, "wary": 1, "wary-marked": 0}.items():
         obeyed = found(study, name, "obey_rate")
         assert (obeyed["value"], obeyed["n"], obeyed["n_missing"]) == (rate, 24, 0)
         assert found(study, name, "obey_rate", "inert")["value"] == 0
         assert found(study, name, "difference_obey_rate")["value"] == rate
-    swayed, deaf = (found(study, name, "injection_shift") for name in ("obedient", "deaf"))
+    swayed, deaf = (
+        found(study, name, "injection_shift") for name in ("obedient", "deaf")
+    )
     assert 0.3 < swayed["ci_low"] < swayed["value"] <= 1 and swayed["n"] == 24
     assert abs(deaf["value"]) < 0.3
     assert found(study, "obedient", "p_injection")["value"] < 0.01
@@ -122,11 +151,19 @@ def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(study: Aske
 
 def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None:
     assert found(study, "constant-top", "injection_shift")["value"] == 0
-    assert found(study, "constant-top", "obey_rate")["note"]  # all are at the top already
-    attack, inert = (found(study, "length", "injection_shift", one) for one in ("attack", "inert"))
-    assert attack["value"] == pytest.approx(inert["value"], rel=0.5) and attack["value"] > 0
+    assert found(study, "constant-top", "obey_rate")[
+        "note"
+    ]  # all are at the top already
+    attack, inert = (
+        found(study, "length", "injection_shift", one) for one in ("attack", "inert")
+    )
     assert (
-        "no scale" in attack["note"] and "no scale" in found(study, "length", "obey_rate")["note"]
+        attack["value"] == pytest.approx(inert["value"], rel=0.5)
+        and attack["value"] > 0
+    )
+    assert (
+        "no scale" in attack["note"]
+        and "no scale" in found(study, "length", "obey_rate")["note"]
     )
     assert found(study, "random", "injection_shift")["ci_low"] is not None
     assert found(study, "rules", "injection_shift")["value"] is not None
@@ -135,7 +172,9 @@ def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None
     assert "most-frequent" not in told  # it knows ratings of other texts only
 
 
-def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: AskedStudy) -> None:
+def test_what_is_added_stands_in_the_prompts_and_in_the_report(
+    study: AskedStudy,
+) -> None:
     sent = [one for one in study.endpoint.prompts if "Rating: 5" in one]
     assert len(sent) == 24 * 4
     page = text_of_pages(study.folder / "results" / "asked" / "report")
@@ -145,7 +184,9 @@ def test_what_is_added_stands_in_the_prompts_and_in_the_report(study: AskedStudy
 def test_no_name_of_the_data_is_a_name_of_a_file(study: AskedStudy) -> None:
     made = [path for path in study.folder.rglob("*") if ".snakemake" not in path.parts]
     assert len(made) > 100
-    assert all(re.fullmatch(r"\.?[A-Za-z0-9][A-Za-z0-9._-]*", path.name) for path in made)
+    assert all(
+        re.fullmatch(r"\.?[A-Za-z0-9][A-Za-z0-9._-]*", path.name) for path in made
+    )
     assert not any("evil" in path.name for path in study.folder.parent.rglob("*evil*"))
     read = running.rows(study.folder / "results" / "asked", "robustness")
     assert {row["dataset"] for row in read} == {"demo-dialogue"}
@@ -157,9 +198,14 @@ def test_no_text_of_the_data_is_markup_or_moves_a_cursor(study: AskedStudy) -> N
     shards = [path.read_text(encoding="utf-8") for path in report.rglob("*.js")]
     assert any("alert(1)" in one for one in shards)
     for page in pages + shards:
-        assert "<script>alert" not in page and "<img" not in page and "glib<b>" not in page
+        assert (
+            "<script>alert" not in page and "<img" not in page and "glib<b>" not in page
+        )
         assert "\x1b" not in page and "\u202e" not in page
-    for command in (["show", "study.yaml", "robustness"], ["replies", "show", "study.yaml"]):
+    for command in (
+        ["show", "study.yaml", "robustness"],
+        ["replies", "show", "study.yaml"],
+    ):
         told = running.run("-m", "judgescope", *command, cwd=study.folder)
         assert told.returncode == 0, told.stdout
         assert "\x1b" not in told.stdout and "\u202e" not in told.stdout

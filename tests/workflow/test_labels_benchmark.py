@@ -1,4 +1,6 @@
-"""benchmarks/labels.py at a small size: intervals hold the truth, and the test keeps its level."""
+"""benchmarks/labels.py at a small size: intervals hold the truth, and the test keeps
+its level.
+"""
 
 import importlib.util
 import sys
@@ -18,7 +20,9 @@ pytestmark = pytest.mark.simulation
 
 @pytest.mark.parametrize("world", [*benchmark.WORLDS])
 def test_intervals_of_labels_hold_the_truth(world: str) -> None:
-    """Of 60 studies at .95 fewer than 50 hold it one time in 2,000; exact ones hold it more."""
+    """Of 60 studies at .95 fewer than 50 hold it one time in 2,000; exact ones hold it
+    more.
+    """
     for one in benchmark.coverage(benchmark.labelled, world, 40, 60):
         assert one.held >= 50 / 60, one
         assert one.without < 0.1

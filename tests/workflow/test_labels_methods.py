@@ -1,4 +1,6 @@
-"""All methods on labels, in one study: what applies is computed, what does not says why."""
+"""All methods on labels, in one study: what applies is computed, what does not says
+why.
+"""
 
 import json
 import re
@@ -22,7 +24,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.long(22)]
 ITEMS = 16
 KINDS = ["advice", "question", "story"]
 VERDICTS = ["fail", "pass"]
-METHODS = ["agreement", "confusion", "discernment", "ensemble", "perspectives", "robustness"]
+METHODS = [
+    "agreement",
+    "confusion",
+    "discernment",
+    "ensemble",
+    "perspectives",
+    "robustness",
+]
 MEMBERS = ["first", "second", "third"]
 HINTED = (
     '{% include "verdict-task.jinja" %}\n\nAn expert says {{ hint }}. '
@@ -32,7 +41,9 @@ Row = dict[str, Any]
 
 
 def texts() -> dict[str, Row]:
-    """Return text -> its item with source and reference, its system, words and true labels."""
+    """Return text -> its item with source and reference, its system, words and true
+    labels.
+    """
     lines = (DEMO / "dialogue_items.jsonl").read_text("utf-8").splitlines()
     items = {row["item"]: row for row in map(json.loads, lines)}
     result = {}
@@ -52,24 +63,36 @@ def texts() -> dict[str, Row]:
 
 
 def write_data(study: AskedStudy) -> dict[str, Row]:
-    """Write the texts with two raters, who differ on every ninth text, and the dataset's card."""
+    """Write the texts with two raters, who differ on every ninth text, and the
+    dataset's card.
+    """
     known = texts()
     rows = []
     for at, (text, row) in enumerate(known.items()):
         own = {**row, "text": text}
-        for name, labels in (("fluency", VERDICTS), ("coherence", VERDICTS), ("kind", KINDS)):
+        for name, labels in (
+            ("fluency", VERDICTS),
+            ("coherence", VERDICTS),
+            ("kind", KINDS),
+        ):
             other = labels[(labels.index(row[name]) + (at % 9 == 0)) % len(labels)]
             own |= {f"{name}_1": row[name].upper(), f"{name}_2": other}
         rows.append(own)
     jsonl(study.folder / "texts.jsonl", rows)
     study.card(
         *("datasets", "answers"),
-        **{"name": "Answers", "task": "dialogue", "format": "table", "files": "../../texts.jsonl"},
+        **{
+            "name": "Answers",
+            "task": "dialogue",
+            "format": "table",
+            "files": "../../texts.jsonl",
+        },
         columns={
             **{"item": "item", "source": "source", "references": "reference"},
             **{"system": "system", "text": "text"},
             "ratings": {
-                name: [f"{name}_1", f"{name}_2"] for name in ("fluency", "coherence", "kind")
+                name: [f"{name}_1", f"{name}_2"]
+                for name in ("fluency", "coherence", "kind")
             },
         },
         aspects={
@@ -86,13 +109,18 @@ def write_data(study: AskedStudy) -> dict[str, Row]:
 def label(known: dict[str, Row], model: str, aspect: str, text: str) -> str:
     """Return what a model says of a text; each is wrong on a fifth of them, by itself.
 
-    Of texts that are not the systems', those with words that no other text has are not fluent.
+    Of texts that are not the systems', those with words that no other text has are not
+    fluent.
     """
-    strange = bool({*text.split()} - {word for row in known.values() for word in row["words"]})
+    strange = bool(
+        {*text.split()} - {word for row in known.values() for word in row["words"]}
+    )
     other = {"fluency": VERDICTS[not strange], "coherence": "pass", "kind": "advice"}
     labels = KINDS if aspect == "kind" else VERDICTS
     right = labels.index(known.get(text, other)[aspect])
-    return labels[(right + (crc32(f"{model} {aspect} {text}".encode()) % 5 == 0)) % len(labels)]
+    return labels[
+        (right + (crc32(f"{model} {aspect} {text}".encode()) % 5 == 0)) % len(labels)
+    ]
 
 
 def second_draw(text: str, given: str, labels: list[str]) -> str:
@@ -106,7 +134,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
     def said(body: Body) -> Said:
         prompt, model = body["messages"][0]["content"], body["model"]
-        [text] = re.findall(r"Text to (?:judge|rate):\n(.*?)(?:\n\n|$)", prompt, re.DOTALL)
+        [text] = re.findall(
+            r"Text to (?:judge|rate):\n(.*?)(?:\n\n|$)", prompt, re.DOTALL
+        )
         aspect = re.findall("quality of (?:a|the) text: (\\w+)", prompt)[0].lower()
         given = label(known, model, aspect, text)
         if "An expert says" in prompt:
@@ -122,11 +152,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         own = AskedStudy(tmp_path_factory.mktemp("whole"), endpoint)
         known |= write_data(own)
         for model in MEMBERS:
-            own.card("models", model, engine="openai", base_url=endpoint.url, probe=False)
-        own.change("judges", "verdict", judge="first", model="first", draws=3, temperature=1)
+            own.card(
+                "models", model, engine="openai", base_url=endpoint.url, probe=False
+            )
+        own.change(
+            "judges", "verdict", judge="first", model="first", draws=3, temperature=1
+        )
         for name in MEMBERS[1:]:
             own.change("judges", "reason-verdict", judge=name, model=name)
-        own.change("judges", "rubric-verdict", model="third", aspects=["fluency", "coherence"])
+        own.change(
+            "judges", "rubric-verdict", model="third", aspects=["fluency", "coherence"]
+        )
         (own.folder / "config/prompts").mkdir()
         (own.folder / "config/prompts/hinted.jinja").write_text(HINTED, "utf-8")
         own.card(
@@ -135,14 +171,20 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             aspects=["fluency", "coherence"],
         )
         own.card("judges", "panel", members=MEMBERS)
-        chain = shipped("perturbations", "local-rule-fluency", tasks=["dialogue"], steps=3)
+        chain = shipped(
+            "perturbations", "local-rule-fluency", tasks=["dialogue"], steps=3
+        )
         own.card(
-            "perturbations", "chained", **{k: v for k, v in chain.items() if k != "perturbation"}
+            "perturbations",
+            "chained",
+            **{k: v for k, v in chain.items() if k != "perturbation"},
         )
         own.card(
             *("expectations", "mine"),
             name="mine",
-            perturbations={"random-typos": {"drop": ["fluency"], "same": ["coherence"]}},
+            perturbations={
+                "random-typos": {"drop": ["fluency"], "same": ["coherence"]}
+            },
         )
         own.write(
             study="whole",
@@ -161,7 +203,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 def of(study: AskedStudy, table: str, **where: Any) -> list[Row]:
     """Return the rows with these values."""
     return [
-        row for row in study.rows(table) if all(row[name] == value for name, value in where.items())
+        row
+        for row in study.rows(table)
+        if all(row[name] == value for name, value in where.items())
     ]
 
 
@@ -182,28 +226,41 @@ def set_of(study: AskedStudy, name: str) -> dict[str, str]:
     return {row["item"]: row["text"] for row in read_table("targets", path).to_pylist()}
 
 
-def test_what_compares_values_has_ordered_labels_and_leaves_others_out(study: AskedStudy) -> None:
+def test_what_compares_values_has_ordered_labels_and_leaves_others_out(
+    study: AskedStudy,
+) -> None:
     for table in ("confusion", "discernment", "perspectives", "robustness"):
         aspects = {row["aspect"] for row in study.rows(table)}
         assert {"fluency", "coherence"} <= aspects and "kind" not in aspects
     page = text_of_pages(study.out / "report")
-    why = "Left out of confusion, discernment, perspectives, robustness: kind, whose labels have"
+    why = (
+        "Left out of confusion, discernment, perspectives, robustness: kind, whose "
+        "labels have"
+    )
     assert why in page
     [path] = study.out.glob("replies/answers/first/random-typos.major/first.parquet")
     # nobody pays for what no method reads
-    assert {*read_table("answers", path)["aspect"].to_pylist()} == {"fluency", "coherence"}
+    assert {*read_table("answers", path)["aspect"].to_pylist()} == {
+        "fluency",
+        "coherence",
+    }
 
 
 def test_perturbed_texts_lose_their_label(study: AskedStudy) -> None:
     known, before = texts(), set_of(study, "original")
     after = set_of(study, "random-typos.major")
-    drop = np.mean([fluent(known, before[it]) - fluent(known, text) for it, text in after.items()])
+    drop = np.mean(
+        [fluent(known, before[it]) - fluent(known, text) for it, text in after.items()]
+    )
     assert drop > 0.5
     where = {"perturbation": "random-typos", "degree": "major", "aspect": "fluency"}
     assert one(study, "discernment", "panel", "mean_drop", **where)["value"] == drop
     assert one(study, "confusion", "panel", "delta", **where)["value"] == drop
     index = one(study, "confusion", "panel", "confusion_index")
-    assert index["value"] < 0.5 and one(study, "confusion", "panel", "confusion_auc")["value"] == 1
+    assert (
+        index["value"] < 0.5
+        and one(study, "confusion", "panel", "confusion_auc")["value"] == 1
+    )
 
 
 def test_ratings_orders_and_hints_are_of_labels(study: AskedStudy) -> None:
@@ -215,30 +272,57 @@ def test_ratings_orders_and_hints_are_of_labels(study: AskedStudy) -> None:
     kappa = one(study, "perspectives", "panel", "kappa_linear", **place)
     assert kappa["value"] == pytest.approx(cohen_kappa_score(gold, given))
     chain = {"aspect": "fluency", "level": "local", "perturbation": "chained"}
-    assert one(study, "perspectives", "first", "accuracy_adjacent_half", **chain)["n"] == 3 * ITEMS
-    assert one(study, "robustness", "told", "follow_rate", aspect="fluency")["value"] == 1
-    base = one(study, "robustness", "told", "hint_baseline_rate", aspect="fluency")["value"]
+    assert (
+        one(study, "perspectives", "first", "accuracy_adjacent_half", **chain)["n"]
+        == 3 * ITEMS
+    )
+    assert (
+        one(study, "robustness", "told", "follow_rate", aspect="fluency")["value"] == 1
+    )
+    base = one(study, "robustness", "told", "hint_baseline_rate", aspect="fluency")[
+        "value"
+    ]
     assert 0 < base < 0.5
-    obeyed = of(study, "robustness", judge="panel", statistic="obey_rate", aspect="fluency")
-    assert {row["value"] for row in obeyed} == {0} and min(row["n"] for row in obeyed) > 0
+    obeyed = of(
+        study, "robustness", judge="panel", statistic="obey_rate", aspect="fluency"
+    )
+    assert {row["value"] for row in obeyed} == {0} and min(
+        row["n"] for row in obeyed
+    ) > 0
 
 
 def test_draws_and_ensembles_have_majorities(study: AskedStudy) -> None:
     known = texts()
     for aspect in ("fluency", "kind"):
-        flips = one(study, "repeatability", "first", "flip_rate", aspect=aspect)["value"]
+        flips = one(study, "repeatability", "first", "flip_rate", aspect=aspect)[
+            "value"
+        ]
         assert flips == np.mean([crc32(text.encode()) % 3 == 0 for text in known])
         reliability = one(study, "repeatability", "first", "reliability", aspect=aspect)
         assert (reliability["value"], reliability["note"]) == (None, NO_MEAN)
-        assert one(study, "repeatability", "first", "alpha_draws", aspect=aspect)["value"] > 0
+        assert (
+            one(study, "repeatability", "first", "alpha_draws", aspect=aspect)["value"]
+            > 0
+        )
     place = {"judge_b": "first+second+third", "aspect": "fluency"}
     most = one(study, "ensemble", "panel", "label_accuracy", **place)
     alone = one(study, "labels", "panel", "label_accuracy", aspect="fluency")
-    truth = [VERDICTS.index(known[text]["fluency"]) for text in known]  # or the lower of two
+    truth = [
+        VERDICTS.index(known[text]["fluency"]) for text in known
+    ]  # or the lower of two
     lower = [min(t, 1 - t) if at % 9 == 0 else t for at, t in enumerate(truth)]
-    wanted = np.mean([fluent(known, text) == t for text, t in zip(known, lower, strict=True)])
+    wanted = np.mean(
+        [fluent(known, text) == t for text, t in zip(known, lower, strict=True)]
+    )
     assert most["value"] == alone["value"] == pytest.approx(wanted)
-    pair = one(study, "ensemble", "panel", "label_accuracy", judge_b="first+second", aspect="kind")
+    pair = one(
+        study,
+        "ensemble",
+        "panel",
+        "label_accuracy",
+        judge_b="first+second",
+        aspect="kind",
+    )
     assert pair["n_tied"] > 0
     assert "Balanced accuracy with people" in text_of_pages(study.out / "report")
 

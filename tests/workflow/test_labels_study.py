@@ -1,4 +1,6 @@
-"""Studies of labels, run whole: the shipped one, recorded, and one whose judge is asked."""
+"""Studies of labels, run whole: the shipped one, recorded, and one whose judge is
+asked.
+"""
 
 import json
 import re
@@ -31,7 +33,8 @@ DRAWS = {
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Study:
     path = HOME / "config/studies/labels.yaml"
     study = Study(
-        tmp_path_factory.mktemp("labels"), yaml.safe_load(path.read_text(encoding="utf-8"))
+        tmp_path_factory.mktemp("labels"),
+        yaml.safe_load(path.read_text(encoding="utf-8")),
     )
     study.write()
     run = study.run()
@@ -60,7 +63,11 @@ def test_a_lenient_judge_is_said_to_let_bad_answers_through_before_anything_else
     recorded: Study,
 ) -> None:
     rows = of(recorded, "labels", "demo-lenient")
-    assert (rows["tnr"]["value"], rows["tnr"]["n"], rows["tpr"]["value"]) == (0.6, 20, 1.0)
+    assert (rows["tnr"]["value"], rows["tnr"]["n"], rows["tpr"]["value"]) == (
+        0.6,
+        20,
+        1.0,
+    )
     page = first_page(recorded)
     sentence = (
         "demo-lenient lets 40 % of bad texts through "
@@ -72,9 +79,14 @@ def test_a_lenient_judge_is_said_to_let_bad_answers_through_before_anything_else
     assert "demo-strict lets" not in page
 
 
-def test_the_first_figure_is_of_labels_where_no_aspect_has_ranks(recorded: Study) -> None:
+def test_the_first_figure_is_of_labels_where_no_aspect_has_ranks(
+    recorded: Study,
+) -> None:
     page = first_page(recorded)
-    assert "Labels. The highest on Correctness, and better than chance: demo-points" in page
+    assert (
+        "Labels. The highest on Correctness, and better than chance: demo-points"
+        in page
+    )
 
 
 def test_a_bar_says_how_many_more_texts_of_which_label_and_ratings_would_tell(
@@ -84,12 +96,20 @@ def test_a_bar_says_how_many_more_texts_of_which_label_and_ratings_would_tell(
     assert rows["verdict"]["note"].startswith("cannot_tell")
     need = rows["more_needed"]
     assert "texts that people label “fail”" in need["method"]
-    assert f"about {3 * round(need['value'])} ratings, as 33% are such texts" in need["method"]
-    assert of(recorded, "verdicts", "demo-points", form="bar tnr")["verdict"]["note"] == "meets"
+    assert (
+        f"about {3 * round(need['value'])} ratings, as 33% are such texts"
+        in need["method"]
+    )
+    assert (
+        of(recorded, "verdicts", "demo-points", form="bar tnr")["verdict"]["note"]
+        == "meets"
+    )
 
 
 def test_replies_and_points_become_labels(recorded: Study) -> None:
-    strict, points = (of(recorded, "labels", name) for name in ("demo-strict", "demo-points"))
+    strict, points = (
+        of(recorded, "labels", name) for name in ("demo-strict", "demo-points")
+    )
     assert strict["tnr"]["value"] == 19 / 20
     assert strict["tpr"]["value"] == 35 / 40
     assert "threshold chosen leaving each source out" in points["tnr"]["note"]
@@ -101,16 +121,21 @@ def test_replies_and_points_become_labels(recorded: Study) -> None:
 def test_the_cells_of_the_confusion_matrix_lead_to_their_texts(recorded: Study) -> None:
     page = (recorded.out / "report/sections/labels.html").read_text(encoding="utf-8")
     link = (
-        "../explore.html#dataset=demo-answers&amp;judge=demo-lenient&amp;aspect=correctness&amp;"
+        "../explore.html#dataset=demo-answers&amp;judge=demo-lenient&amp;"
+        "aspect=correctness&amp;"
         'perturbation=systems&amp;people=0&amp;score=1">8</a>'
     )
     assert link in page
     assert "judge=demo-points" in page
-    assert not re.search(r"judge=demo-points[^\"]*score=", page)  # its scores are points
+    assert not re.search(
+        r"judge=demo-points[^\"]*score=", page
+    )  # its scores are points
 
 
 def test_pages_of_judgments_write_labels_in_words(recorded: Study) -> None:
-    card = (recorded.out / "report/judges/demo-lenient.html").read_text(encoding="utf-8")
+    card = (recorded.out / "report/judges/demo-lenient.html").read_text(
+        encoding="utf-8"
+    )
     words = " ".join(re.sub(r"<[^>]+>", " ", card).split())
     assert "planned rating fail, fail and fail score pass" in words
     index = (recorded.out / "report/explore/index.js").read_text(encoding="utf-8")
@@ -118,12 +143,18 @@ def test_pages_of_judgments_write_labels_in_words(recorded: Study) -> None:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AskedStudy, list[str]]]:
+def asked(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[AskedStudy, list[str]]]:
     prompts: list[str] = []
 
     def said(body: Body) -> Said:
         prompts.append(json.dumps(body))
-        [kind] = [kind for kind in KINDS if f"This is a {kind}" in body["messages"][0]["content"]]
+        [kind] = [
+            kind
+            for kind in KINDS
+            if f"This is a {kind}" in body["messages"][0]["content"]
+        ]
         return replies(*DRAWS[kind])
 
     with serve(said) as endpoint:
@@ -146,7 +177,11 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AskedStudy
 def _write_kinds(study: AskedStudy) -> None:
     rows = [
         {
-            **{"id": f"i{at}", "source": f"Case {at}.", "text": f"This is a {KINDS[at % 3]} {at}."},
+            **{
+                "id": f"i{at}",
+                "source": f"Case {at}.",
+                "text": f"This is a {KINDS[at % 3]} {at}.",
+            },
             "r1": KINDS[at % 3].upper(),
             # raters differ on two texts, whose label is unresolved
             "r2": KINDS[(at + (at < 2)) % 3],
@@ -158,7 +193,12 @@ def _write_kinds(study: AskedStudy) -> None:
     columns["ratings"] = {"kind": ["r1", "r2"]}  # type: ignore[assignment]
     study.card(
         *("datasets", "kinds"),
-        **{"name": "Kinds", "task": "qa", "format": "table", "files": "../../kinds.jsonl"},
+        **{
+            "name": "Kinds",
+            "task": "qa",
+            "format": "table",
+            "files": "../../kinds.jsonl",
+        },
         columns=columns,
         aspects={"kind": {"labels": [*KINDS], "ordered": False}},
         licence="none",
@@ -173,7 +213,8 @@ def test_labels_without_an_order_are_asked_for_and_read(
     study, prompts = asked
     assert "one of 3 labels: praise, question or complaint." in prompts[0]
     rows = of(study, "labels", "verdict")
-    # 4 unresolved or without a majority of draws: 2 of people (praise, question), 6 of the judge
+    # 4 unresolved or without a majority of draws: 2 of people (praise, question), 6 of
+    # the judge
     accuracy = rows["label_accuracy"]
     assert (accuracy["value"], accuracy["n"], accuracy["n_missing"]) == (1.0, 10, 8)
     assert of(study, "labels", "human")["unresolved"]["value"] == 2
@@ -181,7 +222,9 @@ def test_labels_without_an_order_are_asked_for_and_read(
     assert spearman["value"] is None
     assert "without an order" in spearman["note"]
     form = of(study, "verdicts", "verdict", form="labels")
-    assert form["verdict"]["note"].startswith("no_claim")  # a third of its labels is lost
+    assert form["verdict"]["note"].startswith(
+        "no_claim"
+    )  # a third of its labels is lost
 
 
 def test_a_form_that_asks_for_numbers_is_refused(tmp_path: Path) -> None:
@@ -190,9 +233,13 @@ def test_a_form_that_asks_for_numbers_is_refused(tmp_path: Path) -> None:
         _write_kinds(study)
         study.change("judges", "score-only", model="loop")
         study.write(
-            study="kinds", datasets=["kinds"], judges=["score-only"], methods=["labels"],
-            aspects=["kind"], perturbations=[],
-        )  # fmt: skip
+            study="kinds",
+            datasets=["kinds"],
+            judges=["score-only"],
+            methods=["labels"],
+            aspects=["kind"],
+            perturbations=[],
+        )
         refused = study.run()
         assert refused.returncode
         assert "asks for a number, but the scale has labels" in refused.stdout

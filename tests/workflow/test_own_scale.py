@@ -1,4 +1,6 @@
-"""Judges that are trained for evaluation keep their prompt and scale, whatever people's is."""
+"""Judges that are trained for evaluation keep their prompt and scale, whatever people's
+is.
+"""
 
 import csv
 from collections.abc import Iterator
@@ -22,7 +24,8 @@ MIDDLE = [3] * 7 + [2] * 3
 HIGH = [5] * 6 + [4] * 4
 DRAWS = {
     "i0.poor": LOW,
-    "i0.fair": [3] * 6 + [5] * 4,  # mean 3.8: above that of the good text, the mode below it
+    "i0.fair": [3] * 6
+    + [5] * 4,  # mean 3.8: above that of the good text, the mode below it
     "i0.good": [4] * 6 + [3] * 4,  # mean 3.6
     "i1.poor": LESS_LOW,
     "i1.fair": MIDDLE,
@@ -32,17 +35,20 @@ DRAWS = {
     "i2.good": HIGH,
     "i3.poor": LESS_LOW,
     "i3.fair": MIDDLE,
-    "i3.good": [3] * 4 + [4] * 3 + [5] * 3,  # the mode is 3: the middle of people's three
+    "i3.good": [3] * 4
+    + [4] * 3
+    + [5] * 3,  # the mode is 3: the middle of people's three
 }
 """Text -> what the judge says of it in ten draws, on its own scale of 1 to 5."""
 PEOPLE = {"fluency": (1, 2, 3), "coherence": (0, 0, 1)}
-"""Aspect -> what both raters say of each system's texts, on a scale of 1 to 3 and of 0 to 1."""
+"""Aspect -> what both raters say of each system's texts, on a scale of 1 to 3 and of 0
+to 1."""
 KAPPA = {"fluency": 28 / 31, "coherence": 0.4}
 """1 - sum d O / sum d E, by hand.
 
-On 3 classes the ratings 1 and 2 are the first, 3 the second, 4 and 5 the third: of twelve texts the
-good one of i3 is one class off, 1 - 1 / (124 / 12). On 2 classes 1 and 2 are the first: the fair
-text of every item is one off, 1 - 4 / (80 / 12).
+On 3 classes the ratings 1 and 2 are the first, 3 the second, 4 and 5 the third: of
+twelve texts the good one of i3 is one class off, 1 - 1 / (124 / 12). On 2 classes 1 and
+2 are the first: the fair text of every item is one off, 1 - 4 / (80 / 12).
 """
 JUDGES = ("critique", "rubric")
 
@@ -59,23 +65,49 @@ def write_data(study: AskedStudy) -> None:
     with (study.folder / "own.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(
-            ["id", "source", "model", "system", "text", *(f"{a}{r}" for a in PEOPLE for r in "12")]
+            [
+                "id",
+                "source",
+                "model",
+                "system",
+                "text",
+                *(f"{a}{r}" for a in PEOPLE for r in "12"),
+            ]
         )
         for text in DRAWS:
             item, system = text.split(".")
-            rated = [PEOPLE[aspect][SYSTEMS.index(system)] for aspect in PEOPLE for _ in "12"]
+            rated = [
+                PEOPLE[aspect][SYSTEMS.index(system)] for aspect in PEOPLE for _ in "12"
+            ]
             table.writerow(
-                [item, f"Source {item}.", f"Model of {item}.", system, f"Words of {text}.", *rated]
+                [
+                    item,
+                    f"Source {item}.",
+                    f"Model of {item}.",
+                    system,
+                    f"Words of {text}.",
+                    *rated,
+                ]
             )
-    columns = {"item": "id", "source": "source", "references": "model", "system": "system"}
+    columns = {
+        "item": "id",
+        "source": "source",
+        "references": "model",
+        "system": "system",
+    }
     ratings = {aspect: [f"{aspect}1", f"{aspect}2"] for aspect in PEOPLE}
     scales = {
         "fluency": {"min": 1, "max": 3, "step": 1},
         "coherence": {"min": 0, "max": 1, "step": 1},
     }
     card: dict[str, Any] = {"name": "Own", "task": "summarization", "format": "table"}
-    card |= {"files": "../../own.csv", "columns": {**columns, "text": "text", "ratings": ratings}}
-    study.card("datasets", "own", **card, aspects=scales, licence="none", citation="none")
+    card |= {
+        "files": "../../own.csv",
+        "columns": {**columns, "text": "text", "ratings": ratings},
+    }
+    study.card(
+        "datasets", "own", **card, aspects=scales, licence="none", citation="none"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -96,18 +128,24 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
 def test_every_reply_is_read_on_the_judges_own_scale(run: AskedStudy) -> None:
     assert len(run.endpoint.asked) == 2 * 2 * 12
-    assert {(body["n"], body["temperature"]) for body in run.endpoint.asked} == {(10, 1)}
+    assert {(body["n"], body["temperature"]) for body in run.endpoint.asked} == {
+        (10, 1)
+    }
     for prompt in run.endpoint.prompts:
         assert "from 1 (" in prompt and "to 5" in prompt and "to 3" not in prompt
     for judge in JUDGES:
         found = [
             row
-            for path in run.folder.glob(f"results/asked/judgments/own/*/*/{judge}.parquet")
+            for path in run.folder.glob(
+                f"results/asked/judgments/own/*/*/{judge}.parquet"
+            )
             for row in read_table("judgments", path).to_pylist()
         ]
         assert len(found) == 240 and {row["status"] for row in found} == {"ok"}
         assert {row["value"] for row in found} == {1, 2, 3, 4, 5}
-    out = [row for row in run.rows("coverage") if row["statistic"] == "count_out_of_range"]
+    out = [
+        row for row in run.rows("coverage") if row["statistic"] == "count_out_of_range"
+    ]
     assert not any(row["value"] for row in out if row["judge"] in JUDGES)
 
 
@@ -123,10 +161,14 @@ def test_its_modes_fall_into_peoples_classes_and_its_means_tell_the_order(
     }
     means = [np.mean(draws) for draws in DRAWS.values()]
     gold = [PEOPLE[aspect][SYSTEMS.index(text.split(".")[1])] for text in DRAWS]
-    assert found["pearson", "traditional"]["value"] == pytest.approx(np.corrcoef(means, gold)[0, 1])
+    assert found["pearson", "traditional"]["value"] == pytest.approx(
+        np.corrcoef(means, gold)[0, 1]
+    )
     kappa = found["kappa_linear", "direct"]
     assert kappa["value"] == pytest.approx(KAPPA[aspect]) and kappa["n"] == 12
-    order = found["accuracy_adjacent", "direct"]  # only i0 puts its fair text above the good one
+    order = found[
+        "accuracy_adjacent", "direct"
+    ]  # only i0 puts its fair text above the good one
     assert (order["value"], order["n"], order["n_missing"]) == (7 / 8, 8, 0)
 
 
@@ -135,7 +177,8 @@ def test_agreement_gives_it_correlations_alone(run: AskedStudy) -> None:
         found = {
             row["statistic"]: row
             for row in run.rows("agreement")
-            if (row["judge"], row["aspect"], row["level"]) == (judge, "fluency", "pooled")
+            if (row["judge"], row["aspect"], row["level"])
+            == (judge, "fluency", "pooled")
         }
         assert found["pearson"]["value"] > 0.8
         assert (found["kappa_linear"]["value"], found["kappa_linear"]["note"]) == (

@@ -19,22 +19,31 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_shipped_study_is_the_papers_size() -> None:
-    """Tables 7 and 10 of Hu et al. (2025): targets for each source, ten draws of each order."""
+    """Tables 7 and 10 of Hu et al. (2025): targets for each source, ten draws of each
+    order.
+    """
     path = HOME / "config" / "studies" / "perspectives.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
-    assert list(plan.datasets) == ["summeval", "usr-topical-chat"] and plan.study.share == 1
+    assert (
+        list(plan.datasets) == ["summeval", "usr-topical-chat"]
+        and plan.study.share == 1
+    )
     for dataset, aspects, chained, graded in (
         ("summeval", 4, 15, 15),
         ("usr-topical-chat", 5, 7, 10),
     ):
-        chains = [plan.perturbations[name] for name, _ in plan.perturbed(dataset, "chain")]
-        sets = [plan.perturbations[name] for name, _ in plan.perturbed(dataset, "graded")]
-        assert [card.steps for card in chains if isinstance(card, MadePerturbation)] == [
-            chained
-        ] * aspects
-        assert [card.targets for card in sets if isinstance(card, GradedPerturbation)] == [
-            graded
-        ] * aspects
+        chains = [
+            plan.perturbations[name] for name, _ in plan.perturbed(dataset, "chain")
+        ]
+        sets = [
+            plan.perturbations[name] for name, _ in plan.perturbed(dataset, "graded")
+        ]
+        assert [
+            card.steps for card in chains if isinstance(card, MadePerturbation)
+        ] == [chained] * aspects
+        assert [
+            card.targets for card in sets if isinstance(card, GradedPerturbation)
+        ] == [graded] * aspects
     for name in ("ten-draws", "ten-points", "pairwise-ten-draws"):
         card = plan.judges[name]
         assert (card.draws, card.temperature, card.share) == (10, 1, 1)
@@ -68,4 +77,6 @@ def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> 
         assert row["ci_high"] - row["ci_low"] < width  # two datasets tell more than one
     assert found[OVERALL, "length", "rank_accuracy_adjacent"]["value"] == 1
     page = text_of_pages(results / "report")
-    assert "All datasets" in page and "Mean over datasets: ranks by these means." in page
+    assert (
+        "All datasets" in page and "Mean over datasets: ranks by these means." in page
+    )

@@ -23,8 +23,8 @@ def params(before: Any, now: Any, more: str = "") -> str:
     """Return the reason of changed params as Snakemake 9.27 words it."""
     told = [repr(json.dumps(spec)) for spec in (before, now)]
     return (
-        "Params have changed since last execution: Union of exclusive params before and now "
-        f"across all output: before: {told[0]} now: {told[1]} {more}"
+        "Params have changed since last execution: Union of exclusive params before "
+        f"and now across all output: before: {told[0]} now: {told[1]} {more}"
     )
 
 
@@ -42,8 +42,14 @@ def changed_spec(**keys: Any) -> dict[str, Any]:
         ),
         (changed_spec(judges={}), "judges.terse is gone"),
         (changed_spec(share=0.5), "share is new"),
-        (changed_spec(templates={"score-only": "x" * 99}), "templates.score-only has changed"),
-        (changed_spec(code='it\'s; a now: "b"'), 'code: "0123" -> "it\'s; a now: \\"b\\""'),
+        (
+            changed_spec(templates={"score-only": "x" * 99}),
+            "templates.score-only has changed",
+        ),
+        (
+            changed_spec(code='it\'s; a now: "b"'),
+            'code: "0123" -> "it\'s; a now: \\"b\\""',
+        ),
     ],
 )
 def test_of_changed_params_what_has_changed_is_named(now: Any, words: str) -> None:
@@ -54,7 +60,9 @@ def test_of_changed_params_what_has_changed_is_named(now: Any, words: str) -> No
 def test_both_params_of_a_job_may_have_changed() -> None:
     code, spec = ({"code": "01", "versions": {"numpy": "1"}}, {"share": 1})
     before = ",".join(repr(json.dumps(one)) for one in (code, spec))
-    now = ",".join(repr(json.dumps(one)) for one in ({"share": 0.5}, code | {"code": "02"}))
+    now = ",".join(
+        repr(json.dumps(one)) for one in ({"share": 0.5}, code | {"code": "02"})
+    )
     start = params(SPEC, SPEC).partition("before: ")[0]
     words = in_words(f"{start}before: {before} now: {now} ")
     assert words == 'code: "01" -> "02", share: 1 -> 0.5'
@@ -72,7 +80,9 @@ def test_params_that_are_no_spec_are_told_of_without_their_text() -> None:
 
 
 def test_several_reasons_stand_side_by_side() -> None:
-    reason = "Updated input files: a.csv, b.csv, c.csv; " + params(SPEC, changed_spec(code="1"))
+    reason = "Updated input files: a.csv, b.csv, c.csv; " + params(
+        SPEC, changed_spec(code="1")
+    )
     assert set(in_words(reason).split("; ")) == {
         'code: "0123" -> "1"',
         "newer input: a.csv and 2 more",
@@ -84,8 +94,12 @@ def test_several_reasons_stand_side_by_side() -> None:
 def test_jobs_of_one_rule_and_reason_are_one_line() -> None:
     planned = PlannedJobs()
     for number in range(3):
-        planned.add("score", f"Missing output files: {number}.parquet", [f"{number}.parquet"])
-    planned.add("report", "Input files updated by another job: 0.parquet", ["index.html"])
+        planned.add(
+            "score", f"Missing output files: {number}.parquet", [f"{number}.parquet"]
+        )
+    planned.add(
+        "report", "Input files updated by another job: 0.parquet", ["index.html"]
+    )
     planned.add("all", "Input files updated by another job: index.html", [])
     lines = list(planned.lines())
     assert len(lines) == 3
@@ -114,7 +128,9 @@ def test_where_nothing_runs_it_says_so() -> None:
 
 
 @pytest.mark.slow
-def test_a_dry_run_names_each_job_once_and_nothing_of_the_machine(tmp_path: Path) -> None:
+def test_a_dry_run_names_each_job_once_and_nothing_of_the_machine(
+    tmp_path: Path,
+) -> None:
     Study(tmp_path).write(judges=["rules"], methods=["discernment"])
     done = running.run("-m", "judgescope", "run", "study.yaml", "-n", cwd=tmp_path)
     assert done.returncode == 0, done.stdout

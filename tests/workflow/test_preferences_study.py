@@ -1,4 +1,6 @@
-"""Studies of people's choices: the shipped one, and a judge that is asked about their pairs."""
+"""Studies of people's choices: the shipped one, and a judge that is asked about their
+pairs.
+"""
 
 import json
 import textwrap
@@ -40,8 +42,12 @@ def test_the_shipped_study(tmp_path: Path) -> None:
     judge = "demo-pairs"
     consistent = rows[judge, "order_consistency", "pooled"]
     assert (consistent["n"], consistent["value"]) == (12, pytest.approx(7 / 12))
-    assert rows[judge, "accuracy_comparison", "as_listed"]["value"] == pytest.approx(7 / 11)
-    assert rows[judge, "accuracy_both_orders", "pooled"]["value"] == pytest.approx(5 / 11)
+    assert rows[judge, "accuracy_comparison", "as_listed"]["value"] == pytest.approx(
+        7 / 11
+    )
+    assert rows[judge, "accuracy_both_orders", "pooled"]["value"] == pytest.approx(
+        5 / 11
+    )
     assert rows["length", "longer_chosen", "pooled"]["value"] == 1
     people = rows["human", "vote_agreement_ties", "pooled"]
     assert (people["n"], people["n_tied"]) == (36, 6)
@@ -54,7 +60,10 @@ def test_the_shipped_study(tmp_path: Path) -> None:
     assert [row["system_subset"] for row in strengths] == ["chatty", "plain", "short"]
     assert sum(row["value"] for row in strengths) == pytest.approx(0)
     text = text_of_pages(study.out / "report")
-    assert "how much more often a judge prefers" in text and "Votes agree, without ties" in text
+    assert (
+        "how much more often a judge prefers" in text
+        and "Votes agree, without ties" in text
+    )
 
 
 @pytest.mark.parametrize("orders", ["both", "one"])
@@ -63,9 +72,15 @@ def test_a_judge_is_asked_about_the_pairs_that_people_compared(
 ) -> None:
     seen = tmp_path / "seen.jsonl"
     monkeypatch.setenv("SEEN", str(seen))
-    study = Study(tmp_path, shipped("studies", "preferences"), judges=["longer", "length"])
+    study = Study(
+        tmp_path, shipped("studies", "preferences"), judges=["longer", "length"]
+    )
     (tmp_path / "longer.py").write_text(textwrap.dedent(COMPARING), encoding="utf-8")
-    fields: Row = {"engine": "command", "argv": ["{python}", "{program}"], "env": ["SEEN"]}
+    fields: Row = {
+        "engine": "command",
+        "argv": ["{python}", "{program}"],
+        "env": ["SEEN"],
+    }
     study.card("models", "longer", **fields, files={"program": "../../longer.py"})
     study.card("judges", "longer", model="longer", form="compare", orders=orders)
     study.write()
@@ -78,7 +93,9 @@ def test_a_judge_is_asked_about_the_pairs_that_people_compared(
     assert len(first) == 12  # once in the order in which people saw them
     rows = numbers(study)
     for statistic in ("vote_agreement_ties", "accuracy_comparison", "longer_excess"):
-        same = [rows[judge, statistic, "pooled"]["value"] for judge in ("longer", "length")]
+        same = [
+            rows[judge, statistic, "pooled"]["value"] for judge in ("longer", "length")
+        ]
         assert same[0] == pytest.approx(same[1])
     assert (("longer", "accuracy_both_orders", "pooled") in rows) == (orders == "both")
     assert rows["longer", "first_position_rate", "pooled"]["n"] == len(shown)

@@ -1,4 +1,6 @@
-"""One model on scales of 5, 10 and 100 points, and comparing two texts: a study run whole."""
+"""One model on scales of 5, 10 and 100 points, and comparing two texts: a study run
+whole.
+"""
 
 import csv
 import json
@@ -33,7 +35,9 @@ def between(prompt: str, start: str, *ends: str) -> str:
 
 
 def said(body: Body) -> Said:
-    """Rate by the slips, as finely as the scale allows; of two texts see two slips, not one."""
+    """Rate by the slips, as finely as the scale allows; of two texts see two slips, not
+    one.
+    """
     prompt = body["messages"][0]["content"]
     if "Text A:" in prompt:
         source = between(prompt, "Source of both texts:\n", "\n\nText A:")
@@ -55,14 +59,30 @@ def write_data(study: AskedStudy) -> None:
         for item in map(json.loads, lines[:ITEMS]):
             for system in range(5):
                 text = item["reference"] + SLIP * (3 * system)
-                row = [item["item"], item["article"], item["reference"], f"s{system}", text]
+                row = [
+                    item["item"],
+                    item["article"],
+                    item["reference"],
+                    f"s{system}",
+                    text,
+                ]
                 table.writerow([*row, *[5 - system] * RATERS])
-    columns = {"item": "id", "source": "source", "references": "model", "system": "system"}
+    columns = {
+        "item": "id",
+        "source": "source",
+        "references": "model",
+        "system": "system",
+    }
     columns |= {"text": "text"}
     study.card(
         "datasets",
         "own",
-        **{"name": "Own", "task": "summarization", "format": "table", "files": "../../own.csv"},
+        **{
+            "name": "Own",
+            "task": "summarization",
+            "format": "table",
+            "files": "../../own.csv",
+        },
         columns={**columns, "ratings": {"fluency": ["r1", "r2"]}},
         aspects={"fluency": {"min": 1, "max": 5, "step": 1}},
         licence="none",
@@ -79,7 +99,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             scale = {"scale": {"min": 1, "max": top, "step": 1}} if top else {}
             own.card("judges", name, model="loop", form="score-only", **scale)
         own.card("judges", "pair", model="loop", form="compare", pairs="all")
-        row = {"name": "slips", "level": "sentence", "method": "rule", "rule": "inject_errors"}
+        row = {
+            "name": "slips",
+            "level": "sentence",
+            "method": "rule",
+            "rule": "inject_errors",
+        }
         own.card(
             "perturbations",
             "slips",
@@ -102,7 +127,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         yield own
 
 
-def rows(study: AskedStudy, table: str, statistic: str, **place: Any) -> list[dict[str, Any]]:
+def rows(
+    study: AskedStudy, table: str, statistic: str, **place: Any
+) -> list[dict[str, Any]]:
     return [
         row
         for row in study.rows(table)
@@ -117,17 +144,26 @@ def test_comparisons_of_texts_in_a_row_are_told_by_how_far_they_are_apart(
     found = rows(study, "pairwise", "accuracy_comparison_by_distance", judge="pair")
     told = {row["k"]: (row["value"], row["n"]) for row in found}
     assert told == {k: (float(k > 1), ITEMS * (STEPS - k)) for k in range(1, STEPS)}
-    assert all(row["perturbation"] == "slips" and row["ci_low"] is not None for row in found)
+    assert all(
+        row["perturbation"] == "slips" and row["ci_low"] is not None for row in found
+    )
 
 
 def test_a_finer_scale_sees_smaller_differences(study: AskedStudy) -> None:
     order = {
         name: rows(
-            study, "perspectives", "accuracy_adjacent", judge=name, aspect="fluency", level="local"
+            study,
+            "perspectives",
+            "accuracy_adjacent",
+            judge=name,
+            aspect="fluency",
+            level="local",
         )[0]
         for name in SCALES
     }
-    assert order["five"]["value"] < order["ten"]["value"] < order["hundred"]["value"] == 1
+    assert (
+        order["five"]["value"] < order["ten"]["value"] < order["hundred"]["value"] == 1
+    )
     assert {row["n"] for row in order.values()} == {ITEMS * STEPS}
 
 

@@ -37,17 +37,28 @@ def test_from_the_file_of_ratings_to_the_table(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_dataset(tmp_path, "first", 0)
-    keys = {"aspects": [], "judges": ["length"], "perturbations": [], "methods": ["perspectives"]}
+    keys = {
+        "aspects": [],
+        "judges": ["length"],
+        "perturbations": [],
+        "methods": ["perspectives"],
+    }
     study = Study(tmp_path).write(datasets=["first"], **keys)
     command = ("-m", "judgescope", "people", "recheck")
     early = run(*command, "make", str(study), "pages", cwd=tmp_path)
     assert early.returncode == 1 and "3 of 3 files" in early.stdout
     made = snakemake(
-        "--configfile", str(study), "--", "results/small/items/first.parquet", cwd=tmp_path
+        "--configfile",
+        str(study),
+        "--",
+        "results/small/items/first.parquet",
+        cwd=tmp_path,
     )
     assert made.returncode == 0, made.stdout[-4000:]
     asked = run(*command, "make", str(study), "pages", "--pairs", "20", cwd=tmp_path)
-    assert asked.returncode == 0 and "2 pages with 80 questions" in asked.stdout, asked.stdout
+    assert asked.returncode == 0 and "2 pages with 80 questions" in asked.stdout, (
+        asked.stdout
+    )
     plan = load_plan(load_yaml(study)[0], HOME, source=str(study))
     find = finder(plan, texts_of(plan, Path("results/small"), RATED))
     (tmp_path / "answers").mkdir()
@@ -56,11 +67,18 @@ def test_from_the_file_of_ratings_to_the_table(
         (tmp_path / "answers" / f"{page.stem}.json").write_text(told, encoding="utf-8")
     done = run(*command, "import", str(study), "answers", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    with Path("results/small/reevaluation/reevaluation.csv").open(encoding="utf-8") as file:
+    with Path("results/small/reevaluation/reevaluation.csv").open(
+        encoding="utf-8"
+    ) as file:
         found = {
-            (row["aspect"], row["group"], row["statistic"]): row for row in csv.DictReader(file)
+            (row["aspect"], row["group"], row["statistic"]): row
+            for row in csv.DictReader(file)
         }
     assert len(found) == 2 * 2 * 2 and {row["n"] for row in found.values()} == {"40"}
     for aspect in ("", "fluency"):
-        assert found[aspect, "original-level", "reevaluation_agreement"]["value"] == "1.0"
-        assert found[aspect, "new-level", "reevaluation_no_difference"]["value"] == "1.0"
+        assert (
+            found[aspect, "original-level", "reevaluation_agreement"]["value"] == "1.0"
+        )
+        assert (
+            found[aspect, "new-level", "reevaluation_no_difference"]["value"] == "1.0"
+        )

@@ -1,4 +1,6 @@
-"""The report in files: its figures and sections, and what `snakemake --report` says of them."""
+"""The report in files: its figures and sections, and what `snakemake --report` says of
+them.
+"""
 
 import json
 import zipfile
@@ -19,7 +21,10 @@ from report_setup import on_one_page
 from study import Study
 
 NASTY = "</script>{x} & <b>\u202e"
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" class="marks" width="100" height="40"><path/></svg>'
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" class="marks" width="100" '
+    'height="40"><path/></svg>'
+)
 SPACE = "{http://www.w3.org/2000/svg}"
 
 
@@ -42,7 +47,9 @@ def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
     assert files == {name: len(found) for name, found in told.items() if found}
     assert {"agreement", "discernment"} <= set(files)
     page = on_one_page(report)
-    assert page.count("<figure>") == sum(files.values()), "none is hidden deeper than that"
+    assert page.count("<figure>") == sum(files.values()), (
+        "none is hidden deeper than that"
+    )
 
 
 @pytest.mark.heavy
@@ -53,7 +60,10 @@ def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
     assert set(own) == {section.id for section in sections_of(report)}
     assert sum(page.count("<table") for page in own.values()) == whole.count("<table")
     assert all("<nav" not in page and 'src="http' not in page for page in own.values())
-    assert "<nav" in whole and "<title>tiny: what can be claimed about these judges?" in whole
+    assert (
+        "<nav" in whole
+        and "<title>tiny: what can be claimed about these judges?" in whole
+    )
 
 
 @pytest.mark.heavy
@@ -63,7 +73,9 @@ def test_two_runs_write_the_same_files(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         _, figures, pages = written(tmp_path / name)
         paths = sorted([*figures.rglob("*.svg"), *pages.rglob("*.html")])
-        both.append({str(p.relative_to(tmp_path / name)): p.read_bytes() for p in paths})
+        both.append(
+            {str(p.relative_to(tmp_path / name)): p.read_bytes() for p in paths}
+        )
     assert both[0] == both[1] and len(both[0]) > 10
 
 
@@ -79,14 +91,20 @@ def test_a_figure_alone_has_title_summary_and_legend() -> None:
 
 def test_figures_on_demand_are_found() -> None:
     one, two = figure("one"), figure("two")
-    assert list(figures_of([one, Fold("More", [Fold("Still more", [two])])])) == [one, two]
+    assert list(figures_of([one, Fold("More", [Fold("Still more", [two])])])) == [
+        one,
+        two,
+    ]
 
 
 def test_a_label_cannot_leave_its_place(tmp_path: Path) -> None:
     path = tmp_path / "f.svg"
     path.write_text(alone(figure(NASTY)), encoding="utf-8")
     assert title_of(path) == "‹/script›(x) & ‹b›⟨U+202E⟩"
-    assert ElementTree.parse(path).findtext(f"{SPACE}title") == "</script>{x} & <b>⟨U+202E⟩"
+    assert (
+        ElementTree.parse(path).findtext(f"{SPACE}title")
+        == "</script>{x} & <b>⟨U+202E⟩"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +112,9 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run a small study whose dataset has an evil name; return where."""
     folder = tmp_path_factory.mktemp("reported")
     demo = running.HOME / "config" / "demo"
-    files = {role: str(demo / f"dialogue_{role}.jsonl") for role in ("items", "outputs")}
+    files = {
+        role: str(demo / f"dialogue_{role}.jsonl") for role in ("items", "outputs")
+    }
     files = {"items": files["items"], "data": files["outputs"]}
     Study(folder).change("datasets", "demo-dialogue", name=NASTY, files=files)
     told = {"aspects": ["naturalness"], "methods": ["agreement", "discernment"]}
@@ -105,7 +125,9 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def report(folder: Path, name: str) -> str:
-    """Return the page of Snakemake's report; nothing can be fetched while it is made."""
+    """Return the page of Snakemake's report; nothing can be fetched while it is
+    made.
+    """
     with pytest.MonkeyPatch.context() as patched:
         for kind in ("http", "https", "all"):
             patched.setenv(f"{kind}_proxy", "http://127.0.0.1:9")
@@ -128,7 +150,9 @@ def told_in(page: str, name: str) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.html", "out.zip"])
-def test_snakemakes_report_has_all_figures_sections_and_tables(reported: Path, name: str) -> None:
+def test_snakemakes_report_has_all_figures_sections_and_tables(
+    reported: Path, name: str
+) -> None:
     page = report(reported, name)
     results, shown = told_in(page, "results"), told_in(page, "categories")
     out = reported / "results" / "small"
@@ -171,7 +195,9 @@ def test_the_marks_make_nothing_run_again(reported: Path) -> None:
 @pytest.mark.slow
 def test_a_real_study_can_be_exported(reported: Path) -> None:
     def export(*words: str) -> str:
-        done = running.run("-m", "judgescope", "export", "study.yaml", *words, cwd=reported)
+        done = running.run(
+            "-m", "judgescope", "export", "study.yaml", *words, cwd=reported
+        )
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -179,10 +205,14 @@ def test_a_real_study_can_be_exported(reported: Path) -> None:
     card = (reported / "card.md").read_text("utf-8")
     assert "`judgescope run study.yaml`" in card and "<script" not in card
     assert "1 table;" in export("tables", "agreement", "t.tex", *("--statistic", "spa"))
-    assert "\\textless{}/script\\textgreater{}" in (reported / "t.tex").read_text("utf-8")
+    assert "\\textless{}/script\\textgreater{}" in (reported / "t.tex").read_text(
+        "utf-8"
+    )
     export("judgments", "j.parquet", "--texts")
     judged = pq.read_table(reported / "j.parquet").to_pylist()
     counted = running.rows(reported / "results" / "small", "coverage")
     ok = sum(row["value"] for row in counted if row["statistic"] == "count_ok")
     assert sum(row["status"] == "ok" for row in judged) == ok > 0
-    assert {row["judge"] for row in judged} == {row["judge"] for row in counted if row["value"]}
+    assert {row["judge"] for row in judged} == {
+        row["judge"] for row in counted if row["value"]
+    }

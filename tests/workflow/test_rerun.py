@@ -1,4 +1,6 @@
-"""What a change makes run again: every row of docs/rerun.md is made, asked for and planned."""
+"""What a change makes run again: every row of docs/rerun.md is made, asked for and
+planned.
+"""
 
 import shutil
 from collections import Counter
@@ -15,7 +17,11 @@ from running import HOME, outputs
 from scripted import Endpoint, serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.long(15), pytest.mark.independent]
-COMBINED = {"one text of one system", "a new perturbation", "a judge's draws, from 1 to 3"}
+COMBINED = {
+    "one text of one system",
+    "a new perturbation",
+    "a judge's draws, from 1 to 3",
+}
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +69,14 @@ def test_of_a_stronger_perturbation_the_server_sees_the_changed_texts_alone(
     stronger(place)
     place.reach("asked")
     after = texts(place)
-    judged = {text for name in ("original", "reordering.major") for text in texts(place, name)}
+    judged = {
+        text for name in ("original", "reordering.major") for text in texts(place, name)
+    }
     changed = after - before - judged
     prompts = endpoint.prompts[known:]
-    about = Counter(text for text in after for prompt in prompts if f"\n{text}\n" in prompt)
+    about = Counter(
+        text for text in after for prompt in prompts if f"\n{text}\n" in prompt
+    )
     assert set(about) == changed and sum(about.values()) == len(prompts)
     assert set(about.values()) == {2, 4}  # by two judges, on one aspect or both
 
@@ -77,7 +87,10 @@ def texts(place: Place, name: str = "reordering.minor") -> set[str]:
         text
         for path in place.folder.glob(f"results/changing/targets/*/{name}.parquet")
         for text, status in zip(
-            *(read_table("targets", path)[name].to_pylist() for name in ("text", "status")),
+            *(
+                read_table("targets", path)[name].to_pylist()
+                for name in ("text", "status")
+            ),
             strict=True,
         )
         if not status.startswith("impossible")

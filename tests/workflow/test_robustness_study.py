@@ -1,4 +1,6 @@
-"""Robustness whole: judges that follow a hint always, never and half the time, on loopback."""
+"""Robustness whole: judges that follow a hint always, never and half the time, on
+loopback.
+"""
 
 import csv
 import re
@@ -51,12 +53,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         write_dataset(own.folder, "rated", 3)
         judges = []
         for model in MODELS:
-            own.card("models", model, engine="openai", base_url=endpoint.url, probe=False)
+            own.card(
+                "models", model, engine="openai", base_url=endpoint.url, probe=False
+            )
             forms: dict[str, Row] = {
                 "plain": {"form": "rate-explain"}
                 | ({"draws": 2, "estimator": "first"} if model != "half" else {}),
                 "bare": {"form": "rate-own"},
-                "wrong": {"form": "rate-hinted", "hint": {"baseline": f"{model}-plain"}},
+                "wrong": {
+                    "form": "rate-hinted",
+                    "hint": {"baseline": f"{model}-plain"},
+                },
                 "right": {
                     "form": "rate-hinted",
                     "hint": {"baseline": f"{model}-plain", "rating": "right"},
@@ -65,7 +72,11 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             for name, keys in forms.items():
                 own.card("judges", f"{model}-{name}", model=model, **keys)
                 judges.append(f"{model}-{name}")
-        rated: Row = {"datasets": ["rated"], "aspects": [], "judges": [*judges, "rules"]}
+        rated: Row = {
+            "datasets": ["rated"],
+            "aspects": [],
+            "judges": [*judges, "rules"],
+        }
         own.write(**rated, methods=["robustness"], require={"coverage": 0.95})
         done = own.run()
         assert done.returncode == 0, done.stdout[-4000:]
@@ -90,16 +101,21 @@ def test_follow_rates_are_one_none_and_half(study: AskedStudy) -> None:
     assert half["ci_low"] < 0.5 < half["ci_high"] and half["n"] > 20
     assert found(study, "always-right", "follow_rate")["value"] == 1
     never = found(study, "never-right", "follow_rate")
-    assert never["value"] == found(study, "never-right", "hint_baseline_rate")["value"] > 0
+    assert (
+        never["value"] == found(study, "never-right", "hint_baseline_rate")["value"] > 0
+    )
     gap = found(study, "never-wrong", "difference_follow_rate")
     assert (gap["value"], gap["judge_b"]) == (0, "never-plain")
     assert found(study, "never-wrong", "match_share")["value"] == 1
 
 
-def test_the_shift_is_toward_the_hint_and_only_where_it_differs(study: AskedStudy) -> None:
+def test_the_shift_is_toward_the_hint_and_only_where_it_differs(
+    study: AskedStudy,
+) -> None:
     shift = found(study, "always-wrong", "hint_shift")
     assert (
-        shift["value"] > 2 and shift["n"] == found(study, "always-wrong", "hint_adoption_rate")["n"]
+        shift["value"] > 2
+        and shift["n"] == found(study, "always-wrong", "hint_adoption_rate")["n"]
     )
     assert found(study, "never-wrong", "hint_shift")["value"] == 0
     half = found(study, "half-wrong", "hint_shift")
@@ -109,12 +125,15 @@ def test_the_shift_is_toward_the_hint_and_only_where_it_differs(study: AskedStud
 def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
     people = found(study, "human", "alpha_ordinal")["value"]
     assert 0.5 < people < 1
-    assert found(study, "always", "alpha_forms")["value"] == 1  # without a hint all say the same
+    assert (
+        found(study, "always", "alpha_forms")["value"] == 1
+    )  # without a hint all say the same
     swayed = found(study, "always-wrong", "alpha_pair")["value"]
     assert swayed < 0 < found(study, "always-plain", "alpha_pair")["value"]
     joint = found(study, "always-wrong", "alpha_joint")
     assert (
-        -1 / 3 <= joint["value"] < people and joint["ci_low"] <= joint["value"] <= joint["ci_high"]
+        -1 / 3 <= joint["value"] < people
+        and joint["ci_low"] <= joint["value"] <= joint["ci_high"]
     )
     assert found(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
     assert found(study, "rules", "alpha_joint")["note"]
@@ -125,7 +144,10 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
         own["ci_low"],
         own["n"],
     )  # of one aspect
-    assert "this is not agreement" in own["note"] and "this is not agreement" in mean["note"]
+    assert (
+        "this is not agreement" in own["note"]
+        and "this is not agreement" in mean["note"]
+    )
     assert found(study, "never-wrong", "hint_adoption_rate", "average")["value"] == 0
 
 
@@ -139,9 +161,13 @@ def test_refusals_are_counted_and_missing_everywhere_else(study: AskedStudy) -> 
 
 
 def test_what_a_hint_moves_is_held_against_a_second_draw(study: AskedStudy) -> None:
-    always, never = (found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never"))
+    always, never = (
+        found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never")
+    )
     assert (always["value"], never["value"]) == (1, 0)
-    assert always["ci_low"] > 0.05 and never["ci_low"] < 0 < never["ci_high"]  # swayed from .05 on
+    assert (
+        always["ci_low"] > 0.05 and never["ci_low"] < 0 < never["ci_high"]
+    )  # swayed from .05 on
     once = found(study, "half-wrong", "hint_effect")
     assert once["value"] is None and "judged only once" in once["note"]
     verdicts = {
@@ -156,7 +182,9 @@ def test_what_a_hint_moves_is_held_against_a_second_draw(study: AskedStudy) -> N
     }
 
 
-def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(study: AskedStudy) -> None:
+def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(
+    study: AskedStudy,
+) -> None:
     verdicts = {
         row["judge"]: row["note"]
         for row in study.rows("verdicts")
@@ -168,21 +196,30 @@ def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(study: Ask
 
 def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: AskedStudy) -> None:
     plain, hinted = (
-        found(study, f"always-{name}", "sentiment")["value"] for name in ("plain", "wrong")
+        found(study, f"always-{name}", "sentiment")["value"]
+        for name in ("plain", "wrong")
     )
     assert plain > 0 > hinted
     gap = found(study, "always-wrong", "difference_sentiment")
     assert gap["value"] == pytest.approx(hinted - plain) and gap["ci_high"] < 0
     assert found(study, "always-wrong", "p_sentiment")["value"] < 0.05
     words = found(study, "always-plain", "rationale_length")
-    assert words["value"] == 8 and found(study, "always-wrong", "rationale_length")["value"] == 5
+    assert (
+        words["value"] == 8
+        and found(study, "always-wrong", "rationale_length")["value"] == 5
+    )
 
 
-def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(study: AskedStudy) -> None:
-    """Table 4 of Chaudhary et al. (2024): refused texts of one form do not weigh less."""
+def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(
+    study: AskedStudy,
+) -> None:
+    """Table 4 of Chaudhary et al. (2024): refused texts of one form do not weigh
+    less.
+    """
     for model in ("always", "never"):
         plain, bare, hinted = (
-            found(study, f"{model}-{name}", "sentiment") for name in ("plain", "bare", "wrong")
+            found(study, f"{model}-{name}", "sentiment")
+            for name in ("plain", "bare", "wrong")
         )
         assert plain["value"] > bare["value"] > hinted["value"]
         over = found(study, model, "sentiment_forms")
@@ -214,26 +251,51 @@ def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(
 def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
     with serve(judge) as endpoint:
         own = AskedStudy(tmp_path, endpoint)
-        own.card("judges", "told", model="loop", form="rate-hinted", hint={"baseline": "nobody"})
+        own.card(
+            "judges",
+            "told",
+            model="loop",
+            form="rate-hinted",
+            hint={"baseline": "nobody"},
+        )
         own.write(judges=["terse", "told"], methods=["robustness"])
         done = own.run()
         assert done.returncode != 0 and not endpoint.asked
         assert "judges/told.yaml:" in done.stdout and "key hint.baseline" in done.stdout
         assert "'nobody'" in done.stdout
-        own.card("judges", "told", model="loop", form="score-only", hint={"baseline": "terse"})
+        own.card(
+            "judges",
+            "told",
+            model="loop",
+            form="score-only",
+            hint={"baseline": "terse"},
+        )
         done = own.run()
         assert "variable `hint`" in done.stdout
 
 
-def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(tmp_path: Path) -> None:
+def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(
+    tmp_path: Path,
+) -> None:
     with serve(judge) as endpoint:
         own = AskedStudy(tmp_path, endpoint)
         write_dataset(tmp_path, "rated", 3)
         own.amend("datasets", "rated", aspects={"fluency": {"min": 1, "max": 5}})
         own.card("models", "never", engine="openai", base_url=endpoint.url, probe=False)
         own.card("judges", "plain", model="never", form="rate-explain")
-        own.card("judges", "told", model="never", form="rate-hinted", hint={"baseline": "plain"})
-        own.write(datasets=["rated"], aspects=[], judges=["plain", "told"], methods=["robustness"])
+        own.card(
+            "judges",
+            "told",
+            model="never",
+            form="rate-hinted",
+            hint={"baseline": "plain"},
+        )
+        own.write(
+            datasets=["rated"],
+            aspects=[],
+            judges=["plain", "told"],
+            methods=["robustness"],
+        )
         done = own.make("robustness")
         assert done.returncode == 0, done.stdout[-3000:]
         assert not [prompt for prompt in endpoint.prompts if TOLD.findall(prompt)]
@@ -267,7 +329,9 @@ def write_rated(study: Study, name: str) -> None:
             for system in range(systems):
                 ratings = [1 + (item + system + at) % 5 for at in range(len(raters))]
                 text = f"Text {system} of {name} {item}."
-                table.writerow([f"i{item}", f"Source {item}.", f"s{system}", text, *ratings])
+                table.writerow(
+                    [f"i{item}", f"Source {item}.", f"s{system}", text, *ratings]
+                )
     card: dict[str, Any] = {
         **{"name": name, "task": "summarization", "format": "table"},
         **{"files": f"../../{name}.csv", "licence": "none", "citation": "none"},
@@ -285,7 +349,9 @@ def write_rated(study: Study, name: str) -> None:
 def test_at_the_paper_s_size_a_model_is_asked_51800_times_and_its_base_again(
     tmp_path: Path,
 ) -> None:
-    study = Study(tmp_path, aspects=[], judges=FORMS, perturbations=[], methods=["robustness"])
+    study = Study(
+        tmp_path, aspects=[], judges=FORMS, perturbations=[], methods=["robustness"]
+    )
     for name in SIZES:
         write_rated(study, name)
     study.write(datasets=[*SIZES])
@@ -294,7 +360,10 @@ def test_at_the_paper_s_size_a_model_is_asked_51800_times_and_its_base_again(
     assert "requests to models: 62,160," in done.stdout  # a fifth of the paper's more
     assert re.search(r"sum +62,160 +0 +62,160 ", done.stdout)
     assert "responses: judges with a hint get 60 items" in done.stdout
-    assert "summaries: judges" not in done.stdout and "will not be known" not in done.stdout
+    assert (
+        "summaries: judges" not in done.stdout
+        and "will not be known" not in done.stdout
+    )
 
 
 def test_the_shipped_study_is_planned_with_its_hints() -> None:
@@ -303,8 +372,14 @@ def test_the_shipped_study_is_planned_with_its_hints() -> None:
     for name in ("wrong-hint", "right-hint", "nameless-hint"):
         told = plan.judges[name].hint
         assert told is not None and told.baseline == "knowledge-twice"
-        assert (plan.judges[name].temperature, plan.judges[name].max_tokens) == (0.1, 2048)
-    assert plan.judges["two-shots"].shots is not None and plan.judges["two-shots"].shots.n == 2
+        assert (plan.judges[name].temperature, plan.judges[name].max_tokens) == (
+            0.1,
+            2048,
+        )
+    assert (
+        plan.judges["two-shots"].shots is not None
+        and plan.judges["two-shots"].shots.n == 2
+    )
 
 
 def follow(body: Body) -> Said:
@@ -330,12 +405,16 @@ def test_the_shipped_study_on_a_part_of_the_public_data(tmp_path: Path) -> None:
         (row["dataset"], row["judge"], row["aspect"], row["statistic"]): row
         for row in study.rows("robustness")
     }
-    aspects = {(dataset, aspect) for dataset, _, aspect, _ in found if aspect != "average"}
+    aspects = {
+        (dataset, aspect) for dataset, _, aspect, _ in found if aspect != "average"
+    }
     assert len(aspects) == 10
     for dataset, aspect in aspects:
         at = (dataset, "wrong-hint", aspect)
         assert found[*at, "follow_rate"]["value"] == 1
         assert found[*at, "alpha_joint"]["value"] >= -1 / 3
         assert found[dataset, "right-hint", aspect, "alpha_pair"]["value"] > 0
-        assert found[dataset, "nameless-hint", aspect, "match_share"]["value"] is not None
+        assert (
+            found[dataset, "nameless-hint", aspect, "match_share"]["value"] is not None
+        )
         assert found[dataset, "human", aspect, "alpha_ordinal"]["value"] > 0.3

@@ -1,4 +1,6 @@
-"""Judges that are shown a reference and a rubric, and answer with feedback and [RESULT]."""
+"""Judges that are shown a reference and a rubric, and answer with feedback and
+[RESULT].
+"""
 
 from pathlib import Path
 
@@ -70,7 +72,9 @@ def subject(number: int, *references: str) -> Subject:
 
 def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
     judge = Judge(judge="j", model="m", form="rubric", use_reference=True, draws=2)
-    model = OpenAIModel.model_validate({"model": "m", "engine": "openai", "base_url": "http://x"})
+    model = OpenAIModel.model_validate(
+        {"model": "m", "engine": "openai", "base_url": "http://x"}
+    )
     aspect = Aspect(aspect="clear", name="Clear", definition="Score 5: clear.")
     scale = RatedAspect(min=1, max=5, step=1)
     asked = Questions(
@@ -83,10 +87,16 @@ def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
         0,
         not_asked=[(subject(2), "only_reference")],
     )
-    assert "Reference answer, which deserves 5:\nthe second reference\n" in asked[0].prompt
+    assert (
+        "Reference answer, which deserves 5:\nthe second reference\n" in asked[0].prompt
+    )
     assert "source 1" in asked[0].prompt and "Score 5: clear." in asked[0].prompt
-    told = rows(asked, lambda number, draw: Reply(asked[number].key, draw, "[RESULT] 4"))
-    assert [(row["target"], row["draw"], row["status"], row["text"]) for row in told] == [
+    told = rows(
+        asked, lambda number, draw: Reply(asked[number].key, draw, "[RESULT] 4")
+    )
+    assert [
+        (row["target"], row["draw"], row["status"], row["text"]) for row in told
+    ] == [
         ("i1:original", 0, "ok", "[RESULT] 4"),
         ("i1:original", 1, "ok", "[RESULT] 4"),
         ("i2:original", 0, "not_applicable", "only_reference"),
@@ -111,14 +121,21 @@ def near(body: Body) -> Said:
     _, response = prompt.split("Response to assess:\n")
     own, reference = response.split("\n\nReference answer, which deserves 5:\n")
     shared = set(own.split()) & set(reference.split("\n\nRubric")[0].split())
-    return reply(f"They share {len(shared)} words. [RESULT] {min(5, 1 + len(shared) // 2)}")
+    return reply(
+        f"They share {len(shared)} words. [RESULT] {min(5, 1 + len(shared) // 2)}"
+    )
 
 
 @pytest.mark.slow
 def test_a_study_with_a_rubric(tmp_path: Path) -> None:
     with serve(near) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        told = {"model": "loop", "form": "rubric", "use_reference": True, "parser": "result"}
+        told = {
+            "model": "loop",
+            "form": "rubric",
+            "use_reference": True,
+            "parser": "result",
+        }
         study.card("judges", "terse", **told)
         study.write(perturbations=["reordering"], methods=["agreement", "discernment"])
         done = study.run()
@@ -132,16 +149,22 @@ def test_a_study_with_a_rubric(tmp_path: Path) -> None:
     items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
     known = {reference for row in items for reference in row["references"]}
     for prompt in endpoint.prompts:
-        own, reference = prompt.split("Response to assess:\n")[1].split("\n\nReference answer, ")
+        own, reference = prompt.split("Response to assess:\n")[1].split(
+            "\n\nReference answer, "
+        )
         shown = reference.split(":\n", 1)[1].split("\n\nRubric")[0]
         assert shown in known and shown.split() != own.split()
-    cost = {r["statistic"]: r["value"] for r in study.rows("cost") if r["judge"] == "terse"}
+    cost = {
+        r["statistic"]: r["value"] for r in study.rows("cost") if r["judge"] == "terse"
+    }
     assert cost["replies"] == len(endpoint.asked)
 
 
 def test_texts_with_no_original_are_not_applicable() -> None:
     judge = Judge(judge="j", model="m", form="rubric", use_reference="original")
-    model = OpenAIModel.model_validate({"model": "m", "engine": "openai", "base_url": "http://x"})
+    model = OpenAIModel.model_validate(
+        {"model": "m", "engine": "openai", "base_url": "http://x"}
+    )
     path = HOME / "config" / "datasets" / "demo-news.yaml"
     dataset = read_card("dataset", path)
     reason = "not applicable: made from no single original"
@@ -185,16 +208,26 @@ def test_the_reference_may_be_the_text_that_was_perturbed(tmp_path: Path) -> Non
         for path in (results / "targets" / "demo-confusion-news").glob("*.parquet")
         for row in read_table("targets", path).to_pylist()
     }
-    originals = {row["text"] for row in texts.values() if row["perturbation"] == "original"}
+    originals = {
+        row["text"] for row in texts.values() if row["perturbation"] == "original"
+    }
     statuses: dict[str, list[str]] = {"original": [], "another": []}
     for name, found in statuses.items():
         for path in results.glob(f"judgments/demo-confusion-news/*/*/{name}.parquet"):
-            found += [row["status"] for row in read_table("judgments", path).to_pylist()]
-    assert set(statuses["original"]) == {"ok"} and set(statuses["another"]) == {"not_applicable"}
-    assert len(statuses["original"]) == len(statuses["another"]) == 2 * len(originals) > 0
+            found += [
+                row["status"] for row in read_table("judgments", path).to_pylist()
+            ]
+    assert set(statuses["original"]) == {"ok"} and set(statuses["another"]) == {
+        "not_applicable"
+    }
+    assert (
+        len(statuses["original"]) == len(statuses["another"]) == 2 * len(originals) > 0
+    )
     own = 0
     for prompt in endpoint.prompts:
-        text, rest = prompt.split("Response to assess:\n")[1].split("\n\nReference answer, ")
+        text, rest = prompt.split("Response to assess:\n")[1].split(
+            "\n\nReference answer, "
+        )
         reference = rest.split(":\n", 1)[1].split("\n\nRubric")[0]
         assert reference in originals
         own += text == reference

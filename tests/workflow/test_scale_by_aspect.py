@@ -1,4 +1,6 @@
-"""A judge whose scale differs by aspect: what it is asked, how it is read, what is refused."""
+"""A judge whose scale differs by aspect: what it is asked, how it is read, what is
+refused.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,12 @@ from judgescope.replies.planning import planned
 from judgescope.schema.cards import Judge, OpenAIModel
 
 HALVES = {"min": 1, "max": 5, "step": 0.5}
-WORDS = {"min": 1, "max": 5, "step": 1, "labels": ["very bad", "bad", "so so", "good", "best"]}
+WORDS = {
+    "min": 1,
+    "max": 5,
+    "step": 1,
+    "labels": ["very bad", "bad", "so so", "good", "best"],
+}
 ASPECTS = ["coherence", "fluency", "relevance"]
 
 
@@ -30,16 +37,23 @@ def run_of(folder: Path, **keys: Any) -> Run:
 
 
 @pytest.mark.heavy
-def test_each_aspect_has_its_scale_in_prompts_and_in_what_is_read(tmp_path: Path) -> None:
+def test_each_aspect_has_its_scale_in_prompts_and_in_what_is_read(
+    tmp_path: Path,
+) -> None:
     run = run_of(tmp_path / "study", scale={"coherence": HALVES, "fluency": WORDS})
     run.texts()
     model = run.plan.models["judge"]
     assert isinstance(model, OpenAIModel)
     cells = planned(judging.ask(run.plan, "golden-news", "judge"), model).cells
-    prompts = {(name, aspect): cell[0].prompt for (_, name, aspect), cell in cells.items()}
+    prompts = {
+        (name, aspect): cell[0].prompt for (_, name, aspect), cell in cells.items()
+    }
     assert "in steps of 0.5" in prompts["own", "coherence"]
     assert "in steps of 0.5" not in prompts["plain", "coherence"]
-    assert "so so" in prompts["own", "fluency"] and "so so" not in prompts["own", "coherence"]
+    assert (
+        "so so" in prompts["own", "fluency"]
+        and "so so" not in prompts["own", "coherence"]
+    )
     assert prompts["own", "relevance"] == prompts["plain", "relevance"]
     read = {name: scale_of(run.plan, "golden-news", "own", name) for name in ASPECTS}
     assert [one.step if one else None for one in read.values()] == [0.5, 1, 0.5]
@@ -53,7 +67,11 @@ def test_one_scale_for_all_and_none_at_all_stay_what_they_were() -> None:
     assert one.scale_on("fluency") == one.scale_on("x") == named.scale_on("fluency")
     assert named.scale_on("x") is None is Judge.model_validate(card).scale_on("x")
     assert Judge.model_validate(named.model_dump(mode="json")) == named
-    assert [len(each.scales) for each in (one, named, Judge.model_validate(card))] == [1, 1, 0]
+    assert [len(each.scales) for each in (one, named, Judge.model_validate(card))] == [
+        1,
+        1,
+        0,
+    ]
 
 
 @pytest.mark.parametrize(

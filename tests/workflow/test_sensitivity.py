@@ -35,7 +35,9 @@ def test_a_study_that_has_not_run_has_nothing_to_compare(study: AskedStudy) -> N
     assert not study.endpoint.asked
 
 
-def test_only_lost_judgments_move_numbers_and_nothing_is_asked(study: AskedStudy) -> None:
+def test_only_lost_judgments_move_numbers_and_nothing_is_asked(
+    study: AskedStudy,
+) -> None:
     assert study.run().returncode == 0
     asked = len(study.endpoint.asked)
     done = study.run("--sensitivity")
@@ -47,19 +49,27 @@ def test_only_lost_judgments_move_numbers_and_nothing_is_asked(study: AskedStudy
     assert all(len(rows) == len(by_policy["drop"]) for rows in by_policy.values())
     dropped = by_policy["drop"]["lossy"]
     for policy in ("worst", "mid", "random"):
-        assert by_policy[policy]["whole"]["value"] == by_policy["drop"]["whole"]["value"]
+        assert (
+            by_policy[policy]["whole"]["value"] == by_policy["drop"]["whole"]["value"]
+        )
         row = by_policy[policy]["lossy"]
-        assert float(row["n"]) > float(dropped["n"]) and row["value"] != dropped["value"]
+        assert (
+            float(row["n"]) > float(dropped["n"]) and row["value"] != dropped["value"]
+        )
         gap = float(row["value"]) - float(dropped["value"])
         assert float(row["moved"]) == pytest.approx(gap)
-        inside = float(dropped["ci_low"]) <= float(row["value"]) <= float(dropped["ci_high"])
+        inside = (
+            float(dropped["ci_low"]) <= float(row["value"]) <= float(dropped["ci_high"])
+        )
         assert row["outside"] == str(not inside)
     table = done.stdout.split("main numbers depend")[1]
     assert " lossy " in table and " whole " not in table
 
 
 def _by_policy(study: AskedStudy) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return policy -> judge -> its correlation, of the file that the command writes."""
+    """Return policy -> judge -> its correlation, of the file that the command
+    writes.
+    """
     path = study.folder / "results" / "asked" / "missing" / "sensitivity.csv"
     found: dict[str, dict[str, dict[str, Any]]] = {}
     with path.open(encoding="utf-8", newline="") as file:

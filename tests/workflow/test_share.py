@@ -1,4 +1,6 @@
-"""A judge with a share of the items: which they are, what is asked, and what the tables say."""
+"""A judge with a share of the items: which they are, what is asked, and what the tables
+say.
+"""
 
 from typing import Any
 
@@ -13,7 +15,18 @@ from judgescope.methods import agreement, comparison, repeatability
 from judgescope.scoring.ensembles import derive_part
 from judgescope.scoring.specs import CellPart
 from members import tables_of
-from methods_setup import ASPECTS, FAIR, GOOD, ITEM, ITEMS, NAN, NOISY, PEARSON, TARGETS, study
+from methods_setup import (
+    ASPECTS,
+    FAIR,
+    GOOD,
+    ITEM,
+    ITEMS,
+    NAN,
+    NOISY,
+    PEARSON,
+    TARGETS,
+    study,
+)
 
 names = st.sets(st.text("abcdef", min_size=1, max_size=4), min_size=1, max_size=30)
 shares = st.floats(0.01, 1)
@@ -23,7 +36,9 @@ shares = st.floats(0.01, 1)
 def test_a_share_has_its_size_and_lies_within_every_larger_one(
     items: set[str], one: float, other: float, seed: int
 ) -> None:
-    less, more = (share_of(items, share, seed=seed, dataset="d") for share in sorted((one, other)))
+    less, more = (
+        share_of(items, share, seed=seed, dataset="d") for share in sorted((one, other))
+    )
     assert less <= more <= items
     assert len(more) - 1 < max(one, other) * len(items) + 1e-6 and len(less) >= 1
     assert len(more) >= max(one, other) * len(items) - 1e-6
@@ -32,21 +47,27 @@ def test_a_share_has_its_size_and_lies_within_every_larger_one(
 def test_a_share_depends_on_seed_and_dataset_and_on_no_order() -> None:
     items = [f"i{number}" for number in range(40)]
     drawn = {
-        share_of(items, 0.5, seed=seed, dataset=dataset) for seed in (0, 1) for dataset in "ab"
+        share_of(items, 0.5, seed=seed, dataset=dataset)
+        for seed in (0, 1)
+        for dataset in "ab"
     }
     assert len(drawn) == 4
     assert share_of(items[::-1], 0.5, seed=0, dataset="a") in drawn
 
 
 def partial(share: float) -> Any:
-    """Return the mask of the targets of a share of the items of `test_methods.study`."""
+    """Return the mask of the targets of a share of the items of
+    `test_methods.study`.
+    """
     items = [f"i{item:02}" for item in range(ITEMS)]
     chosen = share_of(items, share, seed=7, dataset="d")
     return np.array([items[item] in chosen for item in ITEM])
 
 
 def given_only(scores: Any, mask: Any) -> Any:
-    """Return a judge's scores where it was asked, NaN (no row, or no value) elsewhere."""
+    """Return a judge's scores where it was asked, NaN (no row, or no value)
+    elsewhere.
+    """
     return {aspect: np.where(mask, scores[aspect], NAN) for aspect in ASPECTS}
 
 
@@ -56,7 +77,9 @@ def by_place(rows: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 @pytest.mark.heavy
-def test_what_was_not_given_is_not_missing_and_numbers_are_those_of_the_items_alone() -> None:
+def test_what_was_not_given_is_not_missing_and_numbers_are_those_of_the_items_alone() -> (  # noqa: E501
+    None
+):
     mask = partial(0.4)
     cards = {"good": {"share": 0.4}}
     scores = {"good": given_only(GOOD, mask), "noisy": NOISY}
@@ -76,7 +99,9 @@ def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
     mask = partial(0.4)
     mask[np.flatnonzero(mask)[:3]] = False
     found = list(
-        agreement.rows(study({"good": given_only(GOOD, mask)}, cards={"good": {"share": 0.4}}))
+        agreement.rows(
+            study({"good": given_only(GOOD, mask)}, cards={"good": {"share": 0.4}})
+        )
     )
     row = by_place(found)["good", None, "clear", "pearson", "pooled"]
     assert (row["n"], row["n_missing"]) == (21, 3)
@@ -121,7 +146,10 @@ def test_judges_are_compared_on_shared_items_and_the_note_says_so() -> None:
     assert found[place]["value"] == alone[place]["value"]
     for judge in scores:
         rank = found[judge, None, "clear", "rank_pearson", "pooled"]
-        assert rank["value"] == alone[judge, None, "clear", "rank_pearson", "pooled"]["value"]
+        assert (
+            rank["value"]
+            == alone[judge, None, "clear", "rank_pearson", "pooled"]["value"]
+        )
         assert told.format(6) in rank["note"]
 
 
@@ -134,8 +162,16 @@ def test_draws_outside_the_share_are_not_missing() -> None:
     ]
     rows = [
         {
-            **{"perturbation": "systems", "judge": row["judge"], "aspect": row["aspect"]},
-            **{"target": TARGETS[row["at"]], "draw": row["draw"], "value": row["value"]},
+            **{
+                "perturbation": "systems",
+                "judge": row["judge"],
+                "aspect": row["aspect"],
+            },
+            **{
+                "target": TARGETS[row["at"]],
+                "draw": row["draw"],
+                "value": row["value"],
+            },
         }
         for row in draws
     ]
@@ -147,9 +183,16 @@ def test_draws_outside_the_share_are_not_missing() -> None:
 
 def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
     def scores(**values: float | None) -> Any:
-        return tables_of([{"target": name, "value": one} for name, one in values.items()])
+        return tables_of(
+            [{"target": name, "value": one} for name, one in values.items()]
+        )
 
-    cell = {"dataset": "d", "perturbation": "systems", "judge": "both", "aspect": "clear"}
+    cell = {
+        "dataset": "d",
+        "perturbation": "systems",
+        "judge": "both",
+        "aspect": "clear",
+    }
     members = [scores(a=1, b=2, c=3), scores(a=3, b=None)]
     _, found = derive_part(members, part=CellPart(**cell), min_annotators=1)
     told = {row["target"]: row["value"] for row in found.to_pylist()}
@@ -167,13 +210,17 @@ def test_discernment_of_a_share(study: AskedStudy) -> None:
     mine = [row for row in study.rows("discernment") if row["judge"] == "terse"]
     counted = [row for row in mine if row["value"] is not None]
     assert {"D", "mean_drop"} <= {row["statistic"] for row in counted}
-    for row in counted:  # the n of a rank-biserial correlation is the pairs that do not tie
+    for (
+        row
+    ) in counted:  # the n of a rank-biserial correlation is the pairs that do not tie
         apart = (row["n_tied"] or 0) if row["statistic"] == "rank_biserial" else 0
         assert row["n"] + row["n_missing"] + apart == 6, row
 
 
 @pytest.mark.slow
-def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(study: AskedStudy) -> None:
+def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(
+    study: AskedStudy,
+) -> None:
     """24 items of 5 texts: a quarter is 6 items, a half 12."""
     study.card("judges", "terse", model="loop", form="score-only", share=0.25)
     study.card("judges", "wordy", model="loop", form="rate-explain", share=0.5)
@@ -182,19 +229,27 @@ def test_a_share_is_what_is_asked_and_a_larger_one_asks_only_the_rest(study: Ask
     assert done.returncode == 0, done.stdout
     assert len(study.endpoint.asked) == 30 + 60
     coverage = {
-        row["judge"]: row for row in study.rows("coverage") if row["statistic"] == "coverage"
+        row["judge"]: row
+        for row in study.rows("coverage")
+        if row["statistic"] == "coverage"
     }
     for judge, items in {"terse": 6, "wordy": 12}.items():
         row = coverage[judge]
         assert (row["value"], row["n"], row["n_missing"]) == (1, 5 * items, 0)
         assert f"computed on a share of the items: {items} of 24" in row["note"]
-    gaps = [row for row in study.rows("comparison") if row["statistic"] == "difference_pearson"]
+    gaps = [
+        row
+        for row in study.rows("comparison")
+        if row["statistic"] == "difference_pearson"
+    ]
     [pooled] = [
         row
         for row in gaps
         if (row["judge"], row["judge_b"], row["level"]) == ("terse", "wordy", "pooled")
     ]
-    assert pooled["n"] == 30 and "that all these judges receive: 6 of 24" in pooled["note"]
+    assert (
+        pooled["n"] == 30 and "that all these judges receive: 6 of 24" in pooled["note"]
+    )
     study.card("judges", "terse", model="loop", form="score-only")
     assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == 120 + 60

@@ -1,4 +1,6 @@
-"""Demonstrations in a judge's prompt: which texts, with which ratings, for which item."""
+"""Demonstrations in a judge's prompt: which texts, with which ratings, for which
+item.
+"""
 
 import re
 from collections import Counter
@@ -41,7 +43,9 @@ def subject(item: str, system: str = "s", source: str | None = None) -> Subject:
 
 def field(*ratings: float) -> list[Rated]:
     """Return a rated text of an item of its own for each rating."""
-    return [Rated(subject(f"i{number}"), rating) for number, rating in enumerate(ratings)]
+    return [
+        Rated(subject(f"i{number}"), rating) for number, rating in enumerate(ratings)
+    ]
 
 
 def test_ratings_lie_in_equal_steps_from_end_to_end() -> None:
@@ -54,7 +58,10 @@ def test_the_nearest_texts_are_shown_each_of_another_item() -> None:
     assert sorted(one.rating for one in demonstrations.usual) == [1.1, 2.1, 3.4, 4.2, 5]
     told = demonstrations.variables("another")
     assert sorted(one["rating"] for one in told) == [1, 2, 3, 4, 5]  # on the scale
-    same = [Rated(subject("i", system), float(at)) for at, system in enumerate("abcde", start=1)]
+    same = [
+        Rated(subject("i", system), float(at))
+        for at, system in enumerate("abcde", start=1)
+    ]
     mixed = Demonstrations([*same, *field(1, 2, 3, 4)], FIVE, SCALE)
     assert len({one.subject.item for one in mixed.usual}) == 5
 
@@ -66,19 +73,30 @@ def test_no_demonstration_is_of_the_judged_item_or_has_its_source() -> None:
     for item in ("i0", "twin", "i4"):
         shown = demonstrations.for_item(item)
         assert len(shown) == 5 and item not in {one.subject.item for one in shown}
-    assert not {"i0", "twin"} & {one.subject.item for one in demonstrations.for_item("i0")}
+    assert not {"i0", "twin"} & {
+        one.subject.item for one in demonstrations.for_item("i0")
+    }
     assert (
-        demonstrations.for_item("i7") == demonstrations.usual == demonstrations.for_item("unknown")
+        demonstrations.for_item("i7")
+        == demonstrations.usual
+        == demonstrations.for_item("unknown")
     )
 
 
 def test_too_few_rated_items_are_told() -> None:
-    with pytest.raises(UserError, match="only 3 items have rated texts: too few for 5 examples"):
+    with pytest.raises(
+        UserError, match="only 3 items have rated texts: too few for 5 examples"
+    ):
         _ = Demonstrations(field(1, 3, 5), FIVE, SCALE).usual
 
 
-@given(st.lists(st.integers(1, 5), min_size=6, max_size=12), st.randoms(use_true_random=False))
-def test_the_order_of_texts_makes_no_difference(ratings: list[int], random: Any) -> None:
+@given(
+    st.lists(st.integers(1, 5), min_size=6, max_size=12),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_texts_makes_no_difference(
+    ratings: list[int], random: Any
+) -> None:
     texts = field(*map(float, ratings))
     turned = list(texts)
     random.shuffle(turned)
@@ -94,7 +112,9 @@ def test_a_hidden_source_is_hidden_in_demonstrations_too() -> None:
 
 def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
     judge = Judge(judge="j", model="m", form="score-shots", shots=FIVE)
-    model = OpenAIModel.model_validate({"model": "m", "engine": "openai", "base_url": "http://x"})
+    model = OpenAIModel.model_validate(
+        {"model": "m", "engine": "openai", "base_url": "http://x"}
+    )
     aspect = Aspect(aspect="clear", name="Clear", definition="How clear.")
     templates = load("score-shots", [HOME / "config"], where="")
     demonstrations = Demonstrations(field(1, 2, 3, 4, 5, 1, 2, 3, 4, 5), FIVE, SCALE)
@@ -104,7 +124,9 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
     )
     for number, (one,) in enumerate(shown):
         values = rated(aspect, SCALE) | {"shots": demonstrations.variables(one.item)}
-        whole = messages("score-shots", templates, **values, source=one.source, text=one.text)
+        whole = messages(
+            "score-shots", templates, **values, source=one.source, text=one.text
+        )
         assert asked[number].asked["messages"] == whole
         assert asked.outline(number).key.hex() == asked[number].key
     starts = Counter(one.prompt.split("Now rate")[0] for one in asked)
@@ -134,7 +156,12 @@ def test_where_there_can_be_none_it_is_told(
     Study(tmp_path).change("judges", "score-five-shot", **judge)
     monkeypatch.chdir(tmp_path)
     methods = {"methods": ["discernment"], "perturbations": ["random-typos"]}
-    study = {"study": "s", "datasets": [dataset], "judges": ["score-five-shot"], **methods}
+    study = {
+        "study": "s",
+        "datasets": [dataset],
+        "judges": ["score-five-shot"],
+        **methods,
+    }
     with pytest.raises(UserError, match=told) as error:
         load_plan(study, HOME, source="study.yaml")
     assert "score-five-shot" in str(error.value) and "key shots" in str(error.value)

@@ -32,9 +32,14 @@ def annotated(folder: Path, judges: list[str], **keys: Any) -> Study:
     files = {"games": "../../games.csv", "spans": "../../spans.csv"}
     study.change("datasets", "rotowire", files=files, sha256={})
     for name in judges:
-        model = {"files": f"../../{name}.jsonl", "rows": {"item": "item", "reply": "reply"}}
+        model = {
+            "files": f"../../{name}.jsonl",
+            "rows": {"item": "item", "reply": "reply"},
+        }
         study.card("models", name, engine="recorded", dataset="rotowire", **model)
-        study.card("judges", name, model=name, parser="annotation", **keys.get(name, {}))
+        study.card(
+            "judges", name, model=name, parser="annotation", **keys.get(name, {})
+        )
     study.write()
     return study
 
@@ -47,14 +52,17 @@ def put_csv(path: Path, told: list[Row]) -> None:
 
 
 def put_replies(path: Path, replies: dict[str, Any]) -> None:
-    told = [json.dumps({"item": name, "reply": reply}) for name, reply in replies.items()]
+    told = [
+        json.dumps({"item": name, "reply": reply}) for name, reply in replies.items()
+    ]
     path.write_text("\n".join(told), encoding="utf-8")
 
 
 def annotation(marked: list[Row]) -> str:
     """Return what people marked in a text, in the form in which annotators reply."""
     errors = [
-        f"Error {number}:\nLocation: {row['TOKENS']}\nExplanation: Not so.\nSeverity: 3\n"
+        f"Error {number}:\nLocation: {row['TOKENS']}\nExplanation: Not so.\nSeverity: "
+        "3\n"
         f"Category: {row['TYPE'].capitalize().replace('_', ' ')}\n"
         for number, row in enumerate(marked, 1)
     ]
@@ -63,13 +71,21 @@ def annotation(marked: list[Row]) -> str:
 
 
 def game(number: int) -> Row:
-    return {"TEXT_ID": f"G{number}", "GENERATED_TEXT": f"The Owls won {number} to 7 at home ."}
+    return {
+        "TEXT_ID": f"G{number}",
+        "GENERATED_TEXT": f"The Owls won {number} to 7 at home .",
+    }
 
 
 def mark(number: int, first: int, last: int, kind: str) -> Row:
     words = game(number)["GENERATED_TEXT"].split()[first - 1 : last]
     ends = {"DOC_TOKEN_START": str(first), "DOC_TOKEN_END": str(last)}
-    return {"TEXT_ID": f"G{number}.txt", "TOKENS": " ".join(words), "TYPE": kind, **ends}
+    return {
+        "TEXT_ID": f"G{number}.txt",
+        "TOKENS": " ".join(words),
+        "TYPE": kind,
+        **ends,
+    }
 
 
 GAMES = list(range(101, 113))
@@ -78,12 +94,16 @@ MARKS = {n: [mark(n, 2, 2, "NAME"), mark(n, 7, 8, "NOT_CHECKABLE")] for n in GAM
 
 def agreement(results: Path, judge: str) -> dict[tuple[str, str, str], float | None]:
     """Return (statistic, form, level) -> value of the rows that compare with people."""
-    told = [row for row in rows(results, "spans") if row["judge"] == judge and row["form"]]
+    told = [
+        row for row in rows(results, "spans") if row["judge"] == judge and row["form"]
+    ]
     return {(row["statistic"], row["form"], row["level"]): row["value"] for row in told}
 
 
 def whole(folder: Path) -> Study:
-    """Write a study of two annotators, one of whom replies twice, and the mean of both."""
+    """Write a study of two annotators, one of whom replies twice, and the mean of
+    both.
+    """
     put_csv(folder / "games.csv", [game(n) for n in GAMES])
     put_csv(folder / "spans.csv", [one for own in MARKS.values() for one in own])
     same = {f"G{n}": annotation(MARKS.get(n, [])) for n in GAMES}
@@ -104,7 +124,9 @@ def whole(folder: Path) -> Study:
 
 
 @pytest.mark.slow
-def test_annotations_that_exist_are_held_against_what_people_marked(tmp_path: Path) -> None:
+def test_annotations_that_exist_are_held_against_what_people_marked(
+    tmp_path: Path,
+) -> None:
     done = whole(tmp_path).snakemake()
     assert done.returncode == 0, done.stdout[-3000:]
     results = tmp_path / "results" / "s"
@@ -112,21 +134,35 @@ def test_annotations_that_exist_are_held_against_what_people_marked(tmp_path: Pa
     wrong = agreement(results, "wrong")
     # of 12 texts: 3 spans each, none the same as one of the 20 that people marked
     assert wrong["span_precision", "exact", "pooled"] == 0
-    # words: Owls, won and two not found, 10 of 48 right; people's are Owls, at, home in 10 texts
+    # words: Owls, won and two not found, 10 of 48 right; people's are Owls, at, home in
+    # 10 texts
     assert wrong["span_precision", "tokens", "pooled"] == pytest.approx(10 / 48)
     assert wrong["span_recall", "tokens", "pooled"] == pytest.approx(10 / 30)
-    told = {row["statistic"]: row for row in rows(results, "spans") if row["judge"] == "wrong"}
+    told = {
+        row["statistic"]: row
+        for row in rows(results, "spans")
+        if row["judge"] == "wrong"
+    }
     assert told["span_match_rate"]["value"] == pytest.approx(2 / 3)
     assert (told["span_errors"]["value"], told["span_errors"]["n_missing"]) == (3, 12)
     marked = read_table("marked", results / "collected" / "rotowire" / "marked.parquet")
     assert set(marked["judge"].to_pylist()) == {"same", "wrong", "both"}
-    assert len(marked) == 12 + 24 + 12  # the mean of both has one list of a text, merged by rule
-    both = {row["statistic"]: row for row in rows(results, "spans") if row["judge"] == "both"}
+    assert (
+        len(marked) == 12 + 24 + 12
+    )  # the mean of both has one list of a text, merged by rule
+    both = {
+        row["statistic"]: row
+        for row in rows(results, "spans")
+        if row["judge"] == "both"
+    }
     assert both["span_errors"]["n"] == 12
-    # Owls and Owls won overlap by half, which makes them one: 4 errors in 10 texts, 3 in two
+    # Owls and Owls won overlap by half, which makes them one: 4 errors in 10 texts, 3
+    # in two
     assert both["span_errors"]["value"] == pytest.approx((10 * 4 + 2 * 3) / 12)
     page = text_of_pages(results / "report")
-    assert len(re.findall('<div class="marking[" ]', page)) == 6 * 4  # people and three judges
+    assert (
+        len(re.findall('<div class="marking[" ]', page)) == 6 * 4
+    )  # people and three judges
     assert MARK not in page and "&lt;script&gt;&#34;&amp;" in page
 
 
@@ -147,7 +183,9 @@ def test_a_study_plans_the_table_where_a_judge_lists_errors(
 
 
 def once(marked: list[Row], tokens: list[str]) -> list[Row]:
-    """Return those marks whose words stand once in a text, as many as an annotation may have."""
+    """Return those marks whose words stand once in a text, as many as an annotation may
+    have.
+    """
 
     def places(words: list[str]) -> int:
         each = range(len(tokens) - len(words) + 1)
@@ -177,27 +215,43 @@ def test_what_quotes_can_tell_of_real_marks_is_what_the_documents_say() -> None:
         ends = [(int(row["DOC_TOKEN_START"]), int(row["DOC_TOKEN_END"])) for row in own]
         gold = [Span(tokens[first - 1][0], tokens[last - 1][1]) for first, last in ends]
         places = locate([row["TOKENS"] for row in own], text)
-        found = [Span(one.start or 0, one.end or 0) for one in places if one.match != "not_found"]
+        found = [
+            Span(one.start or 0, one.end or 0)
+            for one in places
+            if one.match != "not_found"
+        ]
         right += exact_counts(found, gold).matched
         total += len(own)
     most = sum(min(MOST, len(own)) for own in marked.values())
-    assert (total, round(right / total, 2), round(most / total, 2)) == (1214, 0.70, 0.39)
+    assert (total, round(right / total, 2), round(most / total, 2)) == (
+        1214,
+        0.70,
+        0.39,
+    )
 
 
 @needs_data
 @pytest.mark.slow
 def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:
-    """Those that a reply can tell: quotes do not say which of several equal words is meant."""
+    """Those that a reply can tell: quotes do not say which of several equal words is
+    meant.
+    """
     texts, marked, games = real()
     told = {name: once(marked[name], text.split()) for name, text in texts.items()}
     put_csv(tmp_path / "games.csv", games)
     put_csv(tmp_path / "spans.csv", [row for own in told.values() for row in own])
-    put_replies(tmp_path / "people.jsonl", {name: annotation(own) for name, own in told.items()})
+    put_replies(
+        tmp_path / "people.jsonl", {name: annotation(own) for name, own in told.items()}
+    )
     done = annotated(tmp_path, ["people"]).snakemake()
     assert done.returncode == 0, done.stdout[-3000:]
     assert sum(map(len, told.values())) > 300
     results = tmp_path / "results" / "s"
     found = agreement(results, "people")
     assert len(found) == 3 * 4 * 2 and set(found.values()) == {1}
-    shares = {row["statistic"]: row["value"] for row in rows(results, "spans") if not row["form"]}
+    shares = {
+        row["statistic"]: row["value"]
+        for row in rows(results, "spans")
+        if not row["form"]
+    }
     assert (shares["span_match_exact"], shares["span_match_rate"]) == (1, 1)

@@ -15,7 +15,9 @@ def test_usr_raters(tmp_path: Path) -> None:
     found = rows(run_study("usr", tmp_path, "agreement"), "agreement")
     holds("usr-alpha", found)
     alphas = [
-        row for row in found if (row["judge"], row["statistic"]) == ("human", "alpha_ordinal")
+        row
+        for row in found
+        if (row["judge"], row["statistic"]) == ("human", "alpha_ordinal")
     ]
     assert {row["n"] for row in alphas if row["aspect"] != "average"} == {660}
 

@@ -16,7 +16,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.long(55), needs_data]
 def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run SummEval whole."""
     folder = tmp_path_factory.mktemp("summeval")
-    tables = ("agreement", "comparison", "criteria", "discernment", "coverage", "perturbations")
+    tables = (
+        "agreement",
+        "comparison",
+        "criteria",
+        "discernment",
+        "coverage",
+        "perturbations",
+    )
     return run_study("summeval", folder, *tables, "perspectives")
 
 
@@ -28,8 +35,12 @@ def test_summeval_experts(summeval: Path) -> None:
         assert row["n"] == 1200 and row["ci_low"] < row["value"] < row["ci_high"]
 
 
-def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summeval: Path) -> None:
-    """Ranks, groups and tests of comparison.csv, with enough permutations to correct for pairs."""
+def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(
+    summeval: Path,
+) -> None:
+    """Ranks, groups and tests of comparison.csv, with enough permutations to correct
+    for pairs.
+    """
     found = rows(summeval, "comparison")
     pairs = {
         (row["judge"], row["judge_b"]): row["value"]
@@ -37,7 +48,9 @@ def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(summ
         if (row["aspect"], row["statistic"]) == ("coherence", "p_holm_kendall_b")
         and row["level"] == "pooled"
     }
-    assert pairs["gpt35-rts", "random"] <= 0.05 and pairs["gpt35-rts", "rouge-1"] <= 0.05
+    assert (
+        pairs["gpt35-rts", "random"] <= 0.05 and pairs["gpt35-rts", "rouge-1"] <= 0.05
+    )
     assert pairs["bleu", "rouge-1"] > 0.05 and pairs["random", "shuffled"] > 0.05
     ranks = {
         row["judge"]: row
@@ -73,7 +86,9 @@ def test_summeval_fluency_of_gpt35_follows_peoples_coherence(summeval: Path) -> 
     assert (astray["value"], astray["n"]) == (0.25, 4)
 
 
-def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(summeval: Path) -> None:
+def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(
+    summeval: Path,
+) -> None:
     mine = [row for row in rows(summeval, "coverage") if row["judge"] == "gpt35-rts"]
     parsed = [row for row in mine if row["statistic"] == "count_ok"]
     assert sum(row["n"] for row in parsed) == 4800
@@ -85,7 +100,16 @@ def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(summeval: Pat
 
 def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> None:
     found = by_name(rows(summeval, "agreement"))
-    for judge in ("gpt35-rts", "rouge-1", "rouge-2", "rouge-l", "chrf", "bleu", "rules", "length"):
+    for judge in (
+        "gpt35-rts",
+        "rouge-1",
+        "rouge-2",
+        "rouge-l",
+        "chrf",
+        "bleu",
+        "rules",
+        "length",
+    ):
         for aspect in ("coherence", "consistency", "fluency", "relevance"):
             for level in ("pooled", "by_source", "by_system"):
                 for statistic in ("pearson", "spearman", "kendall_b"):
@@ -94,7 +118,8 @@ def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> N
 
 
 def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
-    """Of 66 pairs of systems the judge orders so many as the experts do; a tie moves τ-b by one.
+    """Of 66 pairs of systems the judge orders so many as the experts do; a tie moves
+    τ-b by one.
 
     (Coherence is 54 where "one out of five" is read as 5.)
     """
@@ -112,7 +137,8 @@ UNANIMOUS = {
     "fluency": ([5, 10, 20, 2, 819], 0.018),
     "relevance": ([5, 17, 32, 61, 64], 0.390),
 }
-"""Texts of which all experts agree, from rating 1 on, and the linear kappa of GPT-3.5 on them."""
+"""Texts of which all experts agree, from rating 1 on, and the linear kappa of GPT-3.5
+on them."""
 
 
 def test_summeval_texts_on_which_all_experts_agree(summeval: Path) -> None:
@@ -121,19 +147,24 @@ def test_summeval_texts_on_which_all_experts_agree(summeval: Path) -> None:
         told = {
             row["k"]: row["value"]
             for row in found
-            if (row["judge"], row["aspect"], row["statistic"]) == ("human", aspect, "class_count")
+            if (row["judge"], row["aspect"], row["statistic"])
+            == ("human", aspect, "class_count")
         }
         assert [told[k] for k in range(1, 6)] == counts
         row = by_name(found)["gpt35-rts", aspect, "kappa_linear", "direct"]
         assert row["value"] == pytest.approx(kappa, abs=0.01)
         assert row["n"] == sum(counts) and row["ci_low"] < row["value"] < row["ci_high"]
         whole = by_name(found)["gpt35-rts", aspect, "pearson", "traditional"]
-        pooled = by_name(rows(summeval, "agreement"))["gpt35-rts", aspect, "pearson", "pooled"]
+        pooled = by_name(rows(summeval, "agreement"))[
+            "gpt35-rts", aspect, "pearson", "pooled"
+        ]
         assert (whole["value"], whole["ci_low"]) == (pooled["value"], pooled["ci_low"])
 
 
 def test_summeval_views_rank_judges_differently(summeval: Path) -> None:
-    """GPT-3.5 comes first in both views of the article, but not where rare classes weigh more."""
+    """GPT-3.5 comes first in both views of the article, but not where rare classes
+    weigh more.
+    """
     ranks = {
         row["statistic"]: (row["value"], row["ci_low"], row["ci_high"])
         for row in rows(summeval, "perspectives")
@@ -146,12 +177,17 @@ def test_summeval_views_rank_judges_differently(summeval: Path) -> None:
 
 def test_summeval_discernment_of_controls(summeval: Path) -> None:
     found = rows(summeval, "discernment")
-    p_values = [r for r in found if (r["judge"], r["statistic"]) == ("constant-top", "p_wilcoxon")]
+    p_values = [
+        r
+        for r in found
+        if (r["judge"], r["statistic"]) == ("constant-top", "p_wilcoxon")
+    ]
     assert len(p_values) == 24 and {row["value"] for row in p_values} == {1.0}
     length = {
         (row["perturbation"], row["degree"]): row
         for row in found
-        if (row["judge"], row["statistic"]) == ("length", "D_exact") and row["perturbation"]
+        if (row["judge"], row["statistic"]) == ("length", "D_exact")
+        and row["perturbation"]
     }
     for degree in ("minor", "major"):
         assert "length alone detects this" in length["random-deletions", degree]["note"]
@@ -167,7 +203,8 @@ def test_summeval_lexical_judges_discern_by_level(summeval: Path) -> None:
         for row in rows(summeval, "discernment")
         if row["statistic"] == "D_exact" and row["perturbation"]
     }
-    # unigrams do not know the order of sentences; all lexical judges see fifty deleted characters
+    # unigrams do not know the order of sentences; all lexical judges see fifty deleted
+    # characters
     assert found["rouge-1", "reordering", "major"]["value"] == 0
     for judge in ("rouge-1", "rouge-2", "rouge-l", "chrf", "bleu", "rules"):
         row = found[judge, "random-deletions", "major"]

@@ -1,4 +1,6 @@
-"""An ensemble of five annotators and a supervisor, whole, on loopback: who is heard and asked."""
+"""An ensemble of five annotators and a supervisor, whole, on loopback: who is heard and
+asked.
+"""
 
 import re
 from collections import Counter
@@ -23,11 +25,13 @@ SCORES: dict[int, list[int | None]] = {
     1: [4, 4, 4, 4, 1],
     2: [4, 4, None, 3, 3],
 }
-"""By the kind of a text: the fifth lies two deviations from the mean, exactly; the third says
-nothing that can be read.
+"""By the kind of a text: the fifth lies two deviations from the mean, exactly; the
+third says nothing that can be read.
 """
 FORM = "Mark the errors.\n{{ text }}"
-TEXT = re.compile(r"Mark the errors\.\n(.*)|The text:\n(.*?)\n\nAnnotator 1\n", re.DOTALL)
+TEXT = re.compile(
+    r"Mark the errors\.\n(.*)|The text:\n(.*?)\n\nAnnotator 1\n", re.DOTALL
+)
 Row = dict[str, Any]
 
 
@@ -50,7 +54,9 @@ def text_of(prompt: str) -> str:
 
 
 def annotate(body: Body) -> Said:
-    """Mark the first words, as a member does of such a text; merge all into one error."""
+    """Mark the first words, as a member does of such a text; merge all into one
+    error.
+    """
     prompt, model = body["messages"][0]["content"], body["model"]
     text = text_of(prompt)
     first = beginning(text)
@@ -62,10 +68,15 @@ def annotate(body: Body) -> Said:
     score = SCORES[kind_of(text)][number]
     if score is None:
         return reply("What a fine text!")
-    overall = f"Overall score: {VERDICTS[score - 1]}\nExplanation of the score: so it is."
+    overall = (
+        f"Overall score: {VERDICTS[score - 1]}\nExplanation of the score: so it is."
+    )
     if score == 5:
         return reply(f"No Error\n\n{overall}")
-    error = f"Error 1:\nLocation: {first}\nExplanation: {model} says so\nSeverity: {6 - score}"
+    error = (
+        f"Error 1:\nLocation: {first}\nExplanation: {model} says so\nSeverity: "
+        f"{6 - score}"
+    )
     return reply(f"{error}\n\n{overall}")
 
 
@@ -76,7 +87,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         prompts = own.folder / "config" / "prompts"
         prompts.mkdir()
         (prompts / "mark.jinja").write_text(FORM, encoding="utf-8")
-        alike = {"engine": "openai", "base_url": endpoint.url, "probe": False, "limits": FAST}
+        alike = {
+            "engine": "openai",
+            "base_url": endpoint.url,
+            "probe": False,
+            "limits": FAST,
+        }
         price = {"input": 1, "output": 2}
         for name in [*MEMBERS, "super"]:
             own.card("models", name, **alike, price=price)
@@ -92,10 +108,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
 @pytest.fixture(scope="module")
 def ran(study: AskedStudy) -> Counter[str]:
-    """Run the study twice, the second time without what was merged; return what was asked."""
+    """Run the study twice, the second time without what was merged; return what was
+    asked.
+    """
     checked = study.judgescope("check")
     assert checked.returncode == 0, checked.stdout[-3000:]
-    assert "720" in checked.stdout and not study.endpoint.asked  # 5 x 120 and 120 at most
+    assert (
+        "720" in checked.stdout and not study.endpoint.asked
+    )  # 5 x 120 and 120 at most
     done = study.run()
     assert done.returncode == 0, done.stdout[-4000:]
     first = Counter(body["model"] for body in study.endpoint.asked)
@@ -137,21 +157,29 @@ def test_the_score_is_the_mean_of_all_whoever_is_heard(
     told = texts(study)
     for judge in ("supervised", "by-rule"):
         for target, row in table(study, "scores", judge).items():
-            known = [score for score in SCORES[kind_of(told[target])] if score is not None]
+            known = [
+                score for score in SCORES[kind_of(told[target])] if score is not None
+            ]
             assert row["value"] == pytest.approx(sum(known) / len(known))
             assert (row["n_draws"], row["n_missing"]) == (5, 5 - len(known))
     assert outliers([5, 5, 5, 5, 1]) == [False, False, False, False, True]
 
 
-def test_an_outlier_has_no_say_in_the_errors(study: AskedStudy, ran: Counter[str]) -> None:
+def test_an_outlier_has_no_say_in_the_errors(
+    study: AskedStudy, ran: Counter[str]
+) -> None:
     asked = [
-        body["messages"][0]["content"] for body in study.endpoint.asked if body["model"] == "super"
+        body["messages"][0]["content"]
+        for body in study.endpoint.asked
+        if body["model"] == "super"
     ]
     kinds = Counter(kind_of(text_of(prompt)) for prompt in asked)
     assert kinds[0] == 0 and kinds[1] and kinds[2]
     for prompt in asked:
         said = re.findall(r"(m\d) says so", prompt)
-        assert said == (MEMBERS[:4] if kind_of(text_of(prompt)) == 1 else ["m1", "m2", "m4", "m5"])
+        assert said == (
+            MEMBERS[:4] if kind_of(text_of(prompt)) == 1 else ["m1", "m2", "m4", "m5"]
+        )
         assert "Category" not in prompt
 
 
@@ -173,16 +201,22 @@ def test_errors_are_located_and_a_reply_that_cannot_be_read_leaves_none(
         assert (span["location"], span["severity"]) == (first, worst)
         assert text[span["start"] : span["end"]] == first
         if garbled(text):
-            assert row["spans"] is None and row["rule"].endswith("supervisor unparsed, no_list")
+            assert row["spans"] is None and row["rule"].endswith(
+                "supervisor unparsed, no_list"
+            )
         else:
             [span] = row["spans"]
             assert (span["explanation"], span["severity"]) == ("merged", worst)
-            assert text[span["start"] : span["end"]] == first and span["match"] == "exact"
+            assert (
+                text[span["start"] : span["end"]] == first and span["match"] == "exact"
+            )
         seen.add(garbled(text))
     assert seen == {True, False}
 
 
-def test_what_is_left_to_be_merged_is_counted_exactly(study: AskedStudy, ran: Counter[str]) -> None:
+def test_what_is_left_to_be_merged_is_counted_exactly(
+    study: AskedStudy, ran: Counter[str]
+) -> None:
     def counted() -> list[str]:
         """Return what is wanted, in the store, and to be asked."""
         done = study.judgescope("check")
@@ -194,7 +228,9 @@ def test_what_is_left_to_be_merged_is_counted_exactly(study: AskedStudy, ran: Co
     assert counted() == [n, n, "0"]
     card = study.folder / "config" / "judges" / "supervised.yaml"
     kept = card.read_text(encoding="utf-8")
-    card.write_text(kept.replace("model: super", "max_tokens: 99\n  model: super"), "utf-8")
+    card.write_text(
+        kept.replace("model: super", "max_tokens: 99\n  model: super"), "utf-8"
+    )
     assert counted() == [n, "0", n]
     card.write_text(kept, encoding="utf-8")
 

@@ -1,4 +1,6 @@
-"""docs/tutorial.md and docs/tutorials.md, run as they stand, in fresh copies of the project."""
+"""docs/tutorial.md and docs/tutorials.md, run as they stand, in fresh copies of the
+project.
+"""
 
 import json
 import os
@@ -30,14 +32,19 @@ def commands() -> list[str]:
 
 def rate(body: Body) -> Said:
     """Rate by the length of the prompt, in the form that the prompt asks for."""
-    return reply(f"It reads so and so.\nRating: {1 + len(body['messages'][0]['content']) % 5}")
+    return reply(
+        f"It reads so and so.\nRating: {1 + len(body['messages'][0]['content']) % 5}"
+    )
 
 
 def test_the_table_is_as_the_document_says() -> None:
     from judgescope.cli.init.guess import guess
     from judgescope.data.rows import read_rows
 
-    rows = [row for _, row in read_rows(running.HOME / "docs" / "tutorial" / "summaries.csv")]
+    rows = [
+        row
+        for _, row in read_rows(running.HOME / "docs" / "tutorial" / "summaries.csv")
+    ]
     found = guess(rows)
     assert (len(rows), len({row["notice"] for row in rows})) == (36, 12)
     assert (found.text, found.source, found.system) == ("summary", ["notice"], "model")
@@ -47,8 +54,13 @@ class Shell:
     """A fresh copy of the project in which `judgescope` is a command."""
 
     def __init__(self, folder: Path, forked: bool = False) -> None:
-        self.home, self._bin = running.copy_project(folder / "judgescope"), folder / "bin"
-        shutil.copytree(running.HOME / "docs" / "tutorial", self.home / "docs" / "tutorial")
+        self.home, self._bin = (
+            running.copy_project(folder / "judgescope"),
+            folder / "bin",
+        )
+        shutil.copytree(
+            running.HOME / "docs" / "tutorial", self.home / "docs" / "tutorial"
+        )
         shutil.copy(running.HOME / "docs" / "renames.csv", self.home / "docs")
         self._bin.mkdir()
         (self.home / ".venv").mkdir()
@@ -97,34 +109,61 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
         assert set(endpoint.authorised) == {f"Bearer {KEY}"}
     said = "\n".join(out.values())
     document = TUTORIAL.read_text("utf-8")
-    init = next(text for line, text in out.items() if line.startswith("judgescope init"))
+    init = next(
+        text for line, text in out.items() if line.startswith("judgescope init")
+    )
     for shown in re.findall(r"^    (mine\.csv: .*|  \w+ +.*)$", document, re.M):
         assert shown in init
     for card in re.findall(r"^    (config/\S+\.yaml) ", document, re.M):
         assert (home / card).is_file() and f"written: {card}" in init
     assert (home / "results" / "mine" / "report" / "index.html").is_file()
     assert "72 of 72 replies, 0 refused" in said and "requests to models: 72" in said
-    assert 72 <= asked <= 80 and "max_usd" in (home / "config/studies/mine.yaml").read_text("utf-8")
+    assert 72 <= asked <= 80 and "max_usd" in (
+        home / "config/studies/mine.yaml"
+    ).read_text("utf-8")
     assert "difference" in said and "p, Holm" in said and "better" not in said
-    replies = [json.loads(line) for line in (home / "replies.jsonl").read_text().splitlines()]
-    assert len(replies) == 72 and all("Text to rate" in one["prompt"] for one in replies)
-    assert {one["status"] for one in replies} == {"ok"} and all(one["usd"] for one in replies)
-    files = [path for name in ("config", "results", "cache") for path in (home / name).rglob("*.*")]
-    assert not [path for path in files if path.is_file() and KEY.encode() in path.read_bytes()]
-    again = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=home, home=home)
-    assert again.returncode == 0 and "no job ran" in again.stdout  # not even a key is needed
+    replies = [
+        json.loads(line) for line in (home / "replies.jsonl").read_text().splitlines()
+    ]
+    assert len(replies) == 72 and all(
+        "Text to rate" in one["prompt"] for one in replies
+    )
+    assert {one["status"] for one in replies} == {"ok"} and all(
+        one["usd"] for one in replies
+    )
+    files = [
+        path
+        for name in ("config", "results", "cache")
+        for path in (home / name).rglob("*.*")
+    ]
+    assert not [
+        path for path in files if path.is_file() and KEY.encode() in path.read_bytes()
+    ]
+    again = running.run(
+        "-m", "judgescope", "run", "config/studies/mine.yaml", cwd=home, home=home
+    )
+    assert (
+        again.returncode == 0 and "no job ran" in again.stdout
+    )  # not even a key is needed
 
 
 def sections() -> dict[str, list[tuple[str, str]]]:
-    """Return title -> the kinds and contents of its fences, of the page of short tutorials."""
+    """Return title -> the kinds and contents of its fences, of the page of short
+    tutorials.
+    """
     parts = re.split(r"^## (.*)$", SHORT.read_text("utf-8"), flags=re.M)[1:]
-    return {title: FENCE.findall(text) for title, text in zip(parts[::2], parts[1::2], strict=True)}
+    return {
+        title: FENCE.findall(text)
+        for title, text in zip(parts[::2], parts[1::2], strict=True)
+    }
 
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
     made = Shell(tmp_path_factory.mktemp("short"), forked=True)
-    made.program("qsub", 'echo "$1" >> submitted.txt; setsid sh "$1" > /dev/null 2>&1 & echo $!')
+    made.program(
+        "qsub", 'echo "$1" >> submitted.txt; setsid sh "$1" > /dev/null 2>&1 & echo $!'
+    )
     return made
 
 
@@ -143,12 +182,22 @@ def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> 
             path.write_text(text, encoding="utf-8")
             text = "\n".join(re.findall(r"^ +- run: (.*)$", text, re.M))
         for line in text.splitlines():
-            if line == "make env":  # what it builds is the environment that runs this test
-                assert "\nenv: .venv/core " in (running.HOME / "Makefile").read_text("utf-8")
+            if (
+                line == "make env"
+            ):  # what it builds is the environment that runs this test
+                assert "\nenv: .venv/core " in (running.HOME / "Makefile").read_text(
+                    "utf-8"
+                )
                 continue
             said = shell.run(line)
             if code := re.search(r"^! .*# (\d): (.*)$", line):
-                assert f"Required minimums (bars): {code[2]} (exit code {code[1]})" in said
-            for study in re.findall(r"^judgescope run config/studies/(\S+)\.yaml", line):
-                assert (shell.home / "results" / study / "report" / "index.html").is_file()
+                assert (
+                    f"Required minimums (bars): {code[2]} (exit code {code[1]})" in said
+                )
+            for study in re.findall(
+                r"^judgescope run config/studies/(\S+)\.yaml", line
+            ):
+                assert (
+                    shell.home / "results" / study / "report" / "index.html"
+                ).is_file()
     assert submitted.exists() == (before or title == CLUSTER)

@@ -1,4 +1,6 @@
-"""What `check` says of texts in rows and graded sets about aspects that a study does not judge."""
+"""What `check` says of texts in rows and graded sets about aspects that a study does
+not judge.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +17,19 @@ KEYS: dict[str, Any] = {
     "datasets": ["demo-news"],
     "aspects": ["fluency"],
     "judges": ["rules"],
-    "perturbations": ["local-rule-coherence", "global-rule-fluency", "local-rule-fluency"],
+    "perturbations": [
+        "local-rule-coherence",
+        "global-rule-fluency",
+        "local-rule-fluency",
+    ],
     "methods": ["perspectives"],
 }
-COHERENCE = "left out: local-rule-coherence is about coherence, which the study does not judge"
-FLUENCY = "left out: local-rule-fluency is about fluency, which the study does not judge"
+COHERENCE = (
+    "left out: local-rule-coherence is about coherence, which the study does not judge"
+)
+FLUENCY = (
+    "left out: local-rule-fluency is about fluency, which the study does not judge"
+)
 
 
 def told(**keys: Any) -> list[str]:
@@ -32,7 +42,8 @@ def test_each_perturbation_about_another_aspect_is_told() -> None:
     assert told() == [COHERENCE]
     assert told(aspects=["relevance"]) == [
         COHERENCE,
-        "left out: global-rule-fluency is about fluency, which the study does not judge",
+        "left out: global-rule-fluency is about fluency, which the study does not "
+        "judge",
         FLUENCY,
     ]
     assert told(aspects=[]) == told(aspects=["fluency", "coherence"]) == []
@@ -44,8 +55,14 @@ def test_a_perturbation_judged_on_all_aspects_is_not_told() -> None:
 
 
 def test_datasets_that_it_is_not_for_do_not_count() -> None:
-    """News have errors of fluency put in; in the same study they are put into dialogues alone."""
-    study = {"study": "small", "seed": 3} | KEYS | {"datasets": ["demo-news", "demo-dialogue"]}
+    """News have errors of fluency put in; in the same study they are put into dialogues
+    alone.
+    """
+    study = (
+        {"study": "small", "seed": 3}
+        | KEYS
+        | {"datasets": ["demo-news", "demo-dialogue"]}
+    )
     study |= {"aspects": [], "perturbations": ["local-rule-fluency"]}
     plan = load_plan(study, HOME, source="study.yaml")
     assert list(unjudged(plan)) == []
@@ -67,4 +84,6 @@ def test_check_tells_it(tmp_path: Path) -> None:
     study = Study(tmp_path).write(**KEYS)
     done = snakemake("check", "-q", "rules", "--configfile", str(study), cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert [line for line in done.stdout.splitlines() if "left out" in line] == [f"  {COHERENCE}"]
+    assert [line for line in done.stdout.splitlines() if "left out" in line] == [
+        f"  {COHERENCE}"
+    ]

@@ -1,4 +1,6 @@
-"""Replies that cannot be read are counted and shown while they come, and again at the end."""
+"""Replies that cannot be read are counted and shown while they come, and again at the
+end.
+"""
 
 import json
 import subprocess
@@ -35,7 +37,9 @@ def judged(status: str) -> Judgment:
 
 
 class Followed:
-    """A store that a job writes to, and the watch that follows it; even keys are of `good`."""
+    """A store that a job writes to, and the watch that follows it; even keys are of
+    `good`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.store = Store(folder, "m")
@@ -43,7 +47,9 @@ class Followed:
         start = self.store.shard / self.store.start
         import numpy as np
 
-        numbers = np.array([int(one[-1]) % 2 for one in (k.ljust(32, b"\0") for k in wanted.keys)])
+        numbers = np.array(
+            [int(one[-1]) % 2 for one in (k.ljust(32, b"\0") for k in wanted.keys)]
+        )
         note = Note("d", start, CELLS, wanted.keys.astype(KEY), numbers)
         self.log = folder / "m.log"
         self.warned: list[tuple[str, int]] = []
@@ -51,7 +57,9 @@ class Followed:
 
     def _read(self, dataset: str, cell: Any, text: str, end: str) -> Judgment:
         assert dataset == "d" and (cell[1] == "good") == (text == "4")
-        return judged("ok" if text == "4" else "truncated" if end == "length" else "unparsed")
+        return judged(
+            "ok" if text == "4" else "truncated" if end == "length" else "unparsed"
+        )
 
     def came(self, number: int, text: str, **keys: Any) -> None:
         self.store.append(Reply(key(number), 0, text, **keys))
@@ -62,7 +70,9 @@ class Followed:
             return f"warning: {judge}"
 
         self.watch.look(warn)
-        found: dict[str, Any] = json.loads(self.log.with_suffix(SUFFIX).read_text("utf-8"))
+        found: dict[str, Any] = json.loads(
+            self.log.with_suffix(SUFFIX).read_text("utf-8")
+        )
         return found
 
 
@@ -73,12 +83,18 @@ def test_journals_are_followed_and_each_judge_is_counted_alone(tmp_path: Path) -
             followed.came(number, "4")
         for number in range(1, 2 * ENOUGH - 1, 2):
             followed.came(number, "no idea")
-        followed.came(150, "HTTP 400", status="error", finish="error")  # the endpoint's refusal
+        followed.came(
+            150, "HTTP 400", status="error", finish="error"
+        )  # the endpoint's refusal
         followed.came(500, "?")  # another study's: not this job's
         first = followed.look()
         assert first == {"replies": 49 + 19, "unread": 19, "warnings": []}
         followed.came(2 * ENOUGH - 1, "cut", finish="length")
-        assert followed.look() == {"replies": 69, "unread": 20, "warnings": ["warning: bad"]}
+        assert followed.look() == {
+            "replies": 69,
+            "unread": 20,
+            "warnings": ["warning: bad"],
+        }
         assert followed.look()["unread"] == 20  # nothing is counted twice
         followed.came(99, "?")
         followed.look()
@@ -99,7 +115,9 @@ def test_a_line_that_is_not_whole_yet_waits(tmp_path: Path) -> None:
     assert followed.look()["replies"] == 2
 
 
-def test_the_line_of_progress_counts_them_and_each_warning_comes_once(tmp_path: Path) -> None:
+def test_the_line_of_progress_counts_them_and_each_warning_comes_once(
+    tmp_path: Path,
+) -> None:
     log = tmp_path / "m.log"
     log.write_text("replies: 30 of 90, 0 refused\n", "utf-8")
     log.with_suffix(SUFFIX).write_text("of an earlier run", "utf-8")
@@ -114,7 +132,9 @@ def test_the_line_of_progress_counts_them_and_each_warning_comes_once(tmp_path: 
 
 
 def test_the_line_of_progress_says_that_more_jobs_will_ask(tmp_path: Path) -> None:
-    """What they ask for is not among those wanted: it depends on texts that are not there."""
+    """What they ask for is not among those wanted: it depends on texts that are not
+    there.
+    """
     log = tmp_path / "m.log"
     log.write_text("replies: 30 of 90, 0 refused\n", "utf-8")
     asking = Asking()
@@ -177,12 +197,18 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: AskedStudy) ->
             go_on.set()
         assert process.wait(300) == 0
     assert half.returncode == 0
-    counts = {line.split()[0]: line for line in half.stdout.splitlines() if line.strip()}
+    counts = {
+        line.split()[0]: line for line in half.stdout.splitlines() if line.strip()
+    }
     assert "ok" in counts["terse"] and "truncated" in counts["wordy"]
     said = output.read_text("utf-8")
     warned, *_ = said.split("judges/wordy.yaml")[1].splitlines()
     assert "max_tokens: 77" in warned
     assert "⟨U+001B⟩[2J rather long" in said and "\x1b[2J" not in said
     end = said[said.index("report: ") :]
-    assert "120 of 120" in end and "judges/wordy.yaml" in end and "judges/terse.yaml" not in said
+    assert (
+        "120 of 120" in end
+        and "judges/wordy.yaml" in end
+        and "judges/terse.yaml" not in said
+    )
     assert not list(study.folder.glob("results/asked/logs/ask/*/*.npy"))

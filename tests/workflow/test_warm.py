@@ -1,4 +1,6 @@
-"""A program that is forked behaves as one that was started: words, streams, signals, status."""
+"""A program that is forked behaves as one that was started: words, streams, signals,
+status.
+"""
 
 import os
 import signal
@@ -51,7 +53,9 @@ def test_words_output_and_status_are_the_same(
     assert started == forked and started[0] == status
 
 
-def test_standard_input_is_read_and_a_traceback_ends_in_status_1(tmp_path: Path) -> None:
+def test_standard_input_is_read_and_a_traceback_ends_in_status_1(
+    tmp_path: Path,
+) -> None:
     words = (JOB, "score", "--spec", "-")
     started, forked = both(*words, cwd=tmp_path, input="[1]")
     assert started == forked and "a spec must be a JSON object" in started[2]
@@ -73,7 +77,9 @@ def waiting(folder: Path) -> "subprocess.Popen[bytes]":
 def test_a_signal_reaches_the_program(tmp_path: Path, number: signal.Signals) -> None:
     os.mkfifo(tmp_path / "fifo")
     process = waiting(tmp_path)
-    with open(tmp_path / "fifo", "wb", buffering=0) as fifo:  # opened when the program reads
+    with open(
+        tmp_path / "fifo", "wb", buffering=0
+    ) as fifo:  # opened when the program reads
         process.send_signal(number)
         status = process.wait(20)
         told = process.stderr.read() if process.stderr else b""
@@ -82,7 +88,9 @@ def test_a_signal_reaches_the_program(tmp_path: Path, number: signal.Signals) ->
         else:
             assert status == -number
         end = time.monotonic() + 20
-        with pytest.raises(BrokenPipeError):  # nobody reads any more: the program has ended
+        with pytest.raises(
+            BrokenPipeError
+        ):  # nobody reads any more: the program has ended
             while time.monotonic() < end:
                 fifo.write(b" ")
                 time.sleep(0.01)
@@ -92,7 +100,9 @@ def test_a_checkout_elsewhere_is_run_by_the_interpreter(tmp_path: Path) -> None:
     """Its code is not what was imported."""
     home = running.copy_project(tmp_path / "there")
     init = home / "scripts" / "judgescope" / "__init__.py"
-    init.write_text(init.read_text("utf-8") + "\nraise SystemExit('another one')\n", "utf-8")
+    init.write_text(
+        init.read_text("utf-8") + "\nraise SystemExit('another one')\n", "utf-8"
+    )
     done = subprocess.run(
         [client(), "-m", "judgescope", "--help"],
         env=running.environment(home),
@@ -103,14 +113,24 @@ def test_a_checkout_elsewhere_is_run_by_the_interpreter(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "another one\n")
 
 
-def test_snakemake_s_plugin_for_slurm_is_not_imported_beside_what_is_forked(tmp_path: Path) -> None:
-    """It imports pandas, which jobs hide; it may be installed in the environment of the tests."""
+def test_snakemake_s_plugin_for_slurm_is_not_imported_beside_what_is_forked(
+    tmp_path: Path,
+) -> None:
+    """It imports pandas, which jobs hide; it may be installed in the environment of the
+    tests.
+    """
     plugin = tmp_path / "snakemake_executor_plugin_slurm"
     plugin.mkdir()
-    (plugin / "__init__.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    (plugin / "__init__.py").write_text(
+        "raise SystemExit('imported')\n", encoding="utf-8"
+    )
     environment = running.environment()
-    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), environment["PYTHONPATH"]])
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [str(tmp_path), environment["PYTHONPATH"]]
+    )
     command = [client(HOME, tmp_path), "-m", "snakemake", "--help"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "--executor" in done.stdout

@@ -29,16 +29,22 @@ def test_weights_sum_to_one(wrong: dict[str, float], tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(tmp_path: Path) -> None:
+def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     study = weighted(tmp_path, OWN)
     done = study.make("discernment")
     assert done.returncode == 0, done.stdout
     found = study.rows("discernment")
     value = {
-        (row["perturbation"], row["degree"], row["statistic"], row["aspect"]): row for row in found
+        (row["perturbation"], row["degree"], row["statistic"], row["aspect"]): row
+        for row in found
     }
     for degree in ("minor", "major"):
-        typos = {name: value["random-typos", degree, name, ""] for name in ("D", "D_ew", "D_exact")}
+        typos = {
+            name: value["random-typos", degree, name, ""]
+            for name in ("D", "D_ew", "D_exact")
+        }
         [own] = [
             row["value"]
             for key, row in value.items()
@@ -61,7 +67,10 @@ def test_a_weight_on_an_aspect_that_nobody_judges_is_a_mistake(
     study = weighted(tmp_path, {"dialogue": {"random-typos": {"natural": 1.0}}})
     with pytest.raises(UserError) as caught:
         study.plan()
-    for part in ("weights/mine.yaml:4, key tasks.dialogue.random-typos", "nearest: naturalness"):
+    for part in (
+        "weights/mine.yaml:4, key tasks.dialogue.random-typos",
+        "nearest: naturalness",
+    ):
         assert part in str(caught.value)
     study.card("weights", "mine", name="Mine", tasks=OWN)
     assert study.plan().weights is not None

@@ -19,8 +19,14 @@ from study import Study
 
 pytestmark = pytest.mark.slow
 
-MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None, list[str]]] = {
-    "unknown key": ({"jugdes": []}, None, ["unknown key", "key jugdes", "nearest: judges"]),
+MISTAKES: dict[
+    str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None, list[str]]
+] = {
+    "unknown key": (
+        {"jugdes": []},
+        None,
+        ["unknown key", "key jugdes", "nearest: judges"],
+    ),
     "unknown judge": (
         {"judges": ["rouge-11"]},
         None,
@@ -31,15 +37,27 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
         None,
         ["has this aspect", "nearest: naturalness"],
     ),
-    "unknown method": ({"methods": ["agrement"]}, None, ["unknown value", "nearest: agreement"]),
+    "unknown method": (
+        {"methods": ["agrement"]},
+        None,
+        ["unknown value", "nearest: agreement"],
+    ),
     "a perturbation that nothing needs": (
         {"methods": ["agreement"]},
         None,
-        ["no method of the study uses this perturbation", "key perturbations", "add the method"],
+        [
+            "no method of the study uses this perturbation",
+            "key perturbations",
+            "add the method",
+        ],
     ),
     "missing file": (
         {},
-        ("datasets", "demo-dialogue", {"files": {"items": "nowhere.jsonl", "data": "n.jsonl"}}),
+        (
+            "datasets",
+            "demo-dialogue",
+            {"files": {"items": "nowhere.jsonl", "data": "n.jsonl"}},
+        ),
         ["no such file", "'n.jsonl'", "demo-dialogue.yaml, key files.data"],
     ),
     "wrong sha256": (
@@ -64,7 +82,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
     ),
     "scale of an aspect that is none": (
         {},
-        ("datasets", "demo-dialogue", {"aspects": {"naturallness": {"min": 1, "max": 5}}}),
+        (
+            "datasets",
+            "demo-dialogue",
+            {"aspects": {"naturallness": {"min": 1, "max": 5}}},
+        ),
         ["unknown aspect card", "nearest: naturalness"],
     ),
     "wrong form": (
@@ -86,7 +108,9 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, str, dict[str, Any]] | None
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_clear_message_and_nothing_is_run(mistake: str, tmp_path: Path) -> None:
+def test_a_mistake_is_one_clear_message_and_nothing_is_run(
+    mistake: str, tmp_path: Path
+) -> None:
     keys, card, parts = MISTAKES[mistake]
     study = Study(tmp_path, **keys)
     if card is not None:
@@ -107,8 +131,8 @@ def test_check_says_what_a_run_would_do_and_runs_nothing_else(tmp_path: Path) ->
     study.write()
     done = study.snakemake("check", "-q", "rules")
     assert done.returncode == 0, done.stdout
-    # 5 judges x (systems, original, 2 perturbations of 2 degrees), and the two controls that the
-    # study does not name, on the systems' texts
+    # 5 judges x (systems, original, 2 perturbations of 2 degrees), and the two controls
+    # that the study does not name, on the systems' texts
     assert re.search(r"demo-dialogue +32 cells", done.stdout)
     assert "requests to models: 0" in done.stdout
     made = {path.name for path in (tmp_path / "results/small").iterdir()}
@@ -138,10 +162,19 @@ def test_texts_of_every_perturbation_lie_beside_the_report(small: Study) -> None
     assert 'href="../texts.html#demo-dialogue"' in text_of_pages(report)
     texts = (report / "texts.html").read_text(encoding="utf-8")
     assert re.findall(r'id="demo-dialogue\.(\S+)"', texts) == [
-        *("random-typos.minor", "random-typos.major", "reordering.minor", "reordering.major")
+        *(
+            "random-typos.minor",
+            "random-typos.major",
+            "reordering.minor",
+            "reordering.major",
+        )
     ]
-    assert texts.count("<li><p class=") == 4 * 10 + 2 * 3  # four texts have only one sentence
-    assert "4 impossible" in texts and "k = all" in texts and "by the rule typos" in texts
+    assert (
+        texts.count("<li><p class=") == 4 * 10 + 2 * 3
+    )  # four texts have only one sentence
+    assert (
+        "4 impossible" in texts and "k = all" in texts and "by the rule typos" in texts
+    )
 
 
 def test_a_second_run_does_nothing(small: Study) -> None:
@@ -160,7 +193,9 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     found = study.rows("discernment")
     for judge in ("shuffled", "most-frequent"):
         mine = [row for row in found if row["judge"] == judge]
-        assert mine and {row["note"] for row in mine} == {"not applicable: needs ratings"}
+        assert mine and {row["note"] for row in mine} == {
+            "not applicable: needs ratings"
+        }
         assert {row["value"] for row in mine} == {None}
     constant = [row for row in found if row["judge"] == "constant-top"]
     p_values = [row for row in constant if row["statistic"] == "p_wilcoxon"]
@@ -168,10 +203,18 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     assert {row["value"] for row in constant if row["statistic"] == "D_exact"} == {0.0}
 
 
-def test_interrupted_run_goes_on_and_ends_the_same(small: Study, tmp_path: Path) -> None:
+def test_interrupted_run_goes_on_and_ends_the_same(
+    small: Study, tmp_path: Path
+) -> None:
     expected = outputs(small.out)
     Study(tmp_path).write()
-    command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "workflow" / "Snakefile")]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-s",
+        str(HOME / "workflow" / "Snakefile"),
+    ]
     command += ["--workflow-profile", str(HOME / "profiles" / "default")]
     process = subprocess.Popen(
         [*command, "--configfile", "study.yaml"],
@@ -192,18 +235,30 @@ def test_interrupted_run_goes_on_and_ends_the_same(small: Study, tmp_path: Path)
     assert outputs(tmp_path / "results" / "small") == expected
 
 
-def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(tmp_path: Path) -> None:
+def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(
+    tmp_path: Path,
+) -> None:
     project = running.copy_project(tmp_path / "project")
     small: dict[str, Any] = {"judges": ["rules"], "methods": ["discernment"]}
-    study = Study(project).write(**small, perturbations=["reordering"], aspects=["naturalness"])
+    study = Study(project).write(
+        **small, perturbations=["reordering"], aspects=["naturalness"]
+    )
     study.rename(project / "config" / "config.yaml")
-    how: dict[str, Any] = {"cwd": project, "home": project, "interpreter": running.forking(project)}
+    how: dict[str, Any] = {
+        "cwd": project,
+        "home": project,
+        "interpreter": running.forking(project),
+    }
     first, second = (running.run("-m", "snakemake", **how) for _ in range(2))
     assert first.returncode == 0, first.stdout[-4000:]
     assert "Nothing to be done" in second.stdout
     results = project / "results" / "small"
     assert "judgescope run config/config.yaml" in text_of_pages(results / "report")
-    every = [path for path in results.rglob("*") if path.is_file() and path.suffix != ".parquet"]
+    every = [
+        path
+        for path in results.rglob("*")
+        if path.is_file() and path.suffix != ".parquet"
+    ]
     for path in every:
         text = path.read_text(encoding="utf-8", errors="replace")
         assert str(tmp_path) not in text and "source-cache" not in text, path
@@ -227,21 +282,34 @@ def own_data(tmp_path: Path) -> Path:
         path.write_text(card, encoding="utf-8")
     lines = ["article_id,article,gold,model,summary,rater_1,rater_2,rater_3"]
     for k in range(12):
-        told = f'"The council, in its session {k}, approved the new library after a long debate."'
-        for m, text in enumerate(("The council approved the library.", "A libary libary was good")):
+        told = (
+            f'"The council, in its session {k}, approved the new library after a '
+            'long debate."'
+        )
+        for m, text in enumerate(
+            ("The council approved the library.", "A libary libary was good")
+        ):
             ratings = f"{5 - 2 * m},{4 - m + k % 2},{'' if k == 3 else 5 - 3 * m}"
-            lines.append(f"a{k},{told},The council approved library {k}.,m{m},{text},{ratings}")
+            lines.append(
+                f"a{k},{told},The council approved library {k}.,m{m},{text},{ratings}"
+            )
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "mine.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "data" / "mine.csv").write_text(
+        "\n".join(lines) + "\n", encoding="utf-8"
+    )
     return tmp_path
 
 
 def test_own_data_in_five_minutes(own_data: Path) -> None:
-    done = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=own_data)
+    done = running.run(
+        "-m", "judgescope", "run", "config/studies/mine.yaml", cwd=own_data
+    )
     assert done.returncode == 0, done.stdout
     assert "report: results/mine/report/index.html" in done.stdout
     agreement = rows(own_data / "results" / "mine", "agreement")
-    rules = [r for r in agreement if (r["judge"], r["statistic"]) == ("rules", "spearman")]
+    rules = [
+        r for r in agreement if (r["judge"], r["statistic"]) == ("rules", "spearman")
+    ]
     pooled = next(row for row in rules if row["level"] == "pooled")
     assert pooled["n"] == 24 and pooled["value"] > 0.5
     alpha = next(row for row in agreement if row["statistic"] == "alpha_ordinal")
@@ -250,8 +318,12 @@ def test_own_data_in_five_minutes(own_data: Path) -> None:
 
 def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> None:
     data = own_data / "data" / "mine.csv"
-    data.write_text(data.read_text(encoding="utf-8").replace(",3,3,2\n", ",3,3,9\n", 1), "utf-8")
-    done = running.run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=own_data)
+    data.write_text(
+        data.read_text(encoding="utf-8").replace(",3,3,2\n", ",3,3,9\n", 1), "utf-8"
+    )
+    done = running.run(
+        "-m", "judgescope", "run", "config/studies/mine.yaml", cwd=own_data
+    )
     assert done.returncode == 1
     assert done.stdout.count("a rating is outside the scale") == 1
     assert "mine.csv, row 3, aspect fluency" in done.stdout and "1 to 5" in done.stdout
@@ -280,11 +352,17 @@ def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
     assert process.returncode != 0
     assert "same command" in told
     assert "failed" not in told and "Traceback" not in told
-    again = running.run("-m", "judgescope", "run", "study.yaml", "--until=collect", cwd=tmp_path)
+    again = running.run(
+        "-m", "judgescope", "run", "study.yaml", "--until=collect", cwd=tmp_path
+    )
     assert again.returncode == 0, again.stdout
 
 
 def test_the_value_of_an_option_is_no_study(tmp_path: Path) -> None:
-    done = running.run("-m", "judgescope", "run", "--workflow-profile", "mine", cwd=tmp_path)
-    assert done.returncode == 2 and "'mine' is not the YAML file of a study" in done.stdout
+    done = running.run(
+        "-m", "judgescope", "run", "--workflow-profile", "mine", cwd=tmp_path
+    )
+    assert (
+        done.returncode == 2 and "'mine' is not the YAML file of a study" in done.stdout
+    )
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,8 @@ import gc
 import sys
 from pathlib import Path
 
-# A workflow on disk includes its package; a workflow from a repository uses the installed package.
+# A workflow on disk includes its package; a workflow from a repository uses the
+# installed package.
 _scripts = Path(str(workflow.current_basedir)).parents[1] / "scripts"
 if _scripts.is_dir():
     sys.path.insert(0, str(_scripts))
@@ -38,8 +39,8 @@ from judgescope.plan.workflow import (
 )
 from snakemake.exceptions import WorkflowError
 
-# The jobs of a study are objects that live to the end. Garbage collection among them, after every
-# 700 new objects, took a tenth of the time to plan 10,000 cells.
+# The jobs of a study are objects that live to the end. Garbage collection among them,
+# after every 700 new objects, took a tenth of the time to plan 10,000 cells.
 gc.set_threshold(100_000)
 
 _files = workflow.overwrite_configfiles or workflow.configfiles
@@ -56,8 +57,8 @@ if (
     != PATHS.results
 ):
     raise WorkflowError(
-        "a module's `prefix` and `replace_prefix` cannot move the results of this workflow: remove "
-        f"them; the results are then in {PATHS.results}, below the working directory"
+        "a module's `prefix` and `replace_prefix` cannot move the results of this "
+        f"workflow: remove them; the results are then in {PATHS.results}, below the working directory"
     )
 
 CONDA = "conda" in map(str, workflow.deployment_settings.deployment_method)

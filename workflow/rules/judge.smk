@@ -1,6 +1,7 @@
-# Judging: one job per dataset and model. Replies are kept in the store; the job writes one file per
-# cell, and a file with the hashes of all of them. Later jobs depend on the file of hashes: to
-# Snakemake, a folder has no content, only a time, which copying changes.
+# Judging: one job per dataset and model. Replies are kept in the store; the job writes
+# one file per cell, and a file with the hashes of all of them. Later jobs depend on the
+# file of hashes: to Snakemake, a folder has no content, only a time, which copying
+# changes.
 
 
 rule ask_api:
@@ -35,7 +36,8 @@ use rule ask_api as ask_gpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-# Starts first: a model on this machine takes longer than all jobs that do not depend on it.
+# Starts first: a model on this machine takes longer than all jobs that do not depend on
+# it.
 use rule ask_api as ask_cpu with:
     wildcard_constraints:
         model=JOBS.asked("cpu"),
@@ -45,8 +47,9 @@ use rule ask_api as ask_cpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-# For requests that are too many for one job (`parts` in the model's card): the parts ask, each with its
-# own journal, and the job that writes the reply files then finds all replies in the store.
+# For requests that are too many for one job (`parts` in the model's card): the parts
+# ask, each with its own journal, and the job that writes the reply files then finds all
+# replies in the store.
 rule part_api:
     input:
         lambda wildcards: JOBS.judged_from(wildcards.dataset, wildcards.model),

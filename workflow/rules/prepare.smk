@@ -18,12 +18,13 @@ rule preflight:
         command("preflight")
 
 
-# Not part of a check: the texts from which a judge learns are known only once all exist.
+# Not part of a check: the texts from which a judge learns are known only once all
+# exist.
 UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
 
 
-# Reads every dataset and perturbs it by rule, so that requests can be counted. It sends and downloads
-# nothing: a dataset on a hub is read only after a run has downloaded it.
+# Reads every dataset and perturbs it by rule, so that requests can be counted. It sends
+# and downloads nothing: a dataset on a hub is read only after a run has downloaded it.
 rule check:
     input:
         rules.preflight.output,

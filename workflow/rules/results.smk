@@ -133,7 +133,8 @@ rule spotcheck:
 
 
 # The page of all judgments next to their texts, and the folder of data that it loads.
-# There can be thousands of cell files, so the input is one file per dataset that represents them.
+# There can be thousands of cell files, so the input is one file per dataset that
+# represents them.
 rule explore:
     input:
         expand(PATHS.items(), dataset=DATASETS),

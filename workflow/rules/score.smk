@@ -1,5 +1,5 @@
-# From replies to scores: cheap, without requests. One job per dataset and model writes one file per
-# cell, because a job takes longer to start than to score a cell.
+# From replies to scores: cheap, without requests. One job per dataset and model writes
+# one file per cell, because a job takes longer to start than to score a cell.
 
 
 rule score:

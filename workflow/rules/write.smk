@@ -1,5 +1,6 @@
-# Texts that models write: sets of texts, their building blocks, and texts for judges' prompts. A job is
-# identified by the file of its replies, made/<dataset>/<made>.parquet; plan/dag.py has the rest.
+# Texts that models write: sets of texts, their building blocks, and texts for judges'
+# prompts. A job is identified by the file of its replies,
+# made/<dataset>/<made>.parquet; plan/dag.py has the rest.
 
 
 # Sets of texts.
@@ -37,7 +38,8 @@ use rule write_api as write_gpu with:
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
 
 
-# References that a model writes: of many, the most diverse are kept, to make more texts.
+# References that a model writes: of many, the most diverse are kept, to make more
+# texts.
 use rule write_api as write_references_api with:
     output:
         PATHS.targets(name="{made}"),
@@ -56,8 +58,8 @@ use rule write_gpu as write_references_gpu with:
         made=JOBS.made("gpu", "write_references"),
 
 
-# The building blocks of graded sets (candidates and their comparisons with anchors), and the
-# explanations of demonstrations' ratings, for judges whose prompts show them.
+# The building blocks of graded sets (candidates and their comparisons with anchors),
+# and the explanations of demonstrations' ratings, for judges whose prompts show them.
 use rule write_api as construct_api with:
     output:
         PATHS.construction(name="{made}"),
@@ -74,7 +76,8 @@ use rule write_gpu as construct_gpu with:
         made=JOBS.made("gpu", "candidates", "compare_anchors", "analyse"),
 
 
-# The errors that several judges found in a text, merged into one list: an ensemble's only requests.
+# The errors that several judges found in a text, merged into one list: an ensemble's
+# only requests.
 use rule write_api as merge_api with:
     output:
         PATHS.made(name="{made}"),
@@ -89,8 +92,8 @@ use rule write_gpu as merge_gpu with:
         made=JOBS.made("gpu", "merge"),
 
 
-# A judge's scores of rated texts are requested before the texts exist that its own job waits for;
-# that job later finds these replies in the store.
+# A judge's scores of rated texts are requested before the texts exist that its own job
+# waits for; that job later finds these replies in the store.
 use rule write_api as rate_api with:
     output:
         PATHS.construction(name="{made}"),
@@ -160,8 +163,9 @@ use rule write_cpu as rate_cpu with:
         made=JOBS.made("cpu", "ask"),
 
 
-# Graded sets: candidates with more or fewer errors are rated by the number of errors or by comparisons
-# with anchors; then equally many of every rating are chosen, as far as possible.
+# Graded sets: candidates with more or fewer errors are rated by the number of errors or
+# by comparisons with anchors; then equally many of every rating are chosen, as far as
+# possible.
 rule candidates:
     input:
         lambda wildcards: JOBS.candidates(**wildcards),

@@ -1,1 +1,3 @@
-"""What a notebook uses: results of a study as DataFrames, and the statistics on arrays."""
+"""What a notebook uses: results of a study as DataFrames, and the statistics on
+arrays.
+"""

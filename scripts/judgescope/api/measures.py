@@ -1,10 +1,10 @@
 """The statistics of the result tables on arrays, Series and DataFrames.
 
-The functions convert what they are given and call `judgescope.statistics`, where the arithmetic is.
-Every value comes with its n and, where one exists, a 95 % interval over sources (jackknife-t);
-`note` says why a value or an interval is missing. Missing scores and ratings are NaN. A source is
-what several texts were written for: texts of one source are not independent, and without sources
-each text counts as its own source.
+The functions convert what they are given and call `judgescope.statistics`, where the
+arithmetic is. Every value comes with its n and, where one exists, a 95 % interval over
+sources (jackknife-t); `note` says why a value or an interval is missing. Missing scores
+and ratings are NaN. A source is what several texts were written for: texts of one
+source are not independent, and without sources each text counts as its own source.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,9 @@ OF_ASPECT: Final = {"rank_biserial", "mean_drop", "p_wilcoxon"}
 
 
 class PairedComparison(NamedTuple):
-    """The difference of two judges; p: two-sided; p_greater: null that the first is not better."""
+    """The difference of two judges; p: two-sided; p_greater: null that the first is not
+    better.
+    """
 
     difference: Estimate
     p: float
@@ -55,7 +57,9 @@ class PairedComparison(NamedTuple):
 
 
 class AltTest(NamedTuple):
-    """The share of raters whom the judge may replace, and how often it is as close as they are."""
+    """The share of raters whom the judge may replace, and how often it is as close as
+    they are.
+    """
 
     winning_rate: Estimate
     advantage: Estimate
@@ -68,25 +72,28 @@ def agreement(
     source: ArrayLike | None = None,
     system: ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Return the correlations of a judge's scores with people's ratings, at four levels.
+    """Return the correlations of a judge's scores with people's ratings, at four
+    levels.
 
-    r = sum (x - mean x)(y - mean y) / sqrt(sum (x - mean x)² sum (y - mean y)²) (`pearson`), the
-    same of midranks (`spearman`), and (concordant - discordant) / sqrt(untied pairs of x times
-    those of y) (`kendall_b`). Level `pooled` takes all texts, `by_source` is the mean over sources
-    of the value within each, `by_system` that of systems' means. `normal_scores` at level
-    `within_source` decides verdicts: r of the normal scores of the ranks of all texts, minus the
-    mean of their source.
+    r = sum (x - mean x)(y - mean y) / sqrt(sum (x - mean x)² sum (y - mean y)²)
+    (`pearson`), the same of midranks (`spearman`), and (concordant - discordant) /
+    sqrt(untied pairs of x times those of y) (`kendall_b`). Level `pooled` takes all
+    texts, `by_source` is the mean over sources of the value within each, `by_system`
+    that of systems' means. `normal_scores` at level `within_source` decides verdicts: r
+    of the normal scores of the ranks of all texts, minus the mean of their source.
 
-    judge: (texts,); human: (texts,) or (texts, raters), whose mean is taken; source and system:
-    (texts,), any labels. Returns a DataFrame indexed by statistic and level; values from -1 to 1.
-    ValueError: lengths or indexes differ, a value is infinite, a label is missing.
+    judge: (texts,); human: (texts,) or (texts, raters), whose mean is taken; source and
+    system: (texts,), any labels. Returns a DataFrame indexed by statistic and level;
+    values from -1 to 1. ValueError: lengths or indexes differ, a value is infinite, a
+    label is missing.
 
     Kendall 1945; van der Waerden 1952; levels as in (Kartáč et al. 2025).
 
     >>> judge = [1, 2, 2, 3, 1, 3, 2, 4, 4, 3, 2, 4]
     >>> human = [1, 3, 2, 3, 2, 3, 1, 4, 3, 3, 2, 5]
     >>> result = agreement(judge, human)
-    >>> result.loc[[("kendall_b", "pooled")], ["value", "ci_low", "ci_high", "n"]].round(3)
+    >>> columns = ["value", "ci_low", "ci_high", "n"]
+    >>> result.loc[[("kendall_b", "pooled")], columns].round(3)
                       value  ci_low  ci_high   n
     statistic level
     kendall_b pooled  0.781   0.471    0.919  12
@@ -100,7 +107,9 @@ def agreement(
     weights = _deletions(sources)
     results = correlations(x, y, sources, systems, weights=weights)
     within = within_sources(x, y, sources, len(weights))
-    estimates: dict[tuple[str, str], Estimate] = {key: one.estimate for key, one in results.items()}
+    estimates: dict[tuple[str, str], Estimate] = {
+        key: one.estimate for key, one in results.items()
+    }
     estimates[STATISTIC, "within_source"] = within.estimate
     return _frame(estimates, ["statistic", "level"])
 
@@ -113,19 +122,24 @@ def alpha(
 ) -> Estimate:
     """Return Krippendorff's alpha of any number of raters, with gaps.
 
-    alpha = 1 - D_o / D_e: the disagreement within texts over that of all ratings mixed. Squared
-    distances are 1 (`nominal`), of numbers (`interval`) or of ranks (`ordinal`).
+    alpha = 1 - D_o / D_e: the disagreement within texts over that of all ratings mixed.
+    Squared distances are 1 (`nominal`), of numbers (`interval`) or of ranks
+    (`ordinal`).
 
-    ratings: (texts, raters), a judge may be one of them; source: (texts,), any labels. 1 is full
-    agreement, 0 chance; `n` counts texts with two ratings or more. ValueError: an unknown level,
-    ratings that are not a table, lengths that differ, a missing label.
+    ratings: (texts, raters), a judge may be one of them; source: (texts,), any labels.
+    1 is full agreement, 0 chance; `n` counts texts with two ratings or more.
+    ValueError: an unknown level, ratings that are not a table, lengths that differ, a
+    missing label.
 
-    Krippendorff 2011, "Computing Krippendorff's alpha-reliability"; (Chaudhary et al. 2024).
+    Krippendorff 2011, "Computing Krippendorff's alpha-reliability"; (Chaudhary et al.
+    2024).
 
     >>> ratings = [[1, 1], [2, 2], [3, 2], [3, 3], [1, 2], [4, 4]] * 2
     >>> result = alpha(ratings)
-    >>> round(result.value, 3), round(result.ci_low, 3), round(result.ci_high, 3), result.n
-    (0.824, 0.577, 1.0, 12)
+    >>> round(result.value, 3), result.n
+    (0.824, 12)
+    >>> round(result.ci_low, 3), round(result.ci_high, 3)
+    (0.577, 1.0)
     """
     _check_indexes(ratings, source)
     table = _table(ratings, "ratings").T
@@ -153,23 +167,29 @@ def paired_test(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> PairedComparison:
-    """Return how much better one judge correlates with people than another, and its p-values.
+    """Return how much better one judge correlates with people than another, and its
+    p-values.
 
-    p = (k + 1) / (B + 1), k of B permutations being at least as extreme: under the null hypothesis
-    the judges' scores may be swapped, all of a source (`inputs`), all of a system (`systems`) or of
-    any text (`both`). At levels `pooled` and `by_system` both judges are standardised for the test.
+    p = (k + 1) / (B + 1), k of B permutations being at least as extreme: under the null
+    hypothesis the judges' scores may be swapped, all of a source (`inputs`), all of a
+    system (`systems`) or of any text (`both`). At levels `pooled` and `by_system` both
+    judges are standardised for the test.
 
-    first, second: (texts,); human, source, system as in `agreement`. Only texts with both scores
-    and a rating count. The interval is that of the paired deletions of sources. ValueError as in
-    `agreement`, for no permutations, and an unknown statistic, level or unit of permutation.
+    first, second: (texts,); human, source, system as in `agreement`. Only texts with
+    both scores and a rating count. The interval is that of the paired deletions of
+    sources. ValueError as in `agreement`, for no permutations, and an unknown
+    statistic, level or unit of permutation.
 
-    Deutsch, Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics".
+    Deutsch, Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation
+    Metrics".
 
     >>> human = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
     >>> result = paired_test([1, 2, 3, 4, 4] * 2, [3, 1, 2, 5, 4, 2, 3, 1, 4, 5], human)
     >>> gap = result.difference
-    >>> round(gap.value, 3), round(gap.ci_low, 3), round(gap.ci_high, 3), gap.n, result.p < 0.05
-    (0.474, -0.058, 1.005, 10, True)
+    >>> round(gap.value, 3), gap.n, result.p < 0.05
+    (0.474, 10, True)
+    >>> round(gap.ci_low, 3), round(gap.ci_high, 3)
+    (-0.058, 1.005)
     """
     if permutations < 1:
         raise ValueError(f"permutations must be 1 or greater, not {permutations}")
@@ -183,15 +203,29 @@ def paired_test(
     _check_lengths(first=x1.size, second=x2.size, human=y.size, **sizes)
     lost = np.isnan(x1) | np.isnan(x2)
     units = {"inputs": sources, "systems": systems, "both": np.arange(y.size)}[permute]
-    flips = flips_of(np.random.default_rng(seed), int(units.max(initial=-1)) + 1, permutations)
+    flips = flips_of(
+        np.random.default_rng(seed), int(units.max(initial=-1)) + 1, permutations
+    )
     test = permutation_tests(
-        x1, x2, y, sources, systems, flips, level=level, permute=permute, statistics=[statistic]
+        x1,
+        x2,
+        y,
+        sources,
+        systems,
+        flips,
+        level=level,
+        permute=permute,
+        statistics=[statistic],
     )[statistic]
     of_judge = partial(
-        correlations, weights=_deletions(sources), statistics=[statistic], levels=[level]
+        correlations,
+        weights=_deletions(sources),
+        statistics=[statistic],
+        levels=[level],
     )
     one, other = (
-        of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level] for x in (x1, x2)
+        of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level]
+        for x in (x1, x2)
     )
     if level == "by_source":
         one, other = on_shared_sources(one, other)
@@ -201,13 +235,15 @@ def paired_test(
 def soft_pairwise(
     judge: ArrayLike, human: ArrayLike, *, source: ArrayLike, system: ArrayLike
 ) -> Estimate:
-    """Return the soft pairwise accuracy: does the judge tell systems apart as surely as people?
+    """Return the soft pairwise accuracy: does the judge tell systems apart as surely as
+    people?
 
-    SPA = mean over pairs of systems of 1 - |p_x - p_y|, p the one-sided p-value that the first
-    system of a pair is better, by flipping the signs of its differences from the second.
+    SPA = mean over pairs of systems of 1 - |p_x - p_y|, p the one-sided p-value that
+    the first system of a pair is better, by flipping the signs of its differences from
+    the second.
 
-    judge, human, source, system as in `agreement`. From 0 to 1; `n` counts systems, at least 3.
-    ValueError as in `agreement`.
+    judge, human, source, system as in `agreement`. From 0 to 1; `n` counts systems, at
+    least 3. ValueError as in `agreement`.
 
     Thompson et al. 2024, "Improving Statistical Significance in Human Evaluation".
 
@@ -222,7 +258,9 @@ def soft_pairwise(
     x, y = _column(judge, "judge"), _mean_rating(human)
     sources, systems = _codes(source, x.size, "source"), _systems(system, x.size)
     _check_lengths(judge=x.size, human=y.size, source=sources.size, system=systems.size)
-    return soft_pairwise_accuracy(x, y, sources, systems, weights=_deletions(sources)).estimate
+    return soft_pairwise_accuracy(
+        x, y, sources, systems, weights=_deletions(sources)
+    ).estimate
 
 
 def alt_test(
@@ -235,15 +273,15 @@ def alt_test(
 ) -> AltTest:
     """Return whether the judge may replace raters: winning rate and average advantage.
 
-    Each rater in turn is left out, and judge and rater are compared in how close they are to the
-    others: by the share of them who gave the same rating (`accuracy`), or by minus the root mean
-    squared difference (`rmse`). The judge wins if a t-test over sources rejects, after
-    Benjamini-Yekutieli at .05, that the rater is closer on a share of texts that is `epsilon`
-    greater.
+    Each rater in turn is left out, and judge and rater are compared in how close they
+    are to the others: by the share of them who gave the same rating (`accuracy`), or by
+    minus the root mean squared difference (`rmse`). The judge wins if a t-test over
+    sources rejects, after Benjamini-Yekutieli at .05, that the rater is closer on a
+    share of texts that is `epsilon` greater.
 
-    judge: (texts,); ratings: (texts, raters), at least 3 raters; source: (texts,). Both values from
-    0 to 1; `n` counts raters (winning rate) or pairs of text and rater (advantage). ValueError as
-    in `agreement`.
+    judge: (texts,); ratings: (texts, raters), at least 3 raters; source: (texts,). Both
+    values from 0 to 1; `n` counts raters (winning rate) or pairs of text and rater
+    (advantage). ValueError as in `agreement`.
 
     Calderon, Reichart, Dror 2025, "The Alternative Annotator Test".
 
@@ -275,16 +313,18 @@ def discernment(
 ) -> pd.DataFrame:
     """Return how surely a judge scores perturbed texts lower than their originals.
 
-    D = -log_20 p, 1 at p = .05, of a p that combines the aspects' one-sided Wilcoxon p_j: of
-    1 / sum_j 1/p_j (`D`, as published), of 1 / sum_j w_j/p_j (`D_ew`, as published; `D_hmp` from
-    exact p_j), and of the p-value of that harmonic mean (`D_exact`, which holds its level).
-    Zero differences are dropped, ties have midranks.
+    D = -log_20 p, 1 at p = .05, of a p that combines the aspects' one-sided Wilcoxon
+    p_j: of 1 / sum_j 1/p_j (`D`, as published), of 1 / sum_j w_j/p_j (`D_ew`, as
+    published; `D_hmp` from exact p_j), and of the p-value of that harmonic mean
+    (`D_exact`, which holds its level). Zero differences are dropped, ties have
+    midranks.
 
-    original, perturbed: (pairs,) or (pairs, aspects), a DataFrame's columns naming aspects, scores
-    of pairs row by row; source: (pairs,), any labels; weights: aspect -> weight, which sum to 1,
-    uniform by default. Returns a DataFrame indexed by aspect ("": over aspects) and statistic, with
-    `rank_biserial` (from -1 to 1), `mean_drop` (in points) and `p_wilcoxon` of each aspect.
-    ValueError: shapes or aspects differ, weights that do not fit, a missing label.
+    original, perturbed: (pairs,) or (pairs, aspects), a DataFrame's columns naming
+    aspects, scores of pairs row by row; source: (pairs,), any labels; weights: aspect
+    -> weight, which sum to 1, uniform by default. Returns a DataFrame indexed by aspect
+    ("": over aspects) and statistic, with `rank_biserial` (from -1 to 1), `mean_drop`
+    (in points) and `p_wilcoxon` of each aspect. ValueError: shapes or aspects differ,
+    weights that do not fit, a missing label.
 
     Wang et al. 2024, section 3.3; Wilson 2019; Kerby 2014.
 
@@ -299,14 +339,18 @@ def discernment(
     aspects = [str(name) for name in before]
     if weights is not None and set(weights) != set(aspects):
         raise ValueError(f"weights of {sorted(weights)} for the aspects {aspects}")
-    shares = [1 / len(aspects) if weights is None else weights[name] for name in aspects]
+    shares = [
+        1 / len(aspects) if weights is None else weights[name] for name in aspects
+    ]
     checked = discernments.checked_weights(shares, len(aspects))
     sources = _codes(source, len(before), "source")
     _check_lengths(original=len(before), source=sources.size)
     every, method = _deletions(sources), discernments.table_method(len(before))
     rows: dict[tuple[str, str], Estimate] = {}
     pairs, tests = [], []
-    for aspect, x, y in zip(aspects, before.to_numpy().T, after.to_numpy().T, strict=True):
+    for aspect, x, y in zip(
+        aspects, before.to_numpy().T, after.to_numpy().T, strict=True
+    ):
         both = ~(np.isnan(x) | np.isnan(y))
         if not both.any():
             nothing = Estimate.undefined(NO_PAIRS, n_missing=both.size)
@@ -319,12 +363,21 @@ def discernment(
     scores = dict.fromkeys(SCORES, Estimate.undefined(NO_PAIRS))
     if len(pairs) == len(aspects):
         combined = combined_scores(pairs, tests, checked, method)
-        scores = {n: with_tail_note(n, one.estimate, method) for n, one in combined.items()}
-    return _frame(rows | {("", name): one for name, one in scores.items()}, ["aspect", "statistic"])
+        scores = {
+            n: with_tail_note(n, one.estimate, method) for n, one in combined.items()
+        }
+    return _frame(
+        rows | {("", name): one for name, one in scores.items()},
+        ["aspect", "statistic"],
+    )
 
 
-def _paired_tables(original: ArrayLike, perturbed: ArrayLike) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the scores of texts and of perturbed texts, by aspect; ValueError if they differ."""
+def _paired_tables(
+    original: ArrayLike, perturbed: ArrayLike
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the scores of texts and of perturbed texts, by aspect; ValueError if they
+    differ.
+    """
     before, after = (
         pd.DataFrame(_table(v, name), columns=_names(v))
         for name, v in (("original", original), ("perturbed", perturbed))
@@ -341,7 +394,9 @@ def _check_indexes(*values: object) -> None:
     """Raise ValueError for Series and DataFrames whose rows have different labels."""
     indexes = [v.index for v in values if isinstance(v, pd.Series | pd.DataFrame)]
     if not all(index.equals(indexes[0]) for index in indexes[1:]):
-        raise ValueError("indexes differ: align the Series and DataFrames, or pass arrays")
+        raise ValueError(
+            "indexes differ: align the Series and DataFrames, or pass arrays"
+        )
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -357,7 +412,9 @@ def _check_lengths(**lengths: int) -> None:
 
 
 def _numbers(values: ArrayLike, name: str) -> Floats:
-    """Return values as floats, NaN = missing; ValueError for others and for infinity."""
+    """Return values as floats, NaN = missing; ValueError for others and for
+    infinity.
+    """
     try:
         frame = pd.DataFrame(values) if np.ndim(values) > 1 else pd.Series(values)
         numbers = frame.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -393,12 +450,16 @@ def _mean_rating(human: ArrayLike) -> Floats:
 
 
 def _codes(labels: ArrayLike | None, n: int, name: str) -> Codes:
-    """Return a whole number from 0 for each label; without labels each text has its own."""
+    """Return a whole number from 0 for each label; without labels each text has its
+    own.
+    """
     if labels is None:
         return np.arange(n)
     codes, _ = pd.factorize(pd.Series(labels), sort=True)
     if (codes < 0).any():
-        raise ValueError(f"{name} has missing labels: {int((codes < 0).sum())} of {codes.size}")
+        raise ValueError(
+            f"{name} has missing labels: {int((codes < 0).sum())} of {codes.size}"
+        )
     return np.asarray(codes, np.int64)
 
 

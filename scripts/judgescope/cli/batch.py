@@ -1,4 +1,6 @@
-"""The commands `judgescope batch …`: requests answered within a day, at a lower price."""
+"""The commands `judgescope batch …`: requests answered within a day, at a lower
+price.
+"""
 
 import argparse
 from collections.abc import Iterable, Iterator
@@ -29,11 +31,12 @@ from judgescope.schema.cards import OpenAIModel
 Arguments = argparse.Namespace
 
 
-# --- batches in progress -----------------------------------------------------------------------
+# --- batches in progress --------------------------------------------------------------
 
 
 def submit(args: Arguments) -> int:
-    """Send the requests of a study without a stored reply; first make texts that need no model.
+    """Send the requests of a study without a stored reply; first make texts that need
+    no model.
 
     A new endpoint is first probed with a few requests at the usual price.
     """
@@ -47,7 +50,10 @@ def submit(args: Arguments) -> int:
         for each in new:
             record, held = each.record, shown(each.record.held[NANOS], NANOS)
             most = f", at most {held} (reserved)" if batches.price else ""
-            print(f"{card.model}: {record.requests:,} requests in batch {record.batch}{most}")
+            print(
+                f"{card.model}: {record.requests:,} requests in batch "
+                f"{record.batch}{most}"
+            )
         if not new:
             print(f"{card.model}: every request has a stored reply or is in a batch")
     if under_way(Path(plan.study.store), plan.study.ledger):
@@ -62,7 +68,10 @@ def _probe(plan: Plan) -> None:
     """Probe how endpoints treat request fields, unless an earlier job has."""
     for card, jobs in of_endpoints(plan):
         store = _store(plan, card)
-        missing = any(job.job.key_table.slots > store.find(job.job.key_table).count for job in jobs)
+        missing = any(
+            job.job.key_table.slots > store.find(job.job.key_table).count
+            for job in jobs
+        )
         if not missing or not card.probe or read_findings(store, card) is not None:
             continue
         judges = [judge for judge in plan.judges.values() if judge.model == card.model]
@@ -162,7 +171,10 @@ def _under_way(study: Path, errors: list[UserError]) -> Iterator[tuple[Batches, 
                 made[each.record.model] = _batches(plan, _card(plan, each))
             yield made[each.record.model], each
     if not batches:
-        print("no batch is in progress: all results were fetched, or no batch was submitted")
+        print(
+            "no batch is in progress: all results were fetched, or no batch was "
+            "submitted"
+        )
 
 
 def _card(plan: Plan, each: Batch) -> OpenAIModel:
@@ -174,8 +186,13 @@ def _card(plan: Plan, each: Batch) -> OpenAIModel:
             "a batch belongs to a model that the study no longer has",
             where=str(each.path.with_suffix(".json")),
             got=model,
-            allowed=[name for name, one in plan.models.items() if isinstance(one, OpenAIModel)],
-            todo="put a judge of this model back into the study until the batch is fetched",
+            allowed=[
+                name
+                for name, one in plan.models.items()
+                if isinstance(one, OpenAIModel)
+            ],
+            todo="put a judge of this model back into the study until the batch is "
+            "fetched",
         )
     card = settled(card, Path(plan.folders["model", model]), Path(plan.study.data))
     assert isinstance(card, OpenAIModel)
@@ -196,23 +213,29 @@ def _print_messages(state: Fetched) -> None:
 
 
 def check_none_under_way(store: str, ledger: str, study: Path) -> None:
-    """Raise UserError while a study has batches: a run would pay for their requests again."""
+    """Raise UserError while a study has batches: a run would pay for their requests
+    again.
+    """
     close_lost(Path(store), ledger)
     if batches := under_way(Path(store), ledger):
         count = sum(each.record.requests for each in batches)
         raise UserError(
-            f"{count:,} requests of this study are in batches: a run would pay for them again",
+            f"{count:,} requests of this study are in batches: a run would pay for "
+            "them again",
             where=f"study {ledger}",
             got=", ".join(each.record.batch or "not sent" for each in batches),
-            todo=f"{command_on('batch fetch', study)}; or `batch cancel`, then `batch fetch`",
+            todo=f"{command_on('batch fetch', study)}; or `batch cancel`, then `batch "
+            "fetch`",
         )
 
 
-# --- batch files -----------------------------------------------------------------------------
+# --- batch files ----------------------------------------------------------------------
 
 
 def export_batch(args: Arguments) -> int:
-    """Write the requests without a stored reply; first make texts that need no model."""
+    """Write the requests without a stored reply; first make texts that need no
+    model.
+    """
     plan, _ = plan_and_results(args.study)
     if code := _make_texts(args.study, plan):
         return code
@@ -226,19 +249,25 @@ def export_batch(args: Arguments) -> int:
 
 
 def _make_texts(study: Path, plan: Plan) -> int:
-    """Make the texts that need no model, and check a judge to be trained, before requests cost."""
+    """Make the texts that need no model, and check a judge to be trained, before
+    requests cost.
+    """
     student = [plan.paths.student()] if plan.taught else []
     return snakemake(study, ["texts_unasked", *student])
 
 
 def _requests(plan: Plan) -> Iterator[tuple[OpenAIModel, Iterator[Work]]]:
-    """Yield each endpoint with its requests without a stored reply; print what is not included.
+    """Yield each endpoint with its requests without a stored reply; print what is not
+    included.
 
     These are cells whose texts a model has to write first, and merged error lists.
     """
     endpoints = of_endpoints(plan)
     if not endpoints:
-        print("no judge of this study asks a model behind an endpoint: there are no requests")
+        print(
+            "no judge of this study asks a model behind an endpoint: there are no "
+            "requests"
+        )
     for card, jobs in endpoints:
         store = _store(plan, card)
         check(store.shard)  # before money is spent
@@ -247,8 +276,9 @@ def _requests(plan: Plan) -> Iterator[tuple[OpenAIModel, Iterator[Work]]]:
             for target_set, count in job.later.items():
                 maker = " and ".join(makers_of(plan, job.dataset, target_set))
                 print(
-                    f"  not included: {count} cells of {job.dataset} about {target_set}, whose "
-                    f"texts {maker} must write first (judgescope run)"
+                    f"  not included: {count} cells of {job.dataset} about "
+                    f"{target_set}, whose texts {maker} must write first (judgescope "
+                    "run)"
                 )
     for dataset in plan.datasets:
         for model, ensembles in supervisors(plan, dataset).items():
@@ -277,10 +307,14 @@ def import_batch(args: Arguments) -> int:
         raise UserError(
             "a file contains no result for this study",
             where=", ".join(map(str, empty)),
-            got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a result",
-            allowed=["a line for each request of `judgescope batch export`, with its custom_id"],
-            todo="name the file of results instead of the requests, and the study that it belongs "
-            "to",
+            got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a "
+            "result",
+            allowed=[
+                "a line for each request of `judgescope batch export`, with its "
+                "custom_id"
+            ],
+            todo="name the file of results instead of the requests, and the study that "
+            "it belongs to",
         )
     return 0
 
@@ -288,6 +322,9 @@ def import_batch(args: Arguments) -> int:
 def _print_counts(done: Results) -> None:
     known = f"{done.known:,} already stored"
     print(f"{done.new:,} replies and {done.refused:,} refusals added, {known}")
-    print(f"lines of other requests: {done.foreign:,}; lines without a result: {done.torn:,}")
+    print(
+        f"lines of other requests: {done.foreign:,}; lines without a result: "
+        f"{done.torn:,}"
+    )
     for reason, count in done.failed.most_common():
         print(f"  {count:,} without a reply, to be requested again: {plain(reason)}")

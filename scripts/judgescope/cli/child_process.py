@@ -1,8 +1,9 @@
 """A child process and its descendants, which end with this process, even after kill -9.
 
-The child runs in its own process group under a small warden: this file, run as a program. A
-signal to this process becomes one SIGINT to the group. The warden waits for the end of its standard
-input, which the kernel closes when this process is gone, and then ends the group itself.
+The child runs in its own process group under a small warden: this file, run as a
+program. A signal to this process becomes one SIGINT to the group. The warden waits for
+the end of its standard input, which the kernel closes when this process is gone, and
+then ends the group itself.
 """
 
 import os
@@ -22,17 +23,22 @@ GRACE = 90.0
 GRACE_AGAIN = 3.0
 """Seconds between a second signal and SIGKILL."""
 GRACE_ORPHANED = 10.0
-"""Seconds until SIGKILL once this process is gone: pending requests may still be answered."""
+"""Seconds until SIGKILL once this process is gone: pending requests may still be
+answered."""
 REPEATED = 1.0
-"""Seconds within which a second signal counts as the same: `timeout` sends each twice."""
+"""Seconds within which a second signal counts as the same: `timeout` sends each
+twice."""
 
 
-def run(command: Sequence[str], *, keep_open: Sequence[int] = ()) -> tuple[int, int | None]:
-    """Run a command to its end; return its status, and the signal that stopped it or None.
+def run(
+    command: Sequence[str], *, keep_open: Sequence[int] = ()
+) -> tuple[int, int | None]:
+    """Run a command to its end; return its status, and the signal that stopped it or
+    None.
 
-    `keep_open`: file descriptors that the warden keeps open while any of its processes lives.
-    A first signal lets the command clean up, a second one ends it at once. Signals that this
-    process ignores (nohup, a shell's background jobs) stay ignored.
+    `keep_open`: file descriptors that the warden keeps open while any of its processes
+    lives. A first signal lets the command clean up, a second one ends it at once.
+    Signals that this process ignores (nohup, a shell's background jobs) stay ignored.
     """
     warden = [sys.executable, "-I", "-S", __file__, *command]
     with subprocess.Popen(
@@ -103,17 +109,24 @@ def _end_rest(group: int) -> None:
 
 
 def main(command: list[str]) -> int:
-    """Run a command in this process's group until it ends, or until the parent is gone."""
+    """Run a command in this process's group until it ends, or until the parent is
+    gone.
+    """
     for number in ENDING:
-        signal.signal(number, lambda *_: None)  # not SIG_IGN, which the command would inherit
+        signal.signal(
+            number, lambda *_: None
+        )  # not SIG_IGN, which the command would inherit
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-    # Snakemake can hang after SIGTERM. A service manager sends it to all processes: only the one
-    # that is asked to end acts on it. Jobs remove the block (judgescope.plan.jobs).
+    # Snakemake can hang after SIGTERM. A service manager sends it to all processes:
+    # only the one that is asked to end acts on it. Jobs remove the block
+    # (judgescope.plan.jobs).
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     orphaned = threading.Event()
 
     def watch() -> None:
-        while os.read(0, 1):  # not sys.stdin, whose lock this thread would hold to the end
+        while os.read(
+            0, 1
+        ):  # not sys.stdin, whose lock this thread would hold to the end
             pass
         orphaned.set()
         _signal(os.getpgrp(), signal.SIGINT)

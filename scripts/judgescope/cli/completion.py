@@ -22,22 +22,30 @@ _judgescope() {{
     local reply
     while IFS= read -r reply; do
         COMPREPLY+=("$reply")
-    done < <(compgen -W "$words" -- "$word"; [[ "$word" == -* ]] || compgen -f -- "$word")
+    done < <(compgen -W "$words" -- "$word"; [[ "$word" == -* ]] || compgen -f -- \
+"$word")
 }}
 complete -o filenames -F _judgescope judgescope
 """
-ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
+ZSH = (
+    "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
+)
 INSTALL = """\
-# bash: judgescope completion bash > ~/.local/share/bash-completion/completions/judgescope
-# zsh:  judgescope completion zsh > ~/.judgescope.zsh, and `source ~/.judgescope.zsh` in ~/.zshrc
+# bash: judgescope completion bash > \
+~/.local/share/bash-completion/completions/judgescope
+# zsh:  judgescope completion zsh > ~/.judgescope.zsh, and `source ~/.judgescope.zsh` \
+in ~/.zshrc
 # fish: judgescope completion fish > ~/.config/fish/completions/judgescope.fish
 """
 
 
 def add_commands(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", whole: Callable[[], Parser]
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    whole: Callable[[], Parser],
 ) -> None:
-    """Add the command to a parser's subcommands; `whole` returns the parser of all commands."""
+    """Add the command to a parser's subcommands; `whole` returns the parser of all
+    commands.
+    """
 
     def act(args: argparse.Namespace) -> int:
         print(script(args.shell, whole()), end="")
@@ -49,7 +57,9 @@ def add_commands(
 
 
 def script(shell: str, parser: Parser) -> str:
-    """Return a shell's completion script: it completes commands, actions, options and files."""
+    """Return a shell's completion script: it completes commands, actions, options and
+    files.
+    """
     if shell == "fish":
         return INSTALL + "".join(_fish(parser))
     return INSTALL + (ZSH if shell == "zsh" else "") + _bash(parser)
@@ -85,13 +95,20 @@ def _fish(parser: Parser) -> Iterator[str]:
         commands, options = words_of(command)
         seen = [f"__fish_seen_subcommand_from {word}" for word in name.split()]
         # no command below this one was given yet
-        rest = [f"not __fish_seen_subcommand_from {' '.join(commands)}"] if commands else []
+        rest = (
+            [f"not __fish_seen_subcommand_from {' '.join(commands)}"]
+            if commands
+            else []
+        )
         condition = "; and ".join([*seen, *rest]) or "true"
         for word, about in commands.items():
             plain = dedent(about).replace("\\", "").replace("'", "").replace("%%", "%")
             yield f"complete -c {COMMAND} -n '{condition}' -a {word} -d '{plain}'\n"
         for option in options:
-            yield f"complete -c {COMMAND} -n '{condition}' -l {option.removeprefix('--')}\n"
+            yield (
+                f"complete -c {COMMAND} -n '{condition}' -l "
+                f"{option.removeprefix('--')}\n"
+            )
 
 
 MINE = "config/studies/mine.yaml"
@@ -117,8 +134,8 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "init summaries.csv --recorded replies.jsonl --reply answer --yes",
         "init summaries.csv --text summary --source article --system model \\\n"
         "      --rating fluency=rater_1,rater_2 --scale 1:5:1 \\\n"
-        "      --endpoint http://127.0.0.1:8000/v1 --model some-org/some-model --key-env MY_KEY "
-        "--yes",
+        "      --endpoint http://127.0.0.1:8000/v1 --model some-org/some-model "
+        "--key-env MY_KEY --yes",
     ),
     "data list": ("data list", "data list summeval"),
     "data fetch": ("data fetch summeval gpt35-0301-summeval",),
@@ -129,11 +146,15 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "show config/config.yaml agreement --statistic pearson --level pooled",
     ),
     "compare": (
-        "compare config/config.yaml --judges rules rouge-l --statistic pearson --level pooled",
+        "compare config/config.yaml --judges rules rouge-l --statistic pearson --level "
+        "pooled",
         "compare config/studies/usr.yaml config/studies/hanna.yaml --table agreement",
-        "compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l chrf",
+        "compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l "
+        "chrf",
     ),
-    "export tables": (f"export {MINE} tables agreement table.tex --statistic spearman",),
+    "export tables": (
+        f"export {MINE} tables agreement table.tex --statistic spearman",
+    ),
     "export card": (f"export {MINE} card RESULTS.md",),
     "export judgments": (
         f"export {MINE} judgments judgments.parquet",
@@ -163,7 +184,9 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "distill train": (f"distill train {MINE}",),
     "distill card": (f"distill card {MINE} config/models/small.yaml",),
     "people weights make": (f"people weights make {MINE} pages",),
-    "people weights import": (f"people weights import {MINE} answers config/weights/ours.yaml",),
+    "people weights import": (
+        f"people weights import {MINE} answers config/weights/ours.yaml",
+    ),
     "people pairs make": (f"people pairs make {MINE} pages --voters 4 --pairs 10",),
     "people pairs import": (f"people pairs import {MINE} answers",),
     "people recheck make": (f"people recheck make {MINE} pages --pairs 50",),
@@ -176,19 +199,28 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "export replies": (f"export {MINE} replies replies.parquet",),
     "export targets": (f"export {MINE} targets texts.jsonl",),
 }
-"""Command -> the words after `judgescope`; a group's help shows the first of each action."""
+"""Command -> the words after `judgescope`; a group's help shows the first of each
+action."""
 
 
 def add_examples(parser: Parser) -> None:
-    """Add examples to the help of a parser and of all its commands; wrap their descriptions."""
+    """Add examples to the help of a parser and of all its commands; wrap their
+    descriptions.
+    """
     for name, command in commands_of(parser):
-        below = [lines[0] for action, lines in EXAMPLES.items() if action.startswith(f"{name} ")]
+        below = [
+            lines[0]
+            for action, lines in EXAMPLES.items()
+            if action.startswith(f"{name} ")
+        ]
         lines = [f"  judgescope {words}" for words in EXAMPLES.get(name, below)]
         command.epilog = "\n".join([f"example{'s'[: len(lines) > 1]}:", *lines])
         command.formatter_class = argparse.RawDescriptionHelpFormatter
         if name and command.description:
             paragraphs = command.description.split("\n\n")
-            command.description = "\n\n".join(fill(paragraph, 80) for paragraph in paragraphs)
+            command.description = "\n\n".join(
+                fill(paragraph, 80) for paragraph in paragraphs
+            )
 
 
 def commands_of(parser: Parser, name: str = "") -> Iterator[tuple[str, Parser]]:

@@ -1,4 +1,6 @@
-"""Functions that commands share: the study, its plan and results, Snakemake, its options."""
+"""Functions that commands share: the study, its plan and results, Snakemake, its
+options.
+"""
 
 import json
 import os
@@ -21,14 +23,14 @@ if TYPE_CHECKING:
 
 CONFIG = ("--config", "-C")
 STOPPED = (
-    "\nStopped. The same command continues where this one ended.\nAll received replies are kept: "
-    "none is requested or paid for again."
+    "\nStopped. The same command continues where this one ended.\nAll received replies "
+    "are kept: none is requested or paid for again."
 )
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
 
-# --- the study -------------------------------------------------------------------------------
+# --- the study ------------------------------------------------------------------------
 
 
 def demo() -> Path:
@@ -44,18 +46,23 @@ def command_on(words: str, study: Path | str) -> str:
 def plan_of_study(
     study: Path | None, passed: Sequence[str] = (), *, drafting: bool = False
 ) -> "Plan":
-    """Return the plan of a study's file with Snakemake's options applied; None: the demo.
+    """Return the plan of a study's file with Snakemake's options applied; None: the
+    demo.
 
     Raises UserError or UserErrors for an invalid study.
     """
     from judgescope.plan.loading import load_plan
 
     file = study or demo()
-    return load_plan(study_content(file, passed), HOME, source=str(file), drafting=drafting)
+    return load_plan(
+        study_content(file, passed), HOME, source=str(file), drafting=drafting
+    )
 
 
 def plan_and_results(study: Path | None) -> tuple["Plan", Path]:
-    """Return a study's plan, which may lack evaluation steps, and the folder of its results."""
+    """Return a study's plan, which may lack evaluation steps, and the folder of its
+    results.
+    """
     plan = plan_of_study(study, drafting=True)
     return plan, Path(plan.results)
 
@@ -66,7 +73,8 @@ def results_folder(study: Path | None, passed: Sequence[str] = ()) -> Path:
 
 
 def study_content(path: Path, passed: Sequence[str] = ()) -> dict[str, object]:
-    """Return the unchecked content of a study's file, overridden by the pairs of `--config`.
+    """Return the unchecked content of a study's file, overridden by the pairs of
+    `--config`.
 
     Raises UserError for an unreadable file and for an argument that is not a pair.
     """
@@ -86,15 +94,19 @@ def study_content(path: Path, passed: Sequence[str] = ()) -> dict[str, object]:
 
 
 def study_card(path: Path, passed: Sequence[str] = ()) -> Study:
-    """Return a study's card, checked without other cards; raise UserErrors for all problems."""
+    """Return a study's card, checked without other cards; raise UserErrors for all
+    problems.
+    """
     if passed[_config_pairs(passed)]:
-        card: Study = validate_card("study", study_content(path, passed), f"{path} with --config")
+        card: Study = validate_card(
+            "study", study_content(path, passed), f"{path} with --config"
+        )
     else:
         card = read_card("study", path)
     return card
 
 
-# --- Snakemake -------------------------------------------------------------------------------
+# --- Snakemake ------------------------------------------------------------------------
 
 
 def snakemake(
@@ -104,14 +116,23 @@ def snakemake(
     *,
     snakefile: str = "workflow/Snakefile",
 ) -> int:
-    """Run Snakemake on the workflow and return its exit status; 128 + signal if it was stopped.
+    """Run Snakemake on the workflow and return its exit status; 128 + signal if it was
+    stopped.
 
     Missing files of the study are fetched first, if its cards give their source.
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
     targets = [target] if isinstance(target, str) else target
-    command += [*targets, "--configfile", str(study or demo()), "--logger", "judgescope"]
-    if not any(option.startswith(("--profile", "--workflow-profile")) for option in passed):
+    command += [
+        *targets,
+        "--configfile",
+        str(study or demo()),
+        "--logger",
+        "judgescope",
+    ]
+    if not any(
+        option.startswith(("--profile", "--workflow-profile")) for option in passed
+    ):
         command += profile_options(HOME / "profiles" / "default")
     command += passed
     if "--unlock" in passed:
@@ -139,20 +160,27 @@ def snakemake(
 
 
 def _check_unlock() -> None:
-    """Raise UserError while a run is active here: two runs must not write the same files."""
+    """Raise UserError while a run is active here: two runs must not write the same
+    files.
+    """
     if runs := living():
         raise UserError(
             "an active run has locked this folder",
             where=".snakemake",
             got="; ".join(map(str, runs)),
-            todo=f"wait for it, or end it (kill {runs[0].process}) and run again without --unlock",
+            todo=f"wait for it, or end it (kill {runs[0].process}) and run again "
+            "without --unlock",
         )
 
 
 def split_config(options: Iterable[str]) -> Iterator[str]:
-    """Yield options with `--config` and its first pair as two words, however they were joined."""
+    """Yield options with `--config` and its first pair as two words, however they were
+    joined.
+    """
     for option in options:
-        flag = next((one for one in ("--config=", "-C=", "-C") if option.startswith(one)), "")
+        flag = next(
+            (one for one in ("--config=", "-C=", "-C") if option.startswith(one)), ""
+        )
         if flag and len(option) > len(flag):
             yield from (flag.rstrip("="), option.removeprefix(flag))
         else:
@@ -182,21 +210,25 @@ def profile_options(profile: Path) -> list[str]:
 
 
 def with_config(passed: Sequence[str], *pairs: str) -> list[str]:
-    """Return the options with more `--config` pairs, which override those of the user."""
+    """Return the options with more `--config` pairs, which override those of the
+    user.
+    """
     end = _config_pairs(passed).stop
     flag = [] if set(CONFIG).intersection(passed) else CONFIG[:1]
     return [*passed[:end], *flag, *pairs, *passed[end:]]
 
 
 def _config_pairs(passed: Sequence[str]) -> slice:
-    """Return the position of the last `--config`'s pairs, the ones that Snakemake uses."""
+    """Return the position of the last `--config`'s pairs, the ones that Snakemake
+    uses.
+    """
     flags = [at for at, word in enumerate(passed) if word in CONFIG]
     begin = flags[-1] + 1 if flags else len(passed)
     pairs = list(takewhile(lambda word: not word.startswith("-"), passed[begin:]))
     return slice(begin, begin + len(pairs))
 
 
-# --- files that commands write ---------------------------------------------------------------
+# --- files that commands write --------------------------------------------------------
 
 
 def check_input(path: Path) -> None:
@@ -204,11 +236,16 @@ def check_input(path: Path) -> None:
     if not path.is_file():
         folder = path.parent
         beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-        raise UserError("file not found", where=str(path), got=path.name, allowed=beside or None)
+        raise UserError(
+            "file not found", where=str(path), got=path.name, allowed=beside or None
+        )
 
 
-def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None) -> None:
-    """Raise UserError for a file that cannot be written, before any work is done for it.
+def check_output(
+    path: Path, suffixes: Iterable[str], *, todo: str | None = None
+) -> None:
+    """Raise UserError for a file that cannot be written, before any work is done for
+    it.
 
     An existing file may be replaced, unless `todo` is given: the advice in the error.
     """
@@ -227,12 +264,16 @@ def check_output(path: Path, suffixes: Iterable[str], *, todo: str | None = None
 
 
 def check_new(path: Path, suffixes: Iterable[str], *, force: bool) -> None:
-    """Raise UserError as `check_output` does, and for an existing file without `--force`."""
+    """Raise UserError as `check_output` does, and for an existing file without
+    `--force`.
+    """
     todo = "choose another name, or overwrite the file with --force"
     check_output(path, suffixes, todo=None if force else todo)
 
 
 def write_json_lines(rows: Iterable[Mapping[str, object]], path: Path) -> None:
-    """Write rows as JSON lines in ASCII, so that no text contains a Unicode line break."""
+    """Write rows as JSON lines in ASCII, so that no text contains a Unicode line
+    break.
+    """
     with path.open("w", encoding="ascii") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)

@@ -1,4 +1,6 @@
-"""The command `judgescope data`: public files that cards describe, from their repositories."""
+"""The command `judgescope data`: public files that cards describe, from their
+repositories.
+"""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -28,7 +30,10 @@ def show(args: argparse.Namespace) -> int:
             by_hand.append(f"{name}: {card.obtain}")
     print("\n".join(aligned(rows)))
     if by_hand:
-        print("\nCannot be fetched automatically; get these yourself:\n\n" + "\n".join(by_hand))
+        print(
+            "\nCannot be fetched automatically; get these yourself:\n\n"
+            + "\n".join(by_hand)
+        )
     print(f"\nFetched files are in {cache()} (JUDGESCOPE_DATA).")
     return 0
 
@@ -60,7 +65,13 @@ def verify(args: argparse.Namespace) -> int:
                 todo = "delete it, and fetch it again"
                 what = "a fetched file differs from the one that its card describes"
                 wrong.append(
-                    UserError(what, where=f"{name}: {path}", got=got, allowed=[expected], todo=todo)
+                    UserError(
+                        what,
+                        where=f"{name}: {path}",
+                        got=got,
+                        allowed=[expected],
+                        todo=todo,
+                    )
                 )
         if card.source:
             total, absent = len(card.source.files), len(_absent(card))
@@ -76,11 +87,17 @@ def _absent(card: Published) -> set[str]:
 
 
 def _cards(names: Sequence[str]) -> Iterator[tuple[str, Published]]:
-    """Yield the id and content of cards with public files: all of them, or those named."""
+    """Yield the id and content of cards with public files: all of them, or those
+    named.
+    """
     known = set()
     for kind in KINDS:
         folders = [base / "config" / FOLDERS[kind] for base in (Path(), HOME)]
-        paths = {path.stem: path for folder in reversed(folders) for path in folder.glob("*.yaml")}
+        paths = {
+            path.stem: path
+            for folder in reversed(folders)
+            for path in folder.glob("*.yaml")
+        }
         for name in sorted({*paths}.intersection(names) if names else paths):
             card = read_card(kind, paths[name])
             if isinstance(card, Published):

@@ -1,4 +1,6 @@
-"""The commands `judgescope distill …`: examples, training, and a card of the trained model."""
+"""The commands `judgescope distill …`: examples, training, and a card of the trained
+model.
+"""
 
 import argparse
 import json
@@ -14,7 +16,10 @@ from judgescope.plan.study import Plan
 from judgescope.schema.cards.models import ADAPTER_FILES
 from judgescope.schema.loading import validate_card, write_new_card
 
-TARGETS = {"export": ["export.json"], "train": [f"adapter/{ADAPTER_FILES[0]}", "export.json"]}
+TARGETS = {
+    "export": ["export.json"],
+    "train": [f"adapter/{ADAPTER_FILES[0]}", "export.json"],
+}
 """The files that each command makes, in the folder `distill` of the study's results."""
 
 
@@ -23,7 +28,9 @@ def distill(args: argparse.Namespace) -> int:
     plan = plan_of_study(args.study, args.passed)
     if plan.study.distill is None:
         raise UserError(
-            "this study trains no judge", where=str(args.study), todo="add the key `distill`"
+            "this study trains no judge",
+            where=str(args.study),
+            todo="add the key `distill`",
         )
     folder = Path("results") / plan.study.study / "distill"
     if args.action == "card":
@@ -32,12 +39,17 @@ def distill(args: argparse.Namespace) -> int:
     targets = [str(folder / name) for name in TARGETS[args.action]]
     status = snakemake(args.study, targets, args.passed)
     if status == 0 and not is_dry(args.passed):
-        rows = json.loads((folder / "export.json").read_text(encoding="utf-8"))["examples"]
+        rows = json.loads((folder / "export.json").read_text(encoding="utf-8"))[
+            "examples"
+        ]
         for split in ("train", "held_out"):
-            counts = [(row["n"], row["n_missing"]) for row in rows if row["split"] == split]
+            counts = [
+                (row["n"], row["n_missing"]) for row in rows if row["split"] == split
+            ]
             n, missing = map(sum, zip(*counts, strict=True)) if counts else (0, 0)
             print(
-                f"{folder / f'{split}.jsonl'}: {n:,} examples; {missing:,} more judgments gave none"
+                f"{folder / f'{split}.jsonl'}: {n:,} examples; {missing:,} more "
+                "judgments gave none"
             )
         if (folder / "adapter").is_dir():
             print(f"{folder / 'adapter'}: the adapter")
@@ -45,7 +57,8 @@ def distill(args: argparse.Namespace) -> int:
 
 
 def write_card(plan: Plan, adapter: Path, path: Path) -> list[str]:
-    """Write the card of a model with the adapter that a study has trained; return the next steps.
+    """Write the card of a model with the adapter that a study has trained; return the
+    next steps.
 
     Raises UserError if it is not trained yet, or a card with this name exists.
     """
@@ -65,16 +78,28 @@ def write_card(plan: Plan, adapter: Path, path: Path) -> list[str]:
         },
     }
     folder = Path(plan.folders["model", model.model])
-    if model.path is not None and not os.path.isabs(model.path) and "{" not in model.path:
+    if (
+        model.path is not None
+        and not os.path.isabs(model.path)
+        and "{" not in model.path
+    ):
         card["path"] = os.path.relpath(folder / model.path, path.parent)
     validate_card("model", card, str(path))
     write_new_card(card, path)
 
     base = located(model, folder, Path(plan.study.data))
     weights = os.path.relpath(base.path) if base.path else base.name
-    serve = ["vllm", "serve", weights, "--enable-lora", "--max-lora-rank", str(room(adapter))]
+    serve = [
+        "vllm",
+        "serve",
+        weights,
+        "--enable-lora",
+        "--max-lora-rank",
+        str(room(adapter)),
+    ]
     return [
         f"written: {path}",
         f"to use it, copy judges/{judge.judge}.yaml and set `model: {path.stem}`",
-        f"to serve it: {shlex.join([*serve, '--lora-modules', f'{path.stem}={adapter}'])}",
+        "to serve it: "
+        f"{shlex.join([*serve, '--lora-modules', f'{path.stem}={adapter}'])}",
     ]

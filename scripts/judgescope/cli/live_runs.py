@@ -1,4 +1,6 @@
-"""The active runs of this folder: each keeps a record of itself locked while it is alive."""
+"""The active runs of this folder: each keeps a record of itself locked while it is
+alive.
+"""
 
 import fcntl
 import json
@@ -29,15 +31,19 @@ class Run:
     def __str__(self) -> str:
         """Return the run in words, with its host unless it is this one."""
         host = "" if self.host == here() else f" on {self.host.split()[0]}"
-        return f"process {self.process}{host}, running study {self.study} since {self.begun}"
+        return (
+            f"process {self.process}{host}, running study {self.study} since "
+            f"{self.begun}"
+        )
 
 
 @contextmanager
 def recorded(study: str) -> Iterator[int]:
-    """Record this process as a run of a study; yield the file descriptor with the record's lock.
+    """Record this process as a run of a study; yield the file descriptor with the
+    record's lock.
 
-    The record is valid as long as any process has that descriptor open. Raises UserError if the
-    record cannot be written.
+    The record is valid as long as any process has that descriptor open. Raises
+    UserError if the record cannot be written.
     """
     run = Run(study, os.getpid(), here(), time.strftime("%H:%M:%S"))
     path = FOLDER / f"{run.process}.{os.urandom(4).hex()}.json"
@@ -71,7 +77,11 @@ def living() -> list[Run]:
                 free = _locked(file.fileno())
         except (FileNotFoundError, ValueError, TypeError):
             continue
-        lives = not free if free is not None else run.host != here() or is_running(run.process)
+        lives = (
+            not free
+            if free is not None
+            else run.host != here() or is_running(run.process)
+        )
         if lives:
             runs.append(run)
         else:
@@ -80,7 +90,9 @@ def living() -> list[Run]:
 
 
 def _locked(file: int) -> bool | None:
-    """Lock a file if it is free; return whether it was, None if the disk does not support locks."""
+    """Lock a file if it is free; return whether it was, None if the disk does not
+    support locks.
+    """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

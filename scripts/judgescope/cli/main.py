@@ -39,7 +39,12 @@ GROUPS = {
 """The commands, in the order of the help."""
 ADDED = (
     *(commands.add_audit, commands.add_init, commands.add_data, commands.add_show),
-    *(commands.add_compare, commands.add_export, commands.add_reproduce, commands.add_replies),
+    *(
+        commands.add_compare,
+        commands.add_export,
+        commands.add_reproduce,
+        commands.add_replies,
+    ),
     *(commands.add_batch, commands.add_distill, people.add_commands),
 )
 FAILED = 1
@@ -47,7 +52,8 @@ FAILED = 1
 
 
 SURELY = 0.85
-"""Similarity at which an unknown option is a misspelt one of ours and none of Snakemake's."""
+"""Similarity at which an unknown option is a misspelt one of ours and none of
+Snakemake's."""
 
 
 def main() -> None:
@@ -62,7 +68,9 @@ def main() -> None:
     args, unknown = parser.parse_known_args()
     args.passed = list(context.split_config(unknown))
     if args.command is None:
-        parser.error(f"name a command before {' '.join(unknown)}: judgescope --help lists them")
+        parser.error(
+            f"name a command before {' '.join(unknown)}: judgescope --help lists them"
+        )
     if args.passed and not _for_snakemake(args, parser):
         parser.error(_unexpected(args, parser))
     status = getattr(args, "failed", FAILED)
@@ -75,7 +83,11 @@ def main() -> None:
     except BrokenPipeError:  # the reader closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        reason = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
+        reason = (
+            f"{error.strerror or error}: {error.filename}"
+            if error.filename
+            else str(error)
+        )
         told = of_machine(error) or f"a file cannot be read or written: {reason}"
         print(told, file=sys.stderr)
     except KeyboardInterrupt:
@@ -83,7 +95,9 @@ def main() -> None:
         status = context.INTERRUPTED
     except MemoryError:
         print("out of memory", file=sys.stderr)
-    except Exception:  # Python's own code would be 1, which means something else to `audit`
+    except (
+        Exception
+    ):  # Python's own code would be 1, which means something else to `audit`
         print_exception()
     sys.exit(status)
 
@@ -107,25 +121,35 @@ def _positional(words: Sequence[str]) -> list[str]:
 
 
 def _unexpected(args: Arguments, parser: argparse.ArgumentParser) -> str:
-    """Return the error for words that the command does not accept, with the nearest option."""
+    """Return the error for words that the command does not accept, with the nearest
+    option.
+    """
     options = any(word.startswith("-") for word in args.passed)
     if not options and (several := getattr(args, "more_files", None)):
         return str(several(args.file, args.passed))
     if getattr(args, "passes_options", False) and (words := _positional(args.passed)):
         return (
-            f"`{args.command}` takes one study, not also {' '.join(words)}; Snakemake makes single "
-            f"files: snakemake FILE --configfile {getattr(args, 'study', None) or 'STUDY'}"
+            f"`{args.command}` takes one study, not also {' '.join(words)}; Snakemake "
+            "makes single files: snakemake FILE --configfile "
+            f"{getattr(args, 'study', None) or 'STUDY'}"
         )
     near = _meant(args.passed, parser)
     meant = f", did you mean {', '.join(near)}?" if near else ""
-    return f"unknown {'options' if options else 'arguments'}: {' '.join(args.passed)}{meant}"
+    return (
+        f"unknown {'options' if options else 'arguments'}: "
+        f"{' '.join(args.passed)}{meant}"
+    )
 
 
-def _meant(words: Sequence[str], parser: argparse.ArgumentParser, cutoff: float = 0.6) -> list[str]:
+def _meant(
+    words: Sequence[str], parser: argparse.ArgumentParser, cutoff: float = 0.6
+) -> list[str]:
     """Return the options of the command that are nearest to unknown ones."""
     known = _options(parser, sys.argv[1:])
     options = [word.partition("=")[0] for word in words if word.startswith("-")]
-    return [near for word in options for near in get_close_matches(word, known, 1, cutoff)]
+    return [
+        near for word in options for near in get_close_matches(word, known, 1, cutoff)
+    ]
 
 
 def _options(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
@@ -137,11 +161,13 @@ def _options(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
     return list(parser._option_string_actions)
 
 
-# --- the command line ------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors suggest the nearest name, or a renamed command's new name."""
+    """A parser whose errors suggest the nearest name, or a renamed command's new
+    name.
+    """
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""
@@ -155,7 +181,8 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices and near:
             choices = ", ".join(map(repr, action.choices))
             message = (
-                f"invalid choice: {value!r}, did you mean {near[0]!r}? (choose from {choices})"
+                f"invalid choice: {value!r}, did you mean {near[0]!r}? (choose "
+                f"from {choices})"
             )
             raise argparse.ArgumentError(action, message)
         super()._check_value(action, value)
@@ -168,7 +195,9 @@ def _renamed(words: Sequence[str]) -> str | None:
         old = row["old"].split()
         if row["kind"] == "command" and words[:1] == old[:1] and {*old} <= {*words}:
             new.setdefault(row["old"], []).append(f"`judgescope {row['new']}`")
-    return next((f"`judgescope {old}` is now {' or '.join(new[old])}" for old in new), None)
+    return next(
+        (f"`judgescope {old}` is now {' or '.join(new[old])}" for old in new), None
+    )
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -177,14 +206,18 @@ def command_line() -> argparse.ArgumentParser:
         prog="judgescope", usage="judgescope [-h] [--version] COMMAND ..."
     )
     versions = {"judgescope": __version__, "Python": python_version()}
-    versions["Snakemake"] = version("snakemake")  # from its metadata: its import takes a second
+    versions["Snakemake"] = version(
+        "snakemake"
+    )  # from its metadata: its import takes a second
     parser.add_argument(
         "--version",
         action="version",
         version=", ".join(" ".join(each) for each in versions.items()),
         help="show the versions of judgescope, Python and Snakemake",
     )
-    added = parser.add_subparsers(prog="judgescope", dest="command", help=argparse.SUPPRESS)
+    added = parser.add_subparsers(
+        prog="judgescope", dest="command", help=argparse.SUPPRESS
+    )
     for name, act, about in (
         ("run", run, "run a study and write its report"),
         ("check", check, "validate cards and files, and estimate the price"),
@@ -198,12 +231,15 @@ def command_line() -> argparse.ArgumentParser:
     added.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",
-        help="recompute a finished study with each value of its key `missing`, in separate "
-        "folders (results/STUDY-missing-POLICY), and print the main numbers that change; "
-        "sends no requests",
+        help="recompute a finished study with each value of its key `missing`, in "
+        "separate folders (results/STUDY-missing-POLICY), and print the main "
+        "numbers that change; sends no requests",
     )
     added.choices["pilot"].add_argument(
-        "--share", type=float, default=0.1, help="the share of each dataset's items; default: .1"
+        "--share",
+        type=float,
+        default=0.1,
+        help="the share of each dataset's items; default: .1",
     )
     for add in ADDED:
         add(added)
@@ -211,8 +247,9 @@ def command_line() -> argparse.ArgumentParser:
     command = added.add_parser(
         "spotcheck",
         help="write a page with a sample of perturbed texts",
-        description="Make the study's perturbed texts, and write a page with a sample from each "
-        "perturbation. Sends requests only for texts that a model writes.",
+        description="Make the study's perturbed texts, and write a page with a sample "
+        "from each perturbation. Sends requests only for texts that a model "
+        "writes.",
     )
     command.add_argument("study", type=Path, help="the study's YAML file")
     command.set_defaults(act=spotcheck)
@@ -232,7 +269,7 @@ def _overview(added: commands.Commands) -> Iterator[str]:
     yield "\nCommands that run a study pass further options on to Snakemake."
 
 
-# --- commands that run Snakemake -------------------------------------------------------------
+# --- commands that run Snakemake ------------------------------------------------------
 
 
 def run(args: Arguments) -> int:
@@ -257,7 +294,8 @@ def run(args: Arguments) -> int:
 
 @contextmanager
 def _finished(study: Path | None, passed: Sequence[str], out: Path) -> Iterator[int]:
-    """Run a study and yield the exit status; count unreadable replies until the block ends.
+    """Run a study and yield the exit status; count unreadable replies until the block
+    ends.
 
     Raises UserError if the run would send requests that are already in a batch.
     """
@@ -291,7 +329,9 @@ def _damaged(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     targets = [hashes for hashes in damaged if hashes in known]
     for hashes in targets:
         print(
-            f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, remade now", flush=True
+            f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, remade "
+            "now",
+            flush=True,
         )
         hashes.unlink()
     return [*map(str, targets)]
@@ -303,13 +343,19 @@ def _last_written(out: Path) -> int | None:
 
 
 def check(args: Arguments) -> int:
-    """Validate the study's cards and files and show what a run would do; send no request."""
-    context.results_folder(args.study, args.passed)  # checks the card before Snakemake reads it
+    """Validate the study's cards and files and show what a run would do; send no
+    request.
+    """
+    context.results_folder(
+        args.study, args.passed
+    )  # checks the card before Snakemake reads it
     return snakemake(args.study, "check", args.passed)
 
 
 def draft(args: Arguments) -> int:
-    """Let a model draft evaluation steps and sub-aspects missing from cards; print the files."""
+    """Let a model draft evaluation steps and sub-aspects missing from cards; print the
+    files.
+    """
     from judgescope.plan.drafts import drafts_of
 
     plan = plan_of_study(args.study, args.passed, drafting=True)
@@ -317,7 +363,9 @@ def draft(args: Arguments) -> int:
     if not drafts:
         print("No drafts are needed: no card lacks evaluation steps or sub-aspects.")
         return 0
-    status = snakemake(args.study, "drafts", args.passed, snakefile="workflow/drafts.smk")
+    status = snakemake(
+        args.study, "drafts", args.passed, snakefile="workflow/drafts.smk"
+    )
     if status == 0 and not is_dry(args.passed):
         print("Review these drafts, and paste them into the cards that they name:")
         for each in drafts:
@@ -328,14 +376,17 @@ def draft(args: Arguments) -> int:
 def pilot(args: Arguments) -> int:
     """Run a study on a share of the items, for all judges that receive requests.
 
-    Print which judges the study needs, how many items, and which requests the full run would add.
-    The pilot has its own results but shares the study's reply store: no request is sent twice.
+    Print which judges the study needs, how many items, and which requests the full run
+    would add. The pilot has its own results but shares the study's reply store: no
+    request is sent twice.
     """
     from judgescope.cli.summary import conclusions
 
     out = context.results_folder(args.study, args.passed)
     out = out.with_name(out.name + PILOT)
-    passed = context.with_config(args.passed, f"study={out.name}", f"share={args.share}")
+    passed = context.with_config(
+        args.passed, f"study={out.name}", f"share={args.share}"
+    )
     with _finished(args.study, passed, out) as status:
         if status or is_dry(passed):
             return status

@@ -38,7 +38,16 @@ from judgescope.scoring.cell import reader
 DEFAULT = Path("cache/replies")
 Arguments = argparse.Namespace
 Row = dict[str, Any]
-SHOWN = ("dataset", "perturbation", "judge", "aspect", "target", "draw", "status", "value")
+SHOWN = (
+    "dataset",
+    "perturbation",
+    "judge",
+    "aspect",
+    "target",
+    "draw",
+    "status",
+    "value",
+)
 WIDTH = 70
 """The number of characters of a reply that are printed."""
 MATCHED = ("target", "target_b", "hint", "key", "draw")
@@ -48,7 +57,7 @@ PARSED = ("status", "rule", "value")
 """The columns that come from a reply's judgment."""
 
 
-# --- reading ---------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------
 
 
 def read(args: Arguments) -> int:
@@ -61,8 +70,14 @@ def read(args: Arguments) -> int:
     if not rows:
         raise _no_replies(plan, out / "replies", args.study)
     filters = filters_of(args, OF_REPLIES)
-    check_filters("the replies", filters, lambda name: {row[name] for row in rows if row[name]})
-    rows = [row for row in rows if all(row[name] in values for name, values in filters.items())]
+    check_filters(
+        "the replies", filters, lambda name: {row[name] for row in rows if row[name]}
+    )
+    rows = [
+        row
+        for row in rows
+        if all(row[name] in values for name, values in filters.items())
+    ]
     print("\n".join(summary(rows)))
     if args.file is not None:
         with whole(args.file) as part:
@@ -77,32 +92,54 @@ def _no_replies(plan: Plan, where: Path, study: Path) -> UserError:
     what = "this study has no replies yet, or no judge that sends requests"
     todo, page = command_on("run", study), Path(plan.paths.report("explore.html"))
     models = [*plan.models.values()]
-    if any(map(replays, models)) and not any(isinstance(model, AskedModel) for model in models):
-        what = "no judge of this study sends requests: their replies are recorded in files"
-        todo = f"read them in {page}" if page.is_file() else f"{todo}, then read them in {page}"
+    if any(map(replays, models)) and not any(
+        isinstance(model, AskedModel) for model in models
+    ):
+        what = (
+            "no judge of this study sends requests: their replies are recorded in files"
+        )
+        todo = (
+            f"read them in {page}"
+            if page.is_file()
+            else f"{todo}, then read them in {page}"
+        )
     return UserError(what, where=str(where), todo=todo)
 
 
 def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
-    """Yield every reply of a study's judges, from reply files or else from the store."""
+    """Yield every reply of a study's judges, from reply files or else from the
+    store.
+    """
     for job in jobs_of(plan):
-        store, listed = Store(Path(plan.study.store), job.card.served_name), job.card.price
-        search = cache(partial(store.find, job.job.key_table))  # once, and only if needed
+        store, listed = (
+            Store(Path(plan.study.store), job.card.served_name),
+            job.card.price,
+        )
+        search = cache(
+            partial(store.find, job.job.key_table)
+        )  # once, and only if needed
         for cell, questions in job.job.cells.items():
             perturbation, judge, aspect = cell
             cell_aspect = CellAspect(job.dataset, *cell)
             judgments = {
                 _match(row): row
-                for row in _part("judgments", plan.file(out, "judgments", cell_aspect), aspect)
+                for row in _part(
+                    "judgments", plan.file(out, "judgments", cell_aspect), aspect
+                )
             }
             parse = reader(reading(plan, job.dataset, judge, aspect, perturbation))
-            requests = (questions[number] for number in range(len(questions)) if prompts)
+            requests = (
+                questions[number] for number in range(len(questions)) if prompts
+            )
             prompt_of = {request.key: request.prompt for request in requests}
             replies = _part("answers", plan.file(out, "replies", cell_aspect), aspect)
             for row in replies or job.job.rows(cell, search(), so_far=True):
                 if row["status"] == "not_applicable":
                     continue
-                usage, origin = row["usage"] or {}, (row["provenance"] or {}).get("engine")
+                usage, origin = (
+                    row["usage"] or {},
+                    (row["provenance"] or {}).get("engine"),
+                )
                 price = listed and (listed.of_batch() if origin == BATCH else listed)
                 judgment = judgments.get(_match(row))
                 if judgment is None:  # not scored yet
@@ -124,8 +161,14 @@ def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
 
 
 def _part(table: str, path: str, aspect: str) -> list[Row]:
-    """Return the rows of a cell's file on an aspect; [] if the file does not exist yet."""
-    return read_part(table, path, *split(aspect)).to_pylist() if Path(path).is_file() else []
+    """Return the rows of a cell's file on an aspect; [] if the file does not exist
+    yet.
+    """
+    return (
+        read_part(table, path, *split(aspect)).to_pylist()
+        if Path(path).is_file()
+        else []
+    )
 
 
 def _match(row: Row) -> tuple[object, ...]:
@@ -135,7 +178,8 @@ def _match(row: Row) -> tuple[object, ...]:
 def summary(rows: Iterable[Row]) -> list[str]:
     """Return a line per judge: replies, replies of each status, tokens, price.
 
-    A reply to two equal questions counts once, as in the table `cost`; refused requests are free.
+    A reply to two equal questions counts once, as in the table `cost`; refused requests
+    are free.
     """
     by_judge: dict[str, list[Row]] = {}
     for row in rows:
@@ -143,11 +187,18 @@ def summary(rows: Iterable[Row]) -> list[str]:
     lines = [["judge", "replies", "by status", "tokens in", "tokens out", "US$"]]
     off_grid = 0
     for judge, judgments in sorted(by_judge.items()):
-        replies = [*{(row.get("key"), row.get("draw")): row for row in judgments}.values()]
+        replies = [
+            *{(row.get("key"), row.get("draw")): row for row in judgments}.values()
+        ]
         statuses = Counter(row["status"] for row in replies)
         off_grid += statuses[OFF_GRID]
-        counts = ", ".join(f"{name} {count:,}" for name, count in sorted(statuses.items()))
-        tokens = [sum(row[name] or 0 for row in replies) for name in ("tokens_in", "tokens_out")]
+        counts = ", ".join(
+            f"{name} {count:,}" for name, count in sorted(statuses.items())
+        )
+        tokens = [
+            sum(row[name] or 0 for row in replies)
+            for name in ("tokens_in", "tokens_out")
+        ]
         prices = [row["usd"] for row in replies if row["status"] != "error"]
         price = "-" if None in prices else _dollars(sum(prices))
         numbers = [f"{number:,}" for number in tokens]
@@ -160,14 +211,21 @@ def _dollars(price: float) -> str:
 
 
 def listed(rows: Sequence[Row], limit: int) -> Iterator[str]:
-    """Yield a line for each reply, up to a limit (0: none), cut to the width of a line."""
+    """Yield a line for each reply, up to a limit (0: none), cut to the width of a
+    line.
+    """
     shown = rows[: limit or None]
-    body = [[*(plain(row[name]) for name in SHOWN), plain(row["reply"])[:WIDTH]] for row in shown]
+    body = [
+        [*(plain(row[name]) for name in SHOWN), plain(row["reply"])[:WIDTH]]
+        for row in shown
+    ]
     yield from aligned([[*SHOWN, "reply"], *body])
-    yield from rows_left(len(rows) - len(shown), "--file writes them in full, with prompts")
+    yield from rows_left(
+        len(rows) - len(shown), "--file writes them in full, with prompts"
+    )
 
 
-# --- the store -------------------------------------------------------------------------------
+# --- the store ------------------------------------------------------------------------
 
 
 def _shards(args: Arguments) -> list[Path]:
@@ -183,7 +241,9 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
     if not new and not folder.is_dir():
         if plan is not None:
             raise _no_replies(plan, folder, args.study)
-        raise UserError("no reply store found", where=str(folder), todo="name it with --store")
+        raise UserError(
+            "no reply store found", where=str(folder), todo="name it with --store"
+        )
     return folder
 
 
@@ -204,7 +264,10 @@ def stats(args: Arguments) -> int:
     for shard in _shards(args):
         counts = inspection.stats(shard)
         tokens = ", ".join(f"{n:,} {name}" for name, n in sorted(counts.tokens.items()))
-        print(f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} questions")
+        print(
+            f"{shard.name}: {counts.replies:,} replies to {counts.questions:,} "
+            "questions"
+        )
         print(f"  errors {counts.errors:,}, marked for retry {counts.forgotten:,}")
         unknown = f"{counts.unknown:,} replies without token counts"
         print(f"  tokens: {tokens or 'none reported'}; {unknown}")
@@ -216,7 +279,8 @@ def stats(args: Arguments) -> int:
 def verify(args: Arguments) -> int:
     """Print the faults of a store's lines; return 1 if there are any.
 
-    With `--drop`, damaged lines are removed; their requests may be sent and paid for again.
+    With `--drop`, damaged lines are removed; their requests may be sent and paid for
+    again.
     """
     wrong = notes = 0
     for shard in _shards(args):
@@ -224,7 +288,10 @@ def verify(args: Arguments) -> int:
             print(f"{finding.where}: {finding.message}")
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
         if args.drop and (count := inspection.drop(shard)):
-            print(f"{shard.name}: {count} damaged lines dropped; a run requests what is missing")
+            print(
+                f"{shard.name}: {count} damaged lines dropped; a run requests what is "
+                "missing"
+            )
     print(f"errors: {wrong}; notes: {notes}")
     return int(wrong > 0)
 
@@ -254,15 +321,18 @@ def dump(args: Arguments) -> int:
 def merge(args: Arguments) -> int:
     """Add the replies of an exported file to a store."""
     check_input(args.file)
-    for shard, done in compaction.merge(args.file, store_folder(args, new=True)).items():
+    for shard, done in compaction.merge(
+        args.file, store_folder(args, new=True)
+    ).items():
         print(
             f"{plain(shard)}: {done.new:,} new replies, {done.known:,} already stored, "
             f"{done.skipped:,} lines without a reply"
         )
         if done.differs:
             print(
-                f"  {done.differs:,} new replies differ from the stored reply to the same request: "
-                "both are kept, and the first in byte order is used, in every store"
+                f"  {done.differs:,} new replies differ from the stored reply to the "
+                "same request: both are kept, and the first in byte order is used, in "
+                "every store"
             )
     return 0
 

@@ -1,4 +1,6 @@
-"""The command `judgescope reproduce`: published figures next to those of this library."""
+"""The command `judgescope reproduce`: published figures next to those of this
+library.
+"""
 
 import argparse
 import csv
@@ -34,9 +36,11 @@ Row = Mapping[str, object]
 SHELF = HOME / "config" / "published"
 SEED = 7
 FEW: Final = {"statistics": ["pearson"], "levels": ["pooled"], "permutations": 99}
-"""The comparison of judges, which is made with all tables, and in which no figure is."""
+"""The comparison of judges, which is made with all tables, and in which no figure
+is."""
 PAIRS = "pairs"
-"""A table that is not of a method: pairs of systems that a judge orders as people do."""
+"""A table that is not of a method: pairs of systems that a judge orders as people
+do."""
 NOT_FILTERS = {"published", "reason", "of"}
 """Columns of a card's figures that do not select a row."""
 
@@ -60,7 +64,9 @@ class Figure(NamedTuple):
     def cells(self) -> list[str]:
         """Return the figure as cells of a table, in the order of HEADS."""
         digits = len(self.published.partition(".")[2])
-        ours = "-" if self.ours is None else f"{self.ours:.{digits + 2 if digits else 0}f}"
+        ours = (
+            "-" if self.ours is None else f"{self.ours:.{digits + 2 if digits else 0}f}"
+        )
         equal = "yes" if self.equal else "no"
         why = "" if self.equal else self.reason or "unexplained"
         return [" ".join(self.where.values()), self.published, ours, equal, why]
@@ -78,11 +84,15 @@ class Outcome(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Return whether a figure differs without a reason, or could not be computed."""
+        """Return whether a figure differs without a reason, or could not be
+        computed.
+        """
         return bool(self.error) or any(figure.wrong for figure in self.figures)
 
     def counts(self) -> list[str]:
-        """Return the number of figures, of equal, of explained and of unexplained ones."""
+        """Return the number of figures, of equal, of explained and of unexplained
+        ones.
+        """
         equal = sum(figure.equal for figure in self.figures)
         wrong = sum(figure.wrong for figure in self.figures)
         total = len(self.figures)
@@ -105,13 +115,23 @@ def reproduce(args: argparse.Namespace) -> int:
             outcome = Outcome(card, [], str(error).partition("\n")[0])
         outcomes.append(outcome)
         if not outcome.error:
-            write_text(Path("results") / f"published-{name}" / "index.html", html(outcome))
+            write_text(
+                Path("results") / f"published-{name}" / "index.html", html(outcome)
+            )
         if not args.all:
-            print("\n".join(aligned([HEADS, *(figure.cells() for figure in outcome.figures)])))
+            print(
+                "\n".join(
+                    aligned([HEADS, *(figure.cells() for figure in outcome.figures)])
+                )
+            )
         print(line(outcome), flush=True)
     if not names:
         cards = [read_card("publication", path) for path in shelf.values()]
-        print("\n".join(aligned([["name", "what"], *([c.publication, c.name] for c in cards)])))
+        print(
+            "\n".join(
+                aligned([["name", "what"], *([c.publication, c.name] for c in cards)])
+            )
+        )
     if args.markdown and not any(outcome.error for outcome in outcomes):
         write_text(args.markdown, markdown(outcomes))
     return int(any(outcome.failed for outcome in outcomes))
@@ -120,13 +140,15 @@ def reproduce(args: argparse.Namespace) -> int:
 def compare(path: Path, data: str = "data") -> Outcome:
     """Return the figures of a card next to those of this library.
 
-    `data` is the folder that `{data}` stands for. Raises UserError or UserErrors for a card that
-    cannot be used, and for data that cannot be fetched.
+    `data` is the folder that `{data}` stands for. Raises UserError or UserErrors for a
+    card that cannot be used, and for data that cannot be fetched.
     """
     card: Publication = read_card("publication", path)
     if not card.figures:
         tables = [*card.means]
-        return Outcome(card, [each for name in tables for each in _means(card, name, path.parent)])
+        return Outcome(
+            card, [each for name in tables for each in _means(card, name, path.parent)]
+        )
     if card.cells:
         rows = _of_cells(read_csv(path.parent / card.cells))
     elif card.originals:
@@ -155,34 +177,52 @@ def _figure(
 ) -> Figure:
     """Return a figure next to the only row that it selects."""
     chosen = {name: text for name, text in printed.items() if name not in NOT_FILTERS}
-    hits = [r for r in rows if all(str(r.get(n) or "") == text for n, text in chosen.items())]
+    hits = [
+        r
+        for r in rows
+        if all(str(r.get(n) or "") == text for n, text in chosen.items())
+    ]
     if len(hits) > 1:
         raise UserError(f"one figure selects {len(hits)} rows", where=where, got=chosen)
     value = hits[0].get(printed.get("of") or "value") if hits else None
     ours = float(str(value)) if value is not None else None
     shown = {name: text for name, text in chosen.items() if text and name != "table"}
-    return _compared(card, shown, printed["published"], ours, printed.get("reason") or "")
+    return _compared(
+        card, shown, printed["published"], ours, printed.get("reason") or ""
+    )
 
 
 def _compared(
-    card: Publication, where: Mapping[str, str], published: str, ours: float | None, reason: str
+    card: Publication,
+    where: Mapping[str, str],
+    published: str,
+    ours: float | None,
+    reason: str,
 ) -> Figure:
     place = f"{card.publication}: {' '.join(where.values())}"
-    check_known(filter(None, [reason]), REASONS, "unknown reason for a difference", where=place)
+    check_known(
+        filter(None, [reason]), REASONS, "unknown reason for a difference", where=place
+    )
     digits = len(published.partition(".")[2])
     most = card.tolerance * 10.0**-digits if digits else 0  # counts and ranks are exact
     equal = ours is not None and abs(ours - float(published)) <= most + 1e-9
     return Figure(where, published, ours, reason, equal)
 
 
-# --- what this library computes --------------------------------------------------------------
+# --- what this library computes -------------------------------------------------------
 
 
 def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
     """Compute some tables of a study, and return their rows with the table's name."""
     name = f"published-{card.publication}"
     folder = Path("results") / name
-    study = {"study": name, "seed": SEED, "data": data, "comparison": FEW, **(card.study or {})}
+    study = {
+        "study": name,
+        "seed": SEED,
+        "data": data,
+        "comparison": FEW,
+        **(card.study or {}),
+    }
     path = folder / "study.yaml"
     write_text(path, json.dumps(study, indent=1) + "\n")
     names = sorted({"agreement" if table == PAIRS else table for table in tables})
@@ -199,7 +239,9 @@ def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
 
 
 def pairs_of_systems(folder: Path) -> Iterator[Row]:
-    """Yield how many pairs of systems each judge's mean scores order as people's ratings do."""
+    """Yield how many pairs of systems each judge's mean scores order as people's
+    ratings do.
+    """
 
     def means(pattern: str, *keys: str) -> pd.Series:
         table = pd.concat(map(pd.read_parquet, folder.glob(pattern)))
@@ -209,11 +251,13 @@ def pairs_of_systems(folder: Path) -> Iterator[Row]:
     texts = pd.concat(map(pd.read_parquet, folder.glob("targets/*/systems.parquet")))
     systems = texts.set_index("target")["system"]
     people = means("ratings/*.parquet")
-    for (judge, aspect), scores in means("scores/*/*/systems/*.parquet", "judge").groupby(
-        level=[0, 1]
-    ):
+    for (judge, aspect), scores in means(
+        "scores/*/*/systems/*.parquet", "judge"
+    ).groupby(level=[0, 1]):
         both = zip(
-            scores.droplevel([0, 1]), people[aspect][scores.index.get_level_values(2)], strict=True
+            scores.droplevel([0, 1]),
+            people[aspect][scores.index.get_level_values(2)],
+            strict=True,
         )
         pairs = [(a - c) * (b - d) > 0 for (a, b), (c, d) in combinations(both, 2)]
         keys = {"table": PAIRS, "judge": judge, "aspect": aspect}
@@ -221,7 +265,9 @@ def pairs_of_systems(folder: Path) -> Iterator[Row]:
 
 
 def _of_originals(dataset: str, data: str) -> list[Row]:
-    """Return the mean characters, words and sentences of the texts that a card selects."""
+    """Return the mean characters, words and sentences of the texts that a card
+    selects.
+    """
     path = HOME / "config" / "datasets" / f"{dataset}.yaml"
     card: Dataset = read_card("dataset", path)
     fetch_all([(dataset, card, to_fetch(card, Path(data)))])
@@ -239,7 +285,9 @@ def _of_originals(dataset: str, data: str) -> list[Row]:
 
 
 def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
-    """Return the size of S_T and S_F, people's agreement with them, and a judge's confusion."""
+    """Return the size of S_T and S_F, people's agreement with them, and a judge's
+    confusion.
+    """
     sets = expectations(cells)
     values: dict[str, float | None] = {
         "wanted": len(sets.drops),
@@ -251,7 +299,8 @@ def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
         names = [(cell["perturbation"], cell["aspect"]) for cell in cells]
         deltas = np.array([[float(cell["delta"]) for cell in cells]])
         wanted, unwanted = (
-            np.array([name in set(some) for name in names]) for some in (sets.drops, sets.stays)
+            np.array([name in set(some) for name in names])
+            for some in (sets.drops, sets.stays)
         )
         judged = confusion(deltas, wanted, unwanted)
         values |= {name: float(getattr(judged, name)[0]) for name in judged._fields}
@@ -261,7 +310,9 @@ def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
 
 
 def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
-    """Yield each printed mean and rank of a table next to the one computed from printed cells."""
+    """Yield each printed mean and rank of a table next to the one computed from printed
+    cells.
+    """
     printed = read_csv(folder / table)
     head = next(iter(printed[0]))
     rows: list[dict[str, float | None]] = []
@@ -273,22 +324,36 @@ def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
         means: dict[str, float | None] = {}
         for name, parts in card.means[table].items():
             known = [means.get(part, values.get(part)) for part in parts]
-            absent = [part for part, value in zip(parts, known, strict=True) if value is None]
+            absent = [
+                part for part, value in zip(parts, known, strict=True) if value is None
+            ]
             each = [Estimate(value) for value in known if value is not None]
-            means[name] = None if absent else independent_mean(each, averaged="cells").value
+            means[name] = (
+                None if absent else independent_mean(each, averaged="cells").value
+            )
         rows.append(means)
     for name, of in card.ranks.items():
-        for means, rank in zip(rows, rankdata([-(each[of] or 0) for each in rows]), strict=True):
+        for means, rank in zip(
+            rows, rankdata([-(each[of] or 0) for each in rows]), strict=True
+        ):
             means[name] = float(rank)
     for row, means in zip(printed, rows, strict=True):
-        reasons = dict(part.split(": ") for part in (row.get("reason") or "").split("; ") if part)
+        reasons = dict(
+            part.split(": ") for part in (row.get("reason") or "").split("; ") if part
+        )
         for name in means:
             if row[name]:
-                where = {"table": table.removesuffix(".csv"), head: row[head], "column": name}
-                yield _compared(card, where, row[name], means[name], reasons.get(name, ""))
+                where = {
+                    "table": table.removesuffix(".csv"),
+                    head: row[head],
+                    "column": name,
+                }
+                yield _compared(
+                    card, where, row[name], means[name], reasons.get(name, "")
+                )
 
 
-# --- how it is shown -------------------------------------------------------------------------
+# --- how it is shown ------------------------------------------------------------------
 
 
 def line(outcome: Outcome) -> str:
@@ -297,7 +362,10 @@ def line(outcome: Outcome) -> str:
     if outcome.error:
         return f"{name}: not reproduced: {outcome.error}"
     total, equal, explained, wrong = outcome.counts()
-    return f"{name}: {total} figures, {equal} equal, {explained} explained, {wrong} unexplained"
+    return (
+        f"{name}: {total} figures, {equal} equal, {explained} explained, {wrong} "
+        "unexplained"
+    )
 
 
 PAGE = """<!doctype html>
@@ -322,25 +390,44 @@ def html(outcome: Outcome) -> str:
 
 INTRODUCTION = """# Reproduced figures
 
-`judgescope reproduce <name>` fetches the data, computes, and compares; `make reproduced` writes
-this page. A figure is equal if it differs by at most half a unit of its last printed digit, a mean
+`judgescope reproduce <name>` fetches the data, computes, and compares; `make \
+reproduced` writes
+this page. A figure is equal if it differs by at most half a unit of its last printed \
+digit, a mean
 of printed cells by one unit. It may differ for a stated reason only: """
 
 NEVER_FETCHED = """
 ## Downloads
 
-When this page was written, the files were read from a local folder: no address of a card had been
-tried over the real network. Tests fetch the same bytes from a local server and compare addresses,
+When this page was written, the files were read from a local folder: no address of a \
+card had been
+tried over the real network. Tests fetch the same bytes from a local server and \
+compare addresses,
 sizes and hashes with a list of repositories, commits and paths.
 """
 
 
 def markdown(outcomes: list[Outcome]) -> str:
-    """Return the page of all outcomes: counts of each, and every figure that differs."""
+    """Return the page of all outcomes: counts of each, and every figure that
+    differs.
+    """
     text = f"{INTRODUCTION}{'; '.join(REASONS)}.\n\n"
-    heads = ["name", "what", "printed in", "figures", "equal", "explained", "unexplained"]
+    heads = [
+        "name",
+        "what",
+        "printed in",
+        "figures",
+        "equal",
+        "explained",
+        "unexplained",
+    ]
     rows = [
-        [f"`{each.card.publication}`", each.card.name, each.card.printed, *each.counts()]
+        [
+            f"`{each.card.publication}`",
+            each.card.name,
+            each.card.printed,
+            *each.counts(),
+        ]
         for each in outcomes
     ]
     text += _markdown_table(heads, rows) + "\n## Figures that differ\n\n"
@@ -350,7 +437,9 @@ def markdown(outcomes: list[Outcome]) -> str:
         for figure in each.figures
         if not figure.equal
     ]
-    text += _markdown_table(["name", "figure", "published", "ours", "why not"], differing)
+    text += _markdown_table(
+        ["name", "figure", "published", "ours", "why not"], differing
+    )
     return text if any(cache().rglob("*.*")) else text + NEVER_FETCHED
 
 

@@ -27,7 +27,8 @@ Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
 DIFFERENCE = "difference_"
 OF_TWO_JUDGES = (DIFFERENCE, "detectable_", "sources_needed_", "p_")
-"""Prefixes of statistics on two judges, if there is a judge_b; only a difference has a direction.
+"""Prefixes of statistics on two judges, if there is a judge_b; only a difference has a
+direction.
 """
 
 
@@ -40,7 +41,8 @@ def show(args: argparse.Namespace) -> int:
             "no table is named",
             where=f"--{next(iter(filters))}",
             allowed=tables,
-            todo=f"name the table before the options: {command_on('show', args.study)} <table> --…",
+            todo=f"name the table before the options: {command_on('show', args.study)} "
+            "<table> --…",
         )
     check_rows(args.rows)
     note_earlier_state(args.study)
@@ -50,7 +52,11 @@ def show(args: argparse.Namespace) -> int:
         print("\n".join(overview(tables)))
     else:
         rows = rows_of(tables, args.table)
-        print("\n".join(lines(args.table, rows, filters, limit=args.rows, notes=args.notes)))
+        print(
+            "\n".join(
+                lines(args.table, rows, filters, limit=args.rows, notes=args.notes)
+            )
+        )
     return 0
 
 
@@ -71,13 +77,17 @@ def tables_of(study: Path) -> dict[str, Path]:
     tables = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not tables:
         raise UserError(
-            "this study has no tables yet", where=str(folder), todo=command_on("run", study)
+            "this study has no tables yet",
+            where=str(folder),
+            todo=command_on("run", study),
         )
     return tables
 
 
 def note_earlier_state(study: Path) -> None:
-    """Print a note if a study's tables are of an earlier state of it, and its cards can be read."""
+    """Print a note if a study's tables are of an earlier state of it, and its cards can
+    be read.
+    """
     with suppress(UserError, UserErrors):
         plan = plan_of_study(study, drafting=True)
         paths = {name: Path(plan.paths.table(name)) for name in results.tables_of(plan)}
@@ -90,8 +100,12 @@ def note_earlier_state(study: Path) -> None:
             )
 
 
-def is_earlier_state(seed: int, judges: Collection[str], tables: Mapping[str, str | Path]) -> bool:
-    """Return whether tables have results of another seed or other judges than the study's."""
+def is_earlier_state(
+    seed: int, judges: Collection[str], tables: Mapping[str, str | Path]
+) -> bool:
+    """Return whether tables have results of another seed or other judges than the
+    study's.
+    """
 
     def values(table: str, column: str) -> set[str]:
         read = read_table("results", tables[table], [column])
@@ -106,7 +120,9 @@ def is_earlier_state(seed: int, judges: Collection[str], tables: Mapping[str, st
 def rows_of(tables: Mapping[str, Path], table: str) -> DataFrame:
     """Return a study's table; raise UserError if it has no such table."""
     folder = next(iter(tables.values())).parent
-    check_known([table], tables, "the study does not have this table", where=str(folder))
+    check_known(
+        [table], tables, "the study does not have this table", where=str(folder)
+    )
     return frame_of(read_table("results", tables[table]))
 
 
@@ -121,12 +137,14 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
     return aligned(body, titled=False)
 
 
-def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: bool) -> list[str]:
+def lines(
+    table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: bool
+) -> list[str]:
     """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
-    The first line has the values that all rows share. The reason follows an undefined number, and
-    its words follow the code of a verdict.
-    Raises UserError if no row passes.
+    The first line has the values that all rows share. The reason follows an undefined
+    number, and its words follow the code of a verdict. Raises UserError if no row
+    passes.
     """
     kept = chosen(table, turned_to(rows, filters.get("judge", [])), filters)
     shown = kept.head(limit or len(kept))
@@ -137,7 +155,11 @@ def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: b
         if missing
         else "; ".join(filter(None, [method, note])) * (notes or statistic == VERDICT)
         for missing, statistic, method, note in zip(
-            shown["value"].isna(), shown["statistic"], texts["method"], texts["note"], strict=True
+            shown["value"].isna(),
+            shown["statistic"],
+            texts["method"],
+            texts["note"],
+            strict=True,
         )
     ]
     columns = [
@@ -147,9 +169,17 @@ def lines(table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: b
         remarks,
     ]
     noted = notes or any(shown["statistic"] == VERDICT)
-    titles = [*varied, "value", "95 % interval", "n", "missing", "notes" if noted else ""]
+    titles = [
+        *varied,
+        "value",
+        "95 % interval",
+        "n",
+        "missing",
+        "notes" if noted else "",
+    ]
     return [
-        f"{table}: {len(kept):,} of {len(rows):,} rows{f'; all rows: {common}' if common else ''}",
+        f"{table}: {len(kept):,} of {len(rows):,} "
+        f"rows{f'; all rows: {common}' if common else ''}",
         *listed(titles, columns),
         *rows_left(len(kept) - len(shown), "--statistic and other filters show fewer"),
         *no_agreement(shown),
@@ -161,22 +191,31 @@ def numbers(rows: DataFrame, suffix: str = "") -> list[Series]:
 
     An interval of no width that the note names is marked ° as in the report.
     """
-    value, low, high, n = (rows[f"{name}{suffix}"] for name in ("value", "ci_low", "ci_high", "n"))
+    value, low, high, n = (
+        rows[f"{name}{suffix}"] for name in ("value", "ci_low", "ci_high", "n")
+    )
     text, start, end = (column.map(_short) for column in (value, low, high))
-    flat = rows[f"note{suffix}"].fillna("").map(lambda note: FLAT if NO_WIDTH in note else "")
+    flat = (
+        rows[f"note{suffix}"]
+        .fillna("")
+        .map(lambda note: FLAT if NO_WIDTH in note else "")
+    )
     interval = ("[" + start + ", " + end + "]" + flat).where(low.notna() & high.notna())
     return [text.where(value.notna(), "-"), interval, n.map(_short, na_action="ignore")]
 
 
 def _short(number: float) -> str:
-    """Return a number with four digits, or a large one as a whole number with commas."""
+    """Return a number with four digits, or a large one as a whole number with
+    commas.
+    """
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
 def listed(titles: Sequence[str], columns: Sequence[Series | list[str]]) -> list[str]:
     """Return columns as aligned lines below their titles; none without rows."""
     rows = [
-        ["" if isna(cell) else plain(cell) for cell in row] for row in zip(*columns, strict=True)
+        ["" if isna(cell) else plain(cell) for cell in row]
+        for row in zip(*columns, strict=True)
     ]
     return aligned([titles, *rows]) if rows else []
 
@@ -185,12 +224,21 @@ def varied_columns(rows: DataFrame, columns: Iterable[str]) -> tuple[list[str], 
     """Return the columns in which rows differ, and the values of the others as text."""
     varied = [name for name in columns if rows[name].nunique(dropna=False) != 1]
     first = rows.head(1).drop(columns=varied)
-    pairs = ((name, value) for name in columns if name in first for value in first[name].dropna())
-    return varied, ", ".join(f"{name} {plain(value)}" for name, value in pairs if value != "")
+    pairs = (
+        (name, value)
+        for name in columns
+        if name in first
+        for value in first[name].dropna()
+    )
+    return varied, ", ".join(
+        f"{name} {plain(value)}" for name, value in pairs if value != ""
+    )
 
 
 def rows_left(count: int, others: str) -> list[str]:
-    """Return a line with the number of rows that are not shown, if any, and how to see them."""
+    """Return a line with the number of rows that are not shown, if any, and how to see
+    them.
+    """
     return [f"… and {count:,} more rows: --rows 0 shows all; {others}"] if count else []
 
 
@@ -202,17 +250,25 @@ def no_agreement(rows: DataFrame, second: str | None = None) -> list[str]:
     judges = set()
     for end in ("", *filter(None, [second])):
         none = rows[f"note{end}"].str.contains(NO_AGREEMENT, regex=False, na=False)
-        judges |= set(rows.loc[none, f"judge{end}" if f"judge{end}" in rows else "judge"])
+        judges |= set(
+            rows.loc[none, f"judge{end}" if f"judge{end}" in rows else "judge"]
+        )
     return [f"hint: {', '.join(sorted(judges))}: {NO_AGREEMENT}"] if judges else []
 
 
 def of_two_judges(rows: DataFrame) -> Series:
-    """Return which rows have a result on two judges, which is stored with the first of them."""
-    return (rows["judge_b"].fillna("") != "") & rows["statistic"].str.startswith(OF_TWO_JUDGES)
+    """Return which rows have a result on two judges, which is stored with the first of
+    them.
+    """
+    return (rows["judge_b"].fillna("") != "") & rows["statistic"].str.startswith(
+        OF_TWO_JUDGES
+    )
 
 
 def turned_to(rows: DataFrame, judges: Collection[str | int]) -> DataFrame:
-    """Return the rows, with results on two judges as those of the one that is in `judges`."""
+    """Return the rows, with results on two judges as those of the one that is in
+    `judges`.
+    """
     one, other = rows["judge"], rows["judge_b"]
     turn = of_two_judges(rows) & other.isin(judges) & ~one.isin(judges)
     rows = rows.assign(judge=one.mask(turn, other), judge_b=other.mask(turn, one))
@@ -245,7 +301,9 @@ def _values(rows: DataFrame, name: str) -> set[str | int]:
 
 
 def _no_match(table: str, rows: DataFrame, filters: Filters) -> UserError:
-    """Return the error, with the values of each column that match all the other filters."""
+    """Return the error, with the values of each column that match all the other
+    filters.
+    """
     fitting = []
     for name in filters:
         others = {other: values for other, values in filters.items() if other != name}
@@ -254,7 +312,9 @@ def _no_match(table: str, rows: DataFrame, filters: Filters) -> UserError:
     return UserError(
         f"no row of {table} matches all filters",
         where=f"table {table}",
-        got=" ".join(f"{option(name)} {' '.join(map(str, v))}" for name, v in filters.items()),
+        got=" ".join(
+            f"{option(name)} {' '.join(map(str, v))}" for name, v in filters.items()
+        ),
         allowed="; or ".join(fitting) or None,
         todo="drop or change a filter",
     )
@@ -265,7 +325,9 @@ def check_filters(
     filters: Mapping[str, Sequence[str | int]],
     known: Callable[[str], Collection[str | int]],
 ) -> None:
-    """Raise UserError for a filter's value that no row has; `known` gives those of a column."""
+    """Raise UserError for a filter's value that no row has; `known` gives those of a
+    column.
+    """
     for name, values in filters.items():
         for value in values:
             if value not in (available := known(name)):

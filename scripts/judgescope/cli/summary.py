@@ -12,7 +12,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import get_args
 
-from judgescope.cli.context import is_dry, plan_of_study, results_folder, snakemake, with_config
+from judgescope.cli.context import (
+    is_dry,
+    plan_of_study,
+    results_folder,
+    snakemake,
+    with_config,
+)
 from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
@@ -43,7 +49,8 @@ HEADINGS = {
     ("error_correlation_mean", "pooled"): "error correlation",
     ("effective_judges", "pooled"): "effective judges",
 }
-"""Statistic and level of perspectives, robustness or ensemble -> the heading of its column."""
+"""Statistic and level of perspectives, robustness or ensemble -> the heading of its
+column."""
 CHOSEN = {
     (CAUGHT, "tnr"): "bad texts found",
     (PASSED, "tpr"): "good texts found",
@@ -53,7 +60,11 @@ CHOSEN = {
 }
 """Form and statistic of a claim on labels or on pairs -> the heading of its column."""
 WITH_PEOPLE = {
-    *(("kappa_linear", "direct"), ("accuracy_adjacent_half", "direct"), ("alpha_pair", "")),
+    *(
+        ("kappa_linear", "direct"),
+        ("accuracy_adjacent_half", "direct"),
+        ("alpha_pair", ""),
+    ),
 }
 """The statistics and levels that measure agreement with people."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
@@ -77,9 +88,11 @@ MISSING_SHARE = 0.05
 """If a larger share of the judgments is missing, n is printed with the number."""
 UNDEFINED = "-"
 HINTED = "hint"
-"""Printed instead of the agreement of a judge that is shown a rating of the same text."""
+"""Printed instead of the agreement of a judge that is shown a rating of the same
+text."""
 PILOT_STATISTIC = ("spearman", "pooled")
-"""The statistic by which a pilot compares judges; without it, the first in the table."""
+"""The statistic by which a pilot compares judges; without it, the first in the
+table."""
 Judge = tuple[str, str]
 """A dataset and a judge."""
 FEW = "no interval: too few items, run the pilot with a larger --share"
@@ -90,14 +103,15 @@ def _rows(out: Path, table: str) -> Rows:
     return Rows.of_table(read_table("results", path)) if path.is_file() else NO_ROWS
 
 
-# --- a run -----------------------------------------------------------------------------------
+# --- a run ----------------------------------------------------------------------------
 
 
 def summary(out: Path, warnings: Sequence[str] = ()) -> str:
-    """Return, per dataset, the agreement behind each judge's claim, its sums, and the report.
+    """Return, per dataset, the agreement behind each judge's claim, its sums, and the
+    report.
 
-    Values have a 95 % interval; `-` is an undefined value, with its reason in the tables.
-    `warnings` come before the report's path.
+    Values have a 95 % interval; `-` is an undefined value, with its reason in the
+    tables. `warnings` come before the report's path.
     """
     verdicts = _rows(out, "verdicts")
     coverage = _rows(out, "coverage")
@@ -114,8 +128,8 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
-            f"\n{HINTED}: the prompts of {names} contain a rating of the same text, so its "
-            "agreement means nothing"
+            f"\n{HINTED}: the prompts of {names} contain a rating of the same text, so "
+            "its agreement means nothing"
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage)]
     parts += [*_read(out, coverage), *lost.values(), *warnings]
@@ -123,10 +137,11 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
 
 
 def _main_rows(out: Path) -> dict[str, list[Row]]:
-    """Return the rows with the main results that a run prints, by the title of their tables.
+    """Return the rows with the main results that a run prints, by the title of their
+    tables.
 
-    They are the numbers behind claims on labels and choices, then ("") the correlations behind
-    claims on agreement with sums over all aspects, and means over aspects.
+    They are the numbers behind claims on labels and choices, then ("") the correlations
+    behind claims on agreement with sums over all aspects, and means over aspects.
     """
     verdicts = _rows(out, "verdicts")
     labels = [row for row in verdicts if (row.form, row.statistic) in CHOSEN]
@@ -144,17 +159,22 @@ def _main_rows(out: Path) -> dict[str, list[Row]]:
 
 
 def _decides(row: Row) -> bool:
-    """Return whether a row of table `verdicts` has the correlation that decides on agreement."""
+    """Return whether a row of table `verdicts` has the correlation that decides on
+    agreement.
+    """
     return row.form == "agreement" and DECIDES.get(row.level) == row.statistic
 
 
 def _tables(
-    every: Sequence[Row], hinted: set[tuple[str, str]], about: str, lost: Mapping[Judge, str]
+    every: Sequence[Row],
+    hinted: set[tuple[str, str]],
+    about: str,
+    lost: Mapping[Judge, str],
 ) -> list[str]:
     """Return a table per dataset: a line per judge, a column per aspect or sum.
 
-    `about` is the beginning of the title; "": of agreement. Judges in `lost` have a warning of
-    their own.
+    `about` is the beginning of the title; "": of agreement. Judges in `lost` have a
+    warning of their own.
     """
     tables = []
     for dataset in sorted({row.dataset for row in every}):
@@ -178,10 +198,15 @@ def _tables(
         )
         judges = sorted({judge for judge, _ in defined})
         body = [
-            [judge, *(cells.get((judge, each), UNDEFINED) for each in columns)] for judge in judges
+            [judge, *(cells.get((judge, each), UNDEFINED) for each in columns)]
+            for judge in judges
         ]
         tables.append(f"\n{dataset}: {title}95 % intervals")
-        tables += [f"  {line}" for line in aligned([["judge", *columns], *body])] if body else []
+        tables += (
+            [f"  {line}" for line in aligned([["judge", *columns], *body])]
+            if body
+            else []
+        )
         empty = sorted({judge for judge, _ in cells}.difference(judges))
         if empty := [judge for judge in empty if (dataset, judge) not in lost]:
             tables.append(f"  none of these numbers: {', '.join(empty)}")
@@ -197,19 +222,27 @@ def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
         return UNDEFINED
     if _decides(row) and row.n < MIN_N:
         return f"n = {row.n}"
-    size = f" n = {row.n}" if row.n_missing > MISSING_SHARE * (row.n + row.n_missing) else ""
+    size = (
+        f" n = {row.n}"
+        if row.n_missing > MISSING_SHARE * (row.n + row.n_missing)
+        else ""
+    )
     return f"{_with_interval(row)}{size}"
 
 
 def _with_interval(row: Row) -> str:
     flat = FLAT if NO_WIDTH in row.note else ""
-    interval = "" if row.ci_low is None else f" [{row.ci_low:z.2f}, {row.ci_high:z.2f}]{flat}"
+    interval = (
+        "" if row.ci_low is None else f" [{row.ci_low:z.2f}, {row.ci_high:z.2f}]{flat}"
+    )
     return f"{row.value:z.2f}{interval}"
 
 
 def _read(out: Path, coverage: Rows) -> list[str]:
     """Return the warnings of reading each dataset."""
-    files = {name: out / "items" / f"{name}.json" for name in sorted(coverage.by("dataset"))}
+    files = {
+        name: out / "items" / f"{name}.json" for name in sorted(coverage.by("dataset"))
+    }
     return [
         f"\n{dataset}: {line}"
         for dataset, path in files.items()
@@ -220,7 +253,9 @@ def _read(out: Path, coverage: Rows) -> list[str]:
 
 
 def _unjoined(out: Path, coverage: Rows) -> list[str]:
-    """Return a warning for each recorded model with few joined rows, or few texts with rows."""
+    """Return a warning for each recorded model with few joined rows, or few texts with
+    rows.
+    """
     judges = {(row.dataset, row.judge) for row in coverage}
     warnings = []
     for path in sorted((out / "joined").glob("*/*.json")):
@@ -231,24 +266,35 @@ def _unjoined(out: Path, coverage: Rows) -> list[str]:
 
 
 def _lost(coverage: Rows) -> dict[Judge, str]:
-    """Return a warning for each judge with many judgments without a value, and the reasons.
+    """Return a warning for each judge with many judgments without a value, and the
+    reasons.
 
     Values between the steps of a scale have another warning.
     """
     counts: dict[Judge, Counter[str]] = defaultdict(Counter)
     for row in coverage:
         status = row.statistic.removeprefix("count_")
-        if status != row.statistic and status != "not_applicable" and row.value is not None:
+        if (
+            status != row.statistic
+            and status != "not_applicable"
+            and row.value is not None
+        ):
             counts[row.dataset, row.judge][status] += round(row.value)
     warnings = {}
     for (dataset, judge), statuses in sorted(counts.items()):
-        reasons = {name: statuses[name] for name in NO_VALUE if statuses[name] and name != OFF_GRID}
+        reasons = {
+            name: statuses[name]
+            for name in NO_VALUE
+            if statuses[name] and name != OFF_GRID
+        }
         lost, planned = sum(reasons.values()), statuses.total()
         if lost > MISSING_SHARE * planned:
-            why = ", ".join(f"{STATUSES[name]} {count:,}" for name, count in reasons.items())
+            why = ", ".join(
+                f"{STATUSES[name]} {count:,}" for name, count in reasons.items()
+            )
             warnings[dataset, judge] = (
-                f"\nwarning: {dataset}: {lost:,} of {planned:,} judgments of {judge} have no "
-                f"value ({why})"
+                f"\nwarning: {dataset}: {lost:,} of {planned:,} judgments of {judge} "
+                f"have no value ({why})"
             )
     return warnings
 
@@ -257,14 +303,16 @@ def _off_grid(coverage: Rows) -> list[str]:
     """Return a warning for each judge with values between the steps of its scale."""
     judges = coverage.where(statistic=f"count_{OFF_GRID}").by("judge")
     return [
-        f"\nwarning: {rows.frame['value'].sum():,.0f} values of {judge} are between the steps of "
-        f"its scale and count as missing: {OFF_GRID_REMEDY}"
+        f"\nwarning: {rows.frame['value'].sum():,.0f} values of {judge} are between "
+        f"the steps of its scale and count as missing: {OFF_GRID_REMEDY}"
         for judge, rows in sorted(judges.items())
     ]
 
 
 def _bars(verdicts: Rows) -> list[str]:
-    """Return a line for each bar of the study: which judges meet it, and which do not."""
+    """Return a line for each bar of the study: which judges meet it, and which do
+    not.
+    """
     judges: dict[tuple[str, ...], dict[Outcome, list[str]]] = {}
     limits: dict[tuple[str, ...], str] = {}
     for row in verdicts:
@@ -281,7 +329,9 @@ def _bars(verdicts: Rows) -> list[str]:
     for bar, outcomes in judges.items():
         dataset, *what, aspect = bar
         limit = filter(None, (*what, limits.get(bar), aspect and f"on {aspect}"))
-        lists = [f"{ON_BAR[o]}: {', '.join(outcomes[o])}" for o in ON_BAR if o in outcomes]
+        lists = [
+            f"{ON_BAR[o]}: {', '.join(outcomes[o])}" for o in ON_BAR if o in outcomes
+        ]
         lines.append(f"  {dataset}, {' '.join(limit)}: {'; '.join(lists)}")
     return ["\nrequired minimums (bars) of the study:", *lines] if lines else []
 
@@ -301,24 +351,33 @@ def unpriced(out: Path, plan: Callable[[], Plan]) -> list[str]:
         for model in _unpriced_models(plan(), name):
             users.setdefault(model, []).append(name)
     return [
-        f"\nwarning: models/{model}.yaml has no `price`: the cost of {', '.join(asked)} is unknown"
+        f"\nwarning: models/{model}.yaml has no `price`: the cost of "
+        f"{', '.join(asked)} is unknown"
         for model, asked in sorted(users.items())
     ]
 
 
 def _unpriced_models(plan: Plan, name: str) -> set[str]:
-    """Return the models without a price behind a judge, an ensemble or a writer of texts."""
+    """Return the models without a price behind a judge, an ensemble or a writer of
+    texts.
+    """
     derived = plan.derived.get(name)
     judges = derived.members if derived else [name]
     models = {plan.judges[judge].model for judge in judges if judge in plan.judges}
     for dataset in plan.datasets:
-        models |= {model for made, model in made_of(plan, dataset).items() if spender(made) == name}
+        models |= {
+            model
+            for made, model in made_of(plan, dataset).items()
+            if spender(made) == name
+        }
     if derived and derived.supervisor:
         models.add(derived.supervisor.model)
-    return {model for model in models if getattr(plan.models.get(model), "price", 0) is None}
+    return {
+        model for model in models if getattr(plan.models.get(model), "price", 0) is None
+    }
 
 
-# --- a pilot ---------------------------------------------------------------------------------
+# --- a pilot --------------------------------------------------------------------------
 
 
 def conclusions(out: Path) -> str:
@@ -335,7 +394,9 @@ def conclusions(out: Path) -> str:
         for row in rows
         if row.judge_b and row.statistic.startswith(prefix)
     ]
-    name, level = PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
+    name, level = (
+        PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
+    )
     gaps, detectable = (
         {
             (row.dataset, row.aspect, row.judge, row.judge_b): row
@@ -348,26 +409,37 @@ def conclusions(out: Path) -> str:
         reason = "no judge of the study sends requests"
         if asked:
             reason = "no difference is defined for so few items, try a larger --share"
-            reason = reason if statistics else "it needs two judges, and the method agreement"
+            reason = (
+                reason
+                if statistics
+                else "it needs two judges, and the method agreement"
+            )
         return f"\nThe pilot compares no judges: {reason}."
     what = f"{name} ({level}) with people's ratings"
     lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
     for place in sorted({key[:2] for key in gaps}):
         lines.append(f"  {', '.join(place)}")
-        table = [_gap(gap, detectable.get(key)) for key, gap in gaps.items() if key[:2] == place]
+        table = [
+            _gap(gap, detectable.get(key))
+            for key, gap in gaps.items()
+            if key[:2] == place
+        ]
         lines += [f"    {line}" for line in aligned(table, titled=False)]
     return "\n".join([*lines, "", *_droppable(gaps.values(), asked)])
 
 
 def _gap(gap: Row, detectable: Row | None) -> list[str]:
-    """Return two judges; and their difference, its interval, and the items needed to detect it.
+    """Return two judges; and their difference, its interval, and the items needed to
+    detect it.
 
     That is with power .8 at level .05, as `detectable` is computed.
     """
     judges = f"{gap.judge} - {gap.judge_b}"
     if gap.value is None:
         return [judges, undefined(gap.note)]
-    interval = FEW if gap.ci_low is None else f"[{gap.ci_low:+z.2f}, {gap.ci_high:+z.2f}]"
+    interval = (
+        FEW if gap.ci_low is None else f"[{gap.ci_low:+z.2f}, {gap.ci_high:+z.2f}]"
+    )
     needed = ""
     if detectable and detectable.value is not None and gap.value:
         items = sources_needed(detectable.n, detectable.value, abs(gap.value))
@@ -382,15 +454,17 @@ def _droppable(gaps: Iterable[Row], asked: set[str]) -> Iterator[str]:
     """
     beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for gap in gaps:
-        beaten[gap.judge, gap.judge_b].append(gap.ci_high is not None and gap.ci_high < 0)
+        beaten[gap.judge, gap.judge_b].append(
+            gap.ci_high is not None and gap.ci_high < 0
+        )
         beaten[gap.judge_b, gap.judge].append(gap.ci_low is not None and gap.ci_low > 0)
     better: dict[str, list[str]] = defaultdict(list)
     for (judge, other), everywhere in beaten.items():
         if judge in asked and all(everywhere):
             better[judge].append(other)
     yield (
-        "Judges that may be dropped (another judge or control is better on every aspect of every "
-        "dataset, by an interval that excludes 0):"
+        "Judges that may be dropped (another judge or control is better on every "
+        "aspect of every dataset, by an interval that excludes 0):"
     )
     for judge, others in sorted(better.items()):
         yield f"  {judge}: worse than {', '.join(sorted(others))}"
@@ -398,7 +472,7 @@ def _droppable(gaps: Iterable[Row], asked: set[str]) -> Iterator[str]:
         yield "  none"
 
 
-# --- policies for missing judgments -------------------------------------------------------------
+# --- policies for missing judgments ---------------------------------------------------
 
 KEY = ("dataset", "judge", "aspect", "criterion", "statistic", "level")
 """The columns that identify a main number within its study."""
@@ -411,8 +485,13 @@ ByPolicy = Mapping[Policy, Mapping[tuple[str, ...], Row]]
 
 
 def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
-    """Run a study with each policy, write the main numbers side by side, print what changes."""
-    out, study_policy = results_folder(study, passed), plan_of_study(study, passed).study.missing
+    """Run a study with each policy, write the main numbers side by side, print what
+    changes.
+    """
+    out, study_policy = (
+        results_folder(study, passed),
+        plan_of_study(study, passed).study.missing,
+    )
     tables = [path.name for path in (out / "tables").glob("*.csv")]
     if not tables:
         raise UserError(
@@ -422,7 +501,11 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
         )
     by_policy: dict[Policy, dict[tuple[str, ...], Row]] = {}
     for policy in get_args(Policy):
-        folder = out if policy == study_policy else out.with_name(f"{out.name}-missing-{policy}")
+        folder = (
+            out
+            if policy == study_policy
+            else out.with_name(f"{out.name}-missing-{policy}")
+        )
         changes = (f"study={folder.name}", f"missing={policy}", "max_requests=0")
         changed = with_config(passed, *changes)
         if policy == "zero":
@@ -435,7 +518,9 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
             wanted = [str(folder / "tables" / name) for name in sorted(tables)]
             if status := snakemake(study, wanted, changed):
                 return status
-        by_policy[policy] = {key_of(row): row for row in chain(*_main_rows(folder).values())}
+        by_policy[policy] = {
+            key_of(row): row for row in chain(*_main_rows(folder).values())
+        }
     if is_dry(passed):
         return 0
     path = out / "missing" / "sensitivity.csv"
@@ -447,7 +532,9 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
 
 
 def _write(by_policy: ByPolicy, path: Path) -> None:
-    """Write a row for each number and policy; `moved` is the value minus that under `drop`."""
+    """Write a row for each number and policy; `moved` is the value minus that under
+    `drop`.
+    """
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow([*KEY, "policy", *RESULT, "moved", "outside"])
@@ -457,7 +544,9 @@ def _write(by_policy: ByPolicy, path: Path) -> None:
                     gap = None
                     if row.value is not None and dropped.value is not None:
                         gap = row.value - dropped.value
-                    table.writerow([*key, policy, *result_of(row), gap, _is_outside(row, dropped)])
+                    table.writerow(
+                        [*key, policy, *result_of(row), gap, _is_outside(row, dropped)]
+                    )
 
 
 def _is_outside(row: Row, dropped: Row) -> bool | None:
@@ -468,7 +557,9 @@ def _is_outside(row: Row, dropped: Row) -> bool | None:
 
 
 def _lines(by_policy: ByPolicy) -> Iterator[str]:
-    """Yield the count of numbers that at least one policy changes, then a line for each of them."""
+    """Yield the count of numbers that at least one policy changes, then a line for each
+    of them.
+    """
     table = [["dataset", "judge", "aspect", "statistic", *by_policy]]
     for key, dropped in by_policy[DROP].items():
         rows = [of_policy.get(key) for of_policy in by_policy.values()]
@@ -482,13 +573,16 @@ def _lines(by_policy: ByPolicy) -> Iterator[str]:
     if changed:
         yield from aligned(table)
         yield (
-            f"drop: 95 % interval; {OUTSIDE}: outside that interval, so the missing judgments "
-            "could change the conclusion; -: undefined, with the reason in the table"
+            f"drop: 95 % interval; {OUTSIDE}: outside that interval, so the missing "
+            "judgments could change the conclusion; -: undefined, with the reason in "
+            "the table"
         )
 
 
 def _with_mark(row: Row | None, dropped: Row) -> str:
-    """Return a number: under `drop` with its interval, else with a mark if it is outside."""
+    """Return a number: under `drop` with its interval, else with a mark if it is
+    outside.
+    """
     if row is None or row.value is None:
         return UNDEFINED
     if row is dropped:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _NUMBER = r"[-–−+<>]?[\d.,\u202f]+(?:e[-+]?\d+)?(?:\u202f?%)?"
 NUMBER = re.compile(rf"(?:{_NUMBER}(?: \[[^]]*\]°?)?(?: n = [\d,]+)?|-|–|hint|) *")
-"""A cell with a number, its interval and n, or a substitute; a column of such cells is aligned
-to the right.
+"""A cell with a number, its interval and n, or a substitute; a column of such cells is
+aligned to the right.
 """
 INTERVAL = re.compile(r"\[[^]]*\]°?")
 THIN = "\u202f"
@@ -32,7 +32,11 @@ def undefined(note: str) -> str:
 
 def coloured() -> bool:
     """Return whether standard output is a terminal and NO_COLOR is not set."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stdout.isatty()
+        and "NO_COLOR" not in os.environ
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def plain(value: object) -> str:
@@ -52,12 +56,15 @@ def plural(number: int, noun: str) -> str:
 
 
 def with_commas(text: str) -> str:
-    """Return a text of the report with commas between thousands, as the terminal shows numbers."""
+    """Return a text of the report with commas between thousands, as the terminal shows
+    numbers.
+    """
     return THOUSANDS.sub(",", text)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, titled: bool = True) -> list[str]:
-    """Return rows of equally many cells as lines; with `titled` the first row has the titles.
+    """Return rows of equally many cells as lines; with `titled` the first row has the
+    titles.
 
     In a terminal titles are bold, intervals faint, and undefined numbers yellow.
     """
@@ -73,7 +80,9 @@ def aligned(rows: Sequence[Sequence[str]], *, titled: bool = True) -> list[str]:
         ]
         cells[-1] = cells[-1].rstrip()
         if colours:
-            cells = [_coloured(cell, BOLD if titled and at == 0 else "") for cell in cells]
+            cells = [
+                _coloured(cell, BOLD if titled and at == 0 else "") for cell in cells
+            ]
         lines.append("  ".join(cells).rstrip())
     return lines
 

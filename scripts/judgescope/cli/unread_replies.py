@@ -1,8 +1,9 @@
 """A process next to Snakemake that counts unreadable replies while they arrive.
 
-It follows the journals of the jobs that send requests and parses each reply in the same way as the
-scoring of its cell. Jobs do not know parsers: next to their logs they write which keys they request
-(replies/planning.py). The counts are also written next to the log, for the progress lines.
+It follows the journals of the jobs that send requests and parses each reply in the same
+way as the scoring of its cell. Jobs do not know parsers: next to their logs they write
+which keys they request (replies/planning.py). The counts are also written next to the
+log, for the progress lines.
 """
 
 import json
@@ -36,13 +37,23 @@ SHOWN = 160
 SUFFIX = ".unread"
 """The suffix, instead of the log's, of the file with a job's counts."""
 FINE = frozenset(("ok", "error", "not_applicable"))
-"""Statuses of replies that were read or never arrived: refusals are counted elsewhere."""
+"""Statuses of replies that were read or never arrived: refusals are counted
+elsewhere."""
 
 
 @contextmanager
 def reading(study: Path, passed: Sequence[str], out: Path) -> Iterator[None]:
-    """Read replies during a run; finally warn of judges with mostly unreadable replies."""
-    command = [sys.executable, "-m", "judgescope.cli.unread_replies", str(study), str(out), *passed]
+    """Read replies during a run; finally warn of judges with mostly unreadable
+    replies.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "judgescope.cli.unread_replies",
+        str(study),
+        str(out),
+        *passed,
+    ]
     with Popen(command, stdin=PIPE) as process:
         try:
             yield
@@ -57,7 +68,9 @@ def reading(study: Path, passed: Sequence[str], out: Path) -> Iterator[None]:
 
 @dataclass
 class Tally:
-    """The replies of one judge: their number, the statuses of unread ones, and an example."""
+    """The replies of one judge: their number, the statuses of unread ones, and an
+    example.
+    """
 
     replies: int = 0
     unread: Counter[str] = field(default_factory=Counter)
@@ -77,9 +90,13 @@ class Tally:
 
 
 class Watch:
-    """A job that sends requests: its note, positions in its journals, a tally per judge."""
+    """A job that sends requests: its note, positions in its journals, a tally per
+    judge.
+    """
 
-    def __init__(self, path: Path, note: "Note", read: Callable[..., "Judgment"]) -> None:
+    def __init__(
+        self, path: Path, note: "Note", read: Callable[..., "Judgment"]
+    ) -> None:
         self.path, self.note, self._read = path, note, read
         self.tallies: dict[str, Tally] = {}
         self.warnings: dict[str, str] = {}
@@ -89,14 +106,22 @@ class Watch:
         """Read the replies that arrived since the last look and write the counts."""
         from judgescope.replies.journal import ReplyLine, read_line
 
-        lines = [line for line in map(read_line, self._lines()) if isinstance(line, ReplyLine)]
+        lines = [
+            line
+            for line in map(read_line, self._lines())
+            if isinstance(line, ReplyLine)
+        ]
         cells = self.note.cells_of([line.key for line in lines])
         for line, cell in zip(lines, cells, strict=True):
             if cell is not None and line.status == "ok":
                 judgment = self._read(self.note.dataset, cell, line.text, line.finish)
                 self.tallies.setdefault(cell[1], Tally()).add(line.text, judgment)
         for judge, tally in self.tallies.items():
-            if judge not in self.warnings and tally.replies >= ENOUGH and tally.mostly_unread:
+            if (
+                judge not in self.warnings
+                and tally.replies >= ENOUGH
+                and tally.mostly_unread
+            ):
                 self.warnings[judge] = warn(judge, tally)
         if lines:
             counts = {
@@ -118,7 +143,9 @@ class Watch:
 
 
 class Reader:
-    """The jobs of a run that send requests; the plan is loaded when the first one starts."""
+    """The jobs of a run that send requests; the plan is loaded when the first one
+    starts.
+    """
 
     def __init__(self, study: Path, passed: Sequence[str], out: Path) -> None:
         self.study, self.passed, self.out = study, passed, out
@@ -148,7 +175,9 @@ class Reader:
 
         return plan_of_study(self.study, self.passed)
 
-    def _read(self, dataset: str, cell: tuple[str, str, str], text: str, end: str) -> "Judgment":
+    def _read(
+        self, dataset: str, cell: tuple[str, str, str], text: str, end: str
+    ) -> "Judgment":
         """Return the judgment in a reply, as the scoring of its cell will parse it."""
         perturbation, judge, aspect = cell
         if (dataset, *cell) not in self._parsers:
@@ -160,7 +189,9 @@ class Reader:
         return self._parsers[dataset, *cell](text, end, "ok")
 
     def _warning(self, judge: str, tally: Tally) -> str:
-        """Return the warning that most replies of a judge cannot be read, and the likely reason."""
+        """Return the warning that most replies of a judge cannot be read, and the
+        likely reason.
+        """
         from judgescope.core.errors import coded
 
         card = self.plan.judges[judge]
@@ -173,17 +204,20 @@ class Reader:
             "out_of_range": "a value outside the scale (key `scale`)",
             "off_grid": "a value between the steps of the scale (key `scale`)",
             "refused": "the model refused",
-            "unparsed": f"not in the format of the prompt form {card.form} (keys `form`, `parser`)",
+            "unparsed": f"not in the format of the prompt form {card.form} (keys "
+            "`form`, `parser`)",
         }
         return (
-            f"warning: {tally.unread.total()} of {tally.replies} replies of judges/{judge}.yaml "
-            f"cannot be read: {reasons.get(status, status)}\n"
+            f"warning: {tally.unread.total()} of {tally.replies} replies of "
+            f"judges/{judge}.yaml cannot be read: {reasons.get(status, status)}\n"
             f"  example: {cut!r}\n"
             f"  see:     judgescope replies show {self.study} --judge {judge}"
         )
 
     def last(self) -> list[str]:
-        """Return the last lines of a run: warnings of unread replies, and exceeded limits."""
+        """Return the last lines of a run: warnings of unread replies, and exceeded
+        limits.
+        """
         if not self._watches:
             return []
         from judgescope.plan.cost import passed_caps
@@ -198,13 +232,19 @@ class Reader:
                 total.replies += tally.replies
                 total.unread += tally.unread
                 total.example = tally.example or total.example
-        unread = [self._warning(judge, t) for judge, t in totals.items() if t.mostly_unread]
+        unread = [
+            self._warning(judge, t) for judge, t in totals.items() if t.mostly_unread
+        ]
         return [*unread, *passed_caps(self.plan)]
 
 
 def main(study: str, out: str, *passed: str) -> None:
-    """Look repeatedly until standard input ends, which happens when the command is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the run; one last count follows
+    """Look repeatedly until standard input ends, which happens when the command is
+    gone.
+    """
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C ends the run; one last count follows
     reader = Reader(Path(study), passed, Path(out))
     try:
         while True:

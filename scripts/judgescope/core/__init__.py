@@ -1,1 +1,3 @@
-"""What every package may import: errors, paths, canonical JSON, cells, random streams, files."""
+"""What every package may import: errors, paths, canonical JSON, cells, random streams,
+files.
+"""

@@ -11,14 +11,17 @@ from judgescope.core.paths import HOME
 from judgescope.core.secrets import KEYS_READ, masked
 
 SHARED = ("config", "results")
-"""Folders that users publish or archive, in the workflow and in the working directory."""
+"""Folders that users publish or archive, in the workflow and in the working
+directory."""
 READABLE = stat.S_IRGRP | stat.S_IROTH
 COMMAND_SECONDS = 60.0  # that a program which prints a key may take
 SHOWN = 300  # characters of its error that are kept
 
 
 class KeySource(SpecPart, frozen=True, kw_only=True):
-    """The variable, the file or the program that gives the key of a model's endpoint."""
+    """The variable, the file or the program that gives the key of a model's
+    endpoint.
+    """
 
     model: str
     variable: str | None = None
@@ -45,8 +48,9 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
     def read(self) -> str:
         """Return the key; "" if the card names none, or a variable that is not set.
 
-        Raises UserError for a file that cannot contain a key, a program that prints none, and a key
-        that no header can contain: the HTTP client's own error would show it.
+        Raises UserError for a file that cannot contain a key, a program that prints
+        none, and a key that no header can contain: the HTTP client's own error would
+        show it.
         """
         if self.command:
             key = self._printed(self.command)
@@ -58,7 +62,8 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
         if not key.isprintable():
             raise self.error(
                 "the key has characters that are not allowed in an HTTP header",
-                "store or print only the key, on one line and without control characters",
+                "store or print only the key, on one line and without control "
+                "characters",
             )
         if key:
             KEYS_READ[f"<{self.key.removeprefix('api_')} of {self.model}>"] = key
@@ -79,26 +84,39 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             key, got = "token_command", self.command[0]
         elif self.file:
             key, got = f"{self.key}_file", self.file
-        return UserError(what, where=f"models/{self.model}.yaml, key {key}", got=got, todo=todo)
+        return UserError(
+            what, where=f"models/{self.model}.yaml, key {key}", got=got, todo=todo
+        )
 
     def _printed(self, command: list[str]) -> str:
         """Return what the program prints; no shell interprets its arguments."""
-        todo = "run the program in a terminal: it must print only the key and exit with 0"
+        todo = (
+            "run the program in a terminal: it must print only the key and exit with 0"
+        )
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=COMMAND_SECONDS,
             )
         except subprocess.TimeoutExpired:
-            what = f"the program that prints the endpoint's key took over {COMMAND_SECONDS:.0f} s"
+            what = (
+                "the program that prints the endpoint's key took over "
+                f"{COMMAND_SECONDS:.0f} s"
+            )
             raise self.error(what, todo) from None
         except OSError as error:
-            what = f"the program that prints the endpoint's key cannot be started: {error.strerror}"
+            what = (
+                "the program that prints the endpoint's key cannot be started: "
+                f"{error.strerror}"
+            )
             raise self.error(what, todo) from None
         if done.returncode:
             said = masked(CONTROL.sub(" ", done.stderr.decode("utf-8", "replace")))
             what = (
-                f"the program that prints the endpoint's key ended with status {done.returncode}: "
-                f"{' '.join(said.split())[:SHOWN] or 'no message'}"
+                "the program that prints the endpoint's key ended with status "
+                f"{done.returncode}: {' '.join(said.split())[:SHOWN] or 'no message'}"
             )
             raise self.error(what, todo)
         key = done.stdout.decode("utf-8", "replace")
@@ -109,7 +127,10 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
     def _in_file(self) -> str:
         path = Path(self.file or "")
         if not path.is_file():
-            todo = "name a file with only the key; the path is relative to the card's folder"
+            todo = (
+                "name a file with only the key; the path is relative to the card's "
+                "folder"
+            )
             raise self.error(f"the file that holds {self.what} does not exist", todo)
         real = path.resolve()
         if any(
@@ -118,8 +139,10 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             for name in SHARED
         ):
             raise self.error(
-                "the key is in a folder of cards or results, which others may get to read",
-                f"move the file out of {' and '.join(SHARED)}, for example to your home folder",
+                "the key is in a folder of cards or results, which others may get to "
+                "read",
+                f"move the file out of {' and '.join(SHARED)}, for example to your "
+                "home folder",
             )
         if path.stat().st_mode & READABLE:
             raise self.error("other users can read the key", f"chmod 600 {path}")
@@ -130,5 +153,7 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             todo = "store only the key, as text that you can read"
             raise self.error(f"the key cannot be read: {reason}", todo) from None
         if not key.strip():
-            raise self.error(f"the file for {self.what} is empty", "write it into the file")
+            raise self.error(
+                f"the file for {self.what} is empty", "write it into the file"
+            )
         return key

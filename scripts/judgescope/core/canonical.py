@@ -1,4 +1,6 @@
-"""The canonical JSON text of a value, for hashes, specs and files that must be reproducible."""
+"""The canonical JSON text of a value, for hashes, specs and files that must be
+reproducible.
+"""
 
 import json
 
@@ -19,13 +21,15 @@ _STRICT, _LAX = (
 def canonical(value: object, *, strict: bool = True) -> str:
     """Return JSON with sorted keys and no blanks.
 
-    Raises TypeError or ValueError for a value that is not JSON (a date, NaN); with `strict=False`
-    such a value becomes its `str`, or NaN.
+    Raises TypeError or ValueError for a value that is not JSON (a date, NaN); with
+    `strict=False` such a value becomes its `str`, or NaN.
     """
     return (_STRICT if strict else _LAX).encode(value)
 
 
-class SpecPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class SpecPart(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """A part of a spec."""
 
 

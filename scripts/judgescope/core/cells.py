@@ -1,7 +1,7 @@
 """Cells, and a compact form for many of them.
 
-A cell is one judge on one set of a dataset's targets; its files have a row group for each aspect
-and criterion. A spec must fit one command line (128 KiB) for any study.
+A cell is one judge on one set of a dataset's targets; its files have a row group for
+each aspect and criterion. A spec must fit one command line (128 KiB) for any study.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,9 @@ def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
     perturbations: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for (perturbation, same_aspects), same in judges.items():
         perturbations.setdefault((tuple(same), same_aspects), []).append(perturbation)
-    return [[places, list(who), list(what)] for (who, what), places in perturbations.items()]
+    return [
+        [places, list(who), list(what)] for (who, what), places in perturbations.items()
+    ]
 
 
 def unpack(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:

@@ -1,4 +1,6 @@
-"""Errors for the user: what is wrong, where, the value, what is allowed, and what to do."""
+"""Errors for the user: what is wrong, where, the value, what is allowed, and what to
+do.
+"""
 
 import re
 from collections.abc import Iterable
@@ -13,8 +15,8 @@ UNSEEN: Final = (
     r"\u2060-\u206f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff"
     r"\U000e0000-\U000e0fff"
 )
-"""Characters that have no visible form, for a class in a regular expression; the same as `CODES` in
-workflow/explore."""
+"""Characters that have no visible form, for a class in a regular expression; the same
+as `CODES` in workflow/explore."""
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 
 
@@ -32,10 +34,11 @@ CONTROL = re.compile(f"[\t{UNSEEN}]")
 
 
 class UserError(Exception):
-    """Something that the user wrote or supplied cannot be used; the message says how to fix it.
+    """Something that the user wrote or supplied cannot be used; the message says how to
+    fix it.
 
-    `what` is one sentence; `where` a file with key or row; `got` the offending value; `allowed`
-    the values or the form that are allowed; `todo` the next step.
+    `what` is one sentence; `where` a file with key or row; `got` the offending value;
+    `allowed` the values or the form that are allowed; `todo` the next step.
     """
 
     def __init__(
@@ -49,7 +52,9 @@ class UserError(Exception):
     ) -> None:
         super().__init__(what)
         self.what, self.where, self.got, self.todo = what, where, got, todo
-        self.allowed = allowed if isinstance(allowed, str | None) else sorted(set(allowed))
+        self.allowed = (
+            allowed if isinstance(allowed, str | None) else sorted(set(allowed))
+        )
 
     def nearest(self) -> str | None:
         """Return the allowed value that is most similar to the given one, if any is."""
@@ -62,11 +67,15 @@ class UserError(Exception):
         near = get_close_matches(self.got.removesuffix(end), names, n=1, cutoff=0.6)
         result = [names[name] for name in near]
         if len(self.got) >= SHORTEST_PART:
-            result += [name for name in self.allowed if self.got.casefold() in name.casefold()]
+            result += [
+                name for name in self.allowed if self.got.casefold() in name.casefold()
+            ]
         return result[0] if result else None
 
     def __str__(self) -> str:
-        """Return the message, a line for each part that has content, with secrets masked."""
+        """Return the message, a line for each part that has content, with secrets
+        masked.
+        """
         allowed = self.allowed
         if isinstance(allowed, list):
             more = f", … ({len(allowed)} in all)" if len(allowed) > SHOWN else ""
@@ -97,7 +106,9 @@ class UserErrors(Exception):
 def check_known(
     names: Iterable[str], known: Iterable[str], what: str, *, where: str, todo: str = ""
 ) -> None:
-    """Raise UserError, with the nearest known name, for the first name that is not known."""
+    """Raise UserError, with the nearest known name, for the first name that is not
+    known.
+    """
     known = set(known)
     for name in names:
         if name not in known:

@@ -1,4 +1,6 @@
-"""Files that are written completely or not at all, and the hashes of a folder's files."""
+"""Files that are written completely or not at all, and the hashes of a folder's
+files.
+"""
 
 import fcntl
 import hashlib
@@ -74,6 +76,7 @@ def write_hashes(paths: Mapping[str, str], output: str) -> None:
     Snakemake compares files by their content, but folders only by their times.
     """
     hashes = {
-        cell: hashlib.sha256(Path(path).read_bytes()).hexdigest() for cell, path in paths.items()
+        cell: hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        for cell, path in paths.items()
     }
     write_text(Path(output), canonical(hashes) + "\n")

@@ -1,7 +1,8 @@
 """Names that several packages use, and ids made from names.
 
-Jobs import the names of sets and of values in cards from here, so that they do not import the types
-of cards. Ids have lower-case letters, digits, `-` and `_`, and at most 80 characters.
+Jobs import the names of sets and of values in cards from here, so that they do not
+import the types of cards. Ids have lower-case letters, digits, `-` and `_`, and at most
+80 characters.
 """
 
 import hashlib
@@ -16,18 +17,20 @@ ORIGINAL, SYSTEMS = "original", "systems"
 REFERENCE = "reference"
 """The system of originals: the people who wrote the references."""
 REFERENCES = "references"
-"""The file of the texts from which an improvement starts, next to the sets of targets."""
+"""The file of the texts from which an improvement starts, next to the sets of
+targets."""
 ANALYSES = "analyses."
 """Prefix of the analyses by a model; the model's id follows."""
 MERGES = "merges."
-"""Prefix of the error lists that a supervisor merges; the supervisor's model follows."""
+"""Prefix of the error lists that a supervisor merges; the supervisor's model
+follows."""
 WRITTEN = "written."
 """Prefix of the training texts that a model writes; the model's id follows."""
 COMPARED = "comparisons."
 """Prefix of the comparisons behind a graded set; the set's id follows."""
 ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
-"""The parts of a graded set: all candidates at once; or those on trial, then the others; before
-both, the comparator is tested on the anchors only."""
+"""The parts of a graded set: all candidates at once; or those on trial, then the
+others; before both, the comparator is tested on the anchors only."""
 RESERVED_JUDGES: Final = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
 ORACLE = "oracle"
@@ -43,7 +46,9 @@ WRONG_ENDING = "wrong_ending"
 
 
 def new_target(item: str, perturbation: str) -> str:
-    """Return the id of a text that a model writes for an item; the set has the same name."""
+    """Return the id of a text that a model writes for an item; the set has the same
+    name.
+    """
     return f"{item}:{perturbation}"
 
 
@@ -53,16 +58,22 @@ _UNSHOWN = re.compile(
     r"[\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
-"""White space, controls, and characters that Unicode ignores by default (zero-width signs)."""
+"""White space, controls, and characters that Unicode ignores by default (zero-width
+signs)."""
 
 
 def slug(name: str) -> str:
-    """Return the name as an id: decomposed (NFKD), lower case, a `-` for each run of other signs.
+    """Return the name as an id: decomposed (NFKD), lower case, a `-` for each run of
+    other signs.
 
-    A name that is too long is cut and ends in a hash of the full name; a name without any Latin
-    letter or digit becomes `x-` and its hash.
+    A name that is too long is cut and ends in a hash of the full name; a name without
+    any Latin letter or digit becomes `x-` and its hash.
     """
-    made = re.sub(r"[^a-z0-9_]+", "-", without_accents(name).casefold()).lstrip("-_").rstrip("-")
+    made = (
+        re.sub(r"[^a-z0-9_]+", "-", without_accents(name).casefold())
+        .lstrip("-_")
+        .rstrip("-")
+    )
     if not made:
         return _hashed("x", name)
     return made if len(made) <= LONGEST else _hashed(made, name)
@@ -77,8 +88,8 @@ def without_accents(name: str) -> str:
 def folded(name: str) -> str:
     """Return the common form of names that differ only in blanks, case or Unicode form.
 
-    NFKC and case folding, without white space and invisible characters: `C`, `C++` and `C#` remain
-    different.
+    NFKC and case folding, without white space and invisible characters: `C`, `C++` and
+    `C#` remain different.
     """
     plain = unicodedata.normalize("NFKC", name).casefold()
     return unicodedata.normalize("NFKC", _UNSHOWN.sub("", plain))
@@ -87,7 +98,8 @@ def folded(name: str) -> str:
 def slugs(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, str]:
     """Return name -> id, all different, independent of the order of the names.
 
-    If several names would have the same id, or a `reserved` one, each of them ends in its hash.
+    If several names would have the same id, or a `reserved` one, each of them ends in
+    its hash.
     """
     made = {name: slug(name) for name in dict.fromkeys(names)}
     count = Counter(made.values())

@@ -26,7 +26,9 @@ class _Kind:
 
 
 def _filled(template: str, *values: str, **named: str) -> str:
-    """Return a path with values for its wildcards, in order; other wildcards stay for a rule."""
+    """Return a path with values for its wildcards, in order; other wildcards stay for a
+    rule.
+    """
     names = _WILDCARD.findall(template)
     given = dict(zip(names[: len(values)], values, strict=True)) | named
     if not given.keys() <= set(names):
@@ -38,8 +40,8 @@ def _filled(template: str, *values: str, **named: str) -> str:
 class Paths:
     """The files of a study, by kind, below the folder `results`.
 
-    A kind is called with values for its wildcards: `items("news")`. Wildcards without a value
-    remain, for use in a rule: `items()`.
+    A kind is called with values for its wildcards: `items("news")`. Wildcards without a
+    value remain, for use in a rule: `items()`.
     """
 
     results: str
@@ -52,16 +54,24 @@ class Paths:
     spans = _Kind("spans/{dataset}.parquet")  # errors that people marked
     targets = _Kind("targets/{dataset}/{name}.parquet")
     made = _Kind("made/{dataset}/{name}.parquet")  # replies of the models that write
-    construction = _Kind("construction/{dataset}/{name}.parquet")  # candidates, anchors, analyses
+    construction = _Kind(
+        "construction/{dataset}/{name}.parquet"
+    )  # candidates, anchors, analyses
     set_part = _Kind("construction/{dataset}/{name}.{part}.parquet")  # of a graded set
     compared = _Kind(f"construction/{{dataset}}/{COMPARED}{{name}}.{{part}}.parquet")
     graded = _Kind("graded/{dataset}/{name}.single.parquet")
     # judgments: the kinds of cells are replies, judgments and scores
     cell = _Kind("{kind}/{dataset}/{model}/{perturbation}/{judge}.parquet")
     cells = _Kind("{kind}/{dataset}/{model}")
-    cell_pattern = _Kind("{kind}/{dataset}/{model}/{}.parquet")  # {} is <perturbation>/<judge>
-    hashes = _Kind("{kind}/{dataset}/{model}.json")  # of these cells, in place of their folder
-    joined = _Kind("joined/{dataset}/{model}.json")  # number of recorded rows that were joined
+    cell_pattern = _Kind(
+        "{kind}/{dataset}/{model}/{}.parquet"
+    )  # {} is <perturbation>/<judge>
+    hashes = _Kind(
+        "{kind}/{dataset}/{model}.json"
+    )  # of these cells, in place of their folder
+    joined = _Kind(
+        "joined/{dataset}/{model}.json"
+    )  # number of recorded rows that were joined
     part = _Kind("asked/{dataset}/{model}/{part}.json")
     draft = _Kind("drafts/{draft}.yaml")
     # training

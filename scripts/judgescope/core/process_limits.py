@@ -27,8 +27,8 @@ class _Absent:
 def hide_pandas() -> None:
     """Hide pandas from pyarrow, unless torch is installed, which needs it.
 
-    pyarrow would import pandas for the first list that becomes a column, to check whether it is a
-    Series: this takes longer than all the work of a small job.
+    pyarrow would import pandas for the first list that becomes a column, to check
+    whether it is a Series: this takes longer than all the work of a small job.
     """
     if find_spec("torch") is None:
         sys.meta_path.insert(0, _Absent("pandas"))
@@ -55,8 +55,8 @@ _ONE_AT_A_TIME = RLock()
 def bounded_memory(spare: int = SPARE) -> Iterator[None]:
     """Raise OverflowError if the block takes more than `spare` further bytes.
 
-    The limit applies to the process, so threads enter one after the other. Only on Linux can the
-    memory of a process be read; elsewhere there is no limit.
+    The limit applies to the process, so threads enter one after the other. Only on
+    Linux can the memory of a process be read; elsewhere there is no limit.
     """
     if not STATE.exists():
         yield
@@ -66,7 +66,9 @@ def bounded_memory(spare: int = SPARE) -> Iterator[None]:
             before = resource.getrlimit(resource.RLIMIT_AS)
             taken = int(STATE.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
             known = [limit for limit in before if limit != resource.RLIM_INFINITY]
-            resource.setrlimit(resource.RLIMIT_AS, (min([taken + spare, *known]), before[1]))
+            resource.setrlimit(
+                resource.RLIMIT_AS, (min([taken + spare, *known]), before[1])
+            )
             try:
                 yield
             finally:
@@ -77,7 +79,9 @@ def bounded_memory(spare: int = SPARE) -> Iterator[None]:
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory still available, or None if the system does not report them."""
+    """Return the bytes of memory still available, or None if the system does not report
+    them.
+    """
     try:
         lines = MEMORY.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,6 @@
-"""Named random streams: a choice is reproducible from the study's seed and the stream's name."""
+"""Named random streams: a choice is reproducible from the study's seed and the stream's
+name.
+"""
 
 import hashlib
 import math
@@ -10,9 +12,11 @@ if TYPE_CHECKING:
 
 
 def stream_seed(seed: int, *names: str | int) -> int:
-    """Return a 128-bit integer that depends on `seed` and every part of the name, in order.
+    """Return a 128-bit integer that depends on `seed` and every part of the name, in
+    order.
 
-    Parts are length-prefixed, so that ("ab", "c") and ("a", "bc") are different streams.
+    Parts are length-prefixed, so that ("ab", "c") and ("a", "bc") are different
+    streams.
     """
     parts: Sequence[str] = [str(seed), *map(str, names)]
     text = "".join(f"{len(part)}:{part}" for part in parts)
@@ -26,13 +30,21 @@ def stream(seed: int, *names: str | int) -> "Generator":
     return np.random.default_rng(stream_seed(seed, *names))
 
 
-def share_of(items: Iterable[str], share: float, *, seed: int, dataset: str) -> frozenset[str]:
-    """Return ceil(share · n) of the n items: the first in an order drawn with the study's seed."""
+def share_of(
+    items: Iterable[str], share: float, *, seed: int, dataset: str
+) -> frozenset[str]:
+    """Return ceil(share · n) of the n items: the first in an order drawn with the
+    study's seed.
+    """
     names = frozenset(items)
     return names if share >= 1 else first_of(names, share, seed, "share", dataset)
 
 
-def first_of(items: Iterable[str], share: float, seed: int, *names: str) -> frozenset[str]:
-    """Return ceil(share · n) of n different items, at least one: the first by their own streams."""
+def first_of(
+    items: Iterable[str], share: float, seed: int, *names: str
+) -> frozenset[str]:
+    """Return ceil(share · n) of n different items, at least one: the first by their own
+    streams.
+    """
     ordered = sorted(items, key=lambda item: (stream_seed(seed, *names, item), item))
     return frozenset(ordered[: max(1, math.ceil(share * len(ordered) - 1e-9))])

@@ -1,7 +1,7 @@
 """Keys and passwords: no card may contain one; no message, file or traceback shows one.
 
-Possible secrets are found by patterns, known secrets are removed from texts: an endpoint or a
-program may return what it was given, in an error, a header or an answer.
+Possible secrets are found by patterns, known secrets are removed from texts: an
+endpoint or a program may return what it was given, in an error, a header or an answer.
 """
 
 import base64
@@ -19,19 +19,28 @@ from urllib.parse import quote, quote_plus
 from judgescope.core.paths import HOME
 
 NAMED = re.compile(
-    r"(?<![a-z])(?:api|access|auth|private|subscription)?[-_]?keys?(?![a-z])|token$|secret|passw|"
+    r"(?<![a-z])(?:api|access|auth|private|subscription)?[-_]?keys?(?![a-z])|token$|"
+    r"secret|passw|"
     r"credential|authori[sz]ation|cookie",
     re.IGNORECASE,
 )
 """Names of secrets, for headers and fields."""
 IN_A_BODY = re.compile(
-    r"(?:api|access|auth|bearer|private|subscription)[-_]?(?:key|token)s?$|secret|passw|"
+    r"(?:api|access|auth|bearer|private|subscription)[-_]?(?:key|token)s?$|secret|"
+    r"passw|"
     r"credential|authori[sz]ation|cookie",
     re.IGNORECASE,
 )
 """Names of secrets for fields of a request or a library, where many keys and tokens are
 harmless."""
-OPEN = {"prompt_cache_key", "bos_token", "eos_token", "pad_token", "stop_token", "unk_token"}
+OPEN = {
+    "prompt_cache_key",
+    "bos_token",
+    "eos_token",
+    "pad_token",
+    "stop_token",
+    "unk_token",
+}
 """Fields whose names look like secrets, but whose values are not."""
 HEADS = {"headers", "query"}
 FREE = HEADS | {"extra_body", "model_args", "engine_args"}
@@ -39,14 +48,17 @@ FREE = HEADS | {"extra_body", "model_args", "engine_args"}
 VARIABLES = {"api_key_env", "api_key_file", "env", "proxy_auth_env", "proxy_auth_file"}
 """Keys of cards that name the source of a secret."""
 MARKED = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:sk|hf|gsk|xai|rk|ghp|glpat)[-_]|github_pat_|AIza|AKIA|Bearer\s+|eyJ)"
+    r"(?<![A-Za-z0-9])(?:(?:sk|hf|gsk|xai|rk|ghp|glpat)[-_]|github_pat_|AIza|AKIA|"
+    r"Bearer\s+|eyJ)"
     r"(?=[\w-]*?(?=[A-Za-z]*\d)[A-Za-z0-9]{13})[\w.+/=-]{12,}"
 )
-"""A key with a provider's prefix and a long run of letters and digits, unlike names and paths."""
+"""A key with a provider's prefix and a long run of letters and digits, unlike names and
+paths."""
 CREDENTIALS = re.compile(r"(?<=://)(?!git@)[^/?#@\s\"'<>]+@")
 """User and password in a URL."""
 QUERY = re.compile(
-    r"(?<=[?&])(?!r(?:esource|l)key=)((?:[\w-]*(?:key|token|secret|password)|sig|signature)=)"
+    r"(?<=[?&])(?!r(?:esource|l)key=)((?:[\w-]*(?:key|token|secret|password)|sig|"
+    r"signature)=)"
     r"[^&\s\"'#<>]+",
     re.IGNORECASE,
 )
@@ -85,11 +97,15 @@ def suspects(content: Any, path: Place = ()) -> Iterator[Place]:
 
 
 def _is_named(name: object, value: object, path: Place) -> bool:
-    """Return whether a value that contains text has the name of a secret, in a free part."""
+    """Return whether a value that contains text has the name of a secret, in a free
+    part.
+    """
     has_text = isinstance(value, str | list | dict) and bool(value)
     if not has_text or path[:1] not in {(part,) for part in FREE}:
         return False
-    return is_secret(str(name)) if path[0] in HEADS else bool(IN_A_BODY.search(str(name)))
+    return (
+        is_secret(str(name)) if path[0] in HEADS else bool(IN_A_BODY.search(str(name)))
+    )
 
 
 def is_secret(name: str) -> bool:
@@ -116,7 +132,9 @@ class Redactor:
             for form in forms(value)
         }
         # the longest first: a secret may be part of another, or of another form of it
-        self._replacements = sorted(replacements.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+        self._replacements = sorted(
+            replacements.items(), key=lambda pair: (-len(pair[0]), pair[0])
+        )
 
     def __bool__(self) -> bool:
         """Return whether there is anything to hide."""
@@ -131,7 +149,13 @@ class Redactor:
 
 def forms(value: str) -> set[str]:
     """Return a value unchanged, and as encoded by JSON, URLs, HTML and base64."""
-    result = {value, html.escape(value), quote_plus(value), quote(value), quote(value, safe="")}
+    result = {
+        value,
+        html.escape(value),
+        quote_plus(value),
+        quote(value),
+        quote(value, safe=""),
+    }
     result |= {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     result |= {one.replace("/", "\\/") for one in result}
     result |= {PERCENT.sub(lambda sign: sign[0].lower(), one) for one in result}
@@ -139,16 +163,20 @@ def forms(value: str) -> set[str]:
 
 
 def _in_base64(value: bytes) -> Iterator[str]:
-    """Yield the base64 digits of a value at each of the three offsets among other bytes."""
+    """Yield the base64 digits of a value at each of the three offsets among other
+    bytes.
+    """
     for before in range(3):
         first, last = -(-before * 8 // 6), (before + len(value)) * 8 // 6
         for alphabet in (b"+/", b"-_"):
-            yield base64.b64encode(b"\0" * before + value, alphabet).decode()[first:last]
+            yield base64.b64encode(b"\0" * before + value, alphabet).decode()[
+                first:last
+            ]
 
 
 def show_without_secrets() -> None:
-    """Mask in all tracebacks what looks like a key, and values of variables that are named like
-    keys."""
+    """Mask in all tracebacks what looks like a key, and values of variables that are
+    named like keys."""
     sys.excepthook = _show
 
 
@@ -159,7 +187,13 @@ def print_exception() -> None:
     _show(type(error), error, error.__traceback__)
 
 
-def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    named = {f"<{name}>": value for name, value in os.environ.items() if is_secret(name)}
-    text = "".join(traceback.format_exception(kind, error, trace)).replace(f"{HOME}{os.sep}", "")
+def _show(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    named = {
+        f"<{name}>": value for name, value in os.environ.items() if is_secret(name)
+    }
+    text = "".join(traceback.format_exception(kind, error, trace)).replace(
+        f"{HOME}{os.sep}", ""
+    )
     print(masked(Redactor(named | KEYS_READ).redact(text)), end="", file=sys.stderr)

@@ -1,1 +1,3 @@
-"""Reading rated texts: one adapter per format, all with the same checks and the same result."""
+"""Reading rated texts: one adapter per format, all with the same checks and the same
+result.
+"""

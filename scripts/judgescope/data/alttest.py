@@ -1,7 +1,9 @@
-"""AltTest as its authors publish it: JSON, rater -> {id of the rated thing -> rating or label}.
+"""AltTest as its authors publish it: JSON, rater -> {id of the rated thing -> rating or
+label}.
 
-An id has parts, joined by `__`: the first names the source, the others distinguish what was rated,
-such as system and aspect. There is one scale for all ratings, and there are no texts.
+An id has parts, joined by `__`: the first names the source, the others distinguish what
+was rated, such as system and aspect. There is one scale for all ratings, and there are
+no texts.
 """
 
 from collections.abc import Iterator
@@ -20,25 +22,32 @@ def read(draft: Draft, files: Files) -> None:
     """Add the ratings; the parts of an id after the source become the system."""
     if len(draft.columns) > 1:
         raise UserError(
-            "this format has one rating per id and rater, so its card must have one aspect",
+            "this format has one rating per id and rater, so its card must have one "
+            "aspect",
             where=f"datasets/{draft.card.dataset}.yaml, key aspects",
             got=", ".join(draft.columns),
         )
-    rows = [(path, number, row) for path, _ in files["data"] for number, row in annotations(path)]
+    rows = [
+        (path, number, row)
+        for path, _ in files["data"]
+        for number, row in annotations(path)
+    ]
     for path, number, row in rows:
         with draft.reading(path, number):
             output = draft.output(draft.item(row[ITEM], [], None), row[SYSTEM], None)
             for aspect in draft.columns:
                 for rater in row.keys() - {ITEM, SYSTEM}:
                     with draft.caught():
-                        draft.rating(output, aspect, draft.name(rater, "rater"), row[rater])
+                        draft.rating(
+                            output, aspect, draft.name(rater, "rater"), row[rater]
+                        )
 
 
 def annotations(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield (position, row) of each id, in the order of their first occurrence.
 
-    A row has ITEM, SYSTEM and a column of each rater who rated the id. Raises UserError for a file
-    of another shape.
+    A row has ITEM, SYSTEM and a column of each rater who rated the id. Raises UserError
+    for a file of another shape.
     """
     rows: dict[str, Row] = {}
     for rater, ratings in read_object(path).items():

@@ -1,7 +1,9 @@
-"""Answer Equivalence as its authors publish it: JSONL, one rated candidate answer per line.
+"""Answer Equivalence as its authors publish it: JSONL, one rated candidate answer per
+line.
 
-These fields are used: qid, question, context, reference. A question is in many lines, with
-different candidates and references; here it has all these references, in order of appearance.
+These fields are used: qid, question, context, reference. A question is in many lines,
+with different candidates and references; here it has all these references, in order of
+appearance.
 """
 
 from judgescope.data.draft import Draft, Files, RowFault
@@ -21,7 +23,9 @@ def read(draft: Draft, files: Files) -> None:
             qid = _qid(draft, row)
             source = [draft.pick(row, "question"), draft.pick(row, "context")]
             draft.item(qid, source, list(references.get(qid, ())) or None)
-    draft.notes.append(f"{len(rows)} rows: the candidate answers and their ratings are ignored")
+    draft.notes.append(
+        f"{len(rows)} rows: the candidate answers and their ratings are ignored"
+    )
 
 
 def _qid(draft: Draft, row: Row) -> str:

@@ -1,7 +1,8 @@
 """CNN/DailyMail, one news article per item, in either of its two published forms.
 
-A file `<id>.story` is the article, then blocks that begin with a line `@highlight`. A table (CSV,
-Parquet, JSONL) has the columns id, article and highlights, with one highlight per line.
+A file `<id>.story` is the article, then blocks that begin with a line `@highlight`. A
+table (CSV, Parquet, JSONL) has the columns id, article and highlights, with one
+highlight per line.
 """
 
 import re
@@ -38,7 +39,11 @@ def read(draft: Draft, files: Files) -> None:
 
 
 def _add(
-    draft: Draft, empty: list[str], name: object, article: object, highlights: Sequence[str]
+    draft: Draft,
+    empty: list[str],
+    name: object,
+    article: object,
+    highlights: Sequence[str],
 ) -> None:
     key = draft.name(name, "item")
     if article is None or (isinstance(article, str) and not article.strip()):

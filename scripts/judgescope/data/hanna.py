@@ -1,7 +1,8 @@
-"""HANNA as its authors publish it: CSV, one system per row, each cell a JSON list of all stories.
+"""HANNA as its authors publish it: CSV, one system per row, each cell a JSON list of
+all stories.
 
-Columns: Model, and `Human 1 RE` … for every rater and aspect. There are no texts and no ids: a
-story's id is its position in the lists.
+Columns: Model, and `Human 1 RE` … for every rater and aspect. There are no texts and no
+ids: a story's id is its position in the lists.
 """
 
 from collections.abc import Iterator
@@ -23,8 +24,14 @@ def read(draft: Draft, files: Files) -> None:
 
 def _add_all(draft: Draft, row: Row) -> None:
     columns = draft.columns.values()
-    raters = [*takewhile(lambda n: any(f"Human {n} {name}" in row for name in columns), count(1))]
-    for entry in entries(row, draft.card.dataset, f"{draft.location.file}:{draft.location.row}"):
+    raters = [
+        *takewhile(
+            lambda n: any(f"Human {n} {name}" in row for name in columns), count(1)
+        )
+    ]
+    for entry in entries(
+        row, draft.card.dataset, f"{draft.location.file}:{draft.location.row}"
+    ):
         _add(draft, entry, raters)
 
 
@@ -39,18 +46,25 @@ def _add(draft: Draft, row: Row, raters: list[int]) -> None:
 
 
 def entries(row: Row, dataset: str, where: str) -> Iterator[Row]:
-    """Yield a row per entry of the lists in a row's cells; other cells are the same in each.
+    """Yield a row per entry of the lists in a row's cells; other cells are the same in
+    each.
 
-    The column `#` is the entry's id: the dataset's id, and a number. Raises UserError if the lists
-    differ in length, or if there are none.
+    The column `#` is the entry's id: the dataset's id, and a number. Raises UserError
+    if the lists differ in length, or if there are none.
     """
-    lists = {name: cells for name, cell in row.items() if (cells := cell_list(cell)) is not None}
+    lists = {
+        name: cells
+        for name, cell in row.items()
+        if (cells := cell_list(cell)) is not None
+    }
     lengths = {len(cells): name for name, cells in lists.items()}
     if len(lengths) != 1:
         raise UserError(
             f"the lists in a row have {len(lengths)} different lengths",
             where=where,
-            got=", ".join(f"{size} in {name}" for size, name in sorted(lengths.items())),
+            got=", ".join(
+                f"{size} in {name}" for size, name in sorted(lengths.items())
+            ),
         )
     (size,) = lengths
     for index in range(size):

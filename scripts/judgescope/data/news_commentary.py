@@ -1,8 +1,8 @@
 """News Commentary, of which only the English side is used, as texts to paraphrase.
 
-Either plain text (`*.en`, one sentence per line, an empty line between documents), or the table of
-a language pair, whose file name gives its columns (`*.de-en.tsv`; a lone tab ends a document),
-without header or quotes.
+Either plain text (`*.en`, one sentence per line, an empty line between documents), or
+the table of a language pair, whose file name gives its columns (`*.de-en.tsv`; a lone
+tab ends a document), without header or quotes.
 """
 
 import re
@@ -22,7 +22,8 @@ _SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*$""")
 def read(draft: Draft, files: Files) -> None:
     """Add the items: a text is the source and also serves as its own paraphrase.
 
-    Headlines, which do not end in a sentence mark, and lines without English are left out.
+    Headlines, which do not end in a sentence mark, and lines without English are left
+    out.
     """
     if len(files["data"]) > 1:
         raise UserError(
@@ -35,13 +36,17 @@ def read(draft: Draft, files: Files) -> None:
     rows = [line.split("\t") if columns > 1 else [line] for line in lines_of(path)]
     segments = list(_segments(draft, path, rows, column, columns))
     used = sum(any(cell.strip() for cell in row) for row in rows)
-    draft.notes.append(f"{used - len(segments)} of {used} lines left out: headlines, or no English")
+    draft.notes.append(
+        f"{used - len(segments)} of {used} lines left out: headlines, or no English"
+    )
     draft.notes.append("no paraphrases: each text serves as its own paraphrase")
     add_groups(draft, path, segments)
 
 
 def _columns(path: Path) -> tuple[int, int]:
-    """Return the position of the English column and the number of columns, by the file's name."""
+    """Return the position of the English column and the number of columns, by the
+    file's name.
+    """
     name = NAME.fullmatch(path.name)
     languages = (name["pair"] or name["one"]).split("-") if name else []
     if ENGLISH not in languages:
@@ -66,7 +71,8 @@ def _segments(
         with draft.reading(path, number):
             if len(cells) != columns:
                 raise RowFault(
-                    "this line does not have the number of columns that the file name implies",
+                    "this line does not have the number of columns that the file name "
+                    "implies",
                     got=len(cells),
                     allowed=str(columns),
                 )

@@ -1,8 +1,9 @@
-"""QAGS as its authors publish it: JSONL, one summary per line, with people's votes per sentence.
+"""QAGS as its authors publish it: JSONL, one summary per line, with people's votes per
+sentence.
 
-Fields: article, and summary_sentences, a list of {sentence, responses}; responses is a list of
-{worker_id, response: yes or no}, "yes" if the article supports the sentence. There are no ids: an
-item's id is its position. The summary is its sentences, joined.
+Fields: article, and summary_sentences, a list of {sentence, responses}; responses is a
+list of {worker_id, response: yes or no}, "yes" if the article supports the sentence.
+There are no ids: an item's id is its position. The summary is its sentences, joined.
 """
 
 from pathlib import Path
@@ -16,7 +17,8 @@ from judgescope.schema.cards import Format
 
 ANSWERS = ("no", "yes")
 SENTENCES = "sentences"
-"""The key of an item's `meta` that holds the sentences of its summary, each with its votes."""
+"""The key of an item's `meta` that holds the sentences of its summary, each with its
+votes."""
 
 
 class _Sentence(NamedTuple):
@@ -26,9 +28,11 @@ class _Sentence(NamedTuple):
 
 
 def read(draft: Draft, files: Files) -> None:
-    """Add the texts; a rating is the share of sentences that a majority of workers accepts.
+    """Add the texts; a rating is the share of sentences that a majority of workers
+    accepts.
 
-    Its only rater is `mean`, its only system `system`; the votes are kept in the items' `meta`.
+    Its only rater is `mean`, its only system `system`; the votes are kept in the items'
+    `meta`.
     """
     if len(draft.card.aspects) != 1:
         raise UserError(
@@ -39,7 +43,9 @@ def read(draft: Draft, files: Files) -> None:
         )
     rows = all_rows(files["data"])
     for position, (path, number, row) in enumerate(rows, start=1):
-        _add(draft, path, number, row, numbered(draft.card.dataset, position, len(rows)))
+        _add(
+            draft, path, number, row, numbered(draft.card.dataset, position, len(rows))
+        )
 
 
 def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
@@ -54,7 +60,10 @@ def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
             sentence = _sentence(draft, entry)
             sentences += [sentence] if sentence.text else []
     with draft.reading(path, number):
-        votes = [{"sentence": sentence.text, "votes": sentence.votes} for sentence in sentences]
+        votes = [
+            {"sentence": sentence.text, "votes": sentence.votes}
+            for sentence in sentences
+        ]
         item = draft.item(name, [draft.pick(row, "article")], None, {SENTENCES: votes})
         if sentences and len(sentences) == len(entries):
             summary = " ".join(sentence.text for sentence in sentences)

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 BY_REFERENCE = ":reference."
 """In ids of references: stands between the item and the reference's number."""
 WHOLLY = 5
-"""Minimum number of texts for a system to be taken for the references' author, if all match."""
+"""Minimum number of texts for a system to be taken for the references' author, if all
+match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names of items and systems in a dataset's own files, by their ids.
 
-    `same`: names that differ only in blanks, case or Unicode form are the same, as the card says.
+    `same`: names that differ only in blanks, case or Unicode form are the same, as the
+    card says.
     """
 
     items: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +57,9 @@ class Rating(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """One rater's choice between two targets of an item, in the order in which they were shown."""
+    """One rater's choice between two targets of an item, in the order in which they
+    were shown.
+    """
 
     target: str
     target_b: str
@@ -66,7 +70,9 @@ class Preference(NamedTuple):
 
 
 class GoldSpan(NamedTuple):
-    """An error that people marked in a text; `end` is the position after its last character."""
+    """An error that people marked in a text; `end` is the position after its last
+    character.
+    """
 
     target: str
     start: int
@@ -79,7 +85,9 @@ class GoldSpan(NamedTuple):
 
 @dataclass(frozen=True)
 class Rated:
-    """A dataset: items by item, outputs by item and system, ratings by target, aspect and rater."""
+    """A dataset: items by item, outputs by item and system, ratings by target, aspect
+    and rater.
+    """
 
     items: list[Item]
     outputs: list[Output]
@@ -102,10 +110,11 @@ class Rated:
         return Names(items, self.systems, self.same_names)
 
     def own_references(self, known: Collection[str]) -> dict[str, int]:
-        """Return target -> number of the reference that it equals, for texts of reference systems.
+        """Return target -> number of the reference that it equals, for texts of
+        reference systems.
 
-        These are the `known` systems, and systems all of whose texts are references. If another
-        system wrote the same words as a reference, that is a separate text.
+        These are the `known` systems, and systems all of whose texts are references. If
+        another system wrote the same words as a reference, that is a separate text.
         """
         numbers = {
             (item.item, tuple(text.split())): number
@@ -119,15 +128,20 @@ class Rated:
         return {
             target: number
             for system, targets in by_system.items()
-            if system in known or (len(targets) >= WHOLLY and None not in targets.values())
+            if system in known
+            or (len(targets) >= WHOLLY and None not in targets.values())
             for target, number in targets.items()
             if number is not None
         }
 
     def keep(self, names: Collection[str], dropped: Collection[str] = ()) -> "Rated":
-        """Return the part with the items of these names, without the dropped systems."""
+        """Return the part with the items of these names, without the dropped
+        systems.
+        """
         outputs = [
-            text for text in self.outputs if text.item in names and text.system not in dropped
+            text
+            for text in self.outputs
+            if text.item in names and text.system not in dropped
         ]
         targets = {text.target for text in outputs}
         return replace(
@@ -135,7 +149,11 @@ class Rated:
             items=[item for item in self.items if item.item in names],
             outputs=outputs,
             ratings=[rating for rating in self.ratings if rating.target in targets],
-            systems={key: name for key, name in self.systems.items() if key not in dropped},
+            systems={
+                key: name for key, name in self.systems.items() if key not in dropped
+            },
             spans=[span for span in self.spans if span.target in targets],
-            preferences=[one for one in self.preferences if {one.target, one.target_b} <= targets],
+            preferences=[
+                one for one in self.preferences if {one.target, one.target_b} <= targets
+            ],
         )

@@ -1,9 +1,11 @@
-"""The accuracy task on RotoWire as its organisers publish it: reports of games, and their errors.
+"""The accuracy task on RotoWire as its organisers publish it: reports of games, and
+their errors.
 
-Columns of the role `games` (CSV, one report per row): TEXT_ID, GENERATED_TEXT, and more about the
-game, which is kept in the item's `meta`; DETOKENIZED_GENERATED_TEXT is not read. The role `spans`
-(CSV, one error per row) has TEXT_ID (with `.txt`), TYPE, DOC_TOKEN_START and DOC_TOKEN_END (tokens
-separated by white space, from 1, the last one included), and TOKENS, CORRECTION and COMMENT.
+Columns of the role `games` (CSV, one report per row): TEXT_ID, GENERATED_TEXT, and more
+about the game, which is kept in the item's `meta`; DETOKENIZED_GENERATED_TEXT is not
+read. The role `spans` (CSV, one error per row) has TEXT_ID (with `.txt`), TYPE,
+DOC_TOKEN_START and DOC_TOKEN_END (tokens separated by white space, from 1, the last one
+included), and TOKENS, CORRECTION and COMMENT.
 """
 
 import re
@@ -20,12 +22,16 @@ ENDS = ("DOC_TOKEN_START", "DOC_TOKEN_END")
 
 
 def read(draft: Draft, files: Files) -> None:
-    """Add the reports with the marked errors; there are no ratings and no names of systems."""
+    """Add the reports with the marked errors; there are no ratings and no names of
+    systems.
+    """
     reading = _Reading()
     draft.add_rows(files["games"], reading.add_report)
     draft.check()
     draft.add_rows(files["spans"], reading.add_span)
-    draft.spans = [((span.target, ONLY_SYSTEM), span) for span in reading.spans.values()]
+    draft.spans = [
+        ((span.target, ONLY_SYSTEM), span) for span in reading.spans.values()
+    ]
 
 
 class _Reading:
@@ -51,7 +57,9 @@ class _Reading:
         tokens = str(row.get(TOKENS) or "")
         if tokens.strip() and tokens.split() != text.split():
             raise RowFault(
-                f"the report {name} has different tokens at this position", got=tokens, allowed=text
+                f"the report {name} has different tokens at this position",
+                got=tokens,
+                allowed=text,
             )
         category = draft.text(draft.pick(row, "TYPE"), "category").strip()
         if (key := (name, start, end, category)) in self.spans:
@@ -61,7 +69,9 @@ class _Reading:
 
 
 def _place(draft: Draft, row: Row, report: str) -> tuple[int, int]:
-    """Return the start of a row's first token and the end of its last one, in characters."""
+    """Return the start of a row's first token and the end of its last one, in
+    characters.
+    """
     first, last = (_number(draft, row, column) for column in ENDS)
     tokens = [match.span() for match in re.finditer(r"\S+", report)]
     count = len(tokens)

@@ -37,10 +37,10 @@ SIMPLE = frozenset(("PLAIN", "RLE", "BIT_PACKED")) | DICTIONARY
 def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
     """Yield (row number, row) of a JSON, JSONL, CSV, TSV or Parquet file.
 
-    `kind` is the file type if the file name's suffix does not show it. Row numbers are those that
-    an editor shows: the line of a JSONL file, the row of a spreadsheet (its header is row 1),
-    otherwise the position, from 1. Raises UserError for other suffixes, for bytes that are not
-    UTF-8, and for content that is not rows.
+    `kind` is the file type if the file name's suffix does not show it. Row numbers are
+    those that an editor shows: the line of a JSONL file, the row of a spreadsheet (its
+    header is row 1), otherwise the position, from 1. Raises UserError for other
+    suffixes, for bytes that are not UTF-8, and for content that is not rows.
     """
     reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
     if reader is None:
@@ -49,7 +49,9 @@ def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
             where=str(path),
             got=path.suffix,
             allowed=_READERS,
-            todo="save it as CSV (UTF-8)" if path.suffix.lower() in SPREADSHEETS else "",
+            todo="save it as CSV (UTF-8)"
+            if path.suffix.lower() in SPREADSHEETS
+            else "",
         )
     return reader(path)
 
@@ -72,7 +74,8 @@ def read_text(path: Path) -> str:
             else ("this file contains a NUL byte: is it UTF-16?"),
             where=f"{path}, line {line}, byte offset {offset}",
             got=content[offset : offset + 1],
-            todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t utf-8`",
+            todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t "
+            "utf-8`",
         )
     return text.removeprefix("\ufeff")
 
@@ -86,7 +89,9 @@ def read_object(path: Path) -> Row:
     """Return the object in a JSON file, or raise UserError."""
     content = read_json(path)
     if not isinstance(content, dict):
-        raise UserError("not a JSON object", where=str(path), got=type(content).__name__)
+        raise UserError(
+            "not a JSON object", where=str(path), got=type(content).__name__
+        )
     return content
 
 
@@ -106,7 +111,9 @@ def cell_list(cell: object) -> list[Any] | None:
 
 
 def entries(cell: object) -> list[Any]:
-    """Return the entries of a list or of a list in JSON; any other cell is one entry."""
+    """Return the entries of a list or of a list in JSON; any other cell is one
+    entry.
+    """
     values = cell_list(cell)
     return [cell] if values is None else values
 
@@ -138,7 +145,9 @@ def _json(path: Path) -> Iterator[tuple[int, Row]]:
 
 def _object(row: object, path: Path, number: int) -> Row:
     if not isinstance(row, dict):
-        raise UserError("a row must be a JSON object", where=f"{path}, row {number}", got=row)
+        raise UserError(
+            "a row must be a JSON object", where=f"{path}, row {number}", got=row
+        )
     return row
 
 
@@ -150,7 +159,9 @@ def word_of(cell: object) -> str:
 
 
 def _parsed(text: str, path: Path, first_line: int) -> Any:
-    """Return the content of JSON, or raise UserError, also for a duplicate key in an object."""
+    """Return the content of JSON, or raise UserError, also for a duplicate key in an
+    object.
+    """
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -161,17 +172,22 @@ def _parsed(text: str, path: Path, first_line: int) -> Any:
         ) from error
     except KeyError as error:
         raise UserError(
-            "duplicate key in an object", where=f"{path}, line {first_line}", got=error.args[0]
+            "duplicate key in an object",
+            where=f"{path}, line {first_line}",
+            got=error.args[0],
         ) from None
-    except (ValueError, RecursionError) as error:  # too many digits, or lists within lists
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # too many digits, or lists within lists
         raise UserError(
             f"this JSON cannot be read: {error}", where=f"{path}, line {first_line}"
         ) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Row:
-    """Return an object, or raise KeyError for a duplicate key, of which `json` would keep the
-    last."""
+    """Return an object, or raise KeyError for a duplicate key, of which `json` would
+    keep the last."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -182,13 +198,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> Row:
 def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
     rows = _lists_of_cells(path, delimiter)
     _, _, header = next(rows, (1, 1, []))
-    other = next((sign for sign in DELIMITERS if len(header) == 1 and sign in header[0]), None)
+    other = next(
+        (sign for sign in DELIMITERS if len(header) == 1 and sign in header[0]), None
+    )
     if other is not None:
         raise UserError(
-            f"the header is a single cell: is this table separated by {DELIMITERS[other]}?",
+            "the header is a single cell: is this table separated by "
+            f"{DELIMITERS[other]}?",
             where=f"{path}, row 1",
             got=header[0],
-            todo="separate cells by commas, or by tabs in a file whose name ends in .tsv",
+            todo="separate cells by commas, or by tabs in a file whose name ends in "
+            ".tsv",
         )
     _check_columns(header, f"{path}, row 1")
     for number, line, cells in rows:
@@ -200,7 +220,8 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
                 where=f"{path}, row {number} (ends in line {line})",
                 got=len(cells),
                 allowed=str(len(header)),
-                todo="quote cells that contain commas or quotation marks, or add missing cells",
+                todo="quote cells that contain commas or quotation marks, or add "
+                "missing cells",
             )
         if delimiter == "\t" and any(_may_be_rows(cell, len(header)) for cell in cells):
             raise _not_closed(f"{path}, row {number} (ends in line {line})", delimiter)
@@ -208,9 +229,11 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
 
 
 def _lists_of_cells(path: Path, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
-    """Yield (row number, its last line, cells), or raise UserError for a cell that is not closed.
+    """Yield (row number, its last line, cells), or raise UserError for a cell that is
+    not closed.
 
-    Not detected in a CSV: a quotation mark that opens a cell, if the next one ends a later cell.
+    Not detected in a CSV: a quotation mark that opens a cell, if the next one ends a
+    later cell.
     """
     csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
     lines = io.StringIO(read_text(path), newline="")
@@ -230,7 +253,8 @@ def _lists_of_cells(path: Path, delimiter: str) -> Iterator[tuple[int, int, list
 def _may_be_rows(cell: str, columns: int) -> bool:
     """Return whether a cell has the tabs of as many rows as it has line breaks.
 
-    In a file without quoting, it then begins with a quotation mark and a later cell ends with one.
+    In a file without quoting, it then begins with a quotation mark and a later cell
+    ends with one.
     """
     breaks = cell.count("\n") or cell.count("\r")
     return 0 < cell.count("\t") == breaks * (columns - 1)
@@ -240,8 +264,8 @@ def _not_closed(where: str, delimiter: str) -> UserError:
     return UserError(
         "a cell begins with a quotation mark, but does not end with one",
         where=where,
-        todo=f"put quotation marks around cells that contain {DELIMITERS[delimiter]}, line breaks "
-        "or quotation marks, and write those within a cell twice",
+        todo=f"put quotation marks around cells that contain {DELIMITERS[delimiter]}, "
+        "line breaks or quotation marks, and write those within a cell twice",
     )
 
 
@@ -252,10 +276,11 @@ def _check_columns(names: list[str], where: str) -> None:
 
 
 def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
-    """Yield the rows of a Parquet file in batches, because kilobytes may decompress to gigabytes.
+    """Yield the rows of a Parquet file in batches, because kilobytes may decompress to
+    gigabytes.
 
-    A file of more than MOST_UNFOLDED bytes is refused: by its own metadata, before anything is
-    read, and by the decompressed size of its batches, before the first row.
+    A file of more than MOST_UNFOLDED bytes is refused: by its own metadata, before
+    anything is read, and by the decompressed size of its batches, before the first row.
     """
     try:
         with pq.ParquetFile(path) as file:
@@ -281,9 +306,11 @@ def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _check_announced(metadata: pq.FileMetaData) -> None:
-    """Raise OverflowError if the declared size is too large, counting fixed widths and every
-    cell."""
-    widths = [max(metadata.schema.column(n).length, 0) for n in range(metadata.num_columns)]
+    """Raise OverflowError if the declared size is too large, counting fixed widths and
+    every cell."""
+    widths = [
+        max(metadata.schema.column(n).length, 0) for n in range(metadata.num_columns)
+    ]
     announced = sum(
         max(chunk.total_uncompressed_size, chunk.num_values * widths[column])
         + chunk.num_values * CELL
@@ -294,16 +321,23 @@ def _check_announced(metadata: pq.FileMetaData) -> None:
 
 
 def _with_dictionary(metadata: pq.FileMetaData, names: list[str]) -> list[str]:
-    """Return the columns of texts whose dictionaries can be read as they are; not nested ones.
+    """Return the columns of texts whose dictionaries can be read as they are; not
+    nested ones.
 
     Arrow reads a dictionary within lists only if it has no second part.
     """
     encodings: dict[str, set[str]] = {}
     for column, chunk in _chunks(metadata):
         decimal = metadata.schema.column(column).logical_type.type == "DECIMAL"
-        if chunk.physical_type == "BYTE_ARRAY" and not decimal and chunk.path_in_schema in names:
+        if (
+            chunk.physical_type == "BYTE_ARRAY"
+            and not decimal
+            and chunk.path_in_schema in names
+        ):
             encodings.setdefault(chunk.path_in_schema, set()).update(chunk.encodings)
-    return [name for name, used in encodings.items() if used & DICTIONARY and used <= SIMPLE]
+    return [
+        name for name, used in encodings.items() if used & DICTIONARY and used <= SIMPLE
+    ]
 
 
 def _chunks(metadata: pq.FileMetaData) -> Iterator[tuple[int, pq.ColumnChunkMetaData]]:
@@ -313,7 +347,9 @@ def _chunks(metadata: pq.FileMetaData) -> Iterator[tuple[int, pq.ColumnChunkMeta
 
 
 def _check_unfolded(file: pq.ParquetFile) -> None:
-    """Raise OverflowError if the batches decompress to too much, before any row is made."""
+    """Raise OverflowError if the batches decompress to too much, before any row is
+    made.
+    """
     unfolded = 0
     # no thread can start when memory has run out
     batches = file.iter_batches(batch_size=BATCH, use_threads=False)
@@ -325,7 +361,9 @@ def _check_unfolded(file: pq.ParquetFile) -> None:
 
 
 def _unfolded(column: pa.Array) -> int:
-    """Return the bytes of a column's cells; a dictionary entry is counted once per occurrence."""
+    """Return the bytes of a column's cells; a dictionary entry is counted once per
+    occurrence.
+    """
     size = CELL * len(column)
     if isinstance(column, pa.DictionaryArray):
         lengths = pc.binary_length(column.dictionary).cast(pa.int64())
@@ -338,14 +376,22 @@ def _parquet_rows(file: pq.ParquetFile, path: Path) -> Iterator[Row]:
         columns: dict[str, list[Any]] = {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             try:
-                if isinstance(column, pa.DictionaryArray):  # several times as fast as by cell
+                if isinstance(
+                    column, pa.DictionaryArray
+                ):  # several times as fast as by cell
                     column = column.dictionary_decode()
                 columns[name] = column.to_pylist()
             except MemoryError:
                 raise
-            except (ValueError, OverflowError, pa.ArrowException) as error:  # as dates out of range
+            except (
+                ValueError,
+                OverflowError,
+                pa.ArrowException,
+            ) as error:  # as dates out of range
                 where = f"{path}, column {name}"
-                raise UserError(f"a value cannot be read: {error}", where=where) from error
+                raise UserError(
+                    f"a value cannot be read: {error}", where=where
+                ) from error
         for cells in zip(*columns.values(), strict=True):
             yield dict(zip(columns, cells, strict=True))
 
@@ -365,7 +411,9 @@ class _TreeBuilder(ElementTree.TreeBuilder):
 
     def doctype(self, name: str, *_: object) -> None:
         raise UserError(
-            "XML data must not declare a document type", where="", got=f"<!DOCTYPE {name}"
+            "XML data must not declare a document type",
+            where="",
+            got=f"<!DOCTYPE {name}",
         )
 
 
@@ -389,10 +437,11 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|-1|\*)\]")
 
 
 def pick(row: Row, path: str, where: str) -> Any:
-    """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[-1]`, `a[*].b` (a list).
+    """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[-1]`,
+    `a[*].b` (a list).
 
-    A column with exactly this name takes precedence. Everything below a null is null. Raises
-    UserError, at `where`, for a missing key or position.
+    A column with exactly this name takes precedence. Everything below a null is null.
+    Raises UserError, at `where`, for a missing key or position.
     """
     if isinstance(row, dict) and path in row:
         return row[path]
@@ -400,7 +449,9 @@ def pick(row: Row, path: str, where: str) -> Any:
     steps = _steps(path)
     for step in steps:
         if step is ALL:
-            values = [entry for value in values for entry in _entries(value, path, where)]
+            values = [
+                entry for value in values for entry in _entries(value, path, where)
+            ]
         else:
             values = [_child(value, step, path, where) for value in values]
     return values if ALL in steps else values[0]
@@ -412,7 +463,8 @@ def _steps(path: str) -> tuple[Step, ...]:
     if not re.fullmatch(rf"[^.\[\]]+(?:{_STEP.pattern})*", path):
         return (path,)
     return tuple(
-        name or (ALL if index == "*" else int(index)) for name, index in _STEP.findall(path)
+        name or (ALL if index == "*" else int(index))
+        for name, index in _STEP.findall(path)
     )
 
 
@@ -431,7 +483,9 @@ def _child(value: Any, step: str | int, path: str, where: str) -> Any:
         entries = _entries(value, path, where)
         if step < len(entries) and entries:
             return entries[step]
-        raise UserError(f"`{path}`: the list has {len(entries)} entries", where=where, got=step)
+        raise UserError(
+            f"`{path}`: the list has {len(entries)} entries", where=where, got=step
+        )
     if isinstance(value, dict) and step in value:
         return value[step]
     keys = [str(key) for key in value] if isinstance(value, dict) else []

@@ -1,4 +1,5 @@
-"""SAMSum as its authors publish it: a JSON list of dialogues, each with a summary by people.
+"""SAMSum as its authors publish it: a JSON list of dialogues, each with a summary by
+people.
 
 Fields: id, dialogue (one turn per line, `name: text`) and summary.
 """
@@ -14,7 +15,9 @@ def read(draft: Draft, files: Files) -> None:
 
 
 def _add(draft: Draft, row: Row) -> None:
-    name, dialogue, summary = (draft.pick(row, key) for key in ("id", "dialogue", "summary"))
+    name, dialogue, summary = (
+        draft.pick(row, key) for key in ("id", "dialogue", "summary")
+    )
     if isinstance(dialogue, str):
         dialogue = "\n".join(line.rstrip() for line in dialogue.strip().splitlines())
     draft.item(name, [dialogue], [trimmed(summary)])

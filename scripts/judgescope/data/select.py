@@ -1,4 +1,6 @@
-"""Which items of a dataset a study uses, and which reference serves as the unperturbed text."""
+"""Which items of a dataset a study uses, and which reference serves as the unperturbed
+text.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +16,9 @@ from judgescope.schema.cards import MODULES, Dataset, Select
 
 
 class Original(NamedTuple):
-    """The text of an item that is perturbed, and the number of its reference, if it is one."""
+    """The text of an item that is perturbed, and the number of its reference, if it is
+    one.
+    """
 
     reference: int | None
     text: str
@@ -23,20 +27,25 @@ class Original(NamedTuple):
 def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
     """Return all items, outputs and ratings of a dataset.
 
-    `folder` is the card's folder, `data` the folder for `{data}` in its paths. Raises UserErrors
-    with all faults of the data, each with file and rows.
+    `folder` is the card's folder, `data` the folder for `{data}` in its paths. Raises
+    UserErrors with all faults of the data, each with file and rows.
     """
     where = str(folder / f"{card.dataset}.yaml")
-    files = {role: resolve(card.files, role, folder, data, where=where) for role in card.files}
+    files = {
+        role: resolve(card.files, role, folder, data, where=where)
+        for role in card.files
+    }
     draft = Draft(card)
     import_module(MODULES[card.format]).read(draft, files)
     return draft.finish()
 
 
 def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:
-    """Return the part of a dataset that a study uses; `folder` and `data` as for `read_dataset`.
+    """Return the part of a dataset that a study uses; `folder` and `data` as for
+    `read_dataset`.
 
-    Raises UserError or UserErrors if something is wrong with the data or with the card's selection.
+    Raises UserError or UserErrors if something is wrong with the data or with the
+    card's selection.
     """
     where = str(folder / f"{card.dataset}.yaml")
     rated = read_dataset(card, folder, data)
@@ -50,16 +59,20 @@ def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:
 
 
 def original(item: Item, rule: str) -> Original | None:
-    """Return the reference that serves as the original; None if the item has no reference.
+    """Return the reference that serves as the original; None if the item has no
+    reference.
 
-    Rule `first_reference`: the first. `most_sentences`: the FIRST of those with the most sentences
-    (Wang et al. 2024; with our splitter, SummEval's 100 originals have the published averages:
-    340.4 characters, 58.3 words, 4.0 sentences). `longest`: the FIRST of the longest. `none`: no
-    original.
+    Rule `first_reference`: the first. `most_sentences`: the FIRST of those with the
+    most sentences (Wang et al. 2024; with our splitter, SummEval's 100 originals have
+    the published averages: 340.4 characters, 58.3 words, 4.0 sentences). `longest`: the
+    FIRST of the longest. `none`: no original.
     """
     if rule == "none" or not item.references:
         return None
-    measures = {"most_sentences": lambda text: len(split_sentences(text)), "longest": len}
+    measures = {
+        "most_sentences": lambda text: len(split_sentences(text)),
+        "longest": len,
+    }
     measure = measures.get(rule, lambda _: 0)
     counts = [measure(text) for text in item.references]
     index = counts.index(max(counts))
@@ -72,7 +85,9 @@ def originals(rated: Rated, rule: Select, *, where: str = "") -> dict[str, Origi
     `where` names the card in errors. Raises UserError for an unknown system.
     """
     if rule.original_system is not None:
-        [system] = _systems(rated, [rule.original_system], f"{where}, key select.original_system")
+        [system] = _systems(
+            rated, [rule.original_system], f"{where}, key select.original_system"
+        )
         return {
             output.item: Original(None, output.text)
             for output in rated.outputs
@@ -85,19 +100,26 @@ def originals(rated: Rated, rule: Select, *, where: str = "") -> dict[str, Origi
     }
 
 
-def select(rated: Rated, rule: Select, seed: int, dataset: str, *, where: str = "") -> Rated:
-    """Return the items and systems that a card's `select` keeps, in the order of their ids.
+def select(
+    rated: Rated, rule: Select, seed: int, dataset: str, *, where: str = ""
+) -> Rated:
+    """Return the items and systems that a card's `select` keeps, in the order of their
+    ids.
 
-    Drawn items depend only on the seed, the dataset and the set of ids, not on the data's order.
-    `where` names the card in errors. Raises UserError for an unknown system, and if fewer items are
-    left than requested.
+    Drawn items depend only on the seed, the dataset and the set of ids, not on the
+    data's order. `where` names the card in errors. Raises UserError for an unknown
+    system, and if fewer items are left than requested.
     """
     where = where or dataset
     dropped = _systems(rated, rule.drop_systems, f"{where}, key select.drop_systems")
     items = rated.items
     if rule.min_characters:
         chosen = originals(rated, rule, where=where)
-        long = {item for item, text in chosen.items() if len(text.text) >= rule.min_characters}
+        long = {
+            item
+            for item, text in chosen.items()
+            if len(text.text) >= rule.min_characters
+        }
         items = [item for item in items if item.item in long]
     names = _draw(sorted(item.item for item in items), rule, seed, dataset, where)
     return rated.keep(names, dropped)
@@ -112,7 +134,9 @@ def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
     return {known[name] for name in names}
 
 
-def _draw(names: list[str], rule: Select, seed: int, dataset: str, where: str) -> set[str]:
+def _draw(
+    names: list[str], rule: Select, seed: int, dataset: str, where: str
+) -> set[str]:
     if rule.n is None and names:
         return set(names)
     if not names or len(names) < (rule.n or 1):
@@ -124,5 +148,7 @@ def _draw(names: list[str], rule: Select, seed: int, dataset: str, where: str) -
             got=rule.n,
             allowed=f"1 to {len(names)}" if names else "nothing: no item is left",
         )
-    drawn = stream(seed, "select", dataset).choice(len(names), size=rule.n, replace=False)
+    drawn = stream(seed, "select", dataset).choice(
+        len(names), size=rule.n, replace=False
+    )
     return {names[index] for index in drawn}

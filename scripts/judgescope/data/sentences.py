@@ -1,10 +1,10 @@
 """Sentences and English words, by rules and lists: no download, no training.
 
-A sentence ends at a line break, or at a terminator with the closing quotes and brackets after it. A
-full stop after an abbreviation, an initial or a list number is not a terminator. The rules do not
-rely on capitals (much of the data is lower-cased); abbreviations are mostly English ones. A word
-may belong to several classes, which only its sentence would distinguish: classes here are by the
-word's form.
+A sentence ends at a line break, or at a terminator with the closing quotes and brackets
+after it. A full stop after an abbreviation, an initial or a list number is not a
+terminator. The rules do not rely on capitals (much of the data is lower-cased);
+abbreviations are mostly English ones. A word may belong to several classes, which only
+its sentence would distinguish: classes here are by the word's form.
 """
 
 import re
@@ -29,8 +29,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 _TITLES = _words(
-    "mr mrs ms mx dr prof rev fr gen col maj capt cpl sgt lt cmdr adm gov sen rep hon pres supt "
-    "messrs mme mlle st mt ft vs viz e.g i.e cf approx ca resp bzw nr"
+    "mr mrs ms mx dr prof rev fr gen col maj capt cpl sgt lt cmdr adm gov sen rep hon "
+    "pres supt messrs mme mlle st mt ft vs viz e.g i.e cf approx ca resp bzw nr"
 )
 """Never the last word of a sentence."""
 _BEFORE_NUMBERS = _words("no nos vol fig figs eq eqs sec ch p pp art")
@@ -40,19 +40,22 @@ _ABBREVIATIONS = _words(
     "jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
     "ed eds ph.d spp sp subsp var pv"
 )
-"""May be the last word of a sentence, which ends here if a word of `_STARTERS` follows."""
+"""May be the last word of a sentence, which ends here if a word of `_STARTERS`
+follows."""
 _STARTERS = _words(
-    "A After All Although An And As At Because Both But By Each Even For From He Her His How "
-    "However I If In It Its Many More Most My No Not Now On One Our She Since So Some That The "
-    "Their Then There These They This Those Though To Two Until We What When Where While Who Why "
-    "With Yet You Your"
+    "A After All Although An And As At Because Both But By Each Even For From He Her "
+    "His How However I If In It Its Many More Most My No Not Now On One Our She Since "
+    "So Some That The Their Then There These They This Those Though To Two Until We "
+    "What When Where While Who Why With Yet You Your"
 )
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """Return the spans (start, end) of the sentences, in order; the gaps are white space or empty.
+    """Return the spans (start, end) of the sentences, in order; the gaps are white
+    space or empty.
 
-    No span is empty, or begins or ends with white space; a text of only white space has no spans.
+    No span is empty, or begins or ends with white space; a text of only white space has
+    no spans.
     """
     spans = []
     for line in _LINE.finditer(text):
@@ -85,7 +88,9 @@ def _is_end(text: str, start: int, mark: re.Match[str], following: str) -> bool:
     terminator = mark["spaced"]
     if terminator is None:
         return True
-    if following[:1].islower() and (mark[0] != terminator or terminator in ("…", "..", "...")):
+    if following[:1].islower() and (
+        mark[0] != terminator or terminator in ("…", "..", "...")
+    ):
         return False  # "Stop!" he said, and then … nothing
     return mark[0] != "." or not _is_abbreviated(text, start, mark.start(), following)
 
@@ -105,7 +110,7 @@ def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
     return (initials or word in _ABBREVIATIONS) and following not in _STARTERS
 
 
-# --- English words -------------------------------------------------------------------------------
+# --- English words --------------------------------------------------------------------
 
 
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*|\w+|[^\w\s]")
@@ -120,25 +125,34 @@ _DENIED = {
 
 
 _CONNECTIVES = """
-accordingly, additionally, after all, also, although, and, as a consequence, as a result, because,
-besides, but, by contrast, consequently, conversely, even so, finally, first, for example,
-for instance, for that reason, furthermore, hence, however, if, in addition, in conclusion,
-in contrast, in fact, in other words, in particular, in short, in spite of this, in summary,
-in the meantime, indeed, instead, lastly, likewise, meanwhile, moreover, nevertheless, next,
-nonetheless, on the contrary, on the other hand, or, otherwise, rather, second, similarly,
-since, so, so that, still, then, thereby, therefore, though, thus, to sum up, unless, until,
+accordingly, additionally, after all, also, although, and, as a consequence, as a \
+result, because,
+besides, but, by contrast, consequently, conversely, even so, finally, first, for \
+example,
+for instance, for that reason, furthermore, hence, however, if, in addition, in \
+conclusion,
+in contrast, in fact, in other words, in particular, in short, in spite of this, in \
+summary,
+in the meantime, indeed, instead, lastly, likewise, meanwhile, moreover, nevertheless, \
+next,
+nonetheless, on the contrary, on the other hand, or, otherwise, rather, second, \
+similarly,
+since, so, so that, still, then, thereby, therefore, though, thus, to sum up, unless, \
+until,
 whereas, while, yet
 """
 CONNECTIVES = frozenset(" ".join(phrase.split()) for phrase in _CONNECTIVES.split(","))
 SUBORDINATORS = _words("""
-who whom whose which that because although though while since after before when where if unless
+who whom whose which that because although though while since after before when where \
+if unless
 until whereas whereby wherein
 """)
 NEGATIVE = _words("""
 not never no none nobody nothing nowhere neither nor without hardly scarcely barely
 """)
 POLARITY = NEGATIVE | _words("""
-longer any anyone anybody anything anywhere some someone somebody something somewhere everyone
+longer any anyone anybody anything anywhere some someone somebody something somewhere \
+everyone
 everybody everything everywhere every all always ever either still already yet too also
 """)
 """Words that may differ between a statement and its negation."""
@@ -151,36 +165,59 @@ FUNCTION = (
     | POLARITY
     | CONNECTIVES
     | _words("""
-a an the this these those there here it its itself he him his himself she her hers herself they
-them their theirs themselves we us our i me my you your one ones both each such of to in on at by
-for from with into onto over under about as than between through during against among across
-around along behind near off out up down within upon toward towards per have has had having will
-would shall should can could may might must very just only more most much many so how what why s
+a an the this these those there here it its itself he him his himself she her hers \
+herself they
+them their theirs themselves we us our i me my you your one ones both each such of to \
+in on at by
+for from with into onto over under about as than between through during against among \
+across
+around along behind near off out up down within upon toward towards per have has had \
+having will
+would shall should can could may might must very just only more most much many so how \
+what why s
 """)
 )
 """Function words."""
 NUMBERS = _words("""
-zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
-million billion dozen half third quarter twice once first second fourth fifth sixth seventh eighth
+zero two three four five six seven eight nine ten eleven twelve thirteen fourteen \
+fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety \
+hundred thousand
+million billion dozen half third quarter twice once first second fourth fifth sixth \
+seventh eighth
 ninth tenth
 """)
 _IRREGULAR = """
-be am is are was were been being; bear bore borne born; have has had having; do does did done
-doing; go goes went gone; become became; begin began begun; bend bent; bind bound; bite bit
-bitten; blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought;
-catch caught; choose chose chosen; come came; cost; creep crept; cut; deal dealt; dig dug; draw
-drew drawn; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed; feel
-felt; fight fought; find found; fly flew flown; forget forgot forgotten; get got gotten; forgive
-forgave forgiven; freeze froze frozen; give gave given; grow grew grown; hang hung; hear heard;
-hide hid hidden; hit; hold held; hurt; keep kept; know knew known; lay laid; lead led; leave left;
-lend lent; let; lose lost; make made; mean meant; meet met; mow mown; overtake overtook overtaken;
-pay paid; put; read; ride rode ridden; ring rang rung; rise rose risen; run ran; say said; see saw
-seen; seek sought; sell sold; send sent; set; sew sewn; shake shook shaken; shine shone; shoot
-shot; show shown; shut; sing sang sung; sink sank sunk; sit sat; sleep slept; speak spoke spoken;
-spend spent; split; spread; stand stood; steal stole stolen; stick stuck; strike struck; sweep
-swept; swim swam swum; take took taken; teach taught; tear tore torn; tell told; think thought;
-throw threw thrown; understand understood; wake woke woken; wear wore worn; weave wove woven; win
+be am is are was were been being; bear bore borne born; have has had having; do does \
+did done
+doing; go goes went gone; become became; begin began begun; bend bent; bind bound; \
+bite bit
+bitten; blow blew blown; break broke broken; bring brought; build built; burn burnt; \
+buy bought;
+catch caught; choose chose chosen; come came; cost; creep crept; cut; deal dealt; dig \
+dug; draw
+drew drawn; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; \
+feed fed; feel
+felt; fight fought; find found; fly flew flown; forget forgot forgotten; get got \
+gotten; forgive
+forgave forgiven; freeze froze frozen; give gave given; grow grew grown; hang hung; \
+hear heard;
+hide hid hidden; hit; hold held; hurt; keep kept; know knew known; lay laid; lead led; \
+leave left;
+lend lent; let; lose lost; make made; mean meant; meet met; mow mown; overtake \
+overtook overtaken;
+pay paid; put; read; ride rode ridden; ring rang rung; rise rose risen; run ran; say \
+said; see saw
+seen; seek sought; sell sold; send sent; set; sew sewn; shake shook shaken; shine \
+shone; shoot
+shot; show shown; shut; sing sang sung; sink sank sunk; sit sat; sleep slept; speak \
+spoke spoken;
+spend spent; split; spread; stand stood; steal stole stolen; stick stuck; strike \
+struck; sweep
+swept; swim swam swum; take took taken; teach taught; tear tore torn; tell told; think \
+thought;
+throw threw thrown; understand understood; wake woke woken; wear wore worn; weave wove \
+woven; win
 won; wind wound; withdraw withdrew withdrawn; write wrote written
 """
 _FORMS = [line.split() for line in _IRREGULAR.replace("\n", " ").split(";")]
@@ -188,8 +225,33 @@ _BASE = {form: forms[0] for forms in _FORMS for form in forms}
 _PARTICIPLES = frozenset(forms[-1] for forms in _FORMS) | {"been", "done"}
 _INFLECTIONS = ("ies", "ied", "ing", "es", "ed", "s", "d")
 _DERIVATIONS = (
-    *("ations", "ation", "itions", "ition", "ments", "ment", "ions", "ion", "als", "al", "ance"),
-    *("ence", "ness", "ers", "er", "ors", "or", "ful", "ive", "able", "ably", "ily", "ly"),
+    *(
+        "ations",
+        "ation",
+        "itions",
+        "ition",
+        "ments",
+        "ment",
+        "ions",
+        "ion",
+        "als",
+        "al",
+        "ance",
+    ),
+    *(
+        "ence",
+        "ness",
+        "ers",
+        "er",
+        "ors",
+        "or",
+        "ful",
+        "ive",
+        "able",
+        "ably",
+        "ily",
+        "ly",
+    ),
 )
 
 
@@ -211,7 +273,8 @@ def is_word(token: str) -> bool:
 
 
 def lemma(word: str) -> str:
-    """Return the common root of a verb's forms; the same endings are removed from other words.
+    """Return the common root of a verb's forms; the same endings are removed from other
+    words.
 
     The root need not be a word: `hoping` and `hops` both give `hop`.
     """
@@ -220,7 +283,9 @@ def lemma(word: str) -> str:
         return _BASE[low]
     for ending in _INFLECTIONS:
         root = low.removesuffix(ending)
-        torn = (ending == "d" and root[-1:] != "e") or (ending == "s" and root[-1:] in ("s", "u"))
+        torn = (ending == "d" and root[-1:] != "e") or (
+            ending == "s" and root[-1:] in ("s", "u")
+        )
         if root != low and len(root) > 2 and not torn:
             base = _BASE.get(root) or _BASE.get(f"{root}e")
             return base or _closed(root, doubled=ending in ("ing", "ed"))
@@ -259,11 +324,15 @@ def is_number(word: str) -> bool:
 
 
 def is_name(word: str, *, first: bool) -> bool:
-    """Return whether a capitalised word is a name; the first word of a sentence, if it is
-    unknown."""
+    """Return whether a capitalised word is a name; the first word of a sentence, if it
+    is unknown."""
     if not word[:1].isupper() or word == "I":
         return False
-    return not first or word.lower() not in _dictionary() or any(map(str.isupper, word[1:]))
+    return (
+        not first
+        or word.lower() not in _dictionary()
+        or any(map(str.isupper, word[1:]))
+    )
 
 
 @lru_cache(1 << 16)

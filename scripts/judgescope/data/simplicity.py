@@ -1,9 +1,11 @@
-"""Simplicity-DA as its authors publish it: CSV, one simplified sentence per row, with mean ratings.
+"""Simplicity-DA as its authors publish it: CSV, one simplified sentence per row, with
+mean ratings.
 
-Columns of the role `data`: sent_id, orig_sent, sys_name, simp_sent, and a column of means for each
-aspect; columns of values standardised by rater (`…_zscore`) are not read. The role `ratings` has
-the ratings of individual raters: a row for each rater of a text, with sent_id, sys_name, orig_sent,
-simp_sent, rater_id, and a column for some of the aspects. Other aspects have the rater `mean`.
+Columns of the role `data`: sent_id, orig_sent, sys_name, simp_sent, and a column of
+means for each aspect; columns of values standardised by rater (`…_zscore`) are not
+read. The role `ratings` has the ratings of individual raters: a row for each rater of a
+text, with sent_id, sys_name, orig_sent, simp_sent, rater_id, and a column for some of
+the aspects. Other aspects have the rater `mean`.
 """
 
 from collections import Counter, defaultdict
@@ -23,9 +25,18 @@ ROUNDED = 1e-6
 def read(draft: Draft, files: Files) -> None:
     """Add the texts and ratings; individual raters are rater-<id>."""
     rated = files.get("ratings", [])
-    columns = {name for path, _ in rated for _, row in islice(read_rows(path), 1) for name in row}
+    columns = {
+        name
+        for path, _ in rated
+        for _, row in islice(read_rows(path), 1)
+        for name in row
+    }
     reading = _Reading(
-        {aspect: column for aspect, column in draft.columns.items() if column in columns}
+        {
+            aspect: column
+            for aspect, column in draft.columns.items()
+            if column in columns
+        }
     )
     draft.add_rows(files["data"], reading.add).add_rows(rated, reading.rate)
     draft.notes.extend(reading.differing())
@@ -39,7 +50,9 @@ class _Reading:
         self.single: dict[tuple[Key, str], dict[str, float]] = defaultdict(dict)
 
     def add(self, draft: Draft, row: Row) -> None:
-        """Add a text and its mean ratings, of the aspects without individual ratings."""
+        """Add a text and its mean ratings, of the aspects without individual
+        ratings.
+        """
         source, text = (draft.pick(row, column) for column in TEXTS)
         item = draft.item(draft.pick(row, "sent_id"), [source], None)
         output = draft.output(item, draft.pick(row, "sys_name"), text)
@@ -48,7 +61,9 @@ class _Reading:
             with draft.caught():
                 if aspect not in self.by_rater:
                     draft.rating(output, aspect, MEAN, draft.pick(row, column))
-                elif (mean := draft.value(aspect, row.get(column), on_grid=False)) is not None:
+                elif (
+                    mean := draft.value(aspect, row.get(column), on_grid=False)
+                ) is not None:
                     self.means[output, aspect] = mean
 
     def rate(self, draft: Draft, row: Row) -> None:
@@ -61,7 +76,9 @@ class _Reading:
         if output not in self.known:
             raise RowFault("the role `data` has no such text", got=", ".join(output))
         if self.known[output] != tuple(draft.pick(row, column) for column in TEXTS):
-            raise RowFault("the role `data` has different sentences here", got=", ".join(output))
+            raise RowFault(
+                "the role `data` has different sentences here", got=", ".join(output)
+            )
         for aspect, column in self.by_rater.items():
             ratings = self.single[output, aspect]
             if rater in ratings:
@@ -71,8 +88,8 @@ class _Reading:
                 ratings[rater] = value
 
     def differing(self) -> Iterator[str]:
-        """Yield the number of means of the role `data` that differ from the individual ratings'
-        means."""
+        """Yield the number of means of the role `data` that differ from the individual
+        ratings' means."""
         wrong = Counter(
             aspect
             for (output, aspect), mean in self.means.items()
@@ -81,7 +98,8 @@ class _Reading:
         )
         for aspect, count in sorted(wrong.items()):
             yield (
-                f"means of {aspect} that differ from the means of the individual ratings: {count}"
+                f"means of {aspect} that differ from the means of the individual "
+                f"ratings: {count}"
             )
 
 

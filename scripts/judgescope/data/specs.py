@@ -1,4 +1,6 @@
-"""The specs of the jobs that read a dataset's files, and the record of what was read."""
+"""The specs of the jobs that read a dataset's files, and the record of what was
+read.
+"""
 
 from typing import Any, Literal
 

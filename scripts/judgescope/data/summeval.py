@@ -1,7 +1,8 @@
-"""SummEval as its authors publish it: JSONL, one summary per line, with all its ratings.
+"""SummEval as its authors publish it: JSONL, one summary per line, with all its
+ratings.
 
-Fields: id, text (the article), references, model_id, decoded (the summary), and expert_annotations
-and turker_annotations, lists of {aspect: rating}.
+Fields: id, text (the article), references, model_id, decoded (the summary), and
+expert_annotations and turker_annotations, lists of {aspect: rating}.
 """
 
 from judgescope.core.errors import check_known
@@ -20,13 +21,17 @@ ANNOTATIONS = {
 def read(draft: Draft, files: Files) -> None:
     """Add the texts; raters are expert-1, expert-2, … in the order of a row's list."""
     where = f"datasets/{draft.card.dataset}.yaml, key raters"
-    check_known([draft.card.raters], ANNOTATIONS, "unknown raters for SummEval", where=where)
+    check_known(
+        [draft.card.raters], ANNOTATIONS, "unknown raters for SummEval", where=where
+    )
     draft.add_rows(files["data"], _add)
 
 
 def _add(draft: Draft, row: Row) -> None:
     item = draft.item(
-        draft.pick(row, "id"), [draft.pick(row, "text")], draft.pick(row, "references[*]")
+        draft.pick(row, "id"),
+        [draft.pick(row, "text")],
+        draft.pick(row, "references[*]"),
     )
     output = draft.output(item, draft.pick(row, "model_id"), draft.pick(row, "decoded"))
     raters = draft.card.raters

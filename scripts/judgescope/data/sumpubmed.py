@@ -1,7 +1,8 @@
 """SumPubMed: JSONL, one pair of article and abstract per line.
 
-Fields: id, text (the article) and abstract, both in sections. A section begins with a line of
-capitals (BACKGROUND, RESULTS, CONCLUSIONS, …); these lower-cased texts have no other such lines.
+Fields: id, text (the article) and abstract, both in sections. A section begins with a
+line of capitals (BACKGROUND, RESULTS, CONCLUSIONS, …); these lower-cased texts have no
+other such lines.
 """
 
 import re
@@ -11,12 +12,15 @@ from judgescope.data.rows import Row
 from judgescope.schema.cards import Format
 
 SECTION = "BACKGROUND"
-"""The only section that is used, of article and abstract (Wang et al. 2024, appendix A.1)."""
+"""The only section that is used, of article and abstract (Wang et al. 2024, appendix
+A.1)."""
 _HEADING = re.compile(r"^([A-Z](?:[A-Z &/-]*[A-Z])?)[ \t\r]*$", re.MULTILINE)
 
 
 def read(draft: Draft, files: Files) -> None:
-    """Add the items: the article's section is the source, the abstract's the reference."""
+    """Add the items: the article's section is the source, the abstract's the
+    reference.
+    """
     draft.add_rows(files["data"], _add)
 
 

@@ -1,8 +1,8 @@
 """Users' own data: CSV, TSV, JSON, JSONL or Parquet, read with the card's `columns`.
 
-The role `data` has one row per rated text. The role `items`, if present, has one row per item, with
-source, references and meta; otherwise these are in the rows of `data`. If nothing is rated, items
-are enough: their references are perturbed.
+The role `data` has one row per rated text. The role `items`, if present, has one row
+per item, with source, references and meta; otherwise these are in the rows of `data`.
+If nothing is rated, items are enough: their references are perturbed.
 """
 
 from collections.abc import Sequence
@@ -53,8 +53,13 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
     per_item = [*item, *columns.source, *columns.references, *columns.meta]
     alone, several = (columns.text, columns.system), (*columns.texts, *columns.systems)
     per_text = [*item, *filter(None, (*alone, *several, columns.rater))]
-    per_text += [path for aspect in draft.columns for path in _paths(draft, columns, aspect)]
-    needed = {"items": per_item, "data": per_text if "items" in rows else per_item + per_text}
+    per_text += [
+        path for aspect in draft.columns for path in _paths(draft, columns, aspect)
+    ]
+    needed = {
+        "items": per_item,
+        "data": per_text if "items" in rows else per_item + per_text,
+    }
     for role, role_rows in rows.items():
         for path, number, row in role_rows[:1]:
             if row and not any(_has(draft, row, column) for column in needed[role]):
@@ -63,7 +68,8 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
                     where=f"{path}, row {number}",
                     got=", ".join(needed[role]),
                     allowed=row,
-                    todo="check that its first row is a header with the columns of the card",
+                    todo="check that its first row is a header with the columns of the "
+                    "card",
                 )
             for column in needed[role]:
                 with draft.reading(path, number):
@@ -85,9 +91,13 @@ def _paths(draft: Draft, columns: ColumnMapping, aspect: str) -> list[str]:
 
 
 def _item(draft: Draft, columns: ColumnMapping, row: Row, count: int) -> str:
-    """Add the item of a row; without an item column, rows with equal sources are one item."""
+    """Add the item of a row; without an item column, rows with equal sources are one
+    item.
+    """
     source = [draft.pick(row, path) for path in columns.source]
-    references = [text for path in columns.references for text in entries(draft.pick(row, path))]
+    references = [
+        text for path in columns.references for text in entries(draft.pick(row, path))
+    ]
     return draft.item(
         draft.pick(row, columns.item) if columns.item else draft.number(source, count),
         source,
@@ -98,24 +108,37 @@ def _item(draft: Draft, columns: ColumnMapping, row: Row, count: int) -> str:
 
 def _output(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
     system = draft.pick(row, columns.system) if columns.system else ONLY_SYSTEM
-    output = draft.output(item, system, draft.pick(row, columns.text) if columns.text else None)
+    output = draft.output(
+        item, system, draft.pick(row, columns.text) if columns.text else None
+    )
     for aspect in draft.columns:
         paths = _paths(draft, columns, aspect)
         for path in paths:
             with draft.caught():
-                _rate(draft, output, aspect, draft.pick(row, path), path if len(paths) > 1 else "")
+                _rate(
+                    draft,
+                    output,
+                    aspect,
+                    draft.pick(row, path),
+                    path if len(paths) > 1 else "",
+                )
 
 
 def _compared(
     draft: Draft, columns: ColumnMapping, row: Row, item: str, named: dict[str, object]
 ) -> None:
-    """Add the texts of a row, and each rater's choice: preferred over every other text, or a tie.
+    """Add the texts of a row, and each rater's choice: preferred over every other text,
+    or a tie.
 
     `named`: name -> text, for the item's texts whose system is unknown.
     """
     cells = [draft.pick(row, path) for path in columns.compared]
     systems = [draft.pick(row, path) for path in columns.systems]
-    there = [place for place, cell in enumerate(cells) if cell is not None and str(cell).strip()]
+    there = [
+        place
+        for place, cell in enumerate(cells)
+        if cell is not None and str(cell).strip()
+    ]
     if len(there) < 2:
         raise RowFault(
             "this row has fewer than two texts to compare",
@@ -124,7 +147,9 @@ def _compared(
         )
     names = systems or _names(columns.texts, cells, named)
     keys = {
-        place: draft.output(item, names[place], cells[place] if columns.texts else "", again=True)
+        place: draft.output(
+            item, names[place], cells[place] if columns.texts else "", again=True
+        )
         for place in there
     }
     if len({*keys.values()}) < len(there):
@@ -141,11 +166,17 @@ def _compared(
                     _prefer(draft, keys, aspect, who, value, words)
 
 
-def _names(columns: Sequence[str], texts: Sequence[object], named: dict[str, object]) -> list[str]:
-    """Return a name for each text of a row: its column's name, with a number if that is taken."""
+def _names(
+    columns: Sequence[str], texts: Sequence[object], named: dict[str, object]
+) -> list[str]:
+    """Return a name for each text of a row: its column's name, with a number if that is
+    taken.
+    """
     names: list[str] = []
     for column, text in zip(columns, texts, strict=True):
-        same = (name for name, other in named.items() if other == text and name not in names)
+        same = (
+            name for name, other in named.items() if other == text and name not in names
+        )
         numbered = (f"{column} {number}" for number in count(2))
         new = (name for name in chain([column], numbered) if name not in named)
         names.append(next(same, None) or next(new))
@@ -154,15 +185,28 @@ def _names(columns: Sequence[str], texts: Sequence[object], named: dict[str, obj
 
 
 def _prefer(
-    draft: Draft, keys: dict[int, Key], aspect: str, rater: str, cell: object, words: Words
+    draft: Draft,
+    keys: dict[int, Key],
+    aspect: str,
+    rater: str,
+    cell: object,
+    words: Words,
 ) -> None:
-    """Add a rater's choice: the chosen text is preferred to every other text of the row."""
+    """Add a rater's choice: the chosen text is preferred to every other text of the
+    row.
+    """
     if draft.is_missing(cell, aspect):
         return
     chosen = words.get(word_of(cell).casefold(), set())
-    shown = sorted(word for word, places in words.items() if places and len(places) == 1)
+    shown = sorted(
+        word for word, places in words.items() if places and len(places) == 1
+    )
     if len(chosen) != 1 or not chosen <= {*keys, None}:
-        what = "unknown choice" if not chosen else "a choice of a text that is not in the row"
+        what = (
+            "unknown choice"
+            if not chosen
+            else "a choice of a text that is not in the row"
+        )
         raise RowFault(
             what if len(chosen) < 2 else "a choice of two texts at once",
             got=cell,
@@ -181,7 +225,10 @@ def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
     words: Words = {TIE: {None}}
     for place, column in enumerate(columns.compared):
         known = {str(place + 1), chr(ord("a") + place), column}
-        known |= {*columns.systems[place : place + 1], *map(str, systems[place : place + 1])}
+        known |= {
+            *columns.systems[place : place + 1],
+            *map(str, systems[place : place + 1]),
+        }
         for word in known:
             words.setdefault(word.strip().casefold(), set()).add(place)
     said: Words = {}
@@ -193,7 +240,9 @@ def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
 
 
 def _rate(draft: Draft, output: Key, aspect: str, cell: object, column: str) -> None:
-    """Add the rating in a cell, or its list of ratings; `column` names the rater if it can."""
+    """Add the rating in a cell, or its list of ratings; `column` names the rater if it
+    can.
+    """
     mean = MEAN if draft.card.raters == MEAN else ""
     name = column or (PLANNED if draft.card.ratings == PLANNED else mean)
     for rater, value in _by_rater(cell, name):
@@ -201,10 +250,15 @@ def _rate(draft: Draft, output: Key, aspect: str, cell: object, column: str) -> 
 
 
 def _by_rater(cell: object, name: str) -> list[tuple[str, object]]:
-    """Return (rater, value) for a cell, which has one value or a list; `name` is "" if unknown."""
+    """Return (rater, value) for a cell, which has one value or a list; `name` is "" if
+    unknown.
+    """
     if (values := cell_list(cell)) is None:
         return [(name or "rater-1", cell)]
-    return [(f"{name or 'rater'}-{index}", value) for index, value in enumerate(values, start=1)]
+    return [
+        (f"{name or 'rater'}-{index}", value)
+        for index, value in enumerate(values, start=1)
+    ]
 
 
 FORMAT = Format(name="table", optional=("items",), chosen=True)

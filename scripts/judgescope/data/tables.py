@@ -20,7 +20,9 @@ from judgescope.schema.tables import table_of, write_table
 
 
 def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.Table:
-    """Return the table of items; `original_reference` in meta is the original's position."""
+    """Return the table of items; `original_reference` in meta is the original's
+    position.
+    """
     rows = []
     for item in rated.items:
         chosen = originals.get(item.item)
@@ -42,7 +44,8 @@ def items(dataset: str, rated: Rated, originals: Mapping[str, Original]) -> pa.T
 def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Table:
     """Return the table of targets that systems wrote.
 
-    `references`: target -> number of the reference that it equals, which becomes its parent.
+    `references`: target -> number of the reference that it equals, which becomes its
+    parent.
     """
     rows = []
     for text in rated.outputs:
@@ -54,7 +57,9 @@ def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Tab
 
 
 def originals(dataset: str, chosen: Mapping[str, Original]) -> pa.Table:
-    """Return the table of unperturbed targets, one for each item that has an original."""
+    """Return the table of unperturbed targets, one for each item that has an
+    original.
+    """
     rows = [
         _target(dataset, ORIGINAL, f"{item}:{ORIGINAL}", item, REFERENCE, original.text)
         for item, original in sorted(chosen.items())
@@ -83,17 +88,22 @@ NAMED = 5
 
 
 def _without_original(rated: Rated, originals: Mapping[str, Original]) -> list[str]:
-    """Return a notice on the items of which no text can be perturbed, if there are any."""
+    """Return a notice on the items of which no text can be perturbed, if there are
+    any.
+    """
     bare = [item.item for item in rated.items if item.item not in originals]
     if bare and not originals:
         return [
-            f"{WARNING}no text can be perturbed, so every number about perturbations is undefined: "
-            "no item has a reference. Name the references in the dataset's card (or a system whose "
-            "texts are perturbed: `select.original`), or let a model write them "
-            "(`references: {model: …}` in the study)"
+            f"{WARNING}no text can be perturbed, so every number about perturbations "
+            "is undefined: no item has a reference. Name the references in the "
+            "dataset's card (or a system whose texts are perturbed: "
+            "`select.original`), or let a model write them (`references: {model: …}` "
+            "in the study)"
         ]
     shown = ", ".join(bare[:NAMED]) + (", …" if len(bare) > NAMED else "")
-    notice = f"items without an original, which are not perturbed: {len(bare):,} ({shown})"
+    notice = (
+        f"items without an original, which are not perturbed: {len(bare):,} ({shown})"
+    )
     return [notice] if bare else []
 
 
@@ -113,15 +123,16 @@ def report(
     references = rated.own_references(())
     wholly = {output.system for output in rated.outputs if output.target in references}
     problems = rated.problems + [
-        f"all texts of the system {name} are references, which should not be compared with "
-        "themselves: list it under `reference_systems`"
+        f"all texts of the system {name} are references, which should not be compared "
+        "with themselves: list it under `reference_systems`"
         for name in sorted(wholly - {*card.reference_systems})
     ]
     sources = [item.source for item in rated.items if item.source]
     if (distinct := len({*sources})) < len(sources):
         problems.append(
-            f"{len(sources)} items have only {distinct} different sources, but intervals treat "
-            "items as independent, so they are too narrow: give the texts of a source one item"
+            f"{len(sources)} items have only {distinct} different sources, but "
+            "intervals treat items as independent, so they are too narrow: give the "
+            "texts of a source one item"
         )
     if perturbs:
         problems = _without_original(rated, originals) + problems
@@ -145,7 +156,12 @@ def report(
 
 def ingest(spec: IngestSpec) -> None:
     """Read one dataset, check it, and write its tables and a report."""
-    folder, data, output, where = Path(spec.folder), Path(spec.data), spec.output, spec.card_file
+    folder, data, output, where = (
+        Path(spec.folder),
+        Path(spec.data),
+        spec.output,
+        spec.card_file,
+    )
     card: Dataset = validate_card("dataset", spec.dataset, where)
     hashes = verify(card, folder, data, where=where)
     rated = select.read_selected(card, folder, data, spec.seed)

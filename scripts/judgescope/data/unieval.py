@@ -1,7 +1,8 @@
 """UniEval's files: JSON, one text per entry, with the mean rating of each aspect.
 
-Fields: source, context (a fact or document in addition to the source) and reference if the task has
-them, system_id, system_output, scores {aspect: mean}. Equal source and context are one item.
+Fields: source, context (a fact or document in addition to the source) and reference if
+the task has them, system_id, system_output, scores {aspect: mean}. Equal source and
+context are one item.
 """
 
 from collections import Counter
@@ -26,7 +27,10 @@ def read(draft: Draft, files: Files) -> None:
 
 
 def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:
-    source = [draft.pick(row, "source"), *([row["context"]] if "context" in row else [])]
+    source = [
+        draft.pick(row, "source"),
+        *([row["context"]] if "context" in row else []),
+    ]
     references = [row["reference"]] if "reference" in row else None
     item = draft.item(draft.number(source, count), source, references)
     if "system_id" in row:

@@ -1,7 +1,9 @@
-"""USR as its authors publish it: JSON, one dialogue per entry, with all its rated responses.
+"""USR as its authors publish it: JSON, one dialogue per entry, with all its rated
+responses.
 
-Fields: context, fact, annotators, and responses, each with response, model, and a list of ratings
-under every aspect's name. There are no ids: an item's id is its file's name and its position.
+Fields: context, fact, annotators, and responses, each with response, model, and a list
+of ratings under every aspect's name. There are no ids: an item's id is its file's name
+and its position.
 """
 
 from judgescope.data.draft import Draft, Files, numbered, trimmed
@@ -10,10 +12,14 @@ from judgescope.schema.cards import Format
 
 
 def read(draft: Draft, files: Files) -> None:
-    """Add the dialogues; item ids begin with the pattern's fields, the role or the dataset."""
+    """Add the dialogues; item ids begin with the pattern's fields, the role or the
+    dataset.
+    """
     for role, role_files in sorted(files.items()):
         for path, fields in role_files:
-            prefix = "-".join(fields.values()) or (draft.card.dataset if role == "data" else role)
+            prefix = "-".join(fields.values()) or (
+                draft.card.dataset if role == "data" else role
+            )
             rows = list(read_rows(path))
             for number, row in rows:
                 with draft.reading(path, number):
@@ -33,12 +39,16 @@ def _add(draft: Draft, row: Row, name: str, fields: dict[str, str]) -> None:
             for aspect, column in draft.columns.items():
                 with draft.caught():
                     values = draft.pick(response, f"{column}[*]")
-                    for rater, value in zip(_raters(annotators, len(values)), values, strict=True):
+                    for rater, value in zip(
+                        _raters(annotators, len(values)), values, strict=True
+                    ):
                         draft.rating(output, aspect, rater, value)
 
 
 def _raters(annotators: list[str], count: int) -> list[str]:
-    """Return the annotators' names if they distinguish the ratings, otherwise numbers."""
+    """Return the annotators' names if they distinguish the ratings, otherwise
+    numbers.
+    """
     if len(set(annotators)) == len(annotators) == count:
         return annotators
     return [f"rater-{index}" for index in range(1, count + 1)]

@@ -1,8 +1,8 @@
 """WebNLG, release 3: XML, in which an entry has triples and texts that express them.
 
 These parts of an entry are used: the attributes category and eid, the `mtriple`s of its
-`modifiedtripleset` (`subject | property | object`), and its `lex` texts in English. Rows in
-messages are numbers of entries, from 1.
+`modifiedtripleset` (`subject | property | object`), and its `lex` texts in English.
+Rows in messages are numbers of entries, from 1.
 """
 
 import re
@@ -16,9 +16,11 @@ ENGLISH = "en"
 
 
 def read(draft: Draft, files: Files) -> None:
-    """Add the items: the triples, one per line, are the source, the texts the references.
+    """Add the items: the triples, one per line, are the source, the texts the
+    references.
 
-    An item's id is its category, number of triples and eid, because an eid occurs in many files.
+    An item's id is its category, number of triples and eid, because an eid occurs in
+    many files.
     """
     for path, _ in files["data"]:
         for number, entry in enumerate(read_xml(path).iter("entry"), start=1):
@@ -28,10 +30,15 @@ def read(draft: Draft, files: Files) -> None:
 
 def _add(draft: Draft, entry: Element) -> None:
     category, eid = (_attribute(entry, name) for name in ("category", "eid"))
-    triples = [_triple(triple.text or "") for triple in entry.iterfind("modifiedtripleset/mtriple")]
+    triples = [
+        _triple(triple.text or "")
+        for triple in entry.iterfind("modifiedtripleset/mtriple")
+    ]
     if not triples:
         raise RowFault("an entry has no `modifiedtripleset` with an `mtriple`", got=eid)
-    texts = [lex.text for lex in entry.iterfind("lex") if lex.get("lang", ENGLISH) == ENGLISH]
+    texts = [
+        lex.text for lex in entry.iterfind("lex") if lex.get("lang", ENGLISH) == ENGLISH
+    ]
     draft.item(
         f"{category}-{len(triples)}-{eid}",
         ["\n".join(triples)],
@@ -43,12 +50,16 @@ def _add(draft: Draft, entry: Element) -> None:
 def _attribute(entry: Element, name: str) -> str:
     value = (entry.get(name) or "").strip()
     if not value:
-        raise RowFault(f"an entry has no attribute `{name}`", got=name, allowed=entry.keys())
+        raise RowFault(
+            f"an entry has no attribute `{name}`", got=name, allowed=entry.keys()
+        )
     return value
 
 
 def _triple(text: str) -> str:
-    """Return a triple in words: `Ann_Lee | birthPlace | "Rome"` is Ann Lee | birth place | Rome."""
+    """Return a triple in words: `Ann_Lee | birthPlace | "Rome"` is Ann Lee | birth
+    place | Rome.
+    """
     parts = re.split(r"\s+\|\s+", text.strip(), maxsplit=2)
     if len(parts) != 3 or not all(parts):
         raise RowFault("not a triple", got=text, allowed="subject | property | object")
@@ -57,7 +68,9 @@ def _triple(text: str) -> str:
 
 
 def _words(name: str) -> str:
-    """Return a property's name as words: `birthPlace` is birth place; `areaUK` is area UK."""
+    """Return a property's name as words: `birthPlace` is birth place; `areaUK` is area
+    UK.
+    """
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda letter: letter[0].lower(), apart)
 

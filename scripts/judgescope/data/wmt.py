@@ -1,12 +1,14 @@
-"""WMT's general test sets as plain text: a source and its references, one segment per line.
+"""WMT's general test sets as plain text: a source and its references, one segment per
+line.
 
-Roles: `source`; `reference`, one file or a pattern for several; and `documents`, which `select:
-join` needs: the published XML of the same test set, or a file with one line per segment whose last
-tab-separated field is the id of its document. Rated texts (direct assessment) need `outputs`, a
-pattern with {system} for one file per system, with one line per segment; and `ratings`, one file
-per aspect (with several aspects a pattern with {aspect}: the aspect's id or `column`). It has one
-line `system<TAB>score` per rating of a segment, the lines of a system in the order of the segments,
-and `None` for a missing score.
+Roles: `source`; `reference`, one file or a pattern for several; and `documents`, which
+`select: join` needs: the published XML of the same test set, or a file with one line
+per segment whose last tab-separated field is the id of its document. Rated texts
+(direct assessment) need `outputs`, a pattern with {system} for one file per system,
+with one line per segment; and `ratings`, one file per aspect (with several aspects a
+pattern with {aspect}: the aspect's id or `column`). It has one line `system<TAB>score`
+per rating of a segment, the lines of a system in the order of the segments, and `None`
+for a missing score.
 """
 
 from collections import Counter
@@ -29,11 +31,14 @@ from judgescope.schema.cards import Dataset, Format
 
 NO_RATING = "None"
 Columns = list[tuple[Path, list[str]]]
-"""Every file with its lines: the source, the references, and the documents if present."""
+"""Every file with its lines: the source, the references, and the documents if
+present."""
 
 
 def read(draft: Draft, files: Files) -> None:
-    """Add the segments; an item's id is the dataset's id and the number of its first line."""
+    """Add the segments; an item's id is the dataset's id and the number of its first
+    line.
+    """
     columns = _columns(draft.card, files)
     for path, lines in columns:
         for number, line in enumerate(lines, start=1):
@@ -57,16 +62,22 @@ def _add_rated(draft: Draft, files: Files, count: int) -> None:
         for number, line in enumerate(lines, start=1):
             with draft.reading(path, number):
                 item = numbered(draft.card.dataset, number, count)
-                keys[fields["system"], number] = draft.output(item, fields["system"], line)
+                keys[fields["system"], number] = draft.output(
+                    item, fields["system"], line
+                )
     draft.check()
     names = {column: aspect for aspect, column in draft.columns.items()}
     for path, fields in files["ratings"]:
         column = fields.get("aspect", next(iter(names)))
-        check_known([column], names, "no aspect of the card has this column", where=str(path))
+        check_known(
+            [column], names, "no aspect of the card has this column", where=str(path)
+        )
         _add_ratings(draft, path, names[column], keys)
 
 
-def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, int], Key]) -> None:
+def _add_ratings(
+    draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, int], Key]
+) -> None:
     """Add the ratings of a file; systems without texts are left out and counted."""
     counts, systems = Counter[str](), {system for system, _ in keys}
     left = Counter[str]()
@@ -74,7 +85,9 @@ def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, in
         with draft.reading(path, number):
             system, tab, cell = line.partition("\t")
             if not tab:
-                raise RowFault("a line must be a system and a score, with a tab between them")
+                raise RowFault(
+                    "a line must be a system and a score, with a tab between them"
+                )
             if system not in systems:
                 left[system] += 1
                 continue
@@ -89,11 +102,17 @@ def _add_ratings(draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, in
         _check_count(counts[system], len(keys) // len(systems), where, "its texts")
     if left:
         named = ", ".join(sorted(left))
-        draft.notes.append(f"{left.total()} ratings of systems without texts left out: {named}")
+        draft.notes.append(
+            f"{left.total()} ratings of systems without texts left out: {named}"
+        )
 
 
-def _check_count(lines: int, segments: int, where: Path | str, other: Path | str) -> None:
-    """Raise UserError unless a file has one line for each segment, as another file has."""
+def _check_count(
+    lines: int, segments: int, where: Path | str, other: Path | str
+) -> None:
+    """Raise UserError unless a file has one line for each segment, as another file
+    has.
+    """
     if lines != segments:
         raise UserError(
             "the files of a test set must have one line for each segment",

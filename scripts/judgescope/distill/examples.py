@@ -46,12 +46,14 @@ _ROUND: Final = str.maketrans("[{<>}]", "((()))")
 def taught_score(mean: float) -> int:
     """Return (mean - 1) / 4 * 100 to the nearest of 0, 5, ..., 100, halves up.
 
-    mean: an ensemble's score from 1 to 5, rounded to nine decimals; the fraction before rounding is
-    restored, so that halves are exact. ValueError for a mean outside this range. Source:
-    (Kartáč et al. 2025, section 5).
+    mean: an ensemble's score from 1 to 5, rounded to nine decimals; the fraction before
+    rounding is restored, so that halves are exact. ValueError for a mean outside this
+    range. Source: (Kartáč et al. 2025, section 5).
     """
     if not OVERALL.min <= mean <= OVERALL.max:
-        raise ValueError(f"the mean {mean} is not from {OVERALL.min:g} to {OVERALL.max:g}")
+        raise ValueError(
+            f"the mean {mean} is not from {OVERALL.min:g} to {OVERALL.max:g}"
+        )
     exact = Fraction(mean).limit_denominator(LARGEST)
     share = (exact - Fraction(OVERALL.min)) / Fraction(OVERALL.max - OVERALL.min)
     return int(HUNDREDTHS[floor(share * (len(HUNDREDTHS) - 1) + Fraction(1, 2))])
@@ -60,12 +62,13 @@ def taught_score(mean: float) -> int:
 def taught_reply(errors: Sequence[Error], score: int) -> str:
     """Return errors and a score in the reply format of annotators, without categories.
 
-    `read_annotation` reads the same from it, except what the format cannot represent: white space
-    becomes single spaces, and marks at the ends of an explanation are removed. In texts that
-    contain labels (`Severity:`), JSON or reasoning tags, labels are in lower case and brackets
-    round. A place that is a word for nothing (None, N/A) is read as no place; an error described as
-    no error is not read as one. An error without a severity has no such line. ValueError for more
-    errors than annotators list, or a score that is not one of 0, 5, ..., 100.
+    `read_annotation` reads the same from it, except what the format cannot represent:
+    white space becomes single spaces, and marks at the ends of an explanation are
+    removed. In texts that contain labels (`Severity:`), JSON or reasoning tags, labels
+    are in lower case and brackets round. A place that is a word for nothing (None, N/A)
+    is read as no place; an error described as no error is not read as one. An error
+    without a severity has no such line. ValueError for more errors than annotators
+    list, or a score that is not one of 0, 5, ..., 100.
     """
     if len(errors) > MOST_ERRORS:
         raise ValueError(f"{len(errors)} errors are more than {MOST_ERRORS}")
@@ -86,7 +89,9 @@ def _entry(number: int, error: Error) -> str:
 
 
 def _location(text: str) -> str:
-    """Return a place so that it is read unchanged: in quotation marks only if necessary."""
+    """Return a place so that it is read unchanged: in quotation marks only if
+    necessary.
+    """
     plain = " ".join(text.split())
     softened = _softened(plain)
     for words in (plain, softened):
@@ -109,7 +114,9 @@ def _read(location: str, explanation: str) -> list[tuple[str | None, str]]:
 
 
 def _softened(text: str) -> str:
-    """Return a text without anything that is read as a label, JSON or a reasoning tag."""
+    """Return a text without anything that is read as a label, JSON or a reasoning
+    tag.
+    """
     return _LABEL.sub(lambda label: label[0].lower(), text).translate(_ROUND)
 
 
@@ -120,7 +127,9 @@ TRAIN, HELD_OUT = "train", "held_out"
 
 
 class Sampled(NamedTuple):
-    """A text and an aspect of the sample, with their example, or the reason for having none."""
+    """A text and an aspect of the sample, with their example, or the reason for having
+    none.
+    """
 
     row: Row
     example: Row | None
@@ -133,10 +142,14 @@ class Sampled(NamedTuple):
 
 
 def cells_of(rows: Iterable[Row]) -> list[tuple[CellAspect, list[Row]]]:
-    """Return the rows of a sample by dataset, set of texts and aspect, in their order."""
+    """Return the rows of a sample by dataset, set of texts and aspect, in their
+    order.
+    """
     cells: dict[CellAspect, list[Row]] = {}
     for row in rows:
-        cells.setdefault((row["dataset"], row["perturbation"], row["aspect"]), []).append(row)
+        cells.setdefault(
+            (row["dataset"], row["perturbation"], row["aspect"]), []
+        ).append(row)
     return sorted(cells.items())
 
 
@@ -151,7 +164,9 @@ def sampled(
 
     `texts` are those of the set; `scores` and `judgments` are the teacher's.
     """
-    values = dict(zip(scores["target"].to_pylist(), scores["value"].to_pylist(), strict=True))
+    values = dict(
+        zip(scores["target"].to_pylist(), scores["value"].to_pylist(), strict=True)
+    )
     errors = first_lists(judgments)
     targets = {row["target"] for row in rows}
     subjects = [text for text in texts if text.target in targets]
@@ -169,7 +184,9 @@ def sampled(
             reason = "no error list by the teacher"
         else:
             score = taught_score(value)
-            example = {name: row[name] for name in ("dataset", "item", "target", "aspect")} | {
+            example = {
+                name: row[name] for name in ("dataset", "item", "target", "aspect")
+            } | {
                 "score": score,
                 "messages": as_messages(prompt_of[target]),
                 "reply": taught_reply(errors[target], score),
@@ -186,7 +203,9 @@ def reasons_of(results: Iterable[Sampled]) -> dict[str, int]:
 
 def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
     """Return the examples of a split; raise UserError if there are none."""
-    examples = [result.example for result in results if result.example and result.split == split]
+    examples = [
+        result.example for result in results if result.example and result.split == split
+    ]
     if not examples:
         counts = reasons_of(results).items()
         raise UserError(
@@ -199,7 +218,9 @@ def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
 
 
 def counts_of(results: Iterable[Sampled]) -> list[Row]:
-    """Return the numbers of examples and of missing ones by dataset, split and aspect."""
+    """Return the numbers of examples and of missing ones by dataset, split and
+    aspect.
+    """
     made: dict[tuple[str, str, str], list[bool]] = {}
     for result in results:
         group = (result.row["dataset"], result.split, result.row["aspect"])
@@ -215,7 +236,9 @@ COLUMNS = ["dataset", "item", "target", "perturbation", "aspect", "held_out"]
 
 
 def export_distill(spec: ExportSpec) -> None:
-    """Join the sample with the teacher's judgments; write one example per line, and counts."""
+    """Join the sample with the teacher's judgments; write one example per line, and
+    counts.
+    """
     cells = cells_of(read_table("samples", spec.sample, COLUMNS).to_pylist())
     texts = {name: Subjects(spec.results, name, spec.seed) for (name, *_), _ in cells}
     every = []
@@ -228,7 +251,9 @@ def export_distill(spec: ExportSpec) -> None:
             )
             for kind in ("scores", "judgments")
         )
-        every += sampled(spec.student, rows, texts[dataset].in_set(name), scores, judgments)
+        every += sampled(
+            spec.student, rows, texts[dataset].in_set(name), scores, judgments
+        )
     for reason, count in reasons_of(every).items():
         print(f"no example: {reason}: {count:,}")
     for part, path in asdict(spec.examples).items():

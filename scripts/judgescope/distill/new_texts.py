@@ -1,4 +1,6 @@
-"""Texts that a model writes for the training of a judge, for the items of the sample."""
+"""Texts that a model writes for the training of a judge, for the items of the
+sample.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,11 +24,19 @@ def new_texts(
     request_for: RequestFor,
     obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
-    """Return the targets that a model writes about the sampled items, and its replies."""
+    """Return the targets that a model writes about the sampled items, and its
+    replies.
+    """
     text_set = (spec.dataset, spec.name)
-    drawn = {row["item"] for row in samples if (row["dataset"], row["perturbation"]) == text_set}
+    drawn = {
+        row["item"]
+        for row in samples
+        if (row["dataset"], row["perturbation"]) == text_set
+    }
     asked = {}
-    for row in sorted((row for row in items if row["item"] in drawn), key=lambda row: row["item"]):
+    for row in sorted(
+        (row for row in items if row["item"] in drawn), key=lambda row: row["item"]
+    ):
         names = to_write(spec.task, {}, NO_CHANGE, source=row["source"], text="")
         asked[row["item"]] = request_for(f"a text about {row['item']}", names)
     replies = obtain(asked.values())
@@ -43,9 +53,17 @@ def _target(spec: WriteNewSpec, item: str, reply: Reply) -> Row:
     text, problem = checked(reply, "", ["not_refusal"])
     name, _, model = spec.name.partition(".")
     return {
-        **{"dataset": spec.dataset, "target": new_target(item, spec.name), "item": item},
+        **{
+            "dataset": spec.dataset,
+            "target": new_target(item, spec.name),
+            "item": item,
+        },
         **{"system": spec.name, "perturbation": name, "degree": model, "step": 0},
-        **{"text": text, "status": f"failed: {problem}" if problem else "ok", "edits": []},
+        **{
+            "text": text,
+            "status": f"failed: {problem}" if problem else "ok",
+            "edits": [],
+        },
     }
 
 

@@ -102,7 +102,9 @@ class TraineeSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class CheckStudentSpec(TraineeSpec, frozen=True, kw_only=True):
-    """The job that checks whether the model can be trained, before requests are sent."""
+    """The job that checks whether the model can be trained, before requests are
+    sent.
+    """
 
     sample: str
     output: str

@@ -22,9 +22,9 @@ Status = Literal["ok", "error", "not_applicable"]
 class Subject:
     """A target, with everything that an engine may see of it.
 
-    `perturbation` is `systems`, `original` or the perturbation's id. `references` are the item's,
-    without the one that the text was made from. `step` is the text's position in its chain.
-    `original` is the item's original text, if it was read.
+    `perturbation` is `systems`, `original` or the perturbation's id. `references` are
+    the item's, without the one that the text was made from. `step` is the text's
+    position in its chain. `original` is the item's original text, if it was read.
     """
 
     target: str
@@ -42,8 +42,8 @@ class Subject:
 class Answer:
     """An engine's answer for one draw.
 
-    text: the raw reply; for a computed or recorded score only the number; if the status is
-    `not_applicable`, the reason (a slug). rationale: how the score was computed.
+    text: the raw reply; for a computed or recorded score only the number; if the status
+    is `not_applicable`, the reason (a slug). rationale: how the score was computed.
     """
 
     text: str
@@ -57,37 +57,49 @@ def not_applicable(reason: str) -> Answer:
 
 
 def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], str]:
-    """Return the texts to compare a subject with, or () and the reason why there are none.
+    """Return the texts to compare a subject with, or () and the reason why there are
+    none.
 
-    A text is never compared with itself, with the reference that it was made from (which
-    `references` leaves out) or with a reference of the same words (methods.md 1 and 5). Exception:
-    a system's text that equals a reference is compared with it, after all other references. With
-    `against="original"`, as Hu et al. (2024) use trained judges, the perturbed text's original is
-    returned.
+    A text is never compared with itself, with the reference that it was made from
+    (which `references` leaves out) or with a reference of the same words (methods.md 1
+    and 5). Exception: a system's text that equals a reference is compared with it,
+    after all other references. With `against="original"`, as Hu et al. (2024) use
+    trained judges, the perturbed text's original is returned.
     """
     if against == "original":
-        assert subject.original is not None  # only originals and texts made from them get here
+        assert (
+            subject.original is not None
+        )  # only originals and texts made from them get here
         return (subject.original,), ""
     if against == "source":
         present = subject.source is not None and subject.source.strip()
         return ((subject.source or "",), "") if present else ((), "no_source")
     words = subject.text.split()
-    others = [text for text in subject.references if text.strip() and text.split() != words]
+    others = [
+        text for text in subject.references if text.strip() and text.split() != words
+    ]
     if subject.perturbation == "systems":
-        others += [text for text in subject.references if words and text.split() == words]
-    # a perturbed or original text is made from a reference, which `references` leaves out
+        others += [
+            text for text in subject.references if words and text.split() == words
+        ]
+    # a perturbed or original text is made from a reference, which `references` leaves
+    # out
     had_any = subject.references or subject.perturbation != "systems"
     return tuple(others), "only_reference" if had_any else "no_reference"
 
 
 def number_text(value: float) -> str:
-    """Return the value rounded to 9 decimals, without exponent or trailing zeros: `4`, `0.25`."""
+    """Return the value rounded to 9 decimals, without exponent or trailing zeros: `4`,
+    `0.25`.
+    """
     text = f"{value:.9f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
 class ErrorCounts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Error counts of a set of texts: the most in one text, and whether texts form classes."""
+    """Error counts of a set of texts: the most in one text, and whether texts form
+    classes.
+    """
 
     maximum: int
     in_classes: bool
@@ -100,7 +112,8 @@ class CellsSpec(JobSpec, frozen=True, kw_only=True):
     model: dict[str, Any]
     """The model's card, or those of its keys on which its replies depend."""
     judges: dict[str, dict[str, Any]]
-    """Judge -> the keys of its card that its engine reads or on which its requests depend."""
+    """Judge -> the keys of its card that its engine reads or on which its requests
+    depend."""
     scales: dict[str, dict[str, Any]]
     """Aspect -> the scale on which people rated it."""
     cells: list[Block]
@@ -119,10 +132,10 @@ class CellsSpec(JobSpec, frozen=True, kw_only=True):
 class EngineInputs:
     """What engines that compute or replay may read about a dataset.
 
-    ratings: (target, aspect) -> people's ratings. preferences: aspect -> the pairs of targets that
-    people compared. counted: set of texts with errors -> its counts. folder: the folder of the
-    model card. data: the folder that `{data}` stands for in the card's paths. names: the names of
-    items and systems in the dataset's own files.
+    ratings: (target, aspect) -> people's ratings. preferences: aspect -> the pairs of
+    targets that people compared. counted: set of texts with errors -> its counts.
+    folder: the folder of the model card. data: the folder that `{data}` stands for in
+    the card's paths. names: the names of items and systems in the dataset's own files.
     """
 
     seed: int
@@ -148,20 +161,27 @@ def request_key(
 ) -> str:
     """Return sha256(canonical JSON of all that determines the answer), 64 hex digits.
 
-    Engine, model and form are always part of it; everything else only if the form uses it. So the
-    ROUGE of a text against the same references has the same key on every aspect. Ids of judges are
-    never part of it, ids of targets only if an answer depends on more than the text. Controls made
-    from ratings are keyed by dataset, not by the ratings. `other`: the second text of a recorded
-    comparison.
+    Engine, model and form are always part of it; everything else only if the form uses
+    it. So the ROUGE of a text against the same references has the same key on every
+    aspect. Ids of judges are never part of it, ids of targets only if an answer depends
+    on more than the text. Controls made from ratings are keyed by dataset, not by the
+    ratings. `other`: the second text of a recorded comparison.
     """
     request: dict[str, Any] = {"engine": model.engine, "form": judge.form}
     if isinstance(model, RecordedModel):
-        request |= {"aspect": aspect, "dataset": dataset, "files": model.sha256 or model.files}
+        request |= {
+            "aspect": aspect,
+            "dataset": dataset,
+            "files": model.sha256 or model.files,
+        }
         row = _recorded_row(model.model, model.row_keys, subject, other)
         return _sha256(f"{canonical(request)[:-1]},{row[1:]}")
     request |= {"model": model.model}
     text, source, references = subject.text, subject.source, list(subject.references)
-    rated: dict[str, Any] = {"aspect": aspect, "scale": [scale.min, scale.max, scale.step]}
+    rated: dict[str, Any] = {
+        "aspect": aspect,
+        "scale": [scale.min, scale.max, scale.step],
+    }
     if scale.categorical:
         rated["labels"] = scale.labels
     if model.engine == "control" and judge.form == "length":
@@ -172,7 +192,11 @@ def request_key(
         given = {"source": source, "references": references}
         request |= {**rated, **given, "against": judge.against, "text": text}
     else:
-        against = {"source": source} if judge.against == "source" else {"references": references}
+        against = (
+            {"source": source}
+            if judge.against == "source"
+            else {"references": references}
+        )
         request |= {"against": judge.against, "text": text, **against}
     return _sha256(canonical(request))
 
@@ -182,8 +206,11 @@ def _sha256(text: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def _recorded_row(model: str, row_keys: str, subject: Subject, other: Subject | None) -> str:
-    """Return the part of a request's canonical JSON that all forms and aspects of a text share.
+def _recorded_row(
+    model: str, row_keys: str, subject: Subject, other: Subject | None
+) -> str:
+    """Return the part of a request's canonical JSON that all forms and aspects of a
+    text share.
 
     Its field names sort after those of the other part.
     """

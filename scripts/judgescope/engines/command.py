@@ -1,8 +1,9 @@
 """Programs as scorers: they read targets and write answers, one JSON object per line.
 
-Each time the program is started it gets a batch of targets, answers them in any order and exits;
-every answer is stored as soon as its line arrives. A program that crashes, hangs or answers for an
-unknown id ends the job. For a target that it cannot score, it answers with an error.
+Each time the program is started it gets a batch of targets, answers them in any order
+and exits; every answer is stored as soon as its line arrives. A program that crashes,
+hangs or answers for an unknown id ends the job. For a target that it cannot score, it
+answers with an error.
 """
 
 import asyncio
@@ -28,10 +29,21 @@ from judgescope.schema.cards import CommandModel
 from judgescope.schema.cards.models import PYTHON, ROLE
 
 SEEN = (
-    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH"),
+    *(
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TMPDIR",
+        "LD_LIBRARY_PATH",
+    ),
     *("VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
 )
-"""The variables that every program sees, with those named LC_*; none of them is a secret."""
+"""The variables that every program sees, with those named LC_*; none of them is a
+secret."""
 SET = {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
 """Variables for Python programs: stable order of sets, unbuffered lines, UTF-8."""
 LONGEST = 1 << 20  # the most bytes in a line of output
@@ -66,7 +78,8 @@ class ProgramError(Exception):
 def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
     """Return the card with absolute paths for all files that its arguments name.
 
-    Raises UserError for a missing file, and for an argument that names a file not in `files`.
+    Raises UserError for a missing file, and for an argument that names a file not in
+    `files`.
     """
     where = f"models/{card.model}.yaml"
     roles = {role for word in card.argv for role in ROLE.findall(word)} - {PYTHON}
@@ -75,7 +88,8 @@ def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
         files = resolve(card.files, role, folder, data, where=where)
         if len(files) > 1:
             raise UserError(
-                "an argument of the command stands for one file, but this role has several files",
+                "an argument of the command stands for one file, but this role has "
+                "several files",
                 where=f"{where}, key argv",
                 got=f"{{{role}}}: {len(files)} files",
             )
@@ -83,8 +97,8 @@ def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
     for word in card.argv:
         if not os.path.isabs(word) and (folder / word).is_file():
             raise UserError(
-                "the command runs a file that is not in `files`: changes to it would not be "
-                "detected",
+                "the command runs a file that is not in `files`: changes to it would "
+                "not be detected",
                 where=f"{where}, key argv",
                 got=word,
                 todo=f"write `files: {{program: {word}}}`, and `{{program}}` in argv",
@@ -93,16 +107,26 @@ def located(card: CommandModel, folder: Path, data: Path) -> CommandModel:
 
 
 def words(card: CommandModel) -> list[str]:
-    """Return the command line of a located card; UserError for a program that cannot start."""
+    """Return the command line of a located card; UserError for a program that cannot
+    start.
+    """
     paths = card.files | {PYTHON: sys.executable}
     line = [ROLE.sub(lambda role: paths[role[1]], word) for word in card.argv]
     where = f"models/{card.model}.yaml, key argv"
     if shutil.which(line[0]):
         return line
     if Path(line[0]).is_file():
-        todo = "run chmod +x on it, or write its interpreter before it: {python}, sh, Rscript"
-        raise UserError("this program is not executable", where=where, got=line[0], todo=todo)
-    todo = "give its full path, or install it in a folder of PATH; {python} is this interpreter"
+        todo = (
+            "run chmod +x on it, or write its interpreter before it: {python}, sh, "
+            "Rscript"
+        )
+        raise UserError(
+            "this program is not executable", where=where, got=line[0], todo=todo
+        )
+    todo = (
+        "give its full path, or install it in a folder of PATH; {python} is this "
+        "interpreter"
+    )
     raise UserError("program not found", where=where, got=line[0], todo=todo)
 
 
@@ -119,13 +143,23 @@ class CommandEngine:
                     got=name,
                     todo=f"export {name}=… (its value is never written anywhere)",
                 )
-        inherited = {name for name in os.environ if name in SEEN or name.startswith("LC_")}
-        self.environment = SET | {name: os.environ[name] for name in {*inherited, *card.env}}
+        inherited = {
+            name for name in os.environ if name in SEEN or name.startswith("LC_")
+        }
+        self.environment = SET | {
+            name: os.environ[name] for name in {*inherited, *card.env}
+        }
         self.redactor = Redactor({f"<{name}>": os.environ[name] for name in card.env})
 
-    def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
-        draws = (MissingDraw(work.request, draw) for work in missing for draw in work.draws)
+    def __call__(
+        self, missing: Iterable[Work], proven: bool, keep: Keep
+    ) -> list[Failure]:
+        """Ask for every missing draw; pass on each reply as it arrives (see
+        `requests.Ask`).
+        """
+        draws = (
+            MissingDraw(work.request, draw) for work in missing for draw in work.draws
+        )
         guard = Guard(patience=0)  # ends the programs of a job that is killed
         self.environment |= guard.environment
         try:
@@ -144,7 +178,10 @@ class CommandEngine:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self.card.workers):
                     group.create_task(self._work(draws, keep))
-        except* (UserError, OSError) as errors:  # OSError: the store's, such as of a full disk
+        except* (
+            UserError,
+            OSError,
+        ) as errors:  # OSError: the store's, such as of a full disk
             raise errors.exceptions[0] from None
 
     async def _work(self, draws: Iterator[MissingDraw], keep: Keep) -> None:
@@ -162,7 +199,9 @@ class CommandEngine:
 
 
 class _Start:
-    def __init__(self, engine: CommandEngine, batch: list[MissingDraw], keep: Keep) -> None:
+    def __init__(
+        self, engine: CommandEngine, batch: list[MissingDraw], keep: Keep
+    ) -> None:
         self.engine, self.batch, self.keep = engine, batch, keep
         self.waiting = {draw.ident: draw for draw in batch}
         self.answered: set[str] = set()
@@ -171,7 +210,9 @@ class _Start:
         self.errors = b""
 
     async def run(self) -> None:
-        """Start the program and read its whole output; UserError if a draw has no answer."""
+        """Start the program and read its whole output; UserError if a draw has no
+        answer.
+        """
         try:
             process = await asyncio.create_subprocess_exec(
                 *self.engine.words,
@@ -180,7 +221,8 @@ class _Start:
                 stderr=asyncio.subprocess.PIPE,
                 env=self.engine.environment,
                 limit=LONGEST,
-                start_new_session=True,  # its own process group, so that all of it can be killed
+                # its own process group, so that all of it can be killed
+                start_new_session=True,
             )
         except OSError as error:
             raise self._failed(f"cannot be started: {error.strerror}") from None
@@ -189,7 +231,9 @@ class _Start:
                 await self._exchange(process)
         except TimeoutError:
             limit = f"{self.engine.card.timeout:g} s"
-            raise self._failed(f"did not finish within {limit} and was killed") from None
+            raise self._failed(
+                f"did not finish within {limit} and was killed"
+            ) from None
         except ProgramError as error:
             raise self._failed(str(error)) from None
         finally:
@@ -203,7 +247,9 @@ class _Start:
             print(f"the program {_ended(process.returncode)}, after its last answer")
 
     async def _exchange(self, process: asyncio.subprocess.Process) -> None:
-        """Write and read at the same time: a program may answer before it has read all input."""
+        """Write and read at the same time: a program may answer before it has read all
+        input.
+        """
         assert process.stdin and process.stdout and process.stderr
         beside = [
             asyncio.create_task(self._listen(process.stderr)),
@@ -220,7 +266,9 @@ class _Start:
                 task.cancel()
 
     async def _give(self, stream: asyncio.StreamWriter) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # it may exit without reading all
+        with suppress(
+            BrokenPipeError, ConnectionResetError
+        ):  # it may exit without reading all
             for draw in self.batch:
                 stream.write(draw.line)
                 await stream.drain()
@@ -235,7 +283,9 @@ class _Start:
             try:
                 line = await stream.readline()
             except ValueError:  # longer than the stream's limit
-                raise ProgramError(f"wrote a line of more than {LONGEST} bytes") from None
+                raise ProgramError(
+                    f"wrote a line of more than {LONGEST} bytes"
+                ) from None
             if not line:
                 return
             self._take(line)
@@ -253,13 +303,16 @@ class _Start:
             return
         ident = str(answer["id"])
         if ident not in self.waiting:
-            twice = "twice for one id" if ident in self.answered else "for an unknown id"
+            twice = (
+                "twice for one id" if ident in self.answered else "for an unknown id"
+            )
             raise ProgramError(f"answered {twice}: {self.engine.safe(ident)}")
         kind, text = _content(answer)
         if kind is None:
             shown = self.engine.safe(json.dumps(answer))
             raise ProgramError(
-                f"gave an answer without exactly one of `score`, `text` and `error`: {shown}"
+                "gave an answer without exactly one of `score`, `text` and `error`: "
+                f"{shown}"
             )
         draw, failed = self.waiting[ident], kind == "error"
         self.keep(
@@ -284,20 +337,26 @@ class _Start:
         first = next(iter(self.waiting.values()), self.batch[0])
         parts = [
             f"the program {how}",
-            f"not answered: {len(self.waiting)} of {len(self.batch)}, first {first.request.about}",
+            f"not answered: {len(self.waiting)} of {len(self.batch)}, first "
+            f"{first.request.about}",
             *([f"output that is not an answer: {self._noise()}"] if self.noise else []),
             *([f"its last output: {last}"] if last else []),
         ]
         return UserError(
             "; ".join(parts),
             where=f"models/{self.engine.card.model}.yaml",
-            todo="fix the program and run again for the rest; received answers are stored",
+            todo="fix the program and run again for the rest; received answers are "
+            "stored",
         )
 
 
 def _content(answer: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the field that an answer has (score, text or error) and its text; else None."""
-    kinds = [name for name in ("score", "text", "error") if answer.get(name) is not None]
+    """Return the field that an answer has (score, text or error) and its text; else
+    None.
+    """
+    kinds = [
+        name for name in ("score", "text", "error") if answer.get(name) is not None
+    ]
     if not kinds and ("score" in answer or "text" in answer):
         return "text", ""
     if len(kinds) != 1:

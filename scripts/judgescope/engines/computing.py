@@ -1,4 +1,6 @@
-"""Jobs of engines that compute or replay: their specs, and their answers cell by cell."""
+"""Jobs of engines that compute or replay: their specs, and their answers cell by
+cell.
+"""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -19,7 +21,9 @@ from judgescope.schema.loading import adapter
 
 
 class JoinsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The file for the counts of joined rows; `selected`: the study judges only some texts."""
+    """The file for the counts of joined rows; `selected`: the study judges only some
+    texts.
+    """
 
     path: str
     selected: bool
@@ -42,7 +46,9 @@ class ReplaySpec(EngineSpec, frozen=True, kw_only=True):
 
 
 class Part(NamedTuple):
-    """A judge's answers for a set of targets on one aspect: a row and an answer for each draw."""
+    """A judge's answers for a set of targets on one aspect: a row and an answer for
+    each draw.
+    """
 
     perturbation: str
     judge: Judge
@@ -55,7 +61,8 @@ class Part(NamedTuple):
 def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     """Yield the parts of every cell of the spec, in the order of the cells' files.
 
-    After the last cell it prints notices and, for a recorded model, writes the join counts.
+    After the last cell it prints notices and, for a recorded model, writes the join
+    counts.
     """
     model: Model = adapter("model").validate_python(spec.model)
     targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)

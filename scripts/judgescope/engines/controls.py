@@ -1,8 +1,9 @@
 """Controls: judges that ignore a text's quality, and an oracle that knows its errors.
 
-On a scale that has only labels they answer in words: `random` draws from people's labels, each as
-often as it occurs; `shuffled` permutes the labels of the texts. A text's label is the lower median
-of its ratings if the labels are ordered, else their majority.
+On a scale that has only labels they answer in words: `random` draws from people's
+labels, each as often as it occurs; `shuffled` permutes the labels of the texts. A
+text's label is the lower median of its ratings if the labels are ordered, else their
+majority.
 """
 
 import math
@@ -14,7 +15,13 @@ from statistics import fmean, median_low
 
 from judgescope.core.rng import stream
 from judgescope.engines import EngineDeclaration
-from judgescope.engines.base import Answer, EngineInputs, Subject, not_applicable, number_text
+from judgescope.engines.base import (
+    Answer,
+    EngineInputs,
+    Subject,
+    not_applicable,
+    number_text,
+)
 from judgescope.schema.cards import ORACLE, Judge, Model, Scale
 
 
@@ -22,8 +29,14 @@ class ControlEngine:
     """The controls of methods.md 8, and the oracle."""
 
     def __init__(self, _: Model, inputs: EngineInputs) -> None:
-        self.seed, self.dataset, self.counted = inputs.seed, inputs.dataset, inputs.counted
-        self.ratings = {key: list(values) for key, values in inputs.ratings.items() if values}
+        self.seed, self.dataset, self.counted = (
+            inputs.seed,
+            inputs.dataset,
+            inputs.counted,
+        )
+        self.ratings = {
+            key: list(values) for key, values in inputs.ratings.items() if values
+        }
         self._most_frequent = cache(self._find_most_frequent)
         self._shuffled = cache(self._shuffle)
         self._labels = cache(self._find_labels)
@@ -40,11 +53,16 @@ class ControlEngine:
             worded = scale.categorical and judge.form != "length"
             return Answer(str(scale.shown(value)) if worded else number_text(value))
 
-        return [[draw_of(subject, draw) for draw in range(judge.draws)] for subject in subjects]
+        return [
+            [draw_of(subject, draw) for draw in range(judge.draws)]
+            for subject in subjects
+        ]
 
     def version(self, judge: Judge) -> str:
         """Return numpy's version for the forms that draw at random."""
-        return f"numpy {version('numpy')}" if judge.form in {"random", "shuffled"} else ""
+        return (
+            f"numpy {version('numpy')}" if judge.form in {"random", "shuffled"} else ""
+        )
 
     def _value(
         self, form: str, aspect: str, scale: Scale, subject: Subject, draw: int
@@ -63,9 +81,11 @@ class ControlEngine:
         return self._most_frequent(aspect) if rated else None
 
     def _oracle(self, scale: Scale, subject: Subject) -> float:
-        """Return a score that falls evenly with each inserted error, from top to bottom of a scale.
+        """Return a score that falls evenly with each inserted error, from top to bottom
+        of a scale.
 
-        For texts that form classes: the nearest class; of two equally near ones the higher.
+        For texts that form classes: the nearest class; of two equally near ones the
+        higher.
         """
         if not subject.step:
             return scale.max
@@ -76,7 +96,9 @@ class ControlEngine:
         return scale.max - (scale.max - scale.min) * share
 
     def _random(self, aspect: str, scale: Scale, target: str, draw: int) -> float:
-        """Draw from the scale; each target has its own stream, independent of other targets."""
+        """Draw from the scale; each target has its own stream, independent of other
+        targets.
+        """
         rng = stream(self.seed, "control", "random", self.dataset, aspect, target, draw)
         grid = scale.values()
         if grid is None:
@@ -98,14 +120,18 @@ class ControlEngine:
     def _shuffle(
         self, aspect: str, value_of: Callable[[Sequence[float]], float | None]
     ) -> dict[str, float]:
-        """Return target -> a random target's value; every target's value is used once."""
+        """Return target -> a random target's value; every target's value is used
+        once.
+        """
         means = {
             target: value
             for (target, name), values in sorted(self.ratings.items())
             if name == aspect and (value := value_of(values)) is not None
         }
         rng = stream(self.seed, "control", "shuffled", self.dataset, aspect)
-        return dict(zip(means, rng.permutation(list(means.values())).tolist(), strict=True))
+        return dict(
+            zip(means, rng.permutation(list(means.values())).tolist(), strict=True)
+        )
 
 
 def _label_of(scale: Scale) -> Callable[[Sequence[float]], float | None]:

@@ -20,13 +20,18 @@ FILES_NAMED = ("api_key_file", "proxy_auth_file", "ca_file", "tokenizer")
 def settled(
     card: cards.AskedModel, folder: Path, data: Path, trained: str | None = None
 ) -> cards.AskedModel:
-    """Return a card with the paths and hashes of its files, which requests and engine need.
+    """Return a card with the paths and hashes of its files, which requests and engine
+    need.
 
-    `folder` is the card's folder, `data` replaces `{data}` in its paths, `trained` is the folder of
-    the adapter that the study trains, which need not exist yet. Raises UserError for any other file
-    that is missing or does not match the card.
+    `folder` is the card's folder, `data` replaces `{data}` in its paths, `trained` is
+    the folder of the adapter that the study trains, which need not exist yet. Raises
+    UserError for any other file that is missing or does not match the card.
     """
-    if isinstance(card, cards.VllmModel) and trained and Path(trained, ADAPTER_FILES[0]).is_file():
+    if (
+        isinstance(card, cards.VllmModel)
+        and trained
+        and Path(trained, ADAPTER_FILES[0]).is_file()
+    ):
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
     if isinstance(card, cards.OpenAIModel):
         card = priced(located(card, folder, data))
@@ -34,7 +39,10 @@ def settled(
             import_module("judgescope.engines.openai.connection").trusted(card)
         return card
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
-    result = cast(cards.AskedModel, import_module(ENGINES[card.engine]).located(card, folder, data))
+    result = cast(
+        cards.AskedModel,
+        import_module(ENGINES[card.engine]).located(card, folder, data),
+    )
     if isinstance(card, cards.CommandModel | cards.LlamaModel):
         return result.model_copy(update={"sha256": hashes})
     return result
@@ -44,7 +52,9 @@ def located(card: cards.OpenAIModel, folder: Path, data: Path) -> cards.OpenAIMo
     """Return an endpoint's card with the absolute paths of its files."""
     named = {name: getattr(card, name) for name in FILES_NAMED}
     return card.model_copy(
-        update={name: absolute(path, folder, data) for name, path in named.items() if path}
+        update={
+            name: absolute(path, folder, data) for name, path in named.items() if path
+        }
     )
 
 
@@ -57,7 +67,9 @@ def adapter_in(folder: Path) -> cards.Adapter:
 def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
     """Return the engine of a settled model card, within a budget."""
     if isinstance(card, cards.VllmModel):
-        assert card.adapter != cards.TRAINED, "a study trains its adapter before it asks"
+        assert card.adapter != cards.TRAINED, (
+            "a study trains its adapter before it asks"
+        )
     build = import_module(ENGINES[card.engine]).build
     if isinstance(card, cards.ProbedModel):  # reserves for each request that it sends
         return cast(Ask, build(card, budget=budget))
@@ -68,15 +80,17 @@ def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
 def within(budget: Budget, ask: Ask) -> Ask:
     """Return an engine that gets no more work than the budget allows.
 
-    If finished requests free budget, the engine is called again for the rest; if not, the error is
-    raised once all replies in flight are stored.
+    If finished requests free budget, the engine is called again for the rest; if not,
+    the error is raised once all replies in flight are stored.
     """
 
     def ask_within(work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         rest = iter(work)
         upcoming: Work | None = None
         error: UserError | None = None
-        held: dict[str, tuple[Hold, list[Reply]]] = {}  # of requests that still lack replies
+        held: dict[
+            str, tuple[Hold, list[Reply]]
+        ] = {}  # of requests that still lack replies
 
         def has_next() -> bool:
             nonlocal upcoming

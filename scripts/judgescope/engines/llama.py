@@ -1,7 +1,7 @@
 """GGUF files served with llama.cpp: the job that asks starts the server and stops it.
 
-The server listens on a free port of the loopback interface and answers only requests with its key.
-It is not started if the store has every reply.
+The server listens on a free port of the loopback interface and answers only requests
+with its key. It is not started if the store has every reply.
 """
 
 import atexit
@@ -39,8 +39,9 @@ ERROR = " E "  # marks an error line of the log
 class LlamaServer(LocalServer):
     """llama.cpp's server in a child process, which ends when its standard input closes.
 
-    The kernel closes the input when the job ends, even by kill -9. Neither Ctrl-C nor a signal to
-    the job's process group reaches the child: requests in flight may still be answered.
+    The kernel closes the input when the job ends, even by kill -9. Neither Ctrl-C nor a
+    signal to the job's process group reaches the child: requests in flight may still be
+    answered.
     """
 
     card: LlamaModel
@@ -57,7 +58,12 @@ class LlamaServer(LocalServer):
         path = card.files[WEIGHTS]
         self._check_memory(Path(path).stat().st_size)
         settings = {
-            **{"path": path, "alias": card.served_name, "key": self.key, "host": LOOPBACK},
+            **{
+                "path": path,
+                "alias": card.served_name,
+                "key": self.key,
+                "host": LOOPBACK,
+            },
             **card.model_dump(include={"context", "threads", "cache"}),
         }
         self._log = TemporaryFile()  # noqa: SIM115 (closed with the job)
@@ -112,11 +118,14 @@ class LlamaServer(LocalServer):
                 "there is too little memory for the model",
                 where=self._where,
                 got=f"{size / 1e6:.0f} MB of weights, {free / 1e6:.0f} MB available",
-                todo="use a smaller or more strongly quantised file, or another machine",
+                todo="use a smaller or more strongly quantised file, or another "
+                "machine",
             )
 
     def _failed(self, problem: str) -> UserError:
-        """Return the error for a server that has ended, with its exit status and last log lines."""
+        """Return the error for a server that has ended, with its exit status and last
+        log lines.
+        """
         code = self._child.returncode
         exit_by = f"signal {-code}" if code < 0 else f"exit status {code}"
         self._log.seek(0)
@@ -124,14 +133,16 @@ class LlamaServer(LocalServer):
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         print(*deque(lines, PRINTED_LINES), sep="\n", flush=True)
         errors = [line.partition(ERROR)[2] for line in lines if ERROR in line] or lines
-        last = "; ".join(deque(dict.fromkeys(errors), QUOTED_LINES))[-QUOTED_CHARACTERS:]
+        last = "; ".join(deque(dict.fromkeys(errors), QUOTED_LINES))[
+            -QUOTED_CHARACTERS:
+        ]
         killed = "; signal 9 often means that memory ran out" if code == -9 else ""
         return UserError(
             f"{problem} ({exit_by}): {last or 'its log is empty'}",
             where=self._where,
             got=self.card.files[WEIGHTS],
-            todo=f"see the job's log{killed}; a smaller `context` needs less memory; received "
-            "replies are stored: run again for the rest",
+            todo=f"see the job's log{killed}; a smaller `context` needs less memory; "
+            "received replies are stored: run again for the rest",
         )
 
     @property
@@ -155,7 +166,9 @@ def check_binding(card: LlamaModel) -> None:
 
 
 def located(card: LlamaModel, folder: Path, data: Path) -> LlamaModel:
-    """Return the card with the absolute path of its file; UserError if it is not a GGUF file."""
+    """Return the card with the absolute path of its file; UserError if it is not a GGUF
+    file.
+    """
     where = f"models/{card.model}.yaml"
     [(path, _)] = resolve(card.files, WEIGHTS, folder, data, where=where)
     with path.open("rb") as file:

@@ -1,7 +1,7 @@
 """llama.cpp's server as a program: the only code that uses xllamacpp's interface.
 
-It reads a line of JSON (path, alias, key, host, context, threads, cache), prints its address once
-it is ready, and exits when its standard input closes.
+It reads a line of JSON (path, alias, key, host, context, threads, cache), prints its
+address once it is ready, and exits when its standard input closes.
 """
 
 import json
@@ -14,7 +14,9 @@ from typing import Any
 def parameters(
     path: str, alias: str, key: str, host: str, context: int, threads: int, cache: bool
 ) -> Any:
-    """Return the server's settings: one request at a time, on the CPU, without downloads."""
+    """Return the server's settings: one request at a time, on the CPU, without
+    downloads.
+    """
     params = import_module("xllamacpp").CommonParams()
     params.model.path = path
     params.model_alias = {alias}

@@ -1,8 +1,8 @@
 """A watchdog that kills all processes of a job when the job ends, even by kill -9.
 
-Run as a program, it waits until the kernel closes its standard input because the job has ended.
-Then it kills every process with the job's mark in its environment: children, grandchildren, and
-processes that left their group or session. Linux only, like vLLM.
+Run as a program, it waits until the kernel closes its standard input because the job
+has ended. Then it kills every process with the job's mark in its environment: children,
+grandchildren, and processes that left their group or session. Linux only, like vLLM.
 """
 
 import os
@@ -19,7 +19,8 @@ PROC = Path("/proc")
 
 
 class Guard:
-    """A watchdog in its own session, so that neither Ctrl-C nor a signal to a group reaches it.
+    """A watchdog in its own session, so that neither Ctrl-C nor a signal to a group
+    reaches it.
 
     It watches processes that are started with `environment`, which contains the mark.
     """
@@ -59,7 +60,9 @@ def marked(token: str) -> list[int]:
 
 
 def main(token: str, patience: float) -> None:
-    """Wait for the end of the job; then end its processes: SIGTERM first, SIGKILL later."""
+    """Wait for the end of the job; then end its processes: SIGTERM first, SIGKILL
+    later.
+    """
     sys.stdin.buffer.read()
     patient_until = time.monotonic() + patience
     asked: set[int] = set()

@@ -1,4 +1,6 @@
-"""Replies and scores that already exist: rows of files, joined to the targets they judge."""
+"""Replies and scores that already exist: rows of files, joined to the targets they
+judge.
+"""
 
 import math
 import re
@@ -40,7 +42,9 @@ from judgescope.schema.cards.base import plain_word
 MIN_JOINED = 0.9  # a smaller share of joined rows or scored texts causes a warning
 MAX_NAMED = 3  # a notice names at most this many unmatched rows or texts
 MAX_LISTED = 4  # a line lists this many judges or aspects; more are counted
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(
+    r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII
+)
 
 REPLY = "reply"
 """The column with the reply of a comparison, in either order."""
@@ -48,7 +52,8 @@ CHOICES: dict[str, tuple[str, str]] = {
     **{"first": ("A", "A"), "second": ("B", "B"), "tie": ("tie", "tie")},
     **{"text": ("A", "B"), "text_b": ("B", "A")},
 }
-"""Choice of a label -> the letter of the chosen text, if shown in the row's order or swapped."""
+"""Choice of a label -> the letter of the chosen text, if shown in the row's order or
+swapped."""
 
 Pair = tuple[Subject, Subject]
 """The two texts of a comparison, in the order in which they were shown."""
@@ -57,8 +62,9 @@ Pair = tuple[Subject, Subject]
 class Join(Struct, frozen=True, kw_only=True):
     """How many rows and texts of one judge and aspect were joined.
 
-    `texts_scored` counts the texts with a row that contains a reply or score. `poor`: less than
-    MIN_JOINED of the rows were joined, or less than MIN_JOINED of the texts have a score.
+    `texts_scored` counts the texts with a row that contains a reply or score. `poor`:
+    less than MIN_JOINED of the rows were joined, or less than MIN_JOINED of the texts
+    have a score.
     """
 
     model: str
@@ -80,24 +86,36 @@ def read_joins(path: str | Path) -> list[Join]:
 
 
 def join_lines(joins: Iterable[Join], *, poor: bool = False) -> list[str]:
-    """Return the lines about joins: one for all judges and aspects of a model with equal counts.
+    """Return the lines about joins: one for all judges and aspects of a model with
+    equal counts.
 
     With `poor`, return only the lines about poor joins.
     """
     groups: dict[tuple[Any, ...], list[Join]] = {}
     for join in joins:
         if join.poor or not poor:
-            counts = (join.rows_joined, join.rows, join.texts_joined, join.texts, join.pairs)
-            groups.setdefault((join.model, *counts, join.texts_scored, join.poor), []).append(join)
+            counts = (
+                join.rows_joined,
+                join.rows,
+                join.texts_joined,
+                join.texts,
+                join.pairs,
+            )
+            groups.setdefault(
+                (join.model, *counts, join.texts_scored, join.poor), []
+            ).append(join)
     lines = []
     for group in groups.values():
         join, text = group[0], "pair" if group[0].pairs else "text"
         scored = (
-            f", {join.texts_scored} have a score" if join.texts_scored < join.texts_joined else ""
+            f", {join.texts_scored} have a score"
+            if join.texts_scored < join.texts_joined
+            else ""
         )
         lines.append(
-            f"{'warning: ' if join.poor else ''}{join.model}: {join.rows_joined} of {join.rows} "
-            f"rows match a {text}, {join.texts_joined} of {join.texts} {text}s have a row{scored} "
+            f"{'warning: ' if join.poor else ''}{join.model}: {join.rows_joined} of "
+            f"{join.rows} rows match a {text}, {join.texts_joined} of {join.texts} "
+            f"{text}s have a row{scored} "
             f"({_listed({each.judge for each in group}, 'judges')} on "
             f"{_listed({each.aspect for each in group}, 'aspects')})"
         )
@@ -105,7 +123,9 @@ def join_lines(joins: Iterable[Join], *, poor: bool = False) -> list[str]:
 
 
 def _listed(names: Collection[str], kind: str) -> str:
-    return ", ".join(sorted(names)) if len(names) <= MAX_LISTED else f"{len(names)} {kind}"
+    return (
+        ", ".join(sorted(names)) if len(names) <= MAX_LISTED else f"{len(names)} {kind}"
+    )
 
 
 @dataclass
@@ -116,7 +136,9 @@ class _Matches:
     missing: dict[str, None] = field(default_factory=dict)
     scored: set[str] = field(default_factory=set)
 
-    def add(self, name: str, key: Key, draws: Sequence[Answer], *, joined: bool) -> None:
+    def add(
+        self, name: str, key: Key, draws: Sequence[Answer], *, joined: bool
+    ) -> None:
         self.keys[name] = key
         if joined:
             self.used.add(key)
@@ -129,15 +151,19 @@ class _Matches:
 class RecordedEngine:
     """Answers from files; expects all targets of a dataset in one call.
 
-    Rows are joined by target, by item (and system) or by text (and source and system). Items and
-    systems match by their names in the data (`names`) or by their ids; texts match with white space
-    normalised. If the card's `files` has a role with the name of a judge's form, that form reads
-    its rows; all other forms read the role `data`.
+    Rows are joined by target, by item (and system) or by text (and source and system).
+    Items and systems match by their names in the data (`names`) or by their ids; texts
+    match with white space normalised. If the card's `files` has a role with the name of
+    a judge's form, that form reads its rows; all other forms read the role `data`.
     """
 
     def __init__(self, card: RecordedModel, inputs: EngineInputs) -> None:
         self.card, self.dataset, self.names = card, inputs.dataset, inputs.names
-        self.folder, self.data, self.preferences = inputs.folder, inputs.data, inputs.preferences
+        self.folder, self.data, self.preferences = (
+            inputs.folder,
+            inputs.data,
+            inputs.preferences,
+        )
         self._keys_of = cache(partial(subject_keys, card.rows, inputs.names))
         self._tables: dict[str, Table] = {}
         self._by_aspect: dict[tuple[str, str], Table] = {}
@@ -149,13 +175,16 @@ class RecordedEngine:
     ) -> list[list[Answer]]:
         """Return the first `judge.draws` recorded draws of every subject.
 
-        Raises UserError if a row matches two targets, if two rows match one target, and for a
-        recorded score that is not a number.
+        Raises UserError if a row matches two targets, if two rows match one target, and
+        for a recorded score that is not a number.
         """
         matches = self._matches_on(judge, aspect)
         keyed = [(self._key(matches.table, aspect, (one,)), (one,)) for one in subjects]
         _check_distinct(matches.table, keyed)
-        path, words = self._path(judge, aspect), list[str]()  # no words: scores are numbers
+        path, words = (
+            self._path(judge, aspect),
+            list[str](),
+        )  # no words: scores are numbers
         if scale.categorical and judge.threshold is None:
             words = [*scale.labels, *judge.read_as]
         answers = []
@@ -168,10 +197,12 @@ class RecordedEngine:
     def compare(
         self, judge: Judge, aspect: str, subjects: Sequence[Subject]
     ) -> tuple[list[Pair], list[list[Answer]]]:
-        """Return the recorded comparisons of two texts of an item, and the draws of each.
+        """Return the recorded comparisons of two texts of an item, and the draws of
+        each.
 
-        A pair is listed in each recorded order. A pair that people compared, but that has no row,
-        is listed once, without an answer. Raises UserError for a row that matches two pairs.
+        A pair is listed in each recorded order. A pair that people compared, but that
+        has no row, is listed once, without an answer. Raises UserError for a row that
+        matches two pairs.
         """
         matches = self._matches_on(judge, aspect)
         table = matches.table
@@ -188,7 +219,9 @@ class RecordedEngine:
                 where=f"models/{self.card.model}.yaml, key rows; judge {judge.judge}",
                 got=self.dataset,
             )
-        rank = {key: number for number, key in enumerate(table)}  # pairs in the order of the rows
+        rank = {
+            key: number for number, key in enumerate(table)
+        }  # pairs in the order of the rows
         _check_distinct(table, recorded)
         recorded.sort(key=lambda each: rank[each[0]])
         pairs = {(pair[0].target, pair[1].target): pair for _, pair in recorded}
@@ -198,7 +231,9 @@ class RecordedEngine:
                 pairs.setdefault((first, second), (known[first], known[second]))
         answers = []
         for pair, joined in zip_longest(pairs.values(), (key for key, _ in recorded)):
-            answers.append(self._draws(table[joined] if joined else (), REPLY, judge.draws))
+            answers.append(
+                self._draws(table[joined] if joined else (), REPLY, judge.draws)
+            )
             name = f"{pair[0].target} {pair[1].target}"
             key = joined or self._keys(aspect, pair)[0]
             matches.add(name, key, answers[-1], joined=joined is not None)
@@ -209,13 +244,17 @@ class RecordedEngine:
     def version(self, judge: Judge) -> str:
         """Return the sha256 of the judge's files, if it is on the card."""
         roles = self._roles(self._role(judge))
-        return " ".join(self.card.sha256[role] for role in roles if role in self.card.sha256)
+        return " ".join(
+            self.card.sha256[role] for role in roles if role in self.card.sha256
+        )
 
-    def joins(self, shared: Collection[str] = (), *, selected: bool = False) -> list[Join]:
+    def joins(
+        self, shared: Collection[str] = (), *, selected: bool = False
+    ) -> list[Join]:
         """Return the join of every judge and aspect answered so far.
 
-        `selected`: only some texts are judged, so rows about other texts are expected; `shared`
-        names judges of whom that holds in any case.
+        `selected`: only some texts are judged, so rows about other texts are expected;
+        `shared` names judges of whom that holds in any case.
         """
         joins = []
         for (judge, aspect, _), matches in self._matches.items():
@@ -239,11 +278,13 @@ class RecordedEngine:
             )
         return joins
 
-    def checked_joins(self, shared: Collection[str] = (), *, selected: bool = False) -> list[Join]:
+    def checked_joins(
+        self, shared: Collection[str] = (), *, selected: bool = False
+    ) -> list[Join]:
         """Return `joins`.
 
-        Raises UserErrors if for a judge and aspect no row matches a target, or no matching row has
-        a value.
+        Raises UserErrors if for a judge and aspect no row matches a target, or no
+        matching row has a value.
         """
         errors = [
             self._unjoined(*names, matches)
@@ -261,7 +302,9 @@ class RecordedEngine:
 
     @property
     def notices(self) -> list[str]:
-        """Return notices about unmatched rows and targets, changed texts and repeated rows."""
+        """Return notices about unmatched rows and targets, changed texts and repeated
+        rows.
+        """
         used: dict[tuple[str, str], set[Key]] = defaultdict(set)
         for (_, aspect, role), matches in self._matches.items():
             used[aspect if self.card.rows.aspect else "", role] |= matches.used
@@ -274,7 +317,9 @@ class RecordedEngine:
                 if key not in keys and row.where not in self._changed
             ),
             "texts without a recorded row": (
-                target for matches in self._matches.values() for target in matches.missing
+                target
+                for matches in self._matches.values()
+                for target in matches.missing
             ),
             "recorded rows whose text differs from the dataset's": self._changed,
             "recorded rows that repeat a text": (
@@ -284,16 +329,23 @@ class RecordedEngine:
                 for row in rows[1:]
             ),
         }
-        distinct = {problem: list(dict.fromkeys(names)) for problem, names in unmatched.items()}
+        distinct = {
+            problem: list(dict.fromkeys(names)) for problem, names in unmatched.items()
+        }
         return [
-            f"{self.card.model}: {problem}: {len(names)}, first {'; '.join(names[:MAX_NAMED])}"
+            f"{self.card.model}: {problem}: {len(names)}, first "
+            f"{'; '.join(names[:MAX_NAMED])}"
             for problem, names in distinct.items()
             if names
         ]
 
-    def _unjoined(self, judge: str, aspect: str, role: str, matches: _Matches) -> UserError:
+    def _unjoined(
+        self, judge: str, aspect: str, role: str, matches: _Matches
+    ) -> UserError:
         names, table = self.card.rows, matches.table
-        where = f"models/{self.card.model}.yaml, key rows; judge {judge}, aspect {aspect}"
+        where = (
+            f"models/{self.card.model}.yaml, key rows; judge {judge}, aspect {aspect}"
+        )
         if names.aspect and not table and self._tables[role]:
             rows = (same[0] for same in self._tables[role].values())
             return UserError(
@@ -301,8 +353,8 @@ class RecordedEngine:
                 where=where,
                 got=names.aspects.get(aspect, aspect),
                 allowed={str(row.get(names.aspect)) for row in rows},
-                todo=f"map it to a name in the rows (`aspects: {{{aspect}: …}}` under `rows`), or "
-                "remove it from `aspects` in the judge's card",
+                todo=f"map it to a name in the rows (`aspects: {{{aspect}: …}}` under "
+                "`rows`), or remove it from `aspects` in the judge's card",
             )
         shown = "no row of this dataset"
         if table:
@@ -313,7 +365,8 @@ class RecordedEngine:
             where=where,
             got=shown,
             allowed=f"such as {shown_key(names, next(iter(matches.keys.values())))}",
-            todo="map other columns under `rows`, or spell names and texts as the dataset does",
+            todo="map other columns under `rows`, or spell names and texts as the "
+            "dataset does",
         )
 
     def _unscored(self, judge: str, aspect: str, table: Table) -> UserError:
@@ -323,11 +376,11 @@ class RecordedEngine:
         columns = ", ".join(f"{name}: {path}" for name, path in names.scores.items())
         return UserError(
             f"no matching recorded row has a {kind} for this aspect",
-            where=f"models/{self.card.model}.yaml, key rows.{key}; judge {judge}, aspect {aspect}; "
-            f"first: {row.where}",
+            where=f"models/{self.card.model}.yaml, key rows.{key}; judge {judge}, "
+            f"aspect {aspect}; first: {row.where}",
             got=names.reply or columns,
-            todo=f"name the column with its {kind}s, or remove the aspect from `aspects` in the "
-            "judge's card",
+            todo=f"name the column with its {kind}s, or remove the aspect from "
+            "`aspects` in the judge's card",
         )
 
     def _with_same_text(self, rows: Sequence[Row], subject: Subject) -> Sequence[Row]:
@@ -336,16 +389,22 @@ class RecordedEngine:
         if not rows or not (names.target and names.text):
             return rows
         same = [
-            row for row in rows if normal_text(row.get(names.text)) == normal_text(subject.text)
+            row
+            for row in rows
+            if normal_text(row.get(names.text)) == normal_text(subject.text)
         ]
         self._changed |= {row.where: None for row in rows if row not in same}
         return same
 
     def _keys(self, aspect: str, shown: tuple[Subject, ...]) -> list[Key]:
-        """Return the possible keys of a row about a text, or about two in the order shown."""
+        """Return the possible keys of a row about a text, or about two in the order
+        shown.
+        """
         aspect = slug(aspect) if self.card.rows.aspect else ""
         keys = (self._keys_of(aspect, subject) for subject in shown)
-        return [sum((other[1:] for other in others), key) for key, *others in product(*keys)]
+        return [
+            sum((other[1:] for other in others), key) for key, *others in product(*keys)
+        ]
 
     def _key(self, table: Table, aspect: str, shown: tuple[Subject, ...]) -> Key:
         keys = self._keys(aspect, shown)
@@ -363,20 +422,28 @@ class RecordedEngine:
         if (aspect, role) not in self._by_aspect:
             if role not in self._tables:
                 names = self.card.rows
-                keyed = ((row_key(names, row, self.names), row) for row in self._read(role))
+                keyed = (
+                    (row_key(names, row, self.names), row) for row in self._read(role)
+                )
                 rows = self._compared(role) if names.compares else keyed
                 self._tables[role] = indexed(names, rows)
             table = self._tables[role].items()
-            self._by_aspect[aspect, role] = {key: same for key, same in table if key[0] == aspect}
+            self._by_aspect[aspect, role] = {
+                key: same for key, same in table if key[0] == aspect
+            }
         return self._by_aspect[aspect, role]
 
     def _compared(self, role: str) -> Iterator[tuple[Key, Row]]:
         """Yield a role's comparisons, one per order; labels are turned into letters."""
         names = self.card.rows
-        other = names.model_copy(update={"system": names.system_b, "text": names.text_b})
+        other = names.model_copy(
+            update={"system": names.system_b, "text": names.text_b}
+        )
         for each in self._roles(role):
             for row in self._read(each):
-                first, second = (row_key(which, row, self.names) for which in (names, other))
+                first, second = (
+                    row_key(which, row, self.names) for which in (names, other)
+                )
                 swapped = each == SWAPPED or any(
                     joined_name(row.get(column)) in values
                     for column, values in names.swapped.items()
@@ -387,10 +454,15 @@ class RecordedEngine:
                     keys = (second, first) if turned else (first, second)
                     where = f"{row.where}, column {path}"
                     reply = self._labelled(row.get(path or ""), where, turned)
-                    yield keys[0] + keys[1][1:], Row(row.where, {REPLY: reply}, row.fields)
+                    yield (
+                        keys[0] + keys[1][1:],
+                        Row(row.where, {REPLY: reply}, row.fields),
+                    )
 
     def _labelled(self, reply: object, where: str, swapped: bool) -> object:
-        """Return a reply; if replies are labels, the letter of the text that the label chose."""
+        """Return a reply; if replies are labels, the letter of the text that the label
+        chose.
+        """
         names = self.card.rows
         if isinstance(reply, list):
             return [self._labelled(draw, where, swapped) for draw in reply]
@@ -399,21 +471,26 @@ class RecordedEngine:
         if _is_missing(reply, names.missing):
             return None
         for chosen, words in names.labels.items():
-            if joined_name(reply).strip().casefold() in {word.casefold() for word in words}:
+            if joined_name(reply).strip().casefold() in {
+                word.casefold() for word in words
+            }:
                 return CHOICES[chosen][swapped]
         raise UserError(
             "the choice of a recorded comparison is not among the labels",
             where=where,
             got=reply,
             allowed=[word for words in names.labels.values() for word in words],
-            todo=f"add it under `rows.labels` or `rows.missing` in models/{self.card.model}.yaml",
+            todo="add it under `rows.labels` or `rows.missing` in "
+            f"models/{self.card.model}.yaml",
         )
 
     def _role(self, judge: Judge) -> str:
         return judge.form if judge.form in self.card.files else "data"
 
     def _roles(self, role: str) -> list[str]:
-        """Return the roles of a judge's files: comparisons may have one for each order."""
+        """Return the roles of a judge's files: comparisons may have one for each
+        order.
+        """
         both = role == "data" and self.card.rows.compares and SWAPPED in self.card.files
         return [role, SWAPPED] if both else [role]
 
@@ -423,14 +500,18 @@ class RecordedEngine:
         for_aspect, for_all = names.scores.get(aspect), names.scores.get("*")
         if names.reply is None and ASPECT in judge.form:
             return for_aspect and judge.form.replace(ASPECT, for_aspect)
-        path = names.reply or (for_all if judge.form and for_all else for_aspect or for_all)
+        path = names.reply or (
+            for_all if judge.form and for_all else for_aspect or for_all
+        )
         return path and path.replace("{form}", judge.form)
 
     def _read(self, role: str) -> Iterator[Row]:
         names = self.card.rows
         for path, fields in resolve(self.card.files, role, self.folder, self.data):
             by_judge = self.card.kind == "alttest"
-            for number, cells in annotations(path) if by_judge else read_rows(path, self.card.kind):
+            for number, cells in (
+                annotations(path) if by_judge else read_rows(path, self.card.kind)
+            ):
                 where = f"{path}, row {number}"
                 if names.lists:
                     for entry in entries(cells, self.dataset, where):
@@ -443,15 +524,28 @@ class RecordedEngine:
     def _is_here(self, name: object) -> bool:
         """Return whether a row belongs to this dataset; a file may mix several."""
         called = self.card.rows.datasets.get(self.dataset)
-        return slug(str(name)) == self.dataset if called is None else joined_name(name) == called
+        return (
+            slug(str(name)) == self.dataset
+            if called is None
+            else joined_name(name) == called
+        )
 
     def _draws(
-        self, rows: Sequence[Row], path: str | None, draws: int, words: Sequence[str] = ()
+        self,
+        rows: Sequence[Row],
+        path: str | None,
+        draws: int,
+        words: Sequence[str] = (),
     ) -> list[Answer]:
-        """Return recorded draws; `words` are the labels that scores may be, empty for numbers."""
+        """Return recorded draws; `words` are the labels that scores may be, empty for
+        numbers.
+        """
         if not rows:
             return [not_applicable("no_recorded_row")] * draws
-        repeated, answer = self.card.rows.repeated, partial(self._answer, words=words, column=path)
+        repeated, answer = (
+            self.card.rows.repeated,
+            partial(self._answer, words=words, column=path),
+        )
         if repeated == "mean" and path and len(rows) > 1 and not words:
             each = [answer(row.get(path), row) for row in rows]
             values = [float(answer.text) for answer in each if answer.status == "ok"]
@@ -480,30 +574,44 @@ class RecordedEngine:
             not scored or (_NUMBER.fullmatch(value) and math.isfinite(float(value)))
         ):
             return Answer(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+        ):
             return Answer(repr(value))
         if scored and isinstance(value, str | float):
             raise UserError(
                 "a recorded score is not a number",
                 where=where,
                 got=value,
-                todo="write it as a number (4.5), or list it in `missing` under `rows` if it means "
-                "no score",
+                todo="write it as a number (4.5), or list it in `missing` under `rows` "
+                "if it means no score",
             )
         raise UserError(
-            "a recorded reply or score is neither a string nor a number", where=where, got=value
+            "a recorded reply or score is neither a string nor a number",
+            where=where,
+            got=value,
         )
 
 
 def _is_missing(value: object, words: Sequence[str]) -> bool:
-    """Return whether a score or choice is missing: empty, NaN, or one of the card's words."""
+    """Return whether a score or choice is missing: empty, NaN, or one of the card's
+    words.
+    """
     if isinstance(value, str):
         return value.strip() in ("", *words)
-    return value is None or value in words or (isinstance(value, float) and math.isnan(value))
+    return (
+        value is None
+        or value in words
+        or (isinstance(value, float) and math.isnan(value))
+    )
 
 
 def _label(value: object, where: str, words: Sequence[str]) -> str:
-    """Return a recorded label as written; raise UserError if it is not one of `words`."""
+    """Return a recorded label as written; raise UserError if it is not one of
+    `words`.
+    """
     word = word_of(value)
     if plain_word(word) not in map(plain_word, words):
         raise UserError(
@@ -511,8 +619,8 @@ def _label(value: object, where: str, words: Sequence[str]) -> str:
             where=where,
             got=word,
             allowed=words,
-            todo="map it to a label in the judge's card (`read_as`), or list it in `missing` "
-            "under `rows` if it means no score",
+            todo="map it to a label in the judge's card (`read_as`), or list it in "
+            "`missing` under `rows` if it means no score",
         )
     return word
 
@@ -526,7 +634,9 @@ def _orders(subjects: Sequence[Subject]) -> Iterator[Pair]:
         yield from permutations(texts, 2)
 
 
-def _check_distinct(table: Table, keyed: Iterable[tuple[Key, tuple[Subject, ...]]]) -> None:
+def _check_distinct(
+    table: Table, keyed: Iterable[tuple[Key, tuple[Subject, ...]]]
+) -> None:
     """Raise UserError if a row matches two targets that differ in text or source.
 
     Two pairs of texts may have the same row if their sources are equal.
@@ -537,12 +647,16 @@ def _check_distinct(table: Table, keyed: Iterable[tuple[Key, tuple[Subject, ...]
         if key not in table or other is shown:
             continue
         pair = len(shown) == 2
-        texts = [(each.source, None if pair else each.text) for each in (other[0], shown[0])]
+        texts = [
+            (each.source, None if pair else each.text) for each in (other[0], shown[0])
+        ]
         if len({tuple(map(normal_text, text)) for text in texts}) > 1:
             raise UserError(
                 f"a recorded row matches two {'pairs of texts' if pair else 'targets'}",
                 where=table[key][0].where,
-                got=" and ".join(", ".join(one.target for one in each) for each in (other, shown)),
+                got=" and ".join(
+                    ", ".join(one.target for one in each) for each in (other, shown)
+                ),
                 todo="map the column that distinguishes them under `rows`: "
                 f"{'item' if pair else 'system'} or source",
             )

@@ -24,7 +24,8 @@ _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 Key = tuple[str, ...]
 """The aspect's id ('' if rows have none), then the values by which a row is joined.
 
-For a comparison: the values of the text that was shown first, then those of the other text.
+For a comparison: the values of the text that was shown first, then those of the other
+text.
 """
 
 
@@ -37,7 +38,11 @@ class Row(NamedTuple):
 
     def get(self, name: str) -> Any:
         """Return a field of the file's name, a column, or the value at a JSON path."""
-        return self.fields[name] if name in self.fields else pick(self.cells, name, self.where)
+        return (
+            self.fields[name]
+            if name in self.fields
+            else pick(self.cells, name, self.where)
+        )
 
 
 Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
@@ -46,19 +51,31 @@ Table = Mapping[Key, Sequence[Row]]  # key -> its rows, in file order
 def indexed(names: RecordedRows, rows: Iterable[tuple[Key, Row]]) -> Table:
     """Return the rows by key.
 
-    Raises UserError if rows about one text differ, unless the card says which of them to use.
+    Raises UserError if rows about one text differ, unless the card says which of them
+    to use.
     """
     table: dict[Key, list[Row]] = {}
     for key, row in rows:
         same = table.setdefault(key, [])
-        if same and names.repeated == "stop" and not _have_same_scores(names, same[0], row):
-            both = "the same two texts in the same order" if names.compares else "the same text"
-            swapped = "mark rows that showed the second text first (`swapped`, `reply_swapped`, or "
+        if (
+            same
+            and names.repeated == "stop"
+            and not _have_same_scores(names, same[0], row)
+        ):
+            both = (
+                "the same two texts in the same order"
+                if names.compares
+                else "the same text"
+            )
+            swapped = (
+                "mark rows that showed the second text first (`swapped`, "
+                "`reply_swapped`, or "
+            )
             todo = (
                 f"{swapped}files of the role `{SWAPPED}`), or "
                 if names.compares
-                else "map the column that distinguishes them under `rows` (system, source or "
-                "aspect), or "
+                else "map the column that distinguishes them under `rows` (system, "
+                "source or aspect), or "
             )
             raise UserError(
                 f"two recorded rows describe {both}",
@@ -81,20 +98,26 @@ def _have_same_scores(names: RecordedRows, row: Row, other: Row) -> bool:
         return row.cells.keys() == other.cells.keys() and all(
             _is_close(cell, other.cells[name]) for name, cell in row.cells.items()
         )
-    return all(_is_close(row.get(path), other.get(path)) for path in names.scores.values())
+    return all(
+        _is_close(row.get(path), other.get(path)) for path in names.scores.values()
+    )
 
 
 def _is_close(cell: object, other: object) -> bool:
     if cell == other:
         return True
     try:
-        return math.isclose(float(str(cell)), float(str(other)), rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+        return math.isclose(
+            float(str(cell)), float(str(other)), rel_tol=RELATIVE, abs_tol=ABSOLUTE
+        )
     except ValueError:
         return False
 
 
 def row_key(names: RecordedRows, row: Row, known: Names) -> Key:
-    """Return the key of a row, made from the columns by which its model's card joins rows."""
+    """Return the key of a row, made from the columns by which its model's card joins
+    rows.
+    """
     aspect = _aspect_id(names, row.get(names.aspect)) if names.aspect else ""
     if names.target:
         return (aspect, joined_name(row.get(names.target)))
@@ -102,12 +125,16 @@ def row_key(names: RecordedRows, row: Row, known: Names) -> Key:
     text = normal_text(row.get(names.text)) if names.text else ""
     if names.item:
         return (aspect, system, joined_name(row.get(names.item), same=known.same), text)
-    source = normal_text(" ".join(normal_text(row.get(column)) for column in names.source))
+    source = normal_text(
+        " ".join(normal_text(row.get(column)) for column in names.source)
+    )
     return (aspect, system, text, source)
 
 
 def _aspect_id(names: RecordedRows, cell: object) -> str:
-    """Return the id of a row's aspect: the card's id for its name, else the slug of its name."""
+    """Return the id of a row's aspect: the card's id for its name, else the slug of its
+    name.
+    """
     name = joined_name(cell)
     for aspect, called in names.aspects.items():
         if called == name:
@@ -116,12 +143,16 @@ def _aspect_id(names: RecordedRows, cell: object) -> str:
     return f"other {name}" if ident in names.aspects else ident
 
 
-def subject_keys(names: RecordedRows, known: Names, aspect: str, subject: Subject) -> list[Key]:
+def subject_keys(
+    names: RecordedRows, known: Names, aspect: str, subject: Subject
+) -> list[Key]:
     """Return the possible keys of a target's row: by names in the data, then by ids."""
 
     def either(names_of: Mapping[str, str], ident: str) -> list[str]:
         return list(
-            dict.fromkeys([joined_name(names_of.get(ident, ident), same=known.same), ident])
+            dict.fromkeys(
+                [joined_name(names_of.get(ident, ident), same=known.same), ident]
+            )
         )
 
     if names.target:
@@ -148,7 +179,11 @@ def joined_name(name: object, *, same: bool = False) -> str:
 
 def normal_text(text: object) -> str:
     """Return a text for joining: in Unicode NFC, with one space between words."""
-    return "" if text is None else " ".join(unicodedata.normalize("NFC", str(text)).split())
+    return (
+        ""
+        if text is None
+        else " ".join(unicodedata.normalize("NFC", str(text)).split())
+    )
 
 
 def shown_key(names: RecordedRows, key: Key) -> str:

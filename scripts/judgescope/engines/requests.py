@@ -1,4 +1,6 @@
-"""The interface of every engine that is asked: it gets requests, gives replies and failures."""
+"""The interface of every engine that is asked: it gets requests, gives replies and
+failures.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,16 +14,18 @@ from judgescope.schema.cards import Decoding, ProbedModel, PromptedModel
 
 Message = Mapping[str, str]
 Logprobs = list[list[tuple[str, float]]]
-"""For each token of a reply: the token with its log probability, then its likeliest rivals."""
+"""For each token of a reply: the token with its log probability, then its likeliest
+rivals."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One question; everything that can change its answer is in `asked`, and so in its key.
+    """One question; everything that can change its answer is in `asked`, and so in its
+    key.
 
-    asked: engine, model name, revision, variant, messages, further fields of the body, decoding;
-    for a program its arguments, its files and the `target` that it is shown. about: the name of
-    the request in messages to users (a target, an item).
+    asked: engine, model name, revision, variant, messages, further fields of the body,
+    decoding; for a program its arguments, its files and the `target` that it is shown.
+    about: the name of the request in messages to users (a target, an item).
     """
 
     asked: Mapping[str, Any]
@@ -41,7 +45,9 @@ class Request:
         return "\n".join(message["content"] for message in self.asked["messages"])
 
     def seed(self, draw: int) -> int:
-        """Return the seed of a draw, derived from the key, so independent of other requests."""
+        """Return the seed of a draw, derived from the key, so independent of other
+        requests.
+        """
         return (int(self.key[:8], 16) + draw) % 2**31
 
 
@@ -54,11 +60,13 @@ def request_of(
     about: str = "",
     wants: Mapping[str, Any] | None = None,
 ) -> Request:
-    """Return the request for a model card, a decoding and messages; `seed` is the study's.
+    """Return the request for a model card, a decoding and messages; `seed` is the
+    study's.
 
-    It leaves out everything that changes no reply (address, key variable, spelling of fields,
-    price, limits) and the fields that are not sent. `wants` are fields that only some requests
-    have: `logprobs` (of how many tokens), `choices`, a `json_schema`, `stop`.
+    It leaves out everything that changes no reply (address, key variable, spelling of
+    fields, price, limits) and the fields that are not sent. `wants` are fields that
+    only some requests have: `logprobs` (of how many tokens), `choices`, a
+    `json_schema`, `stop`.
     """
     asked = {
         **model.identity(),
@@ -78,11 +86,15 @@ def request_of(
 TokenKind = Literal["prompt", "completion", "reasoning", "cached"]
 """The kinds of tokens that a reply's usage counts."""
 TOKENS: tuple[TokenKind, ...] = get_args(TokenKind)
-MOST_TOKENS = 1_000_000_000  # larger counts are ignored: their sums would overflow tables
+MOST_TOKENS = (
+    1_000_000_000  # larger counts are ignored: their sums would overflow tables
+)
 
 
 def counted(usage: object) -> dict[str, int] | None:
-    """Return the numbers of tokens in a usage; None without those of prompt and completion."""
+    """Return the numbers of tokens in a usage; None without those of prompt and
+    completion.
+    """
     if not isinstance(usage, Mapping):
         return None
     counts: dict[str, int] = {
@@ -97,10 +109,11 @@ def counted(usage: object) -> dict[str, int] | None:
 class Reply:
     """A stored reply to one draw of a request; never requested again, even if unusable.
 
-    status: `ok`, or `error` for a request that the endpoint refuses permanently (the text is its
-    reason). usage: tokens of prompt, completion, reasoning and cache, None if it is unknown what
-    the reply costs; of several draws in one answer the first has all. provenance: engine, model,
-    version and fingerprint, as the endpoint reports them.
+    status: `ok`, or `error` for a request that the endpoint refuses permanently (the
+    text is its reason). usage: tokens of prompt, completion, reasoning and cache, None
+    if it is unknown what the reply costs; of several draws in one answer the first has
+    all. provenance: engine, model, version and fingerprint, as the endpoint reports
+    them.
     """
 
     key: str
@@ -135,7 +148,8 @@ class Work(NamedTuple):
     draws: tuple[int, ...]
 
     def runs(self) -> Iterator[list[int]]:
-        """Yield runs of consecutive draws with consecutive seeds, so the first seed is enough.
+        """Yield runs of consecutive draws with consecutive seeds, so the first seed is
+        enough.
 
         A run ends where seeds wrap around to 0, because an endpoint's seeds would not.
         """
@@ -151,7 +165,9 @@ class Work(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """The reserve for a request in flight: its draws, their maximum cost, its size in bytes."""
+    """The reserve for a request in flight: its draws, their maximum cost, its size in
+    bytes.
+    """
 
     draws: int
     nanodollars: int
@@ -159,29 +175,36 @@ class Hold(NamedTuple):
 
 
 class Budget(Protocol):
-    """The money and requests left; an engine reserves before it sends and settles afterwards."""
+    """The money and requests left; an engine reserves before it sends and settles
+    afterwards.
+    """
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
         """Reserve the most that these draws of a request can cost.
 
-        None: there is no room until a request in flight is settled; try again then. Raises
-        UserError if there is no room and no request is in flight.
+        None: there is no room until a request in flight is settled; try again then.
+        Raises UserError if there is no room and no request is in flight.
         """
         ...
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
-        """Replace a reserve by the cost of the replies that came; without replies it is 0."""
+        """Replace a reserve by the cost of the replies that came; without replies it is
+        0.
+        """
         ...
 
 
-HOPELESS = 8  # so many refusals before any reply mean that the card is wrong, not the requests
+HOPELESS = (
+    8  # so many refusals before any reply mean that the card is wrong, not the requests
+)
 
 Keep = Callable[[Reply], None]
 Ask = Callable[[Iterable[Work], bool, Keep], list[Failure]]
 """(work, whether the model has answered before, callback for each reply) -> failures.
 
-An engine reads the work once, piece by piece, as workers become free, and passes on every reply as
-it arrives. It raises UserError if no request can succeed (such as with a wrong key).
+An engine reads the work once, piece by piece, as workers become free, and passes on
+every reply as it arrives. It raises UserError if no request can succeed (such as with a
+wrong key).
 """
 
 
@@ -203,8 +226,8 @@ class Probed(Protocol):
     def respelled(self, reason: str) -> "Probed | None":
         """Return an engine that renames or leaves out the field that a refusal names.
 
-        None if the refusal names no field. The engine's replies are never stored: they would have
-        another key.
+        None if the refusal names no field. The engine's replies are never stored: they
+        would have another key.
         """
         ...
 

@@ -1,4 +1,6 @@
-"""Engines that start a server on this machine, ask it over HTTP, and stop it with the job."""
+"""Engines that start a server on this machine, ask it over HTTP, and stop it with the
+job.
+"""
 
 import os
 import subprocess
@@ -20,7 +22,8 @@ LOOPBACK = "127.0.0.1"
 class LocalServer(ABC):
     """A server of the job at `url`, which answers only requests with its key.
 
-    `provenance`: the engine, model and version that answer. `_child`: the server's process.
+    `provenance`: the engine, model and version that answer. `_child`: the server's
+    process.
     """
 
     card: LlamaModel | VllmModel
@@ -72,7 +75,9 @@ class ServedEngine:
         return OpenAIEngine(self.server.model(), self.server.key, budget=self.budget)
 
     def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
+        """Ask for every missing draw; pass on each reply as it arrives (see
+        `requests.Ask`).
+        """
         provenance = self.server.provenance
         most: dict[str, int] = {}  # key -> max_tokens
 
@@ -84,7 +89,9 @@ class ServedEngine:
         def keep_as_ours(reply: Reply) -> None:
             if reply.status == "ok":
                 reply = replace(reply, provenance=provenance)
-                if reply.usage and reply.usage["prompt"]:  # later draws of an answer have no count
+                if (
+                    reply.usage and reply.usage["prompt"]
+                ):  # later draws of an answer have no count
                     reply = uncut(reply, most[reply.key], self.card)
             keep(reply)
 
@@ -95,12 +102,16 @@ class ServedEngine:
         return failures
 
     def request(self, request: Request, draws: Sequence[int]) -> list[Reply]:
-        """Return the replies to one request, without storing them (see `requests.Probed`)."""
+        """Return the replies to one request, without storing them (see
+        `requests.Probed`).
+        """
         with self._alive():
             return self._endpoint.request(request, draws)
 
     def respelled(self, reason: str) -> None:
-        """Return None: a server that Judgescope starts accepts its fields as they are named."""
+        """Return None: a server that Judgescope starts accepts its fields as they are
+        named.
+        """
 
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error that describes a server's problem."""
@@ -109,7 +120,9 @@ class ServedEngine:
 
     @contextmanager
     def _alive(self) -> Iterator[None]:
-        """If the server has ended, report that instead of an address that does not respond."""
+        """If the server has ended, report that instead of an address that does not
+        respond.
+        """
         try:
             yield
         except UserError:
@@ -118,11 +131,16 @@ class ServedEngine:
 
 
 def uncut(reply: Reply, max_tokens: int, card: LlamaModel | VllmModel) -> Reply:
-    """Return a reply; an error in its place if it ends before `max_tokens` as the context is full.
+    """Return a reply; an error in its place if it ends before `max_tokens` as the
+    context is full.
 
     The context is not in a request's key, so only an error can be requested again.
     """
-    if reply.finish != "length" or not reply.usage or reply.usage["completion"] >= max_tokens:
+    if (
+        reply.finish != "length"
+        or not reply.usage
+        or reply.usage["completion"] >= max_tokens
+    ):
         return reply
     key = "context" if isinstance(card, LlamaModel) else "max_model_len"
     text = f"the context is full: raise `{key}`"
@@ -130,7 +148,8 @@ def uncut(reply: Reply, max_tokens: int, card: LlamaModel | VllmModel) -> Reply:
 
 
 def inherited(needed: Collection[str] = ()) -> dict[str, str]:
-    """Return the job's environment variables for a server, without those that look like secrets.
+    """Return the job's environment variables for a server, without those that look like
+    secrets.
 
     `needed` names variables that the server gets even if they look like secrets.
     """

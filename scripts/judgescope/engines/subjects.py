@@ -16,12 +16,16 @@ from judgescope.schema.tables import read_table
 
 
 class Subjects:
-    """The sets of targets of one dataset in the results folder `out`; each set is read once.
+    """The sets of targets of one dataset in the results folder `out`; each set is read
+    once.
 
-    `sample`: the file that lists which targets are judged on which aspect, if not all are.
+    `sample`: the file that lists which targets are judged on which aspect, if not all
+    are.
     """
 
-    def __init__(self, out: str, dataset: str, seed: int, sample: str | None = None) -> None:
+    def __init__(
+        self, out: str, dataset: str, seed: int, sample: str | None = None
+    ) -> None:
         self.dataset, self.seed, self.sample = dataset, seed, sample
         self.targets_path = f"{out}/targets/{dataset}/{{}}.parquet"
         self.analyses_path = f"{out}/construction/{dataset}/analyses.{{}}.parquet"
@@ -31,7 +35,9 @@ class Subjects:
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
-    def in_set(self, perturbation: str, share: float = 1.0, aspect: str = "") -> list[Subject]:
+    def in_set(
+        self, perturbation: str, share: float = 1.0, aspect: str = ""
+    ) -> list[Subject]:
         """Return the targets of a set, for all items or for a share of them.
 
         With `aspect`, return only the targets of the sample that are judged on it.
@@ -48,27 +54,36 @@ class Subjects:
         return [subject for subject in subjects if subject.item in chosen]
 
     def with_originals(self, subjects: Sequence[Subject]) -> list[Subject]:
-        """Return subjects, each with its original; they are originals or made from originals."""
+        """Return subjects, each with its original; they are originals or made from
+        originals.
+        """
         texts = {one.item: one.text for one in self.in_set(ORIGINAL)}
         return [replace(one, original=texts[one.item]) for one in subjects]
 
     @property
     def names(self) -> Names:
         """Return the names of items and systems in the dataset's own files."""
-        items = {name: json.loads(row["meta"]).get("id", name) for name, row in self.items.items()}
+        items = {
+            name: json.loads(row["meta"]).get("id", name)
+            for name, row in self.items.items()
+        }
         path = Path(f"{self._out}/items/{self.dataset}.json")
         report = json.loads(path.read_text(encoding="utf-8"))
         return Names(items, report["systems"], report.get("same_names", False))
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], frozenset[str]]:
-        """Return (set of targets, aspect) -> its targets in the sample; the sample must exist."""
+        """Return (set of targets, aspect) -> its targets in the sample; the sample must
+        exist.
+        """
         assert self.sample is not None
         drawn: dict[tuple[str, str], set[str]] = {}
         columns = ["dataset", "perturbation", "aspect", "target"]
         for row in read_table("samples", self.sample, columns).to_pylist():
             if row["dataset"] == self.dataset:
-                drawn.setdefault((row["perturbation"], row["aspect"]), set()).add(row["target"])
+                drawn.setdefault((row["perturbation"], row["aspect"]), set()).add(
+                    row["target"]
+                )
         return {key: frozenset(targets) for key, targets in drawn.items()}
 
     @cached_property
@@ -77,12 +92,16 @@ class Subjects:
         ratings: dict[tuple[str, str], list[float]] = {}
         for row in self._rating_rows:
             if row["target_b"] is None:
-                ratings.setdefault((row["target"], row["aspect"]), []).append(row["value"])
+                ratings.setdefault((row["target"], row["aspect"]), []).append(
+                    row["value"]
+                )
         return ratings
 
     @cached_property
     def preferences(self) -> dict[str, list[tuple[str, str]]]:
-        """Return aspect -> the pairs of texts that people compared, each as it was first shown."""
+        """Return aspect -> the pairs of texts that people compared, each as it was
+        first shown.
+        """
         return listed_pairs(
             (row["aspect"], row["target"], row["target_b"])
             for row in self._rating_rows
@@ -97,20 +116,30 @@ class Subjects:
 
     def ratings_of(self, aspect: str) -> dict[str, list[float]]:
         """Return target -> people's ratings on an aspect."""
-        return {target: values for (target, name), values in self.ratings.items() if name == aspect}
+        return {
+            target: values
+            for (target, name), values in self.ratings.items()
+            if name == aspect
+        }
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
-        """Return target -> the analysis by `model` that a judge is shown on an aspect."""
+        """Return target -> the analysis by `model` that a judge is shown on an
+        aspect.
+        """
         if model not in self._analyses:
             analyses = self._analyses[model] = {}
-            for row in read_table("analyses", self.analyses_path.format(model)).to_pylist():
+            for row in read_table(
+                "analyses", self.analyses_path.format(model)
+            ).to_pylist():
                 key = row["judge"], joined(row["aspect"], row["criterion"])
                 analyses.setdefault(key, {})[row["target"]] = row["text"]
         return self._analyses[model].get((judge, aspect), {})
 
     def _read(self, perturbation: str) -> list[Subject]:
         subjects = []
-        for row in read_table("targets", self.targets_path.format(perturbation)).to_pylist():
+        for row in read_table(
+            "targets", self.targets_path.format(perturbation)
+        ).to_pylist():
             if row["status"].startswith(("impossible", "failed")):
                 continue
             item = self.items[row["item"]]
@@ -132,19 +161,25 @@ class Subjects:
         return subjects
 
 
-def listed_pairs(choices: Iterable[tuple[str, str, str]]) -> dict[str, list[tuple[str, str]]]:
+def listed_pairs(
+    choices: Iterable[tuple[str, str, str]],
+) -> dict[str, list[tuple[str, str]]]:
     """Return aspect -> the pairs of targets in some choices, each as it first occurs.
 
     A choice consists of its aspect, the text that was shown first, and the other text.
     """
     pairs: dict[str, dict[frozenset[str], tuple[str, str]]] = {}
     for aspect, first, second in choices:
-        pairs.setdefault(aspect, {}).setdefault(frozenset((first, second)), (first, second))
+        pairs.setdefault(aspect, {}).setdefault(
+            frozenset((first, second)), (first, second)
+        )
     return {aspect: [*both.values()] for aspect, both in pairs.items()}
 
 
 def _own_reference(row: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:
-    """Return the index of the reference that a target equals or was made from, else None."""
+    """Return the index of the reference that a target equals or was made from, else
+    None.
+    """
     _, by_reference, number = (row["parent"] or "").rpartition(BY_REFERENCE)
     if by_reference:
         return int(number)

@@ -1,7 +1,8 @@
 """Models that a job loads with vLLM, in its own process or in a server that it starts.
 
-A job loads the model once, and not at all if no reply is missing. Requests are submitted as the
-engine gets room, not in batches, so that it stays full; each reply is passed on as it arrives.
+A job loads the model once, and not at all if no reply is missing. Requests are
+submitted as the engine gets room, not in batches, so that it stays full; each reply is
+passed on as it arrives.
 """
 
 import atexit
@@ -26,8 +27,22 @@ from judgescope.core.errors import UserError
 from judgescope.core.secrets import print_exception
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.process_reaper import Guard
-from judgescope.engines.requests import Ask, Failure, Keep, Logprobs, Reply, Request, Work
-from judgescope.engines.served import LOOPBACK, LocalServer, ServedEngine, inherited, uncut
+from judgescope.engines.requests import (
+    Ask,
+    Failure,
+    Keep,
+    Logprobs,
+    Reply,
+    Request,
+    Work,
+)
+from judgescope.engines.served import (
+    LOOPBACK,
+    LocalServer,
+    ServedEngine,
+    inherited,
+    uncut,
+)
 from judgescope.engines.vllm_options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.engines.vllm_options import located as located
 from judgescope.schema.cards import VllmModel
@@ -35,7 +50,9 @@ from judgescope.schema.cards.models import SAMPLING
 
 ENDED = {"stop", "length", "repetition"}
 """Finish reasons that come with a reply; all others mean that there is no reply."""
-AHEAD = 2  # draws submitted to the engine, as a multiple of those that it processes at once
+AHEAD = (
+    2  # draws submitted to the engine, as a multiple of those that it processes at once
+)
 
 
 class Span(NamedTuple):
@@ -49,7 +66,8 @@ class Span(NamedTuple):
 def spans(work: Work) -> Iterator[Span]:
     """Yield the missing draws of a request in as few requests to vLLM as possible.
 
-    With `n`, vLLM gives the i-th reply the seed `seed + i`. At temperature 0 it rejects `n`.
+    With `n`, vLLM gives the i-th reply the seed `seed + i`. At temperature 0 it rejects
+    `n`.
     """
     for run in work.runs():
         size = len(run) if work.request.asked["temperature"] > 0 else 1
@@ -58,7 +76,9 @@ def spans(work: Work) -> Iterator[Span]:
 
 
 def sampling(span: Span) -> dict[str, Any]:
-    """Return all sampling parameters of a span, so that no default of vLLM or the model applies."""
+    """Return all sampling parameters of a span, so that no default of vLLM or the model
+    applies.
+    """
     asked = span.request.asked
     extra = asked["extra_body"]
     structured = {"json": asked["json_schema"]} if "json_schema" in asked else None
@@ -81,9 +101,14 @@ def sampling(span: Span) -> dict[str, Any]:
 def replies(span: Span, output: Any, provenance: dict[str, str]) -> Iterator[Reply]:
     """Yield the replies in an output of vLLM, one per draw.
 
-    The first reply's usage includes the prompt; cached tokens are known only for a single draw.
+    The first reply's usage includes the prompt; cached tokens are known only for a
+    single draw.
     """
-    cached = {"cached": output.num_cached_tokens} if output.num_cached_tokens is not None else {}
+    cached = (
+        {"cached": output.num_cached_tokens}
+        if output.num_cached_tokens is not None
+        else {}
+    )
     for completion in output.outputs:
         usage = {"prompt": 0, "completion": len(completion.token_ids)}
         if completion.index == 0:
@@ -101,7 +126,8 @@ def replies(span: Span, output: Any, provenance: dict[str, str]) -> Iterator[Rep
 
 
 def logprobs(completion: Any) -> Logprobs | None:
-    """Return for each position the chosen token, then the likeliest others, with log probabilities.
+    """Return for each position the chosen token, then the likeliest others, with log
+    probabilities.
 
     Tokens that a structured output forbids are left out.
     """
@@ -115,7 +141,9 @@ def logprobs(completion: Any) -> Logprobs | None:
             if number != chosen and token.logprob > -math.inf
         ]
         others.sort(key=lambda token: token.rank)
-        tokens.append([(each.decoded_token, each.logprob) for each in (ranked[chosen], *others)])
+        tokens.append(
+            [(each.decoded_token, each.logprob) for each in (ranked[chosen], *others)]
+        )
     return tokens
 
 
@@ -128,7 +156,9 @@ class VllmEngine:
         self._guard: Guard
 
     def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw; pass on each reply as it arrives (see `requests.Ask`)."""
+        """Ask for every missing draw; pass on each reply as it arrives (see
+        `requests.Ask`).
+        """
         if self._llm is None:
             self._guard = Guard()
             os.environ.update(self._guard.environment)
@@ -167,7 +197,9 @@ class _Run:
             request = import_module("vllm.lora.request").LoRARequest
             self.lora = request(card.tuned.sha256, 1, card.tuned.path)
         self.room = AHEAD * llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
-        self.provenance = provenance(card, str(import_module("vllm.version").__version__))
+        self.provenance = provenance(
+            card, str(import_module("vllm.version").__version__)
+        )
 
     def all(self) -> list[Failure]:
         engine = self.llm.llm_engine
@@ -181,25 +213,31 @@ class _Run:
             raise UserError(
                 f"vLLM stopped: {error}",
                 where=f"models/{self.card.model}.yaml",
-                todo="see the job's log; received replies are stored: run again for the rest",
+                todo="see the job's log; received replies are stored: run again for "
+                "the rest",
             ) from None
         if self.refusals and not self.failures:
             raise UserError(
                 f"vLLM refuses every request: {self.refusals[0].text}",
                 where=f"models/{self.card.model}.yaml",
                 got=self.card.name,
-                todo="check max_model_len and extra_body in the card; no reply was stored",
+                todo="check max_model_len and extra_body in the card; no reply was "
+                "stored",
             )
         return self.failures
 
     def _fill(self) -> bool:
-        """Submit as many requests as there is room for; return whether any is in flight."""
+        """Submit as many requests as there is room for; return whether any is in
+        flight.
+        """
         while self.draws_under_way < self.room and (span := next(self.waiting, None)):
             self._submit(span)
         return bool(self.under_way)
 
     def _submit(self, span: Span) -> None:
-        """Submit a request to vLLM; if vLLM rejects it, record a refusal for this request only."""
+        """Submit a request to vLLM; if vLLM rejects it, record a refusal for this
+        request only.
+        """
         asked = span.request.asked
         client_error = import_module("vllm.exceptions").VLLMClientError
         try:
@@ -213,7 +251,11 @@ class _Run:
         except (client_error, ValueError, TypeError, TemplateError) as error:
             reason = f"vLLM: {' '.join(str(error).split())}"
             for draw in range(span.first, span.first + span.length):
-                self._refuse(Reply(span.request.key, draw, reason, finish="error", status="error"))
+                self._refuse(
+                    Reply(
+                        span.request.key, draw, reason, finish="error", status="error"
+                    )
+                )
             return
         self.under_way[ident.partition("-")[0]] = span  # vLLM appends "-…" to the id
         self.draws_under_way += span.length
@@ -262,12 +304,15 @@ NEEDED = {
     *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_DISABLE_IMPLICIT_TOKEN"),
     "RAY_AUTH_TOKEN",
 }
-"""Variables with names like secrets that the server may need, for the hub and its workers."""
+"""Variables with names like secrets that the server may need, for the hub and its
+workers."""
 PORT_ATTEMPTS = 3  # another program may take a port that was free a moment ago
 
 
 class Server(LocalServer):
-    """A server for one model on this machine, which answers only requests with its key."""
+    """A server for one model on this machine, which answers only requests with its
+    key.
+    """
 
     card: VllmModel
 
@@ -288,13 +333,20 @@ class Server(LocalServer):
         return self._failed(f"its exit status is {self._child.returncode}")
 
     def _started(self) -> bool:
-        """Start the server and wait until it answers; return False if it lost its port."""
+        """Start the server and wait until it answers; return False if it lost its
+        port.
+        """
         port = free_port()
         self.url = f"http://{LOOPBACK}:{port}"
         self._child = subprocess.Popen(
             [*self.program, *flags(server_arguments(self.card, port, self.token))],
             stdin=subprocess.DEVNULL,
-            env={**STARTED, **inherited(NEEDED), **self._guard.environment, KEY: self.key},
+            env={
+                **STARTED,
+                **inherited(NEEDED),
+                **self._guard.environment,
+                KEY: self.key,
+            },
         )
         deadline = time.monotonic() + self.card.start_timeout
         while not self._ready():
@@ -302,7 +354,9 @@ class Server(LocalServer):
                 return False
             self.check()
             if time.monotonic() > deadline:
-                raise self._failed(f"it was not ready after {self.card.start_timeout:g} s")
+                raise self._failed(
+                    f"it was not ready after {self.card.start_timeout:g} s"
+                )
             time.sleep(0.2)
         self.provenance = provenance(self.card, str(self._get("version")["version"]))
         return True
@@ -359,7 +413,10 @@ def flags(args: dict[str, Any]) -> list[str]:
         elif isinstance(value, list):
             line += [f"--{flag}", *map(str, value)]
         else:
-            line += [f"--{flag}", json.dumps(value) if isinstance(value, dict) else str(value)]
+            line += [
+                f"--{flag}",
+                json.dumps(value) if isinstance(value, dict) else str(value),
+            ]
     return line
 
 

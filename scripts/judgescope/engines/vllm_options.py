@@ -17,9 +17,22 @@ NEUTRAL = {
     "repetition_penalty": 1.0,
     "top_k": 0,
 }
-"""Fields that are always sent, because a model's generation config may set other values."""
-STARTED = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}  # spawned processes inherit the guard's mark
-RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # the adapter ranks that vLLM can reserve
+"""Fields that are always sent, because a model's generation config may set other
+values."""
+STARTED = {
+    "VLLM_WORKER_MULTIPROC_METHOD": "spawn"
+}  # spawned processes inherit the guard's mark
+RANKS = (
+    1,
+    8,
+    16,
+    32,
+    64,
+    128,
+    256,
+    320,
+    512,
+)  # the adapter ranks that vLLM can reserve
 
 
 def located(card: VllmModel, folder: Path, data: Path) -> VllmModel:
@@ -51,16 +64,25 @@ def arguments(card: VllmModel) -> dict[str, Any]:
 
 
 def room(adapter: Path) -> int:
-    """Return the rank that vLLM must reserve: the smallest of RANKS that fits the adapter."""
+    """Return the rank that vLLM must reserve: the smallest of RANKS that fits the
+    adapter.
+    """
     rank = json.loads((adapter / ADAPTER_FILES[0]).read_text(encoding="utf-8"))["r"]
     return next((most for most in RANKS if most >= rank), rank)
 
 
 def provenance(card: VllmModel, version: str) -> dict[str, str]:
     """Return the provenance of replies from this vLLM; the same for both modes."""
-    invariant = "batch invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
+    invariant = (
+        "batch invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
+    )
     fingerprint = " ".join(filter(None, [_commit(card), invariant]))
-    names = {"engine": "vllm", "model": card.name, "version": version, "fingerprint": fingerprint}
+    names = {
+        "engine": "vllm",
+        "model": card.name,
+        "version": version,
+        "fingerprint": fingerprint,
+    }
     return {name: value for name, value in names.items() if value}
 
 

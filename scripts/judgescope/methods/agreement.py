@@ -11,7 +11,13 @@ from judgescope.core.cells import joined, split
 from judgescope.methods import measures
 from judgescope.methods.base import HUMAN, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
-from judgescope.methods.measures import AVERAGE, BY_SOURCE, POOLED, Measure, with_hint_note
+from judgescope.methods.measures import (
+    AVERAGE,
+    BY_SOURCE,
+    POOLED,
+    Measure,
+    with_hint_note,
+)
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.means import mean_over
@@ -38,8 +44,12 @@ def rows(study: EvaluationData) -> Iterator[Row]:
         for panel in study.rated(judge):
             result += _judge_rows(panel, judge, aspects)
     shares = {card.share for card in study.spec.judges.values()} - {1.0}
-    controls = [row for share in sorted(shares) for row in _controls_of(study, share, aspects)]
-    yield from (with_hint_note(study, row) for row in below_controls(study, result, controls))
+    controls = [
+        row for share in sorted(shares) for row in _controls_of(study, share, aspects)
+    ]
+    yield from (
+        with_hint_note(study, row) for row in below_controls(study, result, controls)
+    )
 
 
 def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[Row]:
@@ -56,7 +66,9 @@ def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[Row]:
 def _controls_of(
     study: EvaluationData, share: float, aspects: list[str]
 ) -> Iterator[tuple[float, Row]]:
-    """Yield (share, row) of the controls on a share of the items, to compare its judges with."""
+    """Yield (share, row) of the controls on a share of the items, to compare its judges
+    with.
+    """
     cards = study.spec.judges
     judge_of_share = next(name for name, card in cards.items() if card.share == share)
     for judge, card in cards.items():
@@ -96,7 +108,9 @@ def _judge_rows(panel: TargetSet, judge: str, aspects: list[str]) -> Iterator[Ro
 
 
 def _degenerate(scores: Floats) -> str:
-    """Return a warning if nearly all scores are equal, "" if they are not (or all are)."""
+    """Return a warning if nearly all scores are equal, "" if they are not (or all
+    are).
+    """
     values, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
     if values.size < 2 or counts.max() < DEGENERATE * counts.sum():
         return ""
@@ -109,29 +123,46 @@ def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimat
     planned = np.unique(panel.source).size
     if level != BY_SOURCE or estimate.value is None or estimate.n >= THIN * planned:
         return estimate
-    return estimate.with_note(f"warning: based on {estimate.n / planned:.0%} of the sources")
+    return estimate.with_note(
+        f"warning: based on {estimate.n / planned:.0%} of the sources"
+    )
 
 
 def below_controls(
-    study: EvaluationData, judge_rows: list[Row], share_controls: Sequence[tuple[float, Row]] = ()
+    study: EvaluationData,
+    judge_rows: list[Row],
+    share_controls: Sequence[tuple[float, Row]] = (),
 ) -> list[Row]:
-    """Note on every judge's number which control ranks above it, with the control's value.
+    """Note on every judge's number which control ranks above it, with the control's
+    value.
 
-    By point estimate; the best control of each statistic on the same texts, the first of equals.
-    `share_controls` are (share, row) of controls on a share of the items, which are not returned.
+    By point estimate; the best control of each statistic on the same texts, the first
+    of equals. `share_controls` are (share, row) of controls on a share of the items,
+    which are not returned.
     """
     cards = study.spec.judges
     controls = {name for name, card in cards.items() if card.engine == "control"}
     best: dict[tuple[str | float | None, ...], tuple[float, str]] = {}
 
-    def same_texts(row: Row, share: float | None = None) -> tuple[str | float | None, ...]:
+    def same_texts(
+        row: Row, share: float | None = None
+    ) -> tuple[str | float | None, ...]:
         card = cards.get(row["judge"])
         share = share or (card.share if card else 1.0)
         measure = row["statistic"], row["level"]
-        return row["aspect"], row.get("criterion"), *measure, row.get("system_subset"), share
+        return (
+            row["aspect"],
+            row.get("criterion"),
+            *measure,
+            row.get("system_subset"),
+            share,
+        )
 
     keyed = [(same_texts(row), row) for row in judge_rows]
-    for key, row in (*keyed, *((same_texts(row, share), row) for share, row in share_controls)):
+    for key, row in (
+        *keyed,
+        *((same_texts(row, share), row) for share, row in share_controls),
+    ):
         value, highest = row["value"], best.get(key, (-inf, ""))[0]
         if row["judge"] in controls and value is not None and value > highest:
             best[key] = value, row["judge"]

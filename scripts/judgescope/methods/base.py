@@ -1,4 +1,6 @@
-"""The rows of result tables, what a method declares, and the spec of the job that computes it."""
+"""The rows of result tables, what a method declares, and the spec of the job that
+computes it.
+"""
 
 from typing import Final, Literal, TypedDict, TypeVar
 
@@ -60,7 +62,14 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     selectable: bool = False
     """Whether a study names it in its key `methods`."""
     when: Literal[
-        "", "draws", "votes", "constructed", "annotated", "distilled", "labels", "always"
+        "",
+        "draws",
+        "votes",
+        "constructed",
+        "annotated",
+        "distilled",
+        "labels",
+        "always",
     ] = ""
     """Parts of a study that make it compute this table without being asked."""
     tables: tuple[str, ...] = ()
@@ -70,11 +79,14 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     parts: tuple[str, ...] = ()
     """The parts of the spec that it reads, by their names in plan/specs/results.py."""
     settings: str = ""
-    """The study's key whose content the spec holds in `settings`, under the name of the key."""
+    """The study's key whose content the spec holds in `settings`, under the name of the
+    key."""
     inputs: tuple[str, ...] = ()
-    """Further files that it reads, below the folder of results; `{dataset}` is filled in."""
+    """Further files that it reads, below the folder of results; `{dataset}` is filled
+    in."""
     across: str = ""
-    """The module whose `across(rows)` returns rows over all datasets from those of each."""
+    """The module whose `across(rows)` returns rows over all datasets from those of
+    each."""
     datasets: Literal["evaluated", "all", "distilled"] = "evaluated"
     votes: bool = False
     """Whether it reads judges that compare two texts: they have votes and no scores."""
@@ -92,7 +104,8 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     for_labels: bool = False
     """Whether it is for aspects that people rate by labels alone."""
     unordered: Literal["no", "yes", "noted"] = "no"
-    """Whether it uses labels without an order; `noted`: its rows say why there is no number.
+    """Whether it uses labels without an order; `noted`: its rows say why there is no
+    number.
 
     Else it leaves such aspects out.
     """
@@ -109,17 +122,22 @@ Prices = dict[str, float | None]
 
 
 class AspectScale(SpecPart, frozen=True):
-    """The scale on which people rated an aspect; `values` is None if any number is a rating."""
+    """The scale on which people rated an aspect; `values` is None if any number is a
+    rating.
+    """
 
     values: list[float] | None
     ends: tuple[float, float]
     labels: list[str] = field(default_factory=list)
-    """The labels of a scale of labels alone, whose values are their places; empty: numbers."""
+    """The labels of a scale of labels alone, whose values are their places; empty:
+    numbers."""
     ordered: bool = True
 
 
 class JudgeFacts(SpecPart, frozen=True):
-    """The facts that statistics need from a judge's card and the cards that it names."""
+    """The facts that statistics need from a judge's card and the cards that it
+    names.
+    """
 
     card: str
     """A hash of these cards."""
@@ -147,7 +165,8 @@ class JudgeFacts(SpecPart, frozen=True):
     """Which rating of the judged text the prompt gives; None: no rating."""
     parser: str | None = None
     threshold: float | Literal["best"] | None = None
-    """From which score on a text has the last of two labels; None: scores are not numbers."""
+    """From which score on a text has the last of two labels; None: scores are not
+    numbers."""
     temperature: float | None = None
     compares: bool = False
     """Whether a reply is about two texts."""
@@ -156,7 +175,9 @@ class JudgeFacts(SpecPart, frozen=True):
 
 
 class Turned(SpecPart, frozen=True):
-    """Minimum plus maximum of the scales whose lowest value is the best: value' = sum - value."""
+    """Minimum plus maximum of the scales whose lowest value is the best: value' = sum -
+    value.
+    """
 
     ratings: dict[str, float]
     """Aspect -> this sum for people's ratings."""
@@ -193,7 +214,9 @@ class Comparison(SpecPart, frozen=True):
 
 
 class Bar(SpecPart, frozen=True):
-    """A bar of the study's key `require`; `level` and `aspect` are None if it names none."""
+    """A bar of the study's key `require`; `level` and `aspect` are None if it names
+    none.
+    """
 
     statistic: str
     level: str | None
@@ -217,7 +240,9 @@ class AspectWeights(SpecPart, frozen=True):
 
 
 class ExpectedChange(SpecPart, frozen=True):
-    """The aspects that a perturbation should lower, and those that it should not change."""
+    """The aspects that a perturbation should lower, and those that it should not
+    change.
+    """
 
     drop: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
@@ -241,7 +266,9 @@ class Hinted(SpecPart, frozen=True):
 
 
 class Members(SpecPart, frozen=True):
-    """The members of a derived judge; `supervised`: a model merges their lists of errors."""
+    """The members of a derived judge; `supervised`: a model merges their lists of
+    errors.
+    """
 
     members: list[str]
     supervised: bool
@@ -260,7 +287,9 @@ class EnsembleMembers(SpecPart, frozen=True):
 
 
 class Step(SpecPart, frozen=True):
-    """The work of one model on building texts; its replies are booked under `writer`."""
+    """The work of one model on building texts; its replies are booked under
+    `writer`.
+    """
 
     step: str
     writer: str
@@ -269,7 +298,9 @@ class Step(SpecPart, frozen=True):
 
 
 class Training(SpecPart, frozen=True):
-    """Which judge was trained on whose scores, and the files of its losses and examples."""
+    """Which judge was trained on whose scores, and the files of its losses and
+    examples.
+    """
 
     judge: str
     teacher: str
@@ -287,7 +318,8 @@ class GradedTexts(SpecPart, frozen=True):
     file: str
     anchors: str | None
     compared: list[str]
-    """The files of comparisons with anchors, those among anchors first; empty without anchors."""
+    """The files of comparisons with anchors, those among anchors first; empty without
+    anchors."""
 
     @property
     def columns(self) -> AppliesTo:
@@ -298,7 +330,8 @@ class GradedTexts(SpecPart, frozen=True):
 class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """The job that computes one dataset's part of a result table.
 
-    The fields from `as_rater` on are read by some methods only: their defaults stand for absence.
+    The fields from `as_rater` on are read by some methods only: their defaults stand
+    for absence.
     """
 
     table: str
@@ -368,7 +401,9 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class JoinedTable(SpecPart, frozen=True):
-    """The datasets' parts of a table; `across`: the module that adds rows of all datasets."""
+    """The datasets' parts of a table; `across`: the module that adds rows of all
+    datasets.
+    """
 
     parts: list[str]
     across: str | None

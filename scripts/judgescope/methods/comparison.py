@@ -1,4 +1,6 @@
-"""Which judge agrees better with people: differences, tests, groups, ranks, detectable gaps."""
+"""Which judge agrees better with people: differences, tests, groups, ranks, detectable
+gaps.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -59,13 +61,22 @@ class Field:
     def __init__(
         self, panel: TargetSet, aspect: str, judges: list[str], flips: comparison.Flips
     ) -> None:
-        self.panel, self.aspect, self.flips, self.study = panel, aspect, flips, panel.study
+        self.panel, self.aspect, self.flips, self.study = (
+            panel,
+            aspect,
+            flips,
+            panel.study,
+        )
         self.settings = present(self.study.spec.comparison)
         ratings = panel.ratings(aspect)
         self.people, self.gold = mean_rating(ratings), measures.lower_median(ratings)
-        self.correlations = [name for name in STATISTICS if name in self.settings.statistics]
+        self.correlations = [
+            name for name in STATISTICS if name in self.settings.statistics
+        ]
         self.measures: list[Measure] = [
-            (name, level) for name in self.correlations for level in self.settings.levels
+            (name, level)
+            for name in self.correlations
+            for level in self.settings.levels
         ]
         scores = {name: panel.scores(name, aspect) for name in judges}
         self.scores = {name: x for name, x in scores.items() if x is not None}
@@ -78,8 +89,12 @@ class Field:
             self.measures.append(KAPPA)
         self._results: dict[tuple[str, bytes, bytes, bool], Results] = {}
 
-    def _results_of(self, judge: str, mask: Flags, given: Flags, weights: Codes) -> Results:
-        """Return a judge's correlations on a mask of targets; items not given are not missing."""
+    def _results_of(
+        self, judge: str, mask: Flags, given: Flags, weights: Codes
+    ) -> Results:
+        """Return a judge's correlations on a mask of targets; items not given are not
+        missing.
+        """
         key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
         if key not in self._results:
             x = np.where(mask, self.scores[judge], np.nan)
@@ -96,10 +111,14 @@ class Field:
                 classes = self.classes[judge]
                 if classes is None:
                     undefined = Estimate.undefined(self.no_classes[judge])
-                    results[KAPPA] = Replicated(undefined, np.full(len(weights) + 1, np.nan))
+                    results[KAPPA] = Replicated(
+                        undefined, np.full(len(weights) + 1, np.nan)
+                    )
                 else:
                     source = self.panel.source[given]
-                    kappas = on_classes(self.gold[given], x[given], classes, source, weights)
+                    kappas = on_classes(
+                        self.gold[given], x[given], classes, source, weights
+                    )
                     results[KAPPA] = measures.against(kappas[KAPPA[0]], "lower median")
             self._results[key] = results
         return self._results[key]
@@ -113,51 +132,80 @@ class Field:
         if KAPPA in self.measures and classes and classes == self.classes[other]:
             units = {"inputs": source, "systems": system}
             unit = units.get(permute, np.arange(len(source)))
-            tests[KAPPA] = comparison.kappa_test(x1, x2, self.gold, classes, unit, self.flips)
-        data, names = (x1, x2, self.people, source, system, self.flips), self.correlations
+            tests[KAPPA] = comparison.kappa_test(
+                x1, x2, self.gold, classes, unit, self.flips
+            )
+        data, names = (
+            (x1, x2, self.people, source, system, self.flips),
+            self.correlations,
+        )
         for level in self.settings.levels:
             by_statistic = comparison.permutation_tests(
                 *data, level=level, permute=permute, statistics=names
             )
-            tests |= {(statistic, level): test for statistic, test in by_statistic.items()}
+            tests |= {
+                (statistic, level): test for statistic, test in by_statistic.items()
+            }
         both, given = ~(np.isnan(x1) | np.isnan(x2)), self.panel.is_given(judge, other)
         first, second = (
-            self._results_of(name, both, given, self.study.weights) for name in (judge, other)
+            self._results_of(name, both, given, self.study.weights)
+            for name in (judge, other)
         )
         return Pair(judge, other, first, second, tests, np.unique(source[both]).size)
 
     def rows(self, measure: Measure, pairs: list[Pair]) -> Iterator[Row]:
-        """Yield the ranks of all judges by one statistic, and the tests of every pair."""
+        """Yield the ranks of all judges by one statistic, and the tests of every
+        pair.
+        """
         (statistic, level), panel, aspect = measure, self.panel, self.aspect
         untested = [pair for pair in pairs if measure not in pair.tests]
         tested = [pair for pair in pairs if measure in pair.tests]
         p = np.array([pair.tests[measure].p for pair in tested])
         adjusted, fdr = holm(p), benjamini_hochberg(p)
-        p_of = {(x.judge, x.other): p_holm for x, p_holm in zip(tested, adjusted, strict=True)}
+        p_of = {
+            (x.judge, x.other): p_holm
+            for x, p_holm in zip(tested, adjusted, strict=True)
+        }
         yield from self._ranks(measure, p_of, untested)
         for pair, *p_values in zip(tested, p, adjusted, fdr, strict=True):
             for name, estimate in self._tests(pair, measure, p_values).items():
-                noted = estimate.with_note(self.study.share_note(pair.judge, pair.other))
-                yield panel.row(pair.judge, aspect, name, level, noted, judge_b=pair.other)
+                noted = estimate.with_note(
+                    self.study.share_note(pair.judge, pair.other)
+                )
+                yield panel.row(
+                    pair.judge, aspect, name, level, noted, judge_b=pair.other
+                )
         for judge, other, *_ in untested:
             why = self.no_classes[judge] or self.no_classes[other] or DIFFERENT_SCALES
             nothing, name = Estimate.undefined(why), f"difference_{statistic}"
             yield panel.row(judge, aspect, name, level, nothing, judge_b=other)
 
-    def _ranks(self, measure: Measure, p: PairedP, untested: list[Pair]) -> Iterator[Row]:
+    def _ranks(
+        self, measure: Measure, p: PairedP, untested: list[Pair]
+    ) -> Iterator[Row]:
         """Yield the ranks on the targets that every judge was given, on resamples."""
         (statistic, level), names = measure, list(self.scores)
-        given, results, sources = self.panel.is_given(*names), list[Replicated](), list[int]()
+        given, results, sources = (
+            self.panel.is_given(*names),
+            list[Replicated](),
+            list[int](),
+        )
         for name, x in self.scores.items():
             has_score = ~np.isnan(x)
-            result = self._results_of(name, has_score, given, self.study.resamples)[measure]
+            result = self._results_of(name, has_score, given, self.study.resamples)[
+                measure
+            ]
             results.append(result)
             if not np.isnan(result.rows[0]):
                 sources.append(np.unique(self.panel.source[given & has_score]).size)
         values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
         groups = _groups(names, values, p)
         ranking = zip(
-            names, results, comparison.ranks(values, min(sources, default=0)), groups, strict=True
+            names,
+            results,
+            comparison.ranks(values, min(sources, default=0)),
+            groups,
+            strict=True,
         )
         for name, result, rank, group in ranking:
             if not group:
@@ -167,14 +215,24 @@ class Field:
                 others = [b if a == name else a for a, b in pairs if name in (a, b)]
                 others = [other for other in others if not self.no_classes[other]]
                 rank = rank.with_note(f"group {group}")
-                rank = rank.with_note(f"not tested against {', '.join(others)}" if others else "")
+                rank = rank.with_note(
+                    f"not tested against {', '.join(others)}" if others else ""
+                )
             rank = rank.with_note(self.study.share_note(*self.scores))
             yield self.panel.row(name, self.aspect, f"rank_{statistic}", level, rank)
 
-    def _tests(self, pair: Pair, measure: Measure, p_values: list[float]) -> dict[str, Estimate]:
-        """Return by name a pair's difference, p-values, detectable gap and sources needed."""
+    def _tests(
+        self, pair: Pair, measure: Measure, p_values: list[float]
+    ) -> dict[str, Estimate]:
+        """Return by name a pair's difference, p-values, detectable gap and sources
+        needed.
+        """
         statistic, level = measure
-        first, second, test = pair.first[measure], pair.second[measure], pair.tests[measure]
+        first, second, test = (
+            pair.first[measure],
+            pair.second[measure],
+            pair.tests[measure],
+        )
         if level == "by_source":
             first, second = comparison.on_shared_sources(first, second)
         gap = difference(first, second).estimate
@@ -185,34 +243,55 @@ class Field:
         n, wished = pair.sources, self.settings.wished
         needed = nan if least is None else comparison.sources_needed(n, least, wished)
         numbers = {
-            **{name: (p, test.n, method) for name, p in zip(P_VALUES, p_values, strict=True)},
-            "detectable": (nan if least is None else least, n, "power .8 at .05, two-sided"),
-            "sources_needed": (needed, n, f"for a difference of {wished:g}, power .8 at .05"),
+            **{
+                name: (p, test.n, method)
+                for name, p in zip(P_VALUES, p_values, strict=True)
+            },
+            "detectable": (
+                nan if least is None else least,
+                n,
+                "power .8 at .05, two-sided",
+            ),
+            "sources_needed": (
+                needed,
+                n,
+                f"for a difference of {wished:g}, power .8 at .05",
+            ),
         }
         results = {f"difference_{statistic}": gap} | {
-            f"{name}_{statistic}": Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
+            f"{name}_{statistic}": Estimate.undefined(
+                UNDEFINED_JUDGE, n=n, method=method
+            )
             if isnan(value)
             else Estimate(float(value), n=n, method=method)
             for name, (value, n, method) in numbers.items()
         }
         if least is not None and least > first.scale.high - first.scale.low:
             _, n, method = numbers["detectable"]
-            results[f"detectable_{statistic}"] = Estimate.undefined(TOO_FEW, n=n, method=method)
+            results[f"detectable_{statistic}"] = Estimate.undefined(
+                TOO_FEW, n=n, method=method
+            )
         return results
 
 
 def _groups(names: list[str], values: Floats, p: PairedP) -> list[str]:
-    """Return the letters of each judge; values (judges, 1 + resamples), NaN: undefined, none."""
+    """Return the letters of each judge; values (judges, 1 + resamples), NaN: undefined,
+    none.
+    """
     different = np.zeros((len(names), len(names)), dtype=bool)
     for pair, p_holm in p.items():
         i, j = map(names.index, pair)
         different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
     known = np.flatnonzero(~np.isnan(values[:, 0])).tolist()
-    return comparison.letters(sorted(known, key=lambda at: (-values[at, 0], names[at])), different)
+    return comparison.letters(
+        sorted(known, key=lambda at: (-values[at, 0], names[at])), different
+    )
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of comparison.csv: every judge's rank, and every pair of judges."""
+    """Yield the rows of comparison.csv: every judge's rank, and every pair of
+    judges.
+    """
     wanted = present(study.spec.comparison).judges
     judges = [
         name
@@ -221,7 +300,9 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     ]
     panel = study.shared_panel(*judges)
     flips = _flips(panel, len(judges))
-    gaps: dict[tuple[str | None, str, str, Measure], list[Replicated]] = defaultdict(list)
+    gaps: dict[tuple[str | None, str, str, Measure], list[Replicated]] = defaultdict(
+        list
+    )
     for aspect in study.spec.aspects:
         if not len(panel.ratings(aspect)):
             continue
@@ -245,7 +326,9 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Row]:
-    """Yield the ranks of judges that give labels, by accuracy; and of every two of them."""
+    """Yield the ranks of judges that give labels, by accuracy; and of every two of
+    them.
+    """
     study, gold = panel.study, truth_of(panel.study, aspect)(panel.ratings(aspect))
     q, codes = len(study.spec.aspects[aspect].labels), dict[str, Floats]()
     for judge in judges:
@@ -255,17 +338,26 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
         if mine is not None:
             codes[judge] = mine
     pairs = list(combinations(codes, 2))
-    hits = {name: np.where(np.isnan(x + gold), np.nan, x == gold) for name, x in codes.items()}
+    hits = {
+        name: np.where(np.isnan(x + gold), np.nan, x == gold)
+        for name, x in codes.items()
+    }
     given = [panel.is_given(*pair) for pair in pairs]
     tests = [
         mcnemar(hits[judge][chosen], hits[other][chosen], panel.source[chosen])
         for (judge, other), chosen in zip(pairs, given, strict=True)
     ]
     adjusted = holm(np.array([test.value for test in tests], dtype=np.float64))
-    yield from _label_ranks(panel, aspect, hits, dict(zip(pairs, adjusted.tolist(), strict=True)))
-    for (judge, other), chosen, test, p in zip(pairs, given, tests, adjusted, strict=True):
+    yield from _label_ranks(
+        panel, aspect, hits, dict(zip(pairs, adjusted.tolist(), strict=True))
+    )
+    for (judge, other), chosen, test, p in zip(
+        pairs, given, tests, adjusted, strict=True
+    ):
         both = ~np.isnan(codes[judge] + codes[other])[chosen]
-        codes_of_both = (np.where(both, codes[name][chosen], np.nan) for name in (judge, other))
+        codes_of_both = (
+            np.where(both, codes[name][chosen], np.nan) for name in (judge, other)
+        )
         first, second = (
             on_labels(gold[chosen], mine, q, panel.source[chosen], study.weights)
             for mine in codes_of_both
@@ -274,7 +366,10 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
             f"difference_{name}": difference(first[name], second[name]).estimate
             for name in COMPARED
         }
-        estimates |= {"p_mcnemar": test, "p_holm_mcnemar": replace(test, value=float(p))}
+        estimates |= {
+            "p_mcnemar": test,
+            "p_holm_mcnemar": replace(test, value=float(p)),
+        }
         for name, estimate in estimates.items():
             noted = estimate.with_note(study.share_note(judge, other))
             yield panel.row(judge, aspect, name, POOLED, noted, judge_b=other)
@@ -283,16 +378,24 @@ def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Ro
 def _label_ranks(
     panel: TargetSet, aspect: str, hits: dict[str, Floats], p: PairedP
 ) -> Iterator[Row]:
-    """Yield every judge's rank by accuracy; hits: judge -> whether its label is people's."""
+    """Yield every judge's rank by accuracy; hits: judge -> whether its label is
+    people's.
+    """
     names, study, given = list(hits), panel.study, panel.is_given(*hits)
     source = panel.source[given]
-    shares = [clustered_mean(x[given], source, study.resamples).rows for x in hits.values()]
+    shares = [
+        clustered_mean(x[given], source, study.resamples).rows for x in hits.values()
+    ]
     if not shares:
         return
     values, fewest = np.stack(shares), np.unique(source).size
     groups = _groups(names, values, p)
-    for name, rank, group in zip(names, comparison.ranks(values, fewest), groups, strict=True):
-        noted = rank.with_note(f"group {group}" if group else "").with_note(study.share_note(*hits))
+    for name, rank, group in zip(
+        names, comparison.ranks(values, fewest), groups, strict=True
+    ):
+        noted = rank.with_note(f"group {group}" if group else "").with_note(
+            study.share_note(*hits)
+        )
         yield panel.row(name, aspect, "rank_label_accuracy", POOLED, noted)
 
 
@@ -300,7 +403,9 @@ def _flips(panel: TargetSet, judges: int) -> comparison.Flips:
     """Return the permutations that all pairs of a dataset share."""
     study, settings = panel.study, present(panel.study.spec.comparison)
     permute = settings.permute
-    count = settings.permutations or max(FEWEST_PERMUTATIONS, FOR_EACH_PAIR * comb(judges, 2))
+    count = settings.permutations or max(
+        FEWEST_PERMUTATIONS, FOR_EACH_PAIR * comb(judges, 2)
+    )
     sizes = {"inputs": len(study.item_order), "systems": len(set(panel.systems))}
     rng = stream(study.spec.seed, "permutation", study.dataset, permute)
     return comparison.flips_of(rng, sizes.get(permute, len(panel.targets)), count)

@@ -1,7 +1,8 @@
-"""Confusion (Hu et al. 2024): does perturbing one quality lower the scores of others, too?
+"""Confusion (Hu et al. 2024): does perturbing one quality lower the scores of others,
+too?
 
-A cell is one perturbation scored on one aspect. The study expects a drop in some cells and none in
-others.
+A cell is one perturbation scored on one aspect. The study expects a drop in some cells
+and none in others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,25 +19,42 @@ from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.discernment import Pairs, pairs_of
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.statistics.arrays import Flags
-from judgescope.statistics.confusion import confusion, items_needed, mean_drops, p_equivalence
+from judgescope.statistics.confusion import (
+    confusion,
+    items_needed,
+    mean_drops,
+    p_equivalence,
+)
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.discernment import WilcoxonMethod, log_p, table_method
 from judgescope.statistics.intervals import benjamini_hochberg
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
-from judgescope.statistics.result import DIFFERENT_SCALES, NOTHING, UNDEFINED_JUDGE, Estimate
+from judgescope.statistics.result import (
+    DIFFERENT_SCALES,
+    NOTHING,
+    UNDEFINED_JUDGE,
+    Estimate,
+)
 
 DROP, SAME, ANY_CHANGE = "should drop", "should stay", "no expectation"
 HEADLINES = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 IN_POINTS = ("s_t_mean", "s_f_mean")
-"""Headlines in points of a judge's scale: not comparable between judges with other scales."""
+"""Headlines in points of a judge's scale: not comparable between judges with other
+scales."""
 LEVEL = 0.05
 POINTS = 4.0
 """The length of a scale of 1 to 5, in whose points the margin is given."""
 NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
-VERDICTS = {NO_DROP: "unwanted_no_drop", DROPS: "unwanted_drop", UNDECIDED: "unwanted_undecided"}
+VERDICTS = {
+    NO_DROP: "unwanted_no_drop",
+    DROPS: "unwanted_drop",
+    UNDECIDED: "unwanted_undecided",
+}
 NO_SCALE = "the judge has no scale, so the margin has no meaning"
-CONVERTED = "drops in points of a scale from 1 to 5, since the aspects have different scales"
+CONVERTED = (
+    "drops in points of a scale from 1 to 5, since the aspects have different scales"
+)
 SOME_SCALES = "the judge has a scale in some aspects only, so drops cannot be combined"
 UNDEFINED_WORDING = "the value of one wording is undefined"
 OTHER_CELLS = "the two wordings lack scores in different cells"
@@ -48,7 +66,9 @@ Expectation = tuple[str, str, str]
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A set of perturbed texts scored on one aspect; `absent` says why there are no pairs."""
+    """A set of perturbed texts scored on one aspect; `absent` says why there are no
+    pairs.
+    """
 
     texts: str
     aspect: str
@@ -58,13 +78,14 @@ class Cell:
 
 
 class Drops:
-    """The drops of a judge, in one wording, in the cells of which something is expected.
+    """The drops of a judge, in one wording, in the cells of which something is
+    expected.
 
-    values (items, cells): original - perturbed, NaN where there is no pair of scores, in points of
-    a scale from 1 to 5 if the cells have different scales; given: which there are; wanted, unwanted
-    (cells,): which should drop, and stay; `aspects` and `ends`, those of the judge's scale, are
-    given cell by cell, `span` is the largest possible drop; `note` names planned cells that are
-    missing.
+    values (items, cells): original - perturbed, NaN where there is no pair of scores,
+    in points of a scale from 1 to 5 if the cells have different scales; given: which
+    there are; wanted, unwanted (cells,): which should drop, and stay; `aspects` and
+    `ends`, those of the judge's scale, are given cell by cell, `span` is the largest
+    possible drop; `note` names planned cells that are missing.
     """
 
     def __init__(
@@ -86,17 +107,21 @@ class Drops:
         )
         self.ends = [study.spec.judges[judge].ends[cell.aspect] for cell in pairs]
         if len({*self.ends}) > 1:
-            self.values *= POINTS / np.array([ends[1] - ends[0] for ends in self.ends if ends])
+            self.values *= POINTS / np.array(
+                [ends[1] - ends[0] for ends in self.ends if ends]
+            )
             self.note = "; ".join(filter(None, [note, CONVERTED]))
         spans = {inf if ends is None else ends[1] - ends[0] for ends in self.ends}
         self.span = POINTS if len({*self.ends}) > 1 else spans.pop()
         self._cache: dict[tuple[bytes, int], dict[str, Replicated]] = {}
 
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
-        """Return S_T, S_F, index and AUC over the drops that are `given`, with their deletions.
+        """Return S_T, S_F, index and AUC over the drops that are `given`, with their
+        deletions.
 
-        `n` is that of the cell with the fewest pairs; the interval is over all items with any.
-        `n_missing` counts against the items that all of the judges were given.
+        `n` is that of the cell with the fewest pairs; the interval is over all items
+        with any. `n_missing` counts against the items that all of the judges were
+        given.
         """
         planned = int(self.study.panel("original").is_given(self.judge, *judges).sum())
         key = given.tobytes(), planned
@@ -119,17 +144,22 @@ class Drops:
             why = "the interval of the wanted drop is not above 0"
             why = "the wanted drop has no interval" if s_t.ci_low is None else why
             undefined = Estimate.undefined(why, n=n, n_missing=missing)
-            results["confusion_index"] = results["confusion_index"]._replace(estimate=undefined)
+            results["confusion_index"] = results["confusion_index"]._replace(
+                estimate=undefined
+            )
         sets = f"{self.wanted.sum()} wanted drops, {self.unwanted.sum()} unwanted"
         return {
-            name: result.with_method(sets).with_note(self.note) for name, result in results.items()
+            name: result.with_method(sets).with_note(self.note)
+            for name, result in results.items()
         }
 
 
 class JudgeCells:
     """All cells of one judge, in one wording of the aspects."""
 
-    def __init__(self, study: EvaluationData, judge: str, criterion: str | None) -> None:
+    def __init__(
+        self, study: EvaluationData, judge: str, criterion: str | None
+    ) -> None:
         self.study, self.judge, self.criterion = study, judge, criterion
         self.method: WilcoxonMethod = table_method(len(study.item_order))
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
@@ -150,7 +180,9 @@ class JudgeCells:
         for cell in self.cells:
             columns = set_columns(cell.texts)
             for statistic, estimate in self._estimates(cell):
-                yield self.study.row(self.judge, cell.aspect, statistic, "", estimate, **columns)
+                yield self.study.row(
+                    self.judge, cell.aspect, statistic, "", estimate, **columns
+                )
         for statistic, estimate in self._headlines():
             aspect = joined("", self.criterion)
             yield self.study.row(self.judge, aspect, statistic, "", estimate)
@@ -163,15 +195,23 @@ class JudgeCells:
             return
         drop = pairs.estimates()["mean_drop"]
         yield "delta", drop.with_note(expected)
-        floor = Estimate.undefined("the judge has no scale, so its scores have no floor")
+        floor = Estimate.undefined(
+            "the judge has no scale, so its scores have no floor"
+        )
         if (scale := self.study.spec.judges[self.judge].ends[cell.aspect]) is not None:
-            low, of = pairs.original <= scale[0], "share of originals at the bottom of the scale"
+            low, of = (
+                pairs.original <= scale[0],
+                "share of originals at the bottom of the scale",
+            )
             data = low, pairs.source, self.study.weights, pairs.n_planned - low.size
             floor = clustered_mean(*data, averaged=of).estimate
         yield "floor_share", floor
         counts = replace(drop, ci_low=None, ci_high=None, note="")
         p = exp(self._log_p[cell])
-        yield "p_wilcoxon", replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}")
+        yield (
+            "p_wilcoxon",
+            replace(counts, value=p, method=f"one-sided Wilcoxon, {self.method}"),
+        )
         if expected == DROP:
             method = f"Benjamini-Hochberg over {len(self._fdr)} wanted drops"
             yield "p_fdr", replace(counts, value=self._fdr[cell], method=method)
@@ -191,7 +231,10 @@ class JudgeCells:
             yield "p_tost", Estimate.undefined("too few pairs", n=drops.size)
             return
         method = f"TOST, paired t, margin {margin:.4g}"
-        yield "p_tost", replace(counts, value=p, method=method).with_note(self._verdict(cell))
+        yield (
+            "p_tost",
+            replace(counts, value=p, method=method).with_note(self._verdict(cell)),
+        )
         power = f"{method}: power .8 where the true drop is 0"
         yield "items_needed", replace(counts, value=float(needed), method=power)
 
@@ -202,7 +245,9 @@ class JudgeCells:
         return None if scale is None else margin * (scale[1] - scale[0]) / POINTS
 
     def _verdict(self, cell: Cell) -> str:
-        """Return the tests' verdict on an unwanted drop; within the margin it counts as none."""
+        """Return the tests' verdict on an unwanted drop; within the margin it counts as
+        none.
+        """
         margin = self._margin(cell.aspect)
         if cell.pairs is None or margin is None:
             return UNDECIDED
@@ -214,17 +259,23 @@ class JudgeCells:
     @cached_property
     def _log_p(self) -> dict[Cell, float]:
         tested = ((cell, cell.pairs.differences) for cell in self.cells if cell.pairs)
-        return {cell: float(log_p(differences, self.method)) for cell, differences in tested}
+        return {
+            cell: float(log_p(differences, self.method)) for cell, differences in tested
+        }
 
     @cached_property
     def _fdr(self) -> dict[Cell, float]:
         wanted = [cell for cell in self.cells if cell.expected == DROP and cell.pairs]
-        adjusted = benjamini_hochberg(np.array([exp(self._log_p[cell]) for cell in wanted]))
+        adjusted = benjamini_hochberg(
+            np.array([exp(self._log_p[cell]) for cell in wanted])
+        )
         return dict(zip(wanted, adjusted.tolist(), strict=True))
 
     @cached_property
     def drops(self) -> Drops | Estimate:
-        """Return the drops of which something is expected, or why there are no headlines."""
+        """Return the drops of which something is expected, or why there are no
+        headlines.
+        """
         expected = [cell for cell in self.cells if cell.expected != ANY_CHANGE]
         if not expected:
             return Estimate.undefined("this perturbation has no expected effect")
@@ -295,7 +346,9 @@ def _difference(
     why: str,
     columns: AppliesTo,
 ) -> Iterator[Row]:
-    """Yield the headlines of `first` minus those of `second`, undefined with the reason."""
+    """Yield the headlines of `first` minus those of `second`, undefined with the
+    reason.
+    """
 
     def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[Row]:
         for name in names:
@@ -309,12 +362,17 @@ def _difference(
     if first.expectations != second.expectations:
         yield from undefined(OTHER_CELLS)
         return
-    judges, given = dict.fromkeys((first.judge, second.judge)), first.given & second.given
+    judges, given = (
+        dict.fromkeys((first.judge, second.judge)),
+        first.given & second.given,
+    )
     headlines, others = (drops.headlines(given, *judges) for drops in (first, second))
     same_points = first.ends == second.ends and None not in first.ends
     if first.judge != second.judge and not same_points:
         yield from undefined(DIFFERENT_SCALES, IN_POINTS)
-        headlines = {name: one for name, one in headlines.items() if name not in IN_POINTS}
+        headlines = {
+            name: one for name, one in headlines.items() if name not in IN_POINTS
+        }
     note = study.share_note(*judges)
     yield from difference_rows(study, judge, headlines, others, note, why, **columns)
 

@@ -1,4 +1,5 @@
-"""How benchmarks were built: ratings and errors of graded sets, their anchors, and the costs.
+"""How benchmarks were built: ratings and errors of graded sets, their anchors, and the
+costs.
 
 Source: (Hu et al. 2025), tables 6 (comparator), 8 (anchors) and 9 (costs).
 """
@@ -20,7 +21,8 @@ from judgescope.statistics.result import Estimate
 
 SHARES = ("above_lower", "above_same", "below_same", "below_higher")
 NEIGHBOURS, ALL = "neighbours", "all"
-"""The levels of the comparator's accuracy: on anchors of neighbouring ratings, or of any two."""
+"""The levels of the comparator's accuracy: on anchors of neighbouring ratings, or of
+any two."""
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
@@ -52,7 +54,9 @@ class Candidate(Struct, frozen=True):
 
 def _floats(values: Iterable[float | None]) -> Floats:
     """Return values as an array, NaN for None."""
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.array(
+        [np.nan if value is None else value for value in values], dtype=np.float64
+    )
 
 
 class GradedSet:
@@ -60,14 +64,18 @@ class GradedSet:
 
     def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
         self.study, self.spec = study, spec
-        self.candidates = convert(read_table("graded", spec.file).to_pylist(), list[Candidate])
+        self.candidates = convert(
+            read_table("graded", spec.file).to_pylist(), list[Candidate]
+        )
         self.chosen = [one for one in self.candidates if one.status == CHOSEN]
 
     def _row(
         self, statistic: str, estimate: Estimate, level: str = "", k: int | None = None
     ) -> Row:
         columns = self.spec.columns if k is None else self.spec.columns | {"k": k}
-        return self.study.row("", self.spec.aspect, statistic, level, estimate, **columns)
+        return self.study.row(
+            "", self.spec.aspect, statistic, level, estimate, **columns
+        )
 
     def _mean(
         self,
@@ -80,10 +88,14 @@ class GradedSet:
         order, weights = self.study.item_order, self.study.weights
         source = np.array([order[text.item] for text in texts], dtype=np.int64)
         numbers = _floats(values)
-        return clustered_mean(numbers, source, weights, averaged=described, ends=ends).estimate
+        return clustered_mean(
+            numbers, source, weights, averaged=described, ends=ends
+        ).estimate
 
     def rating_rows(self) -> Iterator[Row]:
-        """Yield the number of texts and errors of each rating, and the shares of outcomes."""
+        """Yield the number of texts and errors of each rating, and the shares of
+        outcomes.
+        """
         for k, rating in enumerate(self.spec.classes, start=1):
             texts = [one for one in self.chosen if one.rating == rating]
             note = f"rated {rating:g}"
@@ -103,21 +115,28 @@ class GradedSet:
             yield self._row(f"share_{name}", share_of)
 
     def anchor_rows(self) -> Iterator[Row]:
-        """Yield where the chosen texts lie among the anchors, and how often ratings tie.
+        """Yield where the chosen texts lie among the anchors, and how often ratings
+        tie.
 
         Source: (Hu et al. 2025), table 8.
         """
         for name in SHARES:
             values = (getattr(one, name) for one in self.chosen)
             described = "anchors per chosen text, of the texts that have anchors"
-            yield self._row(f"anchors_{name}", self._mean(self.chosen, values, described))
+            yield self._row(
+                f"anchors_{name}", self._mean(self.chosen, values, described)
+            )
         rated = [one for one in self.candidates if one.margin is not None]
         tied = self._mean(rated, (one.n_tied for one in rated), "rated candidates")
         yield self._row("ratings_tied", tied)
         candidate_of = {one.target: one for one in self.candidates}
         texts, lost = list[Candidate](), list[bool]()
-        for path in self.spec.compared[1:]:  # comparisons of anchors with each other come first
-            for row in read_table("comparisons", path, ["target", "outcome"]).to_pylist():
+        for path in self.spec.compared[
+            1:
+        ]:  # comparisons of anchors with each other come first
+            for row in read_table(
+                "comparisons", path, ["target", "outcome"]
+            ).to_pylist():
                 texts.append(candidate_of[row["target"]])
                 lost.append(row["outcome"] is None)
         unanswered = self._mean(texts, lost, "of the comparisons of a candidate")
@@ -133,12 +152,19 @@ class GradedSet:
         rating = {row["target"]: classes.index(row["rating"]) for row in table}
         pairs = read_table("comparisons", self.spec.compared[0]).to_pylist()
         outcomes = _floats(row["outcome"] for row in pairs)
-        distance = np.array([rating[row["target"]] - rating[row["anchor"]] for row in pairs])
-        source_of = dict(zip(study.systems.targets, study.systems.source.tolist(), strict=True))
+        distance = np.array(
+            [rating[row["target"]] - rating[row["anchor"]] for row in pairs]
+        )
+        source_of = dict(
+            zip(study.systems.targets, study.systems.source.tolist(), strict=True)
+        )
         sources = np.array(
             [[source_of[row[name]] for row in pairs] for name in ("target", "anchor")]
         )
-        for level, used in ((NEIGHBOURS, np.abs(distance) == 1), (ALL, np.abs(distance) > 0)):
+        for level, used in (
+            (NEIGHBOURS, np.abs(distance) == 1),
+            (ALL, np.abs(distance) > 0),
+        ):
             accuracy = comparator_accuracy(
                 outcomes, np.sign(distance), used, sources, study.weights
             )

@@ -13,14 +13,22 @@ from judgescope.engines import ASKED
 from judgescope.methods.base import Members, Method, Prices, Row
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.replies.pricing import nanodollars
-from judgescope.schema.tables import SCHEMAS, count_rows, key_ranges, read_groups, read_key_range
+from judgescope.schema.tables import (
+    SCHEMAS,
+    count_rows,
+    key_ranges,
+    read_groups,
+    read_key_range,
+)
 from judgescope.statistics.result import Estimate
 
 ALL = "all"
 """The judge of rows that count every reply of the study once, whoever reads it."""
 UNPRICED = "the model's card has no price"
 FREE = "free of charge"
-SUPERVISED = "the merging of its members' lists is charged to the model, not to the ensemble"
+SUPERVISED = (
+    "the merging of its members' lists is charged to the model, not to the ensemble"
+)
 KINDS = ("prompt", "completion", "reasoning", "cached")
 NO_TOKENS = Counter[str]()
 
@@ -42,26 +50,34 @@ class Usage(NamedTuple):
 
 
 Bought = dict[tuple[str | None, str | None], Usage]
-"""(judge, None), or (None, perturbation) of texts that a model made -> usage of the replies."""
+"""(judge, None), or (None, perturbation) of texts that a model made -> usage of the
+replies."""
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of cost.csv: per judge, per writer of texts, and of all replies together.
+    """Yield the rows of cost.csv: per judge, per writer of texts, and of all replies
+    together.
 
-    A judge's row counts each of its replies once, and so what it would cost alone. The row of all
-    counts a reply once, though judges and datasets share it: over the datasets it adds up.
+    A judge's row counts each of its replies once, and so what it would cost alone. The
+    row of all counts a reply once, though judges and datasets share it: over the
+    datasets it adds up.
     """
     bought = bought_by(read_groups("bought", study.spec.bought[-1]))
     for judge in study.spec.judges:
         statuses = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
         if len(statuses):
-            ok = pc.sum(statuses.filter(pc.equal(statuses["status"], "ok"))["n"]).as_py() or 0
+            ok = (
+                pc.sum(statuses.filter(pc.equal(statuses["status"], "ok"))["n"]).as_py()
+                or 0
+            )
             replies = pc.sum(statuses["n"]).as_py()
             for name, estimate in judge_estimates(study, bought, judge, replies, ok):
                 yield study.row(judge, "", name, "", estimate)
     for writer, price in study.spec.writers.items():
         usage = bought.get((None, writer), Usage())
-        for name, estimate in estimates(usage, dollars(usage, price), note="texts made by a model"):
+        for name, estimate in estimates(
+            usage, dollars(usage, price), note="texts made by a model"
+        ):
             yield study.row("", "", name, "", estimate, perturbation=writer)
     yield from _rows_of_all(study)
 
@@ -87,10 +103,11 @@ def bought_by(tables: Iterable[pa.Table]) -> Bought:
 def judge_estimates(
     study: EvaluationData, bought: Bought, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
-    """Return the cost of a judge's judgments; of a derived one, that of its members' judgments.
+    """Return the cost of a judge's judgments; of a derived one, that of its members'
+    judgments.
 
-    `replies` is the number of judgments of a judge that asks nothing, `judgments` that of the
-    readable ones.
+    `replies` is the number of judgments of a judge that asks nothing, `judgments` that
+    of the readable ones.
     """
     cards = study.spec.judges
     made = study.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
@@ -103,8 +120,13 @@ def judge_estimates(
     note = "the replies of its members" if judge in study.spec.made_of else ""
     if made.supervised:
         return estimates(every, None, judgments, note, SUPERVISED)
-    prices = [dollars(usage, cards[name].price) for name, usage in zip(asked, usages, strict=True)]
-    total = None if None in prices else sum(price for price in prices if price is not None)
+    prices = [
+        dollars(usage, cards[name].price)
+        for name, usage in zip(asked, usages, strict=True)
+    ]
+    total = (
+        None if None in prices else sum(price for price in prices if price is not None)
+    )
     return estimates(every, total, judgments, note)
 
 
@@ -126,7 +148,8 @@ def estimates(
     note: str = "",
     why: str = UNPRICED,
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the number of replies, their tokens, their price, and that of 1,000 judgments.
+    """Yield the number of replies, their tokens, their price, and that of 1,000
+    judgments.
 
     `why` is the reason if `dollars` is None.
     """
@@ -138,26 +161,40 @@ def estimates(
     if dollars is None:
         yield "usd", Estimate.undefined(why, n=replies)
         return
-    gap = f"{usage.without} replies without token counts: not included" if usage.without else ""
+    gap = (
+        f"{usage.without} replies without token counts: not included"
+        if usage.without
+        else ""
+    )
     usd = Estimate(dollars, n=replies, method="tokens times price")
     yield "usd", usd.with_note(note).with_note(gap)
     if judgments:
-        each = Estimate(1000 * dollars / judgments, n=judgments, method="cost of 1,000 judgments")
+        each = Estimate(
+            1000 * dollars / judgments, n=judgments, method="cost of 1,000 judgments"
+        )
         yield "usd_per_1000", each.with_note(note)
 
 
 def _rows_of_all(study: EvaluationData) -> Iterator[Row]:
     """Yield the rows of all replies that no dataset before this one has bought."""
     bought = bought_by(_first_bought(study.spec.bought))
-    if not bought:  # nothing bought, or nothing that an earlier dataset has not: no number
+    if (
+        not bought
+    ):  # nothing bought, or nothing that an earlier dataset has not: no number
         return
     prices: dict[tuple[str | None, str | None], Prices | None] = {
         (name, None): card.price for name, card in study.spec.judges.items()
     }
     prices |= {(None, name): price for name, price in study.spec.writers.items()}
-    costs = {buyer: dollars(bought[buyer], prices[buyer]) for buyer in prices if buyer in bought}
+    costs = {
+        buyer: dollars(bought[buyer], prices[buyer])
+        for buyer in prices
+        if buyer in bought
+    }
     total = sum((cost for cost in costs.values() if cost is not None), 0.0)
-    unpriced = [judge or writer or "" for (judge, writer), cost in costs.items() if cost is None]
+    unpriced = [
+        judge or writer or "" for (judge, writer), cost in costs.items() if cost is None
+    ]
     note = f"without {', '.join(unpriced)}: no price" if unpriced else ""
     for name, estimate in estimates(reduce(Usage.plus, bought.values()), total):
         if name == "usd":
@@ -166,7 +203,9 @@ def _rows_of_all(study: EvaluationData) -> Iterator[Row]:
 
 
 def _first_bought(paths: list[str]) -> Iterator[pa.Table]:
-    """Yield the replies of the last file that no file before has, each for its first buyer."""
+    """Yield the replies of the last file that no file before has, each for its first
+    buyer.
+    """
     reply, columns = ["key", "draw"], SCHEMAS["bought"].names
     first = [(name, "first") for name in columns if name not in reply]
     for low, high in key_ranges(sum(count_rows("bought", path) for path in paths)):
@@ -174,9 +213,16 @@ def _first_bought(paths: list[str]) -> Iterator[pa.Table]:
         current = parts.pop().group_by(reply, use_threads=False).aggregate(first)
         for before in parts:
             current = current.join(before.select(reply), reply, join_type="left anti")
-        yield current.rename_columns([name.removesuffix("_first") for name in current.column_names])
+        yield current.rename_columns(
+            [name.removesuffix("_first") for name in current.column_names]
+        )
 
 
 METHOD = Method(
-    when="always", parts=("bought",), datasets="all", votes=True, oracles=True, unordered="yes"
+    when="always",
+    parts=("bought",),
+    datasets="all",
+    votes=True,
+    oracles=True,
+    unordered="yes",
 )

@@ -13,7 +13,9 @@ MOST_NAMED = 6
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of coverage.csv: per cell the share parsed and the count of each status."""
+    """Yield the rows of coverage.csv: per cell the share parsed and the count of each
+    status.
+    """
     cells: dict[tuple[str, str, str], dict[str, Counter[str]]] = {}
     served: dict[str, set[str]] = defaultdict(set)
     for row in study.statuses.to_pylist():
@@ -34,7 +36,9 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
-    """Return the share of judgments with a value; statuses: status -> rule -> number."""
+    """Return the share of judgments with a value; statuses: status -> rule ->
+    number.
+    """
     counts = {status: rules.total() for status, rules in statuses.items()}
     planned, ok = sum(counts.values()), counts.get("ok", 0)
     asked = planned - counts.get("not_applicable", 0)
@@ -45,14 +49,19 @@ def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
     return Estimate(ok / asked, n=asked, n_missing=planned - ok, method=method)
 
 
-def counts_by_status(statuses: dict[str, Counter[str]]) -> Iterator[tuple[str, Estimate]]:
+def counts_by_status(
+    statuses: dict[str, Counter[str]],
+) -> Iterator[tuple[str, Estimate]]:
     """Yield the count of each status; its note names the rules, and what would help."""
     planned = sum(rules.total() for rules in statuses.values())
     for status in STATUSES:
         if status in statuses:
             remedies = [OFF_GRID_REMEDY] if status == OFF_GRID else []
             note = "; ".join([_explained(statuses[status]), *remedies])
-            yield f"count_{status}", Estimate(float(statuses[status].total()), n=planned, note=note)
+            yield (
+                f"count_{status}",
+                Estimate(float(statuses[status].total()), n=planned, note=note),
+            )
 
 
 def _explained(rules: Counter[str]) -> str:
@@ -63,4 +72,6 @@ def _explained(rules: Counter[str]) -> str:
     return ", ".join(named) + (f", and {more} more" if more > 0 else "")
 
 
-METHOD = Method(when="always", datasets="all", votes=True, oracles=True, unordered="yes")
+METHOD = Method(
+    when="always", datasets="all", votes=True, oracles=True, unordered="yes"
+)

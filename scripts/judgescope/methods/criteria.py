@@ -1,4 +1,6 @@
-"""Which aspects, and which wordings of one, a judge distinguishes; people's ratings beside it."""
+"""Which aspects, and which wordings of one, a judge distinguishes; people's ratings
+beside it.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,11 +18,14 @@ from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 SYSTEMS, TEXTS = "systems", "all"
-"""The sets of targets: rated texts of systems, and originals with all their perturbed copies."""
+"""The sets of targets: rated texts of systems, and originals with all their perturbed
+copies."""
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of criteria.csv: Pearson's r of every two aspects, or wordings of one."""
+    """Yield the rows of criteria.csv: Pearson's r of every two aspects, or wordings of
+    one.
+    """
     rated = SYSTEMS in study.spec.targets and study.spec.ratings != "none"
     if rated:
         yield from _pairs(study.systems, HUMAN, _people(study.systems), SYSTEMS)
@@ -36,16 +41,26 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def _people(panel: TargetSet) -> dict[str, Floats]:
-    """Return aspect -> people's mean ratings, each aspect once whatever its wordings."""
+    """Return aspect -> people's mean ratings, each aspect once whatever its
+    wordings.
+    """
     names = dict.fromkeys(split(name)[0] for name in panel.study.spec.aspects)
-    return {name: mean_rating(panel.ratings(name)) for name in names if len(panel.ratings(name))}
+    return {
+        name: mean_rating(panel.ratings(name))
+        for name in names
+        if len(panel.ratings(name))
+    }
 
 
 def _perturbed_pairs(study: EvaluationData, judge: str) -> Iterator[Row]:
-    """Yield r of every two aspects over originals and all their perturbed copies together."""
+    """Yield r of every two aspects over originals and all their perturbed copies
+    together.
+    """
     sets = ["original", *study.perturbed]
     tables = [study.panel(name).rows for name in sets]
-    panel = TargetSet(study, TEXTS, pa.concat_tables(tables).sort_by("target")).given(judge)
+    panel = TargetSet(study, TEXTS, pa.concat_tables(tables).sort_by("target")).given(
+        judge
+    )
     scores = {}
     for aspect in study.spec.aspects:
         values: dict[str, float] = {}
@@ -56,8 +71,12 @@ def _perturbed_pairs(study: EvaluationData, judge: str) -> Iterator[Row]:
     yield from _pairs(panel, judge, scores, TEXTS)
 
 
-def _pairs(panel: TargetSet, judge: str, scores: Mapping[str, Floats], texts: str) -> Iterator[Row]:
-    """Yield r of every two aspects in one wording, and of every two wordings of one aspect."""
+def _pairs(
+    panel: TargetSet, judge: str, scores: Mapping[str, Floats], texts: str
+) -> Iterator[Row]:
+    """Yield r of every two aspects in one wording, and of every two wordings of one
+    aspect.
+    """
     for first, second in combinations(scores, 2):
         (aspect, criterion), (aspect_b, criterion_b) = split(first), split(second)
         if (aspect == aspect_b) == (criterion == criterion_b):
@@ -71,10 +90,13 @@ def _pairs(panel: TargetSet, judge: str, scores: Mapping[str, Floats], texts: st
         yield panel.study.row(judge, first, "pearson", "pooled", r, **columns)
 
 
-def _with_people(panel: TargetSet, judge: str, scores: Mapping[str, Floats]) -> Iterator[Row]:
+def _with_people(
+    panel: TargetSet, judge: str, scores: Mapping[str, Floats]
+) -> Iterator[Row]:
     """Yield r of every aspect of the judge with every one of people.
 
-    And the share of the judge's aspects that correlate more with another aspect of people.
+    And the share of the judge's aspects that correlate more with another aspect of
+    people.
     """
     study, people = panel.study, _people(panel)
     columns: AppliesTo = {"judge_b": HUMAN, "perturbation": SYSTEMS}
@@ -82,22 +104,39 @@ def _with_people(panel: TargetSet, judge: str, scores: Mapping[str, Floats]) -> 
     missing = Counter[str | None]()
     for name, values in scores.items():
         aspect, criterion = split(name)
-        r = {other: pearson(panel, values, ratings) for other, ratings in people.items()}
+        r = {
+            other: pearson(panel, values, ratings) for other, ratings in people.items()
+        }
         for other, estimate in r.items():
             yield study.row(
-                judge, name, "pearson", "pooled", estimate, **columns | {"aspect_b": other}
+                judge,
+                name,
+                "pearson",
+                "pooled",
+                estimate,
+                **columns | {"aspect_b": other},
             )
         known = {other: one.value for other, one in r.items() if one.value is not None}
         if aspect in known and len(known) > 1:
-            crossed.setdefault(criterion, []).append(known[aspect] < max(known.values()))
+            crossed.setdefault(criterion, []).append(
+                known[aspect] < max(known.values())
+            )
         elif aspect in people:
             missing[criterion] += 1
     for criterion, each in crossed.items():
-        method = "share of aspects whose r with people's ratings is higher for another aspect"
+        method = (
+            "share of aspects whose r with people's ratings is higher for another "
+            "aspect"
+        )
         n, n_missing = len(each), missing[criterion]
         share = Estimate(float(np.mean(each)), n=n, n_missing=n_missing, method=method)
         yield study.row(
-            judge, joined("", criterion), "cross_aspect_share", "pooled", share, **columns
+            judge,
+            joined("", criterion),
+            "cross_aspect_share",
+            "pooled",
+            share,
+            **columns,
         )
 
 

@@ -23,18 +23,26 @@ Means = Mapping[tuple[str | None, str], Replicated]
 
 
 class ResultsOfJudge(Protocol):
-    """Yields (aspect, results by statistic) of a judge, on the items that all were given."""
+    """Yields (aspect, results by statistic) of a judge, on the items that all were
+    given.
+    """
 
     def __call__(  # noqa: D102
         self, judge: str, *others: str
     ) -> Iterable[tuple[str, Mapping[str, Replicated]]]: ...
 
 
-def compared(study: EvaluationData, texts: str = "original") -> Iterator[tuple[str, str]]:
-    """Yield every two judges of a set of texts that the study compares, in its order."""
+def compared(
+    study: EvaluationData, texts: str = "original"
+) -> Iterator[tuple[str, str]]:
+    """Yield every two judges of a set of texts that the study compares, in its
+    order.
+    """
     wanted, excluded = study.spec.compared, study.excluded(texts)
     judges = (name for name in study.spec.judges if name not in excluded)
-    yield from combinations([name for name in judges if not wanted or name in wanted], 2)
+    yield from combinations(
+        [name for name in judges if not wanted or name in wanted], 2
+    )
 
 
 def difference_rows(
@@ -48,8 +56,9 @@ def difference_rows(
 ) -> Iterator[Row]:
     """Yield a row for each statistic of `first`: its value minus that of `second`.
 
-    Both lose the same items, one at a time, so that what they share cancels. `why` is the note
-    where one of them is undefined; `columns` are the columns that identify `second`.
+    Both lose the same items, one at a time, so that what they share cancels. `why` is
+    the note where one of them is undefined; `columns` are the columns that identify
+    `second`.
     """
     for statistic, result in first.items():
         gap = difference(result, second[statistic], why=why).estimate.with_note(note)
@@ -59,7 +68,8 @@ def difference_rows(
 def mean_rows(
     study: EvaluationData, results: ResultsOfJudge, level: str, averaged: str
 ) -> Iterator[Row]:
-    """Yield every judge's means over aspects and sets of texts, and the differences of every two.
+    """Yield every judge's means over aspects and sets of texts, and the differences of
+    every two.
 
     `averaged` names the sets.
     """
@@ -74,7 +84,9 @@ def mean_rows(
                 judged.setdefault(key, []).append(aspect)
                 for name, result in by_statistic.items():
                     each.setdefault((split(aspect)[1], name), []).append(result)
-            cache[key] = {at: mean_over(same, averaged=averaged) for at, same in each.items()}
+            cache[key] = {
+                at: mean_over(same, averaged=averaged) for at, same in each.items()
+            }
         return cache[key]
 
     for judge in study.spec.judges:
@@ -94,28 +106,39 @@ def mean_rows(
 
 
 def across(table: Iterable[Row]) -> list[Row]:
-    """Return the means over datasets of a table's averages over aspects, and ranks by them.
+    """Return the means over datasets of a table's averages over aspects, and ranks by
+    them.
 
-    Datasets are independent, so that their intervals suffice. Nothing for a single dataset. A
-    judge that no dataset ranks (it is given a rating of the text) has no rank here.
+    Datasets are independent, so that their intervals suffice. Nothing for a single
+    dataset. A judge that no dataset ranks (it is given a rating of the text) has no
+    rank here.
     """
     rows = list(table)
     ranked = {row["judge"] for row in rows if row["statistic"].startswith("rank_")}
     averages = [
-        row for row in rows if row["aspect"] == AVERAGE and not row["statistic"].startswith("rank_")
+        row
+        for row in rows
+        if row["aspect"] == AVERAGE and not row["statistic"].startswith("rank_")
     ]
     datasets = sorted({row["dataset"] for row in averages})
     if len(datasets) < 2:
         return []
     groups: dict[tuple[str | None, ...], dict[str, Row]] = {}
     for row in averages:
-        key = row["judge"], row["judge_b"], row["criterion"], row["statistic"], row["level"]
+        key = (
+            row["judge"],
+            row["judge_b"],
+            row["criterion"],
+            row["statistic"],
+            row["level"],
+        )
         groups.setdefault(key, {})[row["dataset"]] = row
     means, absent = list[Row](), Estimate.undefined("not judged")
     for by_dataset in groups.values():
         present = [by_dataset[name] for name in datasets if name in by_dataset]
         estimates = [
-            estimate_of(by_dataset[name]) if name in by_dataset else absent for name in datasets
+            estimate_of(by_dataset[name]) if name in by_dataset else absent
+            for name in datasets
         ]
         mean = independent_mean(estimates, averaged="datasets")
         signature = " + ".join(row["signature"] for row in present)
@@ -141,14 +164,23 @@ def _overall(row: Row, statistic: str, estimate: Estimate, signature: str) -> Ro
 def estimate_of(row: Row) -> Estimate:
     """Return the estimate that a row of a result table holds."""
     return Estimate(
-        *(row["value"], row["ci_low"], row["ci_high"], row["n"], row["n_missing"], row["n_tied"]),
+        *(
+            row["value"],
+            row["ci_low"],
+            row["ci_high"],
+            row["n"],
+            row["n_missing"],
+            row["n_tied"],
+        ),
         method=row["method"],
         note=row["note"],
     )
 
 
 def _ranks(means: list[Row]) -> Iterator[Row]:
-    """Yield each judge's rank by every mean; without intervals, which would need replicates."""
+    """Yield each judge's rank by every mean; without intervals, which would need
+    replicates.
+    """
     groups: dict[tuple[str | None, str, str], list[Row]] = {}
     for row in means:
         if row["judge_b"] is None:

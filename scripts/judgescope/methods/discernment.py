@@ -1,4 +1,6 @@
-"""Discernment (Wang et al. 2024): does a judge score a perturbed text below the original?"""
+"""Discernment (Wang et al. 2024): does a judge score a perturbed text below the
+original?
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +14,12 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.methods.base import JudgeFacts, Method, Row
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.evaluation_data import MADE, EvaluationData, aligned, set_columns
+from judgescope.methods.evaluation_data import (
+    MADE,
+    EvaluationData,
+    aligned,
+    set_columns,
+)
 from judgescope.parsing.parsers import CONTEXT
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.discernment import (
@@ -35,13 +42,16 @@ from judgescope.statistics.resampling import NO_WIDTH, Replicated
 from judgescope.statistics.result import Estimate
 
 MOST_DRAWS = 20
-"""With more draws the least common multiple of 1..draws is too large for exact floats."""
+"""With more draws the least common multiple of 1..draws is too large for exact
+floats."""
 NO_PAIRS = "no item has scores for both texts"
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """A judge's scores of originals and of their perturbed copies on one aspect, pair by pair."""
+    """A judge's scores of originals and of their perturbed copies on one aspect, pair
+    by pair.
+    """
 
     original: Floats
     perturbed: Floats
@@ -57,14 +67,20 @@ class Pairs:
         return exact_differences(self.original, self.perturbed, self.unit)
 
     def estimates(self) -> dict[str, Estimate]:
-        """Return the effect sizes: rank-biserial correlation, mean drop, net share of items."""
+        """Return the effect sizes: rank-biserial correlation, mean drop, net share of
+        items.
+        """
         missing = self.n_planned - len(self.differences)
         estimates = {
             "rank_biserial": rank_biserial(self.differences, self.weights, self.source),
-            "mean_drop": mean_drop(self.original, self.perturbed, self.source, self.weights),
+            "mean_drop": mean_drop(
+                self.original, self.perturbed, self.source, self.weights
+            ),
             "net_share": net_share(self.differences, self.source),
         }
-        return {name: replace(one, n_missing=missing) for name, one in estimates.items()}
+        return {
+            name: replace(one, n_missing=missing) for name, one in estimates.items()
+        }
 
     def tests(self, method: WilcoxonMethod) -> AspectTests:
         """Return the Wilcoxon tests of the pairs, without each source too."""
@@ -74,20 +90,29 @@ class Pairs:
 def pairs_of(
     study: EvaluationData, perturbation: str, judge: str, *other_judges: str
 ) -> tuple[dict[str, Pairs], dict[str, Estimate]]:
-    """Return aspect -> pairs; and aspect -> the undefined estimate that says why there are none.
+    """Return aspect -> pairs; and aspect -> the undefined estimate that says why there
+    are none.
 
-    Only items that `other_judges` were given, too. Texts that are too long for a model's context
-    are not a sample of the items: such a cell is not run at all (methods.md 1).
+    Only items that `other_judges` were given, too. Texts that are too long for a
+    model's context are not a sample of the items: such a cell is not run at all
+    (methods.md 1).
     """
     original, perturbed = (
-        study.panel(name).given(judge, *other_judges) for name in ("original", perturbation)
+        study.panel(name).given(judge, *other_judges)
+        for name in ("original", perturbation)
     )
     card, pairs = study.spec.judges[judge], dict[str, Pairs]()
     for aspect in study.spec.aspects:
         before, after = original.scores(judge, aspect), perturbed.scores(judge, aspect)
-        if before is None or after is None or _too_long(study, perturbation, judge, aspect):
+        if (
+            before is None
+            or after is None
+            or _too_long(study, perturbation, judge, aspect)
+        ):
             continue
-        after = aligned(dict(zip(perturbed.items, after.tolist(), strict=True)), original.items)
+        after = aligned(
+            dict(zip(perturbed.items, after.tolist(), strict=True)), original.items
+        )
         both = np.isfinite(before) & np.isfinite(after)
         if both.any():
             scores = before[both], after[both], original.source[both]
@@ -97,15 +122,20 @@ def pairs_of(
     why = study.excluded(perturbation).get(judge)
     outcomes = Counter(study.panel(perturbation).outcomes)
     if not why and not MADE & set(outcomes):
-        counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+        counted = ", ".join(
+            f"{count} {outcome}" for outcome, count in sorted(outcomes.items())
+        )
         why = f"no text could be made ({counted or 'none planned'})"
     if why:
         return pairs, dict.fromkeys(lacking, Estimate.undefined(why))
-    return pairs, {name: nothing_judged(study, perturbation, judge, name) for name in lacking}
+    return pairs, {
+        name: nothing_judged(study, perturbation, judge, name) for name in lacking
+    }
 
 
 def unit_of(card: JudgeFacts, aspect: str) -> int | None:
-    """Return u such that every score is a multiple of 1/u; None: scores are rounded to 9 decimals.
+    """Return u such that every score is a multiple of 1/u; None: scores are rounded to
+    9 decimals.
 
     Means weighted by probabilities have no unit: they lie anywhere on the scale.
     """
@@ -113,30 +143,43 @@ def unit_of(card: JudgeFacts, aspect: str) -> int | None:
     if grid is None or card.weighted or draws > MOST_DRAWS:
         return None
     per_point = 1 / (grid[1] - grid[0])
-    whole = per_point.is_integer() and all((value * per_point).is_integer() for value in grid)
+    whole = per_point.is_integer() and all(
+        (value * per_point).is_integer() for value in grid
+    )
     return lcm(*range(1, draws + 1)) * int(per_point) if whole else None
 
 
-def nothing_judged(study: EvaluationData, perturbation: str, judge: str, aspect: str) -> Estimate:
+def nothing_judged(
+    study: EvaluationData, perturbation: str, judge: str, aspect: str
+) -> Estimate:
     """Return the undefined estimate of a cell in which no item has both scores.
 
-    The note says whether the judge could not be asked at all, or how its replies were parsed.
+    The note says whether the judge could not be asked at all, or how its replies were
+    parsed.
     """
     if count := _too_long(study, perturbation, judge, aspect):
-        return Estimate.undefined(f"not run: context ({count} requests are too long for the model)")
+        return Estimate.undefined(
+            f"not run: context ({count} requests are too long for the model)"
+        )
     for name in ("original", perturbation):
         cell = study.status_counts.get((name, judge, aspect), Counter())
         statuses = {status for status, _ in cell}
         if cell and "ok" not in statuses:
             rules = ", ".join(sorted({rule or status for status, rule in cell}))
             only = statuses == {"not_applicable"}
-            why = f"not applicable: {rules}" if only else f"no reply could be read: {rules}"
+            why = (
+                f"not applicable: {rules}"
+                if only
+                else f"no reply could be read: {rules}"
+            )
             return Estimate.undefined(why, n_missing=cell.total())
     return Estimate.undefined(NO_PAIRS)
 
 
 def _too_long(study: EvaluationData, perturbation: str, judge: str, aspect: str) -> int:
-    """Return how many requests on originals and perturbed texts exceed the model's context."""
+    """Return how many requests on originals and perturbed texts exceed the model's
+    context.
+    """
     counts = study.status_counts
     cells = (counts.get((name, judge, aspect)) for name in ("original", perturbation))
     return sum(cell["error", CONTEXT] for cell in cells if cell)
@@ -160,7 +203,8 @@ UNWEIGHTED = {"D", WEIGHT_EFFECT}
 ASYMPTOTIC = {"D", "D_ew", WEIGHT_EFFECT}
 """Scores of the asymptotic p in every table, as published."""
 ARTEFACT = 5.0
-"""Above this a score of asymptotic p-values is an artefact of the normal tail (methods.md 1)."""
+"""Above this a score of asymptotic p-values is an artefact of the normal tail
+(methods.md 1)."""
 BY_LENGTH = "length alone detects this"
 BEYOND = f"beyond {ARTEFACT:g}"
 """The start of the note that says so; the report flags it."""
@@ -169,7 +213,8 @@ MOST_NAMED = 4
 
 
 class Cell(NamedTuple):
-    """A judge on one perturbation: pairs and tests by aspect, and the scores over the aspects.
+    """A judge on one perturbation: pairs and tests by aspect, and the scores over the
+    aspects.
 
     `absent` says of which aspects there is no test, and why.
     """
@@ -183,7 +228,9 @@ class Cell(NamedTuple):
 def aspect_estimates(
     pairs: Mapping[str, Pairs], tests: Mapping[str, AspectTests], method: WilcoxonMethod
 ) -> Iterator[tuple[str, str, Estimate]]:
-    """Yield (aspect, statistic, estimate) of each tested aspect; a p-value has no interval."""
+    """Yield (aspect, statistic, estimate) of each tested aspect; a p-value has no
+    interval.
+    """
     adjusted = holm(np.array([test.exact[0] for test in tests.values()]), log=True)
     family = f"Holm over {len(tests)} aspects of the perturbation"
     for (aspect, test), log_p_holm in zip(tests.items(), adjusted, strict=True):
@@ -191,7 +238,10 @@ def aspect_estimates(
         yield from ((aspect, name, estimate) for name, estimate in effects.items())
         p_values = {
             "p_wilcoxon": (test.exact[0], method),
-            "p_asymptotic": (test.asymptotic[0], "asymptotic, no continuity correction"),
+            "p_asymptotic": (
+                test.asymptotic[0],
+                "asymptotic, no continuity correction",
+            ),
             "p_holm": (float(log_p_holm), f"{method}; {family}"),
         }
         counts = replace(effects["mean_drop"], ci_low=None, ci_high=None, note="")
@@ -212,8 +262,9 @@ def combined_scores(
 ) -> dict[str, Replicated]:
     """Return the scores over all aspects, with those without each source.
 
-    pairs, tests and weights: of each aspect, in the same order; `about` begins the method. D is
-    log_20 of `wordings`, how many each aspect has, less than it would be if all were aspects.
+    pairs, tests and weights: of each aspect, in the same order; `about` begins the
+    method. D is log_20 of `wordings`, how many each aspect has, less than it would be
+    if all were aspects.
     """
     combined = discernment(
         np.stack([test.asymptotic for test in tests], axis=-1),
@@ -225,9 +276,16 @@ def combined_scores(
     if by_experts:
         rows[WEIGHT_EFFECT] = rows["D"] - log(len(pairs) / wordings, 20) - rows["D_ew"]
     n_sources = len(pairs[0].weights)
-    alike = np.array([has_one_sign(one.differences, one.source, n_sources) for one in pairs])
-    n, planned = min(len(one.source) for one in pairs), max(one.n_planned for one in pairs)
-    sizes = np.bincount(np.concatenate([one.source for one in pairs]), minlength=n_sources)
+    alike = np.array(
+        [has_one_sign(one.differences, one.source, n_sources) for one in pairs]
+    )
+    n, planned = (
+        min(len(one.source) for one in pairs),
+        max(one.n_planned for one in pairs),
+    )
+    sizes = np.bincount(
+        np.concatenate([one.source for one in pairs]), minlength=n_sources
+    )
     scores = {}
     for name, own_rows in rows.items():
         flat = bool(alike[(weights > 0) | (name in UNWEIGHTED)].all())
@@ -238,7 +296,9 @@ def combined_scores(
 
 
 def test_of(score: str, method: WilcoxonMethod) -> WilcoxonMethod:
-    """Return the test whose p-values a score combines; `method` is the one of the table."""
+    """Return the test whose p-values a score combines; `method` is the one of the
+    table.
+    """
     return "asymptotic" if score in ASYMPTOTIC else method
 
 
@@ -257,7 +317,9 @@ def with_tail_note(score: str, estimate: Estimate, method: WilcoxonMethod) -> Es
 
 
 class Discerning:
-    """All discernment of one dataset; equal differences (of several aspects) are tested once."""
+    """All discernment of one dataset; equal differences (of several aspects) are tested
+    once.
+    """
 
     def __init__(self, study: EvaluationData) -> None:
         self.study = study
@@ -267,7 +329,9 @@ class Discerning:
         self._headlines: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
 
     def judge_rows(self, judge: str) -> Iterator[Row]:
-        """Yield the rows of one judge: per aspect, per perturbation, and the headlines."""
+        """Yield the rows of one judge: per aspect, per perturbation, and the
+        headlines.
+        """
         for texts in self.study.perturbed:
             columns, cell = set_columns(texts), self._cell(texts, judge)
             for aspect, statistic, estimate in aspect_estimates(
@@ -275,9 +339,13 @@ class Discerning:
             ):
                 yield self.study.row(judge, aspect, statistic, "", estimate, **columns)
             for aspect, nothing in cell.absent.items():
-                yield self.study.row(judge, aspect, "p_wilcoxon", "", nothing, **columns)
+                yield self.study.row(
+                    judge, aspect, "p_wilcoxon", "", nothing, **columns
+                )
             exact = cell.scores["D_exact"].estimate.value
-            length_solves = self.study.spec.judges[judge].form == "length" and (exact or 0) >= 1
+            length_solves = (
+                self.study.spec.judges[judge].form == "length" and (exact or 0) >= 1
+            )
             for statistic, score in cell.scores.items():
                 estimate = with_tail_note(statistic, score.estimate, self.method)
                 estimate = estimate.with_note(BY_LENGTH if length_solves else "")
@@ -286,7 +354,9 @@ class Discerning:
             yield self.study.row(judge, "", statistic, "", headline.estimate)
 
     def _cell(self, texts: str, judge: str, *others: str) -> Cell:
-        """Return a judge's scores of a perturbation, on items that `others` were given, too."""
+        """Return a judge's scores of a perturbation, on items that `others` were given,
+        too.
+        """
         study, key = self.study, (texts, judge, self.study.items_given(judge, *others))
         if key not in self._cells:
             pairs, absent = pairs_of(study, texts, judge, *others)
@@ -299,7 +369,9 @@ class Discerning:
             else:
                 weights, which, by_experts = aspect_weights(study, texts)
                 plain = {split(name)[0] for name in study.spec.aspects}
-                several = f" in {len(pairs)} wordings" if len(pairs) > len(plain) else ""
+                several = (
+                    f" in {len(pairs)} wordings" if len(pairs) > len(plain) else ""
+                )
                 scores = combined_scores(
                     [pairs[aspect] for aspect in study.spec.aspects],
                     [tests[aspect] for aspect in study.spec.aspects],
@@ -319,13 +391,16 @@ class Discerning:
         return self._tests[key]
 
     def headlines(self, judge: str, *others: str) -> dict[str, Replicated]:
-        """Return the averages and minima over the planned perturbations, with their deletions.
+        """Return the averages and minima over the planned perturbations, with their
+        deletions.
 
         Only of items that `others` were given, too.
         """
         items = self.study.items_given(judge, *others)
         if (judge, items) not in self._headlines:
-            cells = {name: self._cell(name, judge, *others) for name in self.study.perturbed}
+            cells = {
+                name: self._cell(name, judge, *others) for name in self.study.perturbed
+            }
             scores = {name: cell.scores for name, cell in cells.items()}
             self._headlines[judge, items] = self._summarise(scores, len(items))
         return self._headlines[judge, items]
@@ -343,8 +418,14 @@ class Discerning:
         results = {}
         for statistic, (score, summarise) in HEADLINES.items():
             results_of = {name: each[score] for name, each in scores.items()}
-            known = [one for one in results_of.values() if one.estimate.value is not None]
-            note = f"without {', '.join(gaps)}: renormalised within the level" if gaps else ""
+            known = [
+                one for one in results_of.values() if one.estimate.value is not None
+            ]
+            note = (
+                f"without {', '.join(gaps)}: renormalised within the level"
+                if gaps
+                else ""
+            )
             n, test = min(one.estimate.n for one in known), test_of(score, self.method)
             counts = _counts(n, n_items, f"{len(known)} perturbations, {test} p", note)
             rows = np.stack([one.rows for one in results_of.values()], axis=-1)
@@ -364,11 +445,16 @@ class Discerning:
 
 
 def _least(
-    scores: dict[str, Replicated], rows: Floats, counts: Estimate, exact: list[float | None]
+    scores: dict[str, Replicated],
+    rows: Floats,
+    counts: Estimate,
+    exact: list[float | None],
 ) -> Replicated:
-    """Return the least score with the interval of its own perturbation, and Holm's p of all.
+    """Return the least score with the interval of its own perturbation, and Holm's p of
+    all.
 
-    A minimum is not smooth, so that deletions say nothing of it. `exact`: D_exact of all.
+    A minimum is not smooth, so that deletions say nothing of it. `exact`: D_exact of
+    all.
     """
     name = list(scores)[int(np.nanargmin([one.rows[0] for one in scores.values()]))]
     least = scores[name].estimate
@@ -380,7 +466,9 @@ def _least(
         ci_high=least.ci_high,
         method=f"{counts.method}, minimum: {name}, {least.method}",
     )
-    estimate = estimate.with_note(f"Holm-adjusted p of all, exact: {exp(float(p.max())):.2g}")
+    estimate = estimate.with_note(
+        f"Holm-adjusted p of all, exact: {exp(float(p.max())):.2g}"
+    )
     estimate = estimate.with_note(
         least.note if least.ci_low is None or NO_WIDTH in least.note else ""
     )
@@ -388,10 +476,11 @@ def _least(
 
 
 def aspect_weights(study: EvaluationData, texts: str) -> tuple[Floats, str, bool]:
-    """Return the weights of the aspects, their description, and whether experts gave them.
+    """Return the weights of the aspects, their description, and whether experts gave
+    them.
 
-    They are those of the perturbation of a set of texts, uniform where experts gave none. An
-    aspect's weight is shared equally by its wordings (`criteria`).
+    They are those of the perturbation of a set of texts, uniform where experts gave
+    none. An aspect's weight is shared equally by its wordings (`criteria`).
     """
     aspects, by_experts = list(study.spec.aspects), study.spec.weights
     plain = [split(name)[0] for name in aspects]
@@ -407,11 +496,15 @@ def aspect_weights(study: EvaluationData, texts: str) -> tuple[Floats, str, bool
 
 
 def _why_undefined(gaps: list[str], notes: list[str], *, planned: int) -> str:
-    """Return which planned perturbations have no score, and why; no names if none has one."""
+    """Return which planned perturbations have no score, and why; no names if none has
+    one.
+    """
     if len(gaps) == planned and len(notes) == 1:
         return notes[0]
     more = f", and {len(gaps) - MOST_NAMED} more" if len(gaps) > MOST_NAMED else ""
-    named = f"planned perturbations without a score: {', '.join(gaps[:MOST_NAMED])}{more}"
+    named = (
+        f"planned perturbations without a score: {', '.join(gaps[:MOST_NAMED])}{more}"
+    )
     return f"{named} ({'; '.join(notes)})"
 
 
@@ -428,7 +521,10 @@ def rows(study: EvaluationData) -> Iterator[Row]:
             yield from discerning.judge_rows(judge)
     for judge, other in compared(study):
         # on the items that both were given
-        first, second = discerning.headlines(judge, other), discerning.headlines(other, judge)
+        first, second = (
+            discerning.headlines(judge, other),
+            discerning.headlines(other, judge),
+        )
         note = study.share_note(judge, other)
         yield from difference_rows(study, judge, first, second, note, judge_b=other)
 

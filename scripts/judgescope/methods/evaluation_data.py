@@ -1,4 +1,6 @@
-"""The data of one dataset for a method: its tables as arrays that share one order of targets."""
+"""The data of one dataset for a method: its tables as arrays that share one order of
+targets.
+"""
 
 import hashlib
 import json
@@ -30,7 +32,13 @@ from judgescope.methods.base import (
     TablesSpec,
     Turned,
 )
-from judgescope.schema.tables import KEYS, columns_of_csv, read_table, table_of, write_table
+from judgescope.schema.tables import (
+    KEYS,
+    columns_of_csv,
+    read_table,
+    table_of,
+    write_table,
+)
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.declared import tie_rule
 from judgescope.statistics.intervals import HANGS, deletions
@@ -38,7 +46,8 @@ from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import Estimate
 
 WITHOUT_REFERENCES = "without references"
-"""The value of the column `system_subset` where texts that are the references are left out."""
+"""The value of the column `system_subset` where texts that are the references are left
+out."""
 NOT_PLANNED = "not_applicable"
 """The status of judgments of what a judge does not apply to."""
 MADE = {"ok", "short"}
@@ -74,8 +83,13 @@ class EvaluationData:
 
     @cached_property
     def item_order(self) -> dict[str, int]:
-        """Return item -> code, sorted by id: items are the sources that are resampled."""
-        return {name: code for code, name in enumerate(sorted(self.items["item"].to_pylist()))}
+        """Return item -> code, sorted by id: items are the sources that are
+        resampled.
+        """
+        return {
+            name: code
+            for code, name in enumerate(sorted(self.items["item"].to_pylist()))
+        }
 
     @cached_property
     def weights(self) -> Codes:
@@ -84,7 +98,9 @@ class EvaluationData:
 
     @cached_property
     def resamples(self) -> Codes:
-        """Return the bootstrap weights over items, for ranks: the same for every judge."""
+        """Return the bootstrap weights over items, for ranks: the same for every
+        judge.
+        """
         rng = stream(self.spec.seed, "bootstrap", self.dataset)
         return source_weights(rng, len(self.item_order))
 
@@ -107,15 +123,18 @@ class EvaluationData:
         It excludes the reference texts if one of the judges reads references.
         """
         cards = self.spec.judges
-        exclude = self.spec.reference_systems and any(cards[name].references for name in judges)
+        exclude = self.spec.reference_systems and any(
+            cards[name].references for name in judges
+        )
         return self.without_references if exclude else self.systems
 
     def rated(self, judge: str) -> list["TargetSet"]:
         """Return the panels on which a judge is compared with people.
 
-        A judge that reads references is compared without the texts that are the references
-        (methods.md 5), and also with them if the study asks for both. Controls are compared on
-        both panels, so that every judge has a control on the same texts.
+        A judge that reads references is compared without the texts that are the
+        references (methods.md 5), and also with them if the study asks for both.
+        Controls are compared on both panels, so that every judge has a control on the
+        same texts.
         """
         card = self.spec.judges[judge]
         control = card.engine == "control"
@@ -126,7 +145,9 @@ class EvaluationData:
         return [panel.given(judge) for panel in panels]
 
     def items_given(self, *judges: str) -> frozenset[str]:
-        """Return the items that each of some judges was given: those of the smallest share."""
+        """Return the items that each of some judges was given: those of the smallest
+        share.
+        """
         share = min((self.spec.judges[name].share for name in judges), default=1.0)
         if share not in self._items_of_share:
             self._items_of_share[share] = share_of(
@@ -135,7 +156,9 @@ class EvaluationData:
         return self._items_of_share[share]
 
     def share_note(self, *judges: str) -> str:
-        """Return the note on judges that were given a share of the items, "" on all others."""
+        """Return the note on judges that were given a share of the items, "" on all
+        others.
+        """
         given, total = len(self.items_given(*judges)), len(self.item_order)
         if given == total:
             return ""
@@ -143,41 +166,56 @@ class EvaluationData:
         return f"computed on a share of the items{both}: {given} of {total}"
 
     def panel(self, perturbation: str) -> "TargetSet":
-        """Return the targets of one set (`systems`, `original`, `<id>.<degree>`), sorted by id."""
+        """Return the targets of one set (`systems`, `original`, `<id>.<degree>`),
+        sorted by id.
+        """
         name, _, degree = perturbation.partition(".")
         chosen = pc.equal(self.targets["perturbation"], name)
         if degree:
             chosen = pc.and_(chosen, pc.equal(self.targets["degree"], degree))
-        return TargetSet(self, perturbation, self.targets.filter(chosen).sort_by("target"))
+        return TargetSet(
+            self, perturbation, self.targets.filter(chosen).sort_by("target")
+        )
 
     @cached_property
     def score_values(self) -> dict[tuple[str, str, str], dict[str, float]]:
-        """Return (perturbation, judge, aspect) -> target -> score, without null scores."""
+        """Return (perturbation, judge, aspect) -> target -> score, without null
+        scores.
+        """
         scores: dict[tuple[str, str, str], dict[str, float]] = {}
         names = ("perturbation", "judge", "aspect", "criterion", "target", "value")
         columns = (self.scores[name].to_pylist() for name in names)
-        for perturbation, judge, aspect, criterion, target, value in zip(*columns, strict=True):
-            cell = scores.setdefault((perturbation, judge, joined(aspect, criterion)), {})
+        for perturbation, judge, aspect, criterion, target, value in zip(
+            *columns, strict=True
+        ):
+            cell = scores.setdefault(
+                (perturbation, judge, joined(aspect, criterion)), {}
+            )
             if value is not None:
                 cell[target] = value
         return scores
 
     @cached_property
     def status_counts(self) -> dict[tuple[str, str, str], Counter[tuple[str, str]]]:
-        """Return (perturbation, judge, aspect) -> number of judgments by (status, rule)."""
+        """Return (perturbation, judge, aspect) -> number of judgments by (status,
+        rule).
+        """
         counts: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
         for row in self.statuses.to_pylist():
             cell = row["perturbation"], row["judge"], row["aspect"]
-            counts.setdefault(cell, Counter())[row["status"], row["rule"] or ""] += row["n"]
+            counts.setdefault(cell, Counter())[row["status"], row["rule"] or ""] += row[
+                "n"
+            ]
         return counts
 
     def replies_lost(
         self, judge: str, sets: Collection[str], aspects: Collection[str]
     ) -> tuple[float, bool]:
-        """Return the share of a judge's planned judgments without a score, and if all were planned.
+        """Return the share of a judge's planned judgments without a score, and if all
+        were planned.
 
-        `sets` of texts and `aspects` are those that count. What the judge does not apply to is not
-        planned.
+        `sets` of texts and `aspects` are those that count. What the judge does not
+        apply to is not planned.
         """
         counts = Counter[str]()
         for (perturbation, name, aspect), cell in self.status_counts.items():
@@ -195,19 +233,29 @@ class EvaluationData:
 
     def excluded(self, perturbation: str = "original") -> dict[str, str]:
         """Return judge -> why it does not score a set of texts at all."""
-        return {judge: why for judge, name, why in self.spec.excluded if name == perturbation}
+        return {
+            judge: why
+            for judge, name, why in self.spec.excluded
+            if name == perturbation
+        }
 
     def draw_tables(self, panel: "TargetSet") -> dict[tuple[str, str], Floats]:
-        """Return (judge, aspect) -> a panel's draws; shape (draws, targets), NaN = none."""
+        """Return (judge, aspect) -> a panel's draws; shape (draws, targets), NaN =
+        none.
+        """
         column = {target: number for number, target in enumerate(panel.targets)}
-        rows = self.draws.filter(pc.equal(self.draws["perturbation"], panel.perturbation))
+        rows = self.draws.filter(
+            pc.equal(self.draws["perturbation"], panel.perturbation)
+        )
         names = ("judge", "aspect", "target", "target_b", "draw", "value")
         columns = (rows[name].to_pylist() for name in names)
         tables: dict[tuple[str, str], Floats] = {}
         for judge, aspect, target, target_b, draw, value in zip(*columns, strict=True):
             draws = card.draws if (card := self.spec.judges.get(judge)) else 1
             if target_b is None and target in column and draws > 1:
-                table = tables.setdefault((judge, aspect), np.full((draws, len(column)), np.nan))
+                table = tables.setdefault(
+                    (judge, aspect), np.full((draws, len(column)), np.nan)
+                )
                 table[draw, column[target]] = np.nan if value is None else value
         return dict(sorted(tables.items()))
 
@@ -222,11 +270,15 @@ class EvaluationData:
 
     @cached_property
     def preferences(self) -> dict[str, dict[str, dict[tuple[str, str], float]]]:
-        """Return aspect -> rater -> (first text shown, second) -> 1, -1, or 0 for neither."""
+        """Return aspect -> rater -> (first text shown, second) -> 1, -1, or 0 for
+        neither.
+        """
         choices: dict[str, dict[str, dict[tuple[str, str], float]]] = {}
         for aspect, rater, target, target_b, value in self._by_people():
             if target_b is not None:
-                choices.setdefault(aspect, {}).setdefault(rater, {})[target, target_b] = value
+                choices.setdefault(aspect, {}).setdefault(rater, {})[
+                    target, target_b
+                ] = value
         return choices
 
     def _by_people(self) -> Iterator[tuple[str, str, str, str | None, float]]:
@@ -235,7 +287,9 @@ class EvaluationData:
 
     def undefined(self, why: str) -> Replicated:
         """Return an undefined estimate with its undefined deletions."""
-        return Replicated(Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan))
+        return Replicated(
+            Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan)
+        )
 
     def row(
         self,
@@ -246,7 +300,9 @@ class EvaluationData:
         estimate: Estimate,
         **columns: Unpack[AppliesTo],
     ) -> Row:
-        """Return one signed row of a result table; `aspect` is `<aspect>[.<criterion>]`."""
+        """Return one signed row of a result table; `aspect` is
+        `<aspect>[.<criterion>]`.
+        """
         name, criterion = split(aspect)
         if criterion:
             columns = {"criterion": criterion, **columns}
@@ -272,7 +328,9 @@ class EvaluationData:
         return f"{before}{hangs.removesuffix('#')}{name}{rest.removeprefix(code)}"
 
     def signature(self, judge: str, statistic: str, level: str) -> str:
-        """Return the string that says how to reproduce a number (modelled on sacreBLEU's)."""
+        """Return the string that says how to reproduce a number (modelled on
+        sacreBLEU's).
+        """
         key = judge, statistic, level
         if key in self._signatures:
             return self._signatures[key]
@@ -295,7 +353,9 @@ class EvaluationData:
             "seed": self.spec.seed,
             "v": __version__,
         }
-        signature = "|".join(f"{name}:{part}" for name, part in parts.items() if part is not None)
+        signature = "|".join(
+            f"{name}:{part}" for name, part in parts.items() if part is not None
+        )
         self._signatures[key] = signature
         return signature
 
@@ -339,7 +399,9 @@ class TargetSet:
     @cached_property
     def source(self) -> Codes:
         """Return each target's code among the dataset's items; shape (targets,)."""
-        return np.array([self.study.item_order[name] for name in self.items], dtype=np.int64)
+        return np.array(
+            [self.study.item_order[name] for name in self.items], dtype=np.int64
+        )
 
     @cached_property
     def systems(self) -> list[str]:
@@ -354,7 +416,9 @@ class TargetSet:
 
     @cached_property
     def outcomes(self) -> list[str]:
-        """Return whether each text could be made: `ok`, `short`, `impossible`, `failed` …"""
+        """Return whether each text could be made: `ok`, `short`, `impossible`, `failed`
+        …
+        """
         return [status.partition(":")[0] for status in self.rows["status"].to_pylist()]
 
     @cached_property
@@ -365,7 +429,9 @@ class TargetSet:
     @cached_property
     def lengths(self) -> Floats:
         """Return the characters of each target's text; shape (targets,)."""
-        return np.array([len(text or "") for text in self.rows["text"].to_pylist()], dtype=float)
+        return np.array(
+            [len(text or "") for text in self.rows["text"].to_pylist()], dtype=float
+        )
 
     def is_given(self, *judges: str) -> Flags:
         """Return which targets are of items that each of some judges was given."""
@@ -380,7 +446,9 @@ class TargetSet:
         return replace(self, rows=rows)
 
     def scores(self, judge: str, aspect: str) -> Floats | None:
-        """Return the judge's score of each target, NaN where there is none; None: no cell."""
+        """Return the judge's score of each target, NaN where there is none; None: no
+        cell.
+        """
         cell = self.study.score_values.get((self.perturbation, judge, aspect))
         return None if cell is None else aligned(cell, self.targets)
 
@@ -406,10 +474,11 @@ def numbers_of(estimate: Estimate) -> Numbers:
 
 
 def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
-    """Return ratings, scores or draws with values so that more is better: value' = sum - value.
+    """Return ratings, scores or draws with values so that more is better: value' = sum
+    - value.
 
-    `sums`: (judge, "" for people, and aspect as a cell calls it) -> min + max of the scale, where
-    its best end is the lowest; all others stay.
+    `sums`: (judge, "" for people, and aspect as a cell calls it) -> min + max of the
+    scale, where its best end is the lowest; all others stay.
     """
     if not sums:
         return table
@@ -424,12 +493,16 @@ def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
         for total in [sums.get((judge or "", joined(aspect, criterion)))]
     ]
     index = names.index("value")
-    return table.set_column(index, table.schema.field(index), pa.array(values, pa.float64()))
+    return table.set_column(
+        index, table.schema.field(index), pa.array(values, pa.float64())
+    )
 
 
 def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
     """Return the values in the order of `targets`, NaN where there is none."""
-    return np.array([values.get(target, np.nan) for target in targets], dtype=np.float64)
+    return np.array(
+        [values.get(target, np.nan) for target in targets], dtype=np.float64
+    )
 
 
 def set_columns(perturbation: str) -> AppliesTo:
@@ -439,7 +512,9 @@ def set_columns(perturbation: str) -> AppliesTo:
 
 
 def statistics(spec: StatisticsSpec) -> None:
-    """Write the rows of one method on a dataset: none where it can use none of the aspects."""
+    """Write the rows of one method on a dataset: none where it can use none of the
+    aspects.
+    """
     method = import_module(f"judgescope.methods.{spec.table}")
     rows = method.rows(evaluation_data(spec)) if spec.aspects else ()
     write_table("results", table_of("results", [*rows]), spec.output)
@@ -448,7 +523,9 @@ def statistics(spec: StatisticsSpec) -> None:
 def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
     """Read the tables of a dataset."""
     paths, dataset = Paths(spec.results), spec.dataset
-    targets = [read_table("targets", paths.targets(dataset, name)) for name in spec.targets]
+    targets = [
+        read_table("targets", paths.targets(dataset, name)) for name in spec.targets
+    ]
     turns = spec.turned or Turned(ratings={}, scores={})
     people = {("", aspect): total for aspect, total in turns.ratings.items()}
     judges = {
@@ -457,7 +534,9 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
         for aspect, total in totals.items()
     }
     report = json.loads(Path(paths.ingested(dataset)).read_text(encoding="utf-8"))
-    selected = [report[name] for name in ("sha256", "items", "targets", "originals", "ratings")]
+    selected = [
+        report[name] for name in ("sha256", "items", "targets", "originals", "ratings")
+    ]
     return EvaluationData(
         spec=spec,
         items=read_table("items", paths.items(dataset)),
@@ -471,13 +550,19 @@ def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
 
 
 def tables(spec: TablesSpec) -> None:
-    """Join the datasets' parts and what they make up together; the CSV has what applies."""
+    """Join the datasets' parts and what they make up together; the CSV has what
+    applies.
+    """
     for output, table in spec.tables.items():
         parts = [read_table("results", path) for path in table.parts]
         if table.across:
-            rows = import_module(table.across).across(pa.concat_tables(parts).to_pylist())
+            rows = import_module(table.across).across(
+                pa.concat_tables(parts).to_pylist()
+            )
             parts.append(table_of("results", rows))
-        whole = pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEYS["results"]])
+        whole = pa.concat_tables(parts).sort_by(
+            [(name, "ascending") for name in KEYS["results"]]
+        )
         write_table("results", whole, f"{output}.parquet")
         with about(f"{output}.csv"):
             csv.write_csv(columns_of_csv(whole), f"{output}.csv")

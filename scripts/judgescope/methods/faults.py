@@ -1,6 +1,7 @@
 """Which judges notice the faults that a dataset's authors planned (demo data).
 
-A fault is noticed if the faulty text scores strictly below the clean text of the same item.
+A fault is noticed if the faulty text scores strictly below the clean text of the same
+item.
 """
 
 import json
@@ -18,7 +19,9 @@ ALL_KINDS = "all"
 
 
 class Fault(NamedTuple):
-    """A planned fault: the faulty and the clean target, the item's code, the kind of fault."""
+    """A planned fault: the faulty and the clean target, the item's code, the kind of
+    fault.
+    """
 
     faulty: str
     clean: str
@@ -27,19 +30,27 @@ class Fault(NamedTuple):
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of faults.csv: per judge, aspect and kind of fault the share noticed."""
+    """Yield the rows of faults.csv: per judge, aspect and kind of fault the share
+    noticed.
+    """
     if study.spec.fault_free_system is None:
         return
     faults = _faults(study, study.spec.fault_free_system)
     kinds = np.array([fault.kind for fault in faults])
     source = np.array([fault.source for fault in faults], dtype=np.int64)
 
-    def shares(judge: str, aspect: str, statistic: str, hit: Floats, given: Flags) -> Iterator[Row]:
+    def shares(
+        judge: str, aspect: str, statistic: str, hit: Floats, given: Flags
+    ) -> Iterator[Row]:
         for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
             chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
             of = "share of planned faults"
-            mean = clustered_mean(hit[chosen], source[chosen], study.weights, averaged=of)
-            yield study.row(judge, aspect, statistic, "pooled", mean.estimate, criterion=kind)
+            mean = clustered_mean(
+                hit[chosen], source[chosen], study.weights, averaged=of
+            )
+            yield study.row(
+                judge, aspect, statistic, "pooled", mean.estimate, criterion=kind
+            )
 
     seen = np.zeros(len(faults), dtype=bool)
     for judge, card in study.spec.judges.items():
@@ -59,13 +70,20 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def _faults(study: EvaluationData, clean: str) -> list[Fault]:
-    """Return the planned faults, by item and system; `clean` is the system without faults."""
+    """Return the planned faults, by item and system; `clean` is the system without
+    faults.
+    """
     panel = study.systems
     pairs = zip(panel.items, panel.systems, strict=True)
     target_of = dict(zip(pairs, panel.targets, strict=True))
     items, metas = (study.items[name].to_pylist() for name in ("item", "meta"))
     return [
-        Fault(target_of[item, system], target_of[item, clean], study.item_order[item], kind)
+        Fault(
+            target_of[item, system],
+            target_of[item, clean],
+            study.item_order[item],
+            kind,
+        )
         for item, meta in sorted(zip(items, metas, strict=True))
         for system, kind in sorted(json.loads(meta or "{}").get("faults", {}).items())
         if (item, system) in target_of and (item, clean) in target_of

@@ -1,7 +1,9 @@
-"""How far judges' labels are people's: table labels, for aspects that people rate by labels alone.
+"""How far judges' labels are people's: table labels, for aspects that people rate by
+labels alone.
 
-The truth of several raters is their lower median where labels are ordered, else the label that
-more than half of them give. A judge with numbers has labels by the threshold of its card.
+The truth of several raters is their lower median where labels are ordered, else the
+label that more than half of them give. A judge with numbers has labels by the threshold
+of its card.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -46,12 +48,16 @@ AS_RATER: Final = ("label_accuracy", "balanced_accuracy", "kappa_nominal")
 AT_BASE_RATE: Final = frozenset(
     ("label_accuracy", "precision", "npv", "f1", "mcc", "ac1", "kappa_nominal")
 )
-"""Statistics that another base rate would change: their notes say which one there is."""
+"""Statistics that another base rate would change: their notes say which one there
+is."""
 ABOVE_CONTROLS: Final = frozenset(
     ("label_accuracy", "f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
 )
-"""Statistics that no control has for nothing: one that passes all texts finds all positive ones."""
-NO_VOTES: Final = "the mean of the members' scores is not a label: name members that give labels"
+"""Statistics that no control has for nothing: one that passes all texts finds all
+positive ones."""
+NO_VOTES: Final = (
+    "the mean of the members' scores is not a label: name members that give labels"
+)
 NO_LABELS: Final = "the judge gives numbers: set `threshold` in its card"
 NO_TWO_LABELS: Final = "a threshold is for two labels"
 OFF_LABELS: Final = "scores that are not labels"
@@ -67,9 +73,15 @@ def label_aspects(study: EvaluationData) -> list[str]:
 
 
 def truth_of(study: EvaluationData, aspect: str) -> Callable[[Floats], Floats]:
-    """Return the function from ratings (raters, texts) to the true label of each text, (texts,)."""
+    """Return the function from ratings (raters, texts) to the true label of each text,
+    (texts,).
+    """
     scale = study.spec.aspects[aspect]
-    return lower_median if scale.ordered else partial(strict_majority, labels=len(scale.labels))
+    return (
+        lower_median
+        if scale.ordered
+        else partial(strict_majority, labels=len(scale.labels))
+    )
 
 
 def truth_name(study: EvaluationData, aspect: str) -> str:
@@ -80,10 +92,11 @@ def truth_name(study: EvaluationData, aspect: str) -> str:
 def labelled(
     panel: TargetSet, judge: str, aspect: str, scores: Floats, gold: Floats
 ) -> tuple[Floats | None, str]:
-    """Return the labels that a judge's scores are, by the threshold of its card if it has one.
+    """Return the labels that a judge's scores are, by the threshold of its card if it
+    has one.
 
-    (texts,), NaN = missing, and a note; None: it has none, as the note says. The control length has
-    people's labels, dealt out in the order of length (`dealt`).
+    (texts,), NaN = missing, and a note; None: it has none, as the note says. The
+    control length has people's labels, dealt out in the order of length (`dealt`).
     """
     card, scale = panel.study.spec.judges[judge], panel.study.spec.aspects[aspect]
     if card.engine == "control" and card.form == "length":
@@ -122,14 +135,22 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
-    """Yield how often people give each label, and what each rater has against the others."""
-    scale, panel, truth = study.spec.aspects[aspect], study.systems, truth_of(study, aspect)
+    """Yield how often people give each label, and what each rater has against the
+    others.
+    """
+    scale, panel, truth = (
+        study.spec.aspects[aspect],
+        study.systems,
+        truth_of(study, aspect),
+    )
     labels, ratings = scale.labels, panel.ratings(aspect)
     gold = truth(ratings)
     source, weights = panel.source, study.weights
 
     def row(statistic: str, estimate: Estimate, **columns: Unpack[AppliesTo]) -> Row:
-        return study.row(HUMAN, split(aspect)[0], statistic, POOLED, estimate, **columns)
+        return study.row(
+            HUMAN, split(aspect)[0], statistic, POOLED, estimate, **columns
+        )
 
     if len(ratings) > 1 and not scale.ordered:
         rated = np.isfinite(ratings).any(axis=0)
@@ -139,7 +160,9 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
         if name == "label_share":
             yield row(name, one.estimate.with_note(labels[k]), k=k + 1)
     if len(labels) == 2:
-        yield row("base_rate", on_labels(gold, gold, 2, source, weights)["base_rate"].estimate)
+        yield row(
+            "base_rate", on_labels(gold, gold, 2, source, weights)["base_rate"].estimate
+        )
     if measures.unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
         return
 
@@ -156,7 +179,11 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
 
 
 def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
-    study, scores, ratings = panel.study, panel.scores(judge, aspect), panel.ratings(aspect)
+    study, scores, ratings = (
+        panel.study,
+        panel.scores(judge, aspect),
+        panel.ratings(aspect),
+    )
     if scores is None:
         return
     scale, gold = study.spec.aspects[aspect], truth_of(study, aspect)(ratings)
@@ -180,25 +207,34 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
         for (name, k), one in each.items():
             estimate = one.estimate.with_note(labels[k])
             yield panel.row(judge, aspect, name, POOLED, estimate, k=k + 1)
-    classes, one_source = [float(k) for k in range(q)], np.zeros(rated.size, dtype=np.int64)
+    classes, one_source = (
+        [float(k) for k in range(q)],
+        np.zeros(rated.size, dtype=np.int64),
+    )
     table = confusion_counts(rated, codes[both], classes, one_source, 1)[0]
     for k, k_b in np.argwhere(table).tolist():
         pair = f"people: {labels[k]}; judge: {labels[k_b]}"
         count = Estimate(float(table[k, k_b]), n=rated.size, note=pair)
-        yield panel.row(judge, aspect, "class_count", POOLED, count, k=k + 1, k_b=k_b + 1)
+        yield panel.row(
+            judge, aspect, "class_count", POOLED, count, k=k + 1, k_b=k_b + 1
+        )
     estimates = [*_as_rater(panel, aspect, codes)]
     if not scale.ordered:  # else it stands in table agreement
         estimates += measures.replacement(panel, judge, aspect, codes, ratings)
         nominal = against(
             measures.alpha(panel, np.stack([gold, codes]), scale.values, NOMINAL), which
         )
-        estimates.append(((f"alpha_{NOMINAL}", POOLED), nominal.estimate.with_note(note)))
+        estimates.append(
+            ((f"alpha_{NOMINAL}", POOLED), nominal.estimate.with_note(note))
+        )
     for measure, estimate in estimates:
         yield panel.row(judge, aspect, *measure, estimate)
 
 
 def _as_rater(panel: TargetSet, aspect: str, codes: Floats) -> Named:
-    """Yield the agreement of a judge with every other rater less that of one more rater."""
+    """Yield the agreement of a judge with every other rater less that of one more
+    rater.
+    """
     study, tables = panel.study, measures.rater_tables(panel, aspect)
     q = len(study.spec.aspects[aspect].labels)
 

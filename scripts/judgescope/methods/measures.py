@@ -1,4 +1,6 @@
-"""Statistics of agreement of a judge's scores with people's ratings, on one panel of texts."""
+"""Statistics of agreement of a judge's scores with people's ratings, on one panel of
+texts.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
@@ -14,9 +16,25 @@ from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.statistics import raters
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.bias import length_slope, partial_correlation, self_preference
-from judgescope.statistics.classes import CEM_ORD, ON_CLASSES, are_classes, cem_floor, on_classes
-from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
+from judgescope.statistics.bias import (
+    length_slope,
+    partial_correlation,
+    self_preference,
+)
+from judgescope.statistics.classes import (
+    CEM_ORD,
+    ON_CLASSES,
+    are_classes,
+    cem_floor,
+    on_classes,
+)
+from judgescope.statistics.correlation import (
+    LEVELS,
+    STATISTICS,
+    Level,
+    Statistic,
+    correlations,
+)
 from judgescope.statistics.raters import AsRater
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
@@ -40,7 +58,8 @@ WITHIN_SOURCE = "within_source"
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 OTHER_SCALE = "the judge's scale differs from people's"
 LARGEST_CEILING = 50
-"""With more raters (crowds who rated little each) pairs are too many and rest on too few texts."""
+"""With more raters (crowds who rated little each) pairs are too many and rest on too
+few texts."""
 
 
 def correlated(
@@ -55,7 +74,8 @@ def correlated(
 ) -> dict[Measure, Replicated]:
     """Return correlations of two scores of a panel's targets, or of the `chosen` ones.
 
-    x, y (targets,), NaN = missing. With their deletions, or the rows of other `weights`.
+    x, y (targets,), NaN = missing. With their deletions, or the rows of other
+    `weights`.
     """
     results = correlations(
         x[chosen],
@@ -76,12 +96,17 @@ def pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
 
 
 def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
-    """Return statistics that need no common scale: correlations, acc_eq and spa, with deletions."""
+    """Return statistics that need no common scale: correlations, acc_eq and spa, with
+    deletions.
+    """
     weights = panel.study.weights
     results = correlated(panel, x, y)
     accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)
     if epsilon is not None:
-        note = f"score differences up to {epsilon:.4g} count as ties; chosen on the other sources"
+        note = (
+            f"score differences up to {epsilon:.4g} count as ties; chosen on the "
+            "other sources"
+        )
         accuracy = accuracy.with_note(note)
     results["acc_eq", BY_SOURCE] = accuracy
     results[STATISTIC, WITHIN_SOURCE] = within_sources(
@@ -93,7 +118,9 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     return {measure: against(one, "mean") for measure, one in results.items()}
 
 
-def categorical(panel: TargetSet, judge: str, aspect: str, x: Floats, gold: Floats) -> Named:
+def categorical(
+    panel: TargetSet, judge: str, aspect: str, x: Floats, gold: Floats
+) -> Named:
     """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
     classes, reason = classes_with(panel.study, judge, aspect, gold, x)
     if classes is None:
@@ -129,18 +156,25 @@ def with_floor_note(statistic: str, mean: Estimate) -> Estimate:
 
 
 def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | None:
-    """Return the values that judge and people can give, None where either gives any number.
+    """Return the values that judge and people can give, None where either gives any
+    number.
 
-    A judge may give halves where people give whole points; on a scale of its own it gives others.
+    A judge may give halves where people give whole points; on a scale of its own it
+    gives others.
     """
-    values, grid = study.spec.aspects[aspect].values, study.spec.judges[judge].grid[aspect]
+    values, grid = (
+        study.spec.aspects[aspect].values,
+        study.spec.judges[judge].grid[aspect],
+    )
     if values is None or grid is None or not is_discrete(study, judge, aspect):
         return None
     return sorted({*values, *grid}) if on_their_scale(study, judge, aspect) else None
 
 
 def is_discrete(study: EvaluationData, judge: str, aspect: str) -> bool:
-    """Return whether a score is a value of one reply, or the label of most, and no mean."""
+    """Return whether a score is a value of one reply, or the label of most, and no
+    mean.
+    """
     card, people = study.spec.judges[judge], study.spec.aspects[aspect]
     return card.discrete or bool(people.labels and card.grid[aspect] == people.values)
 
@@ -154,10 +188,11 @@ def on_their_scale(study: EvaluationData, judge: str, aspect: str) -> bool:
 def classes_with(
     study: EvaluationData, judge: str, aspect: str, gold: Floats, scores: Floats
 ) -> tuple[list[float] | None, str]:
-    """Return the classes of a judge's scores and gold ratings, or None and why there are none.
+    """Return the classes of a judge's scores and gold ratings, or None and why there
+    are none.
 
-    gold and scores: any shape, NaN = missing. Scores off the judge's scale, which a parser without
-    a range check gives, belong to no class.
+    gold and scores: any shape, NaN = missing. Scores off the judge's scale, which a
+    parser without a range check gives, belong to no class.
     """
     classes = classes_of(study, judge, aspect)
     if classes is None:
@@ -175,18 +210,26 @@ def alpha(
     classes: list[float] | None,
     measurement: Measurement = "ordinal",
 ) -> Replicated:
-    """Return the alpha of raters on a panel; classes None: of numbers, interval alone."""
+    """Return the alpha of raters on a panel; classes None: of numbers, interval
+    alone.
+    """
     source, weights = panel.source, panel.study.weights
     return krippendorff_alpha(
         ratings, level=measurement, domain=classes, source=source, weights=weights
     )
 
 
-def replacement(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats) -> Named:
+def replacement(
+    panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
+) -> Named:
     """Yield the alternative-annotator test of a judge that rates on people's scale."""
     study = panel.study
     has_scale = study.spec.judges[judge].ends[aspect] is not None
-    if not (has_scale and on_their_scale(study, judge, aspect) and study.spec.ratings == "human"):
+    if not (
+        has_scale
+        and on_their_scale(study, judge, aspect)
+        and study.spec.ratings == "human"
+    ):
         return
     rule, discrete = study.spec.alt_test, classes_of(study, judge, aspect) is not None
     by_distance = not discrete if rule.ordered is None else rule.ordered
@@ -208,10 +251,11 @@ def replacement(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: F
 
 
 def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
-    """Return people's ratings on a panel as one table of raters or several, as the card says.
+    """Return people's ratings on a panel as one table of raters or several, as the card
+    says.
 
-    The raters are determined from all rated texts: a judge of a share meets the same raters. Empty
-    where nobody rated, or more raters than LARGEST_CEILING did.
+    The raters are determined from all rated texts: a judge of a share meets the same
+    raters. Empty where nobody rated, or more raters than LARGEST_CEILING did.
     """
     study, systems = panel.study, panel.study.systems
     ratings = systems.ratings(aspect)
@@ -224,22 +268,33 @@ def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
 
     chosen = np.isin(systems.targets, panel.targets)
     return [
-        table[:, chosen] for table in raters.rating_tables(ratings, systems.source, slots, shuffle)
+        table[:, chosen]
+        for table in raters.rating_tables(ratings, systems.source, slots, shuffle)
     ]
 
 
-def as_raters(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats) -> Named:
-    """Yield the agreement of a judge as one more rater, at the levels of its statistics."""
+def as_raters(
+    panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
+) -> Named:
+    """Yield the agreement of a judge as one more rater, at the levels of its
+    statistics.
+    """
     study, tables = panel.study, rater_tables(panel, aspect)
     if not tables:
         return
     cache = study.rater_correlations
 
     def correlate(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
-        key = sha256(b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))).digest()
+        key = sha256(
+            b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))
+        ).digest()
         if key not in cache:  # people's correlations are the same beside many judges
             cache[key] = correlated(
-                panel, a, b, statistics=["pearson", "spearman"], levels=["pooled", "by_source"]
+                panel,
+                a,
+                b,
+                statistics=["pearson", "spearman"],
+                levels=["pooled", "by_source"],
             )
         return cache[key]
 
@@ -249,14 +304,21 @@ def as_raters(panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Flo
 
         def classify(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
             each = on_classes(b, a, classes, panel.source, study.weights)
-            return {(name, POOLED): each[name] for name in ("kappa_linear", "kappa_quadratic")}
+            return {
+                (name, POOLED): each[name]
+                for name in ("kappa_linear", "kappa_quadratic")
+            }
 
         results |= raters.as_rater(classify, x, tables, against="each")
     yield from decided_beside_raters(study, results)
 
 
-def decided_beside_raters(study: EvaluationData, results: Mapping[Measure, AsRater]) -> Named:
-    """Yield the differences from one more rater, with what the margin decides, and the shares."""
+def decided_beside_raters(
+    study: EvaluationData, results: Mapping[Measure, AsRater]
+) -> Named:
+    """Yield the differences from one more rater, with what the margin decides, and the
+    shares.
+    """
     margin = present(study.spec.as_rater).margin
     for (name, level), (difference, share) in results.items():
         noted = difference.estimate.with_note(raters.decided(difference, margin))
@@ -266,7 +328,12 @@ def decided_beside_raters(study: EvaluationData, results: Mapping[Measure, AsRat
 
 def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> Named:
     """Yield the effects of the texts' length and family on a judge's scores."""
-    study, length, source, weights = panel.study, panel.lengths, panel.source, panel.study.weights
+    study, length, source, weights = (
+        panel.study,
+        panel.lengths,
+        panel.source,
+        panel.study.weights,
+    )
     card, people_scale = study.spec.judges[judge], study.spec.aspects[aspect].ends
     if length.any():
         for statistic in ("pearson", "spearman"):
@@ -283,13 +350,19 @@ def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> N
         yield ("length_slope", POOLED), slope.estimate
     families = study.spec.families
     if card.family and families:
-        own_family = np.array([families.get(name) == card.family for name in panel.systems])
-        preference = self_preference(x, y, own_family, source, weights=weights, scales=scales)
+        own_family = np.array(
+            [families.get(name) == card.family for name in panel.systems]
+        )
+        preference = self_preference(
+            x, y, own_family, source, weights=weights, scales=scales
+        )
         yield ("self_preference", POOLED), preference.estimate
 
 
 def human_agreement(panel: TargetSet, aspect: str) -> Named:
-    """Yield the agreement of people with each other: alpha, and every statistic's ceiling."""
+    """Yield the agreement of people with each other: alpha, and every statistic's
+    ceiling.
+    """
     study, ratings = panel.study, panel.ratings(aspect)
     classes = study.spec.aspects[aspect].values
     no_agreement = unrated(study, ratings)
@@ -297,7 +370,9 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
         interval = measurement == "interval"
         why = no_agreement or (CONTINUOUS if classes is None and not interval else "")
         domain = None if interval else classes
-        one = study.undefined(why) if why else alpha(panel, ratings, domain, measurement)
+        one = (
+            study.undefined(why) if why else alpha(panel, ratings, domain, measurement)
+        )
         yield (f"alpha_{measurement}", POOLED), one.estimate
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
@@ -310,21 +385,29 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
         results = on_classes(y, x, classes, panel.source, study.weights)
         return {(name, POOLED): one for name, one in results.items()}
 
-    floor = np.mean([cem_floor(one, classes) for one in ratings if np.isfinite(one).any()])
+    floor = np.mean(
+        [cem_floor(one, classes) for one in ratings if np.isfinite(one).any()]
+    )
     for measure, ceiling in raters.ceilings(classify, ratings, against="each").items():
-        note = f"floor {floor:.3f}, mean over the raters" if measure[0] == CEM_ORD else ""
+        note = (
+            f"floor {floor:.3f}, mean over the raters" if measure[0] == CEM_ORD else ""
+        )
         yield measure, ceiling.with_note(note)
 
 
 def unrated(study: EvaluationData, ratings: Floats) -> str:
-    """Return why ratings (raters, targets) do not show people's agreement, "" if they do."""
+    """Return why ratings (raters, targets) do not show people's agreement, "" if they
+    do.
+    """
     if study.spec.ratings != "human":
         return f"ratings are {study.spec.ratings}, not human"
     return "one rater" if len(ratings) < 2 else ""
 
 
 def lower_median(ratings: Floats) -> Floats:
-    """Return the middle rating of each target, of two the lower; NaN without any (methods.md 4)."""
+    """Return the middle rating of each target, of two the lower; NaN without any
+    (methods.md 4).
+    """
     ordered = np.sort(ratings, axis=0)  # NaN last
     given = np.isfinite(ratings).sum(axis=0)
     middle = np.maximum((given - 1) // 2, 0)

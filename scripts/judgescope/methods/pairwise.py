@@ -50,12 +50,15 @@ CHOICES = 3
 class Pairs:
     """Pairs of a panel's texts, each in the order in which it is listed first.
 
-    people (raters, pairs): 1 for the first text, -1 for the second, 0 for neither, NaN = missing;
-    shown (raters, pairs): 1 where the rater saw the first text first, -1 where the second; places:
-    those of each pair's texts in the panel, (pairs,) each; source (pairs,).
+    people (raters, pairs): 1 for the first text, -1 for the second, 0 for neither, NaN
+    = missing; shown (raters, pairs): 1 where the rater saw the first text first, -1
+    where the second; places: those of each pair's texts in the panel, (pairs,) each;
+    source (pairs,).
     """
 
-    def __init__(self, panel: TargetSet, aspect: str, more: Iterable[Pair] = ()) -> None:
+    def __init__(
+        self, panel: TargetSet, aspect: str, more: Iterable[Pair] = ()
+    ) -> None:
         """Read the pairs of a panel that people compared on an aspect, and more."""
         raters = panel.study.preferences.get(split(aspect)[0], {})
         known, listed = set(panel.targets), dict[frozenset[str], Pair]()
@@ -68,17 +71,24 @@ class Pairs:
             for column, pair in enumerate(self.names):
                 for order, sign in ((pair, 1.0), (pair[::-1], -1.0)):
                     if (choice := raters[rater].get(order)) is not None:
-                        self.people[row, column], self.shown[row, column] = sign * choice, sign
+                        self.people[row, column], self.shown[row, column] = (
+                            sign * choice,
+                            sign,
+                        )
         self.places = places_in(panel, self.names)
         self.source = panel.source[self.places[0]]
 
     def side(self, of_texts: Floats) -> Floats:
-        """Return 1 where the first text of a pair has more of something, -1 less, 0 as much."""
+        """Return 1 where the first text of a pair has more of something, -1 less, 0 as
+        much.
+        """
         first, second = self.places
         return np.sign(of_texts[first] - of_texts[second])
 
     def votes_on(self, pairs: Iterable[Pair]) -> Floats:
-        """Return each rater's votes for the first text of some of the pairs, in either order."""
+        """Return each rater's votes for the first text of some of the pairs, in either
+        order.
+        """
         column = {pair: (number, 1.0) for number, pair in enumerate(self.names)}
         column |= {(b, a): (number, -sign) for (a, b), (number, sign) in column.items()}
         places = [column[pair] for pair in pairs]
@@ -88,12 +98,16 @@ class Pairs:
 def places_in(panel: TargetSet, pairs: Sequence[Pair]) -> tuple[Codes, Codes]:
     """Return the places of each pair's texts in a panel; (pairs,) each."""
     place = {target: place for place, target in enumerate(panel.targets)}
-    first, second = (np.array([place[pair[k]] for pair in pairs], np.int64) for k in (0, 1))
+    first, second = (
+        np.array([place[pair[k]] for pair in pairs], np.int64) for k in (0, 1)
+    )
     return first, second
 
 
 def verdicts_on(pairs: Sequence[Pair], votes: Votes, *orders: int) -> Floats:
-    """Return whom votes favour, all draws by `majority`: orders are 1 (as listed), -1 or both."""
+    """Return whom votes favour, all draws by `majority`: orders are 1 (as listed), -1
+    or both.
+    """
     each = [
         [
             order * vote
@@ -109,15 +123,21 @@ def verdicts_on(pairs: Sequence[Pair], votes: Votes, *orders: int) -> Floats:
 
 
 def net_votes(people: Floats) -> Floats:
-    """Return people's net votes for the first text, NaN where there is none: (raters, pairs)."""
+    """Return people's net votes for the first text, NaN where there is none: (raters,
+    pairs).
+    """
     return np.where(np.isfinite(people).any(axis=0), np.nansum(people, axis=0), np.nan)
 
 
 def of_people(study: EvaluationData, aspect: str) -> Iterator[Row]:
-    """Yield the statistics of people's choices: agreement, biases, strengths of systems."""
+    """Yield the statistics of people's choices: agreement, biases, strengths of
+    systems.
+    """
     row = partial(study.row, HUMAN, aspect)
     pairs, weights = Pairs(study.systems, aspect), study.weights
-    for name, one in preferences.agreement_of_people(pairs.people, pairs.source, weights).items():
+    for name, one in preferences.agreement_of_people(
+        pairs.people, pairs.source, weights
+    ).items():
         yield row(name, POOLED, one.estimate)
     people, given = pairs.people, np.isfinite(pairs.people)
     if len(people) > 1:  # how often a rater chooses as most of the others do
@@ -140,9 +160,11 @@ def of_people(study: EvaluationData, aspect: str) -> Iterator[Row]:
 
 
 def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterator[Row]:
-    """Yield how a judge's votes go with people, by order, its biases, and strengths of systems.
+    """Yield how a judge's votes go with people, by order, its biases, and strengths of
+    systems.
 
-    Of a judge that scores, the votes are in one order of no meaning: see `scored_votes`.
+    Of a judge that scores, the votes are in one order of no meaning: see
+    `scored_votes`.
     """
     study, weights = panel.study, panel.study.weights
     row, pairs = partial(study.row, judge, aspect), Pairs(panel, aspect, votes)
@@ -151,7 +173,9 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
     ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
-        for name, one in preferences.vote_agreement(verdict, people, source, weights).items():
+        for name, one in preferences.vote_agreement(
+            verdict, people, source, weights
+        ).items():
             yield row(name, POOLED, one.estimate)
     listed, swapped = (verdicts_on(pairs.names, votes, order) for order in (1, -1))
     both = bool(np.isfinite(listed).any() and np.isfinite(swapped).any())
@@ -171,12 +195,18 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
         yield row("best_of_n", POOLED, best)
     family = study.spec.judges[judge].family
     own = [
-        float(bool(family) and study.spec.families.get(name) == family) for name in panel.systems
+        float(bool(family) and study.spec.families.get(name) == family)
+        for name in panel.systems
     ]
-    sides = {"longer": pairs.side(panel.lengths), "own_family": pairs.side(np.array(own))}
+    sides = {
+        "longer": pairs.side(panel.lengths),
+        "own_family": pairs.side(np.array(own)),
+    }
     for name, side in sides.items():
         if side.any():
-            yield row(f"{name}_chosen", POOLED, side_chosen(verdict, side, source, weights))
+            yield row(
+                f"{name}_chosen", POOLED, side_chosen(verdict, side, source, weights)
+            )
             excess = side_excess(verdict, np.sign(ahead), side, source, weights)
             yield row(f"{name}_excess", POOLED, excess)
     if study.spec.anonymous_systems:
@@ -191,7 +221,9 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
 def of_two(
     panel: TargetSet, aspect: str, votes: Votes, others: Votes
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield how two judges differ in their half credit by people's majority, and its p."""
+    """Yield how two judges differ in their half credit by people's majority, and its
+    p.
+    """
     pairs, weights = Pairs(panel, aspect), panel.study.weights
     better = np.sign(net_votes(pairs.people))
     better[better == 0] = np.nan
@@ -207,15 +239,28 @@ def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Es
 
 
 def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
-    """Return each vote as a comparison of two systems; scores have no text that is shown first."""
-    first, second = places_in(panel, [pair for pair, each in votes.items() for _ in each])
-    values = np.array([vote for each in votes.values() for vote in each], dtype=np.float64)
-    systems, shown = (panel.system[first], panel.system[second]), np.full(len(first), compares)
+    """Return each vote as a comparison of two systems; scores have no text that is
+    shown first.
+    """
+    first, second = places_in(
+        panel, [pair for pair, each in votes.items() for _ in each]
+    )
+    values = np.array(
+        [vote for each in votes.values() for vote in each], dtype=np.float64
+    )
+    systems, shown = (
+        (panel.system[first], panel.system[second]),
+        np.full(len(first), compares),
+    )
     return Comparisons(*systems, values, shown.astype(np.int64), panel.source[first])
 
 
-def _strengths(panel: TargetSet, judge: str, aspect: str, votes: Comparisons) -> Iterator[Row]:
-    """Yield the strength of each compared system, the odds of a tie, the effect of the position."""
+def _strengths(
+    panel: TargetSet, judge: str, aspect: str, votes: Comparisons
+) -> Iterator[Row]:
+    """Yield the strength of each compared system, the odds of a tie, the effect of the
+    position.
+    """
     codes, code = np.unique(np.stack([votes.first, votes.second]), return_inverse=True)
     first, second = code.reshape(2, -1)
     votes = votes._replace(first=first, second=second)
@@ -233,14 +278,20 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     votes_by_cell = votes_of(study)
     for (perturbation, judge, aspect), votes in votes_by_cell.items():
         panel = study.panel(perturbation).given(judge)
-        columns: AppliesTo = {} if perturbation == "systems" else set_columns(perturbation)
+        columns: AppliesTo = (
+            {} if perturbation == "systems" else set_columns(perturbation)
+        )
         for statistic, distance, estimate in _estimates(panel, aspect, votes):
-            yield study.row(judge, aspect, statistic, POOLED, estimate, **columns | distance)
+            yield study.row(
+                judge, aspect, statistic, POOLED, estimate, **columns | distance
+            )
     yield from _choice_rows(study, votes_by_cell)
 
 
 def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[Row]:
-    """Yield the rows of people's choices and of recorded comparisons, of texts by systems."""
+    """Yield the rows of people's choices and of recorded comparisons, of texts by
+    systems.
+    """
     for aspect in study.preferences:
         yield from of_people(study, aspect)
     scored, known = scored_votes(study), dict[tuple[str, str], Votes]()
@@ -260,7 +311,9 @@ def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[
             yield from of_judge(panel, judge, aspect, votes)
         if votes and chosen:
             known[judge, aspect] = votes
-    for (judge, other), aspect in product(compared_judges(study, "systems"), study.spec.aspects):
+    for (judge, other), aspect in product(
+        compared_judges(study, "systems"), study.spec.aspects
+    ):
         if (judge, aspect) in known and (other, aspect) in known:
             panel = study.systems.given(judge, other)
             both = known[judge, aspect], known[other, aspect]
@@ -284,11 +337,15 @@ def scored_votes(study: EvaluationData) -> VotesByCell:
 
 
 def votes_of(study: EvaluationData) -> VotesByCell:
-    """Return (perturbation, judge, aspect) -> the votes of judges that compare two texts."""
+    """Return (perturbation, judge, aspect) -> the votes of judges that compare two
+    texts.
+    """
     table: VotesByCell = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
     columns = (study.draws[name].to_pylist() for name in names)
-    for perturbation, judge, aspect, target, target_b, value in zip(*columns, strict=True):
+    for perturbation, judge, aspect, target, target_b, value in zip(
+        *columns, strict=True
+    ):
         if target_b is not None and judge in study.spec.judges:
             vote = np.nan if value is None else value
             table[perturbation, judge, aspect][target, target_b].append(vote)
@@ -296,11 +353,12 @@ def votes_of(study: EvaluationData) -> VotesByCell:
 
 
 class JudgedPairs(NamedTuple):
-    """The pairs of a set that a judge was asked, its verdict on each, and which text is better.
+    """The pairs of a set that a judge was asked, its verdict on each, and which text is
+    better.
 
-    first, second (pairs,) index the panel's texts; verdict (pairs,) of both orders; ahead
-    (pairs,): how much better the first is, NaN if unknown; `in_chain`: by the number of errors;
-    `rated`: whether the quality of some text is known.
+    first, second (pairs,) index the panel's texts; verdict (pairs,) of both orders;
+    ahead (pairs,): how much better the first is, NaN if unknown; `in_chain`: by the
+    number of errors; `rated`: whether the quality of some text is known.
     """
 
     pairs: list[tuple[str, str]]
@@ -315,7 +373,9 @@ class JudgedPairs(NamedTuple):
 
 def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     """Return a judge's verdicts on the pairs of a panel that it was asked."""
-    pairs = sorted({(min(pair), max(pair)) for pair in votes})  # targets are sorted by id
+    pairs = sorted(
+        {(min(pair), max(pair)) for pair in votes}
+    )  # targets are sorted by id
     first, second = places_in(panel, pairs)
     steps = panel.rows["step"].to_pylist()
     in_chain = len({*steps}) > 1
@@ -335,7 +395,9 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
 def _estimates(
     panel: TargetSet, aspect: str, votes: Votes
 ) -> Iterator[tuple[str, AppliesTo, Estimate]]:
-    """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a set."""
+    """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a
+    set.
+    """
     weights, judged_pairs = panel.study.weights, judged(panel, aspect, votes)
     pairs, _, _, source, verdict, ahead, in_chain, rated = judged_pairs
     if in_chain:
@@ -346,7 +408,9 @@ def _estimates(
             )["accuracy_comparison"]
             yield "accuracy_comparison_by_distance", {"k": int(k)}, accuracy
     source_of = dict(zip(panel.targets, panel.source.tolist(), strict=True))
-    shown = [(source_of[a], vote) for (a, _), each in sorted(votes.items()) for vote in each]
+    shown = [
+        (source_of[a], vote) for (a, _), each in sorted(votes.items()) for vote in each
+    ]
     estimates = {
         "order_consistency": order_consistency(
             verdicts_on(pairs, votes, 1), verdicts_on(pairs, votes, -1), source, weights
@@ -365,9 +429,14 @@ def _estimates(
 
 
 def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimate:
-    """Return the share of circles, where an item's texts are compared with each other."""
+    """Return the share of circles, where an item's texts are compared with each
+    other.
+    """
     items, row = np.unique(panel.source, return_inverse=True)
-    column, (first, second) = place_within(panel.source), (judged_pairs.first, judged_pairs.second)
+    column, (first, second) = (
+        place_within(panel.source),
+        (judged_pairs.first, judged_pairs.second),
+    )
     width = int(column.max(initial=-1)) + 1
     table = np.full((items.size, width, width), np.nan)
     table[row[first], column[first], column[second]] = judged_pairs.verdict

@@ -1,10 +1,12 @@
-"""Perspectives (Hu et al. 2025): does a judge give the right rating, and order texts correctly?
+"""Perspectives (Hu et al. 2025): does a judge give the right rating, and order texts
+correctly?
 
-`traditional` (Table 1): correlation with people's mean rating, over all texts. `direct`: over the
-texts whose raters all agree, whether the judge gives their rating (global), and whether it orders
-texts of one source that are rated differently (local). `global` and `local` are the same on
-constructed texts, whose rating or order is known. Correlation and order rest on the mean of a
-judge's draws, and are the same on any scale; its rating is the mode of its draws.
+`traditional` (Table 1): correlation with people's mean rating, over all texts.
+`direct`: over the texts whose raters all agree, whether the judge gives their rating
+(global), and whether it orders texts of one source that are rated differently (local).
+`global` and `local` are the same on constructed texts, whose rating or order is known.
+Correlation and order rest on the mean of a judge's draws, and are the same on any
+scale; its rating is the mode of its draws.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,20 +22,41 @@ from judgescope.methods import measures
 from judgescope.methods.agreement import below_controls
 from judgescope.methods.base import HUMAN, GradedTexts, Method, Row, present
 from judgescope.methods.differences import compared, mean_rows
-from judgescope.methods.evaluation_data import EvaluationData, TargetSet, aligned, set_columns
-from judgescope.methods.measures import AVERAGE, Measure, against, with_floor_note, with_hint_note
+from judgescope.methods.evaluation_data import (
+    EvaluationData,
+    TargetSet,
+    aligned,
+    set_columns,
+)
+from judgescope.methods.measures import (
+    AVERAGE,
+    Measure,
+    against,
+    with_floor_note,
+    with_hint_note,
+)
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics import order
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.classes import are_classes, confusion_counts, equal_width, on_classes
+from judgescope.statistics.classes import (
+    are_classes,
+    confusion_counts,
+    equal_width,
+    on_classes,
+)
 from judgescope.statistics.comparison import difference, ranks
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import OrderedPairs
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.reliability import tied_modes
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import CONTINUOUS, OFF_JUDGE_SCALE, OFF_SCALE, Estimate
+from judgescope.statistics.result import (
+    CONTINUOUS,
+    OFF_JUDGE_SCALE,
+    OFF_SCALE,
+    Estimate,
+)
 
 TRADITIONAL, DIRECT = "traditional", "direct"
 """Levels of perspectives.csv: the views of rated texts."""
@@ -48,9 +71,15 @@ MEASURES: Final[tuple[Measure, ...]] = (
     ("accuracy_adjacent_half", DIRECT),
 )
 """The measures by which judges are averaged, ranked and compared: more is better."""
-BESIDE: Final[tuple[Measure, ...]] = (("accuracy_adjacent_complete", DIRECT), ("tie_rate", DIRECT))
+BESIDE: Final[tuple[Measure, ...]] = (
+    ("accuracy_adjacent_complete", DIRECT),
+    ("tie_rate", DIRECT),
+)
 ALL, AGREED = "mean, all rated texts", "single rating, texts on which all raters agree"
-ORDER = "order of texts of the same source, adjacent ratings among those on which all raters agree"
+ORDER = (
+    "order of texts of the same source, adjacent ratings among those on which all "
+    "raters agree"
+)
 OF_CLASSES: Final = ("kappa_linear", "cem_ord")
 CHAIN_MEANS: Final = ("accuracy_adjacent", "accuracy_adjacent_half")
 AGAINST_GRADED: Final = "against the rating of the graded set"
@@ -58,10 +87,11 @@ AGAINST_GRADED: Final = "against the rating of the graded set"
 
 @dataclass(frozen=True)
 class People:
-    """People's ratings of one aspect: their mean, and the one on which all raters agree.
+    """People's ratings of one aspect: their mean, and the one on which all raters
+    agree.
 
-    mean and shared (targets,), NaN where there is none; `classes` is the aspect's whole scale;
-    `why` says why there is nothing on which raters could agree.
+    mean and shared (targets,), NaN where there is none; `classes` is the aspect's whole
+    scale; `why` says why there is nothing on which raters could agree.
     """
 
     mean: Floats
@@ -74,7 +104,9 @@ class People:
         """Return people's ratings of a panel's texts."""
         study, ratings = panel.study, panel.ratings(aspect)
         classes, shared = study.spec.aspects[aspect].values, unanimous(ratings)
-        why = measures.unrated(study, ratings) or (CONTINUOUS if classes is None else "")
+        why = measures.unrated(study, ratings) or (
+            CONTINUOUS if classes is None else ""
+        )
         why = why or ("" if are_classes(shared, classes or []) else OFF_SCALE)
         mean = mean_rating(ratings)
         return cls(mean, shared * np.nan if why else shared, classes or [], why)
@@ -86,10 +118,11 @@ class People:
 
 
 def unanimous(ratings: Floats) -> Floats:
-    """Return the rating that all of a text's raters gave, NaN if they differ or are fewer than 2.
+    """Return the rating that all of a text's raters gave, NaN if they differ or are
+    fewer than 2.
 
-    ratings (raters, targets), NaN where a rater gave none. Shape (targets,). Source: (Hu et al.
-    2025), A.3.
+    ratings (raters, targets), NaN where a rater gave none. Shape (targets,). Source:
+    (Hu et al. 2025), A.3.
     """
     given = np.isfinite(ratings)
     least = np.where(given, ratings, np.inf).min(axis=0, initial=np.inf)
@@ -99,10 +132,11 @@ def unanimous(ratings: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Answers:
-    """A judge's answers on one aspect of a panel's texts, one draw or many; (targets,) each.
+    """A judge's answers on one aspect of a panel's texts, one draw or many; (targets,)
+    each.
 
-    `classes` are people's classes of the modes of its draws, None with a reason where there are
-    none; `tied` tells which modes are one of several.
+    `classes` are people's classes of the modes of its draws, None with a reason where
+    there are none; `tied` tells which modes are one of several.
     """
 
     means: Floats
@@ -112,9 +146,16 @@ class Answers:
 
     @classmethod
     def read(
-        cls, study: EvaluationData, judge: str, aspect: str, values: Floats, draws: Floats | None
+        cls,
+        study: EvaluationData,
+        judge: str,
+        aspect: str,
+        values: Floats,
+        draws: Floats | None,
     ) -> "Answers":
-        """Return a judge's answers from its scores and, if these rest on several, its draws."""
+        """Return a judge's answers from its scores and, if these rest on several, its
+        draws.
+        """
         card, people = study.spec.judges[judge], study.spec.aspects[aspect].values
         draws = None if card.first_draw else draws
         discrete, scale = measures.is_discrete(study, judge, aspect), card.grid[aspect]
@@ -136,7 +177,9 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A judge and people on one aspect of a panel's texts, as far as they are `given`."""
+    """A judge and people on one aspect of a panel's texts, as far as they are
+    `given`.
+    """
 
     panel: TargetSet
     people: People
@@ -161,22 +204,32 @@ class View:
             weights=self.weights,
             chosen=self.given,
         )
-        results = {(name, TRADITIONAL): against(x, ALL) for (name, _), x in correlations.items()}
+        results = {
+            (name, TRADITIONAL): against(x, ALL)
+            for (name, _), x in correlations.items()
+        }
         classified = self.answers.classes is not None and not self.people.why
         for name, one in self.of_classes.items():
-            noted = against(one, AGREED).with_note(self.tied_note) if classified else one
+            noted = (
+                against(one, AGREED).with_note(self.tied_note) if classified else one
+            )
             results[name, DIRECT] = noted
         if self.people.why:
             return results | {
-                (name, DIRECT): self._undefined(self.people.why) for name in order.ORDERED
+                (name, DIRECT): self._undefined(self.people.why)
+                for name in order.ORDERED
             }
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
         ordered = order.ordered_accuracy(x, self._pairs.apart(1), source, self.weights)
-        return results | {(name, DIRECT): against(one, ORDER) for name, one in ordered.items()}
+        return results | {
+            (name, DIRECT): against(one, ORDER) for name, one in ordered.items()
+        }
 
     @cached_property
     def of_classes(self) -> dict[str, Replicated]:
-        """Return kappa and CEM-ORD with the ratings on which all agree, over all classes."""
+        """Return kappa and CEM-ORD with the ratings on which all agree, over all
+        classes.
+        """
         why = self.people.why or self.answers.why
         if why or self.answers.classes is None:
             return dict.fromkeys(OF_CLASSES, self._undefined(why))
@@ -196,16 +249,25 @@ class View:
         return self.people.pairs(self.panel, self.agreed)
 
     def by_distance(self) -> dict[int, Estimate]:
-        """Return k -> the strict accuracy on agreed texts that are k ratings of a source apart."""
+        """Return k -> the strict accuracy on agreed texts that are k ratings of a
+        source apart.
+        """
         x, source = self.answers.means[self.agreed], self.panel.source[self.agreed]
         results = order.accuracy_by_step(x, self._pairs, source, self.weights)
-        return {k: against(one[order.STRICT], ORDER).estimate for k, one in results.items()}
+        return {
+            k: against(one[order.STRICT], ORDER).estimate for k, one in results.items()
+        }
 
     def confusion(self) -> dict[tuple[int, int], Estimate]:
-        """Return (class of the rating, the judge's) -> number of texts; classes count from 1."""
+        """Return (class of the rating, the judge's) -> number of texts; classes count
+        from 1.
+        """
         if self.people.why or self.answers.classes is None:
             return {}
-        gold, answers = self.people.shared[self.agreed], self.answers.classes[self.agreed]
+        gold, answers = (
+            self.people.shared[self.agreed],
+            self.answers.classes[self.agreed],
+        )
         both = ~np.isnan(answers)
         one_source = np.zeros(int(both.sum()), dtype=np.int64)
         classes = self.people.classes
@@ -217,21 +279,29 @@ class View:
         }
 
     def _undefined(self, why: str) -> Replicated:
-        return Replicated(Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan))
+        return Replicated(
+            Estimate.undefined(why), np.full(len(self.weights) + 1, np.nan)
+        )
 
 
 class GradedSet:
-    """A set of texts of every rating: whoever built it knows the ratings (global view)."""
+    """A set of texts of every rating: whoever built it knows the ratings (global
+    view).
+    """
 
     def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
         self.study, self.aspect, self.columns = study, spec.aspect, spec.columns
         self.texts = f"{spec.perturbation}.{spec.degree}"
         table = read_table("graded", spec.file, ["target", "rating"]).to_pylist()
-        self._ratings = {row["target"]: row["rating"] for row in table if row["rating"] is not None}
+        self._ratings = {
+            row["target"]: row["rating"] for row in table if row["rating"] is not None
+        }
         self._draws: dict[int, dict[tuple[str, str], Floats]] = {}
 
     def view(self, judge: str, aspect: str, *others: str) -> View | None:
-        """Return a judge's view of the set's known ratings; None where it does not judge them."""
+        """Return a judge's view of the set's known ratings; None where it does not
+        judge them.
+        """
         if split(aspect)[0] != self.aspect:
             return None
         panel = self.study.panel(self.texts).given(judge, *others)
@@ -244,25 +314,33 @@ class GradedSet:
         draws = self._draws[n_given].get((judge, aspect))
         answers = Answers.read(self.study, judge, aspect, values, draws)
         ratings = aligned(self._ratings, panel.targets)
-        known = People(ratings, ratings, present(self.study.spec.aspects[aspect].values), "")
+        known = People(
+            ratings, ratings, present(self.study.spec.aspects[aspect].values), ""
+        )
         given = np.ones(ratings.size, dtype=bool)
         return View(panel, known, answers, given, self.study.weights)
 
 
 def global_rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield every judge's measures on each graded set, their means, and differences of these."""
+    """Yield every judge's measures on each graded set, their means, and differences of
+    these.
+    """
     sets = [GradedSet(study, spec) for spec in study.spec.graded]
     for judge, graded, aspect in product(study.spec.judges, sets, study.spec.aspects):
         if not (view := graded.view(judge, aspect)):
             continue
         for name, result in view.of_classes.items():
-            estimate = result.estimate.with_method(AGAINST_GRADED).with_note(view.tied_note)
+            estimate = result.estimate.with_method(AGAINST_GRADED).with_note(
+                view.tied_note
+            )
             yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
         for (k, k_b), count in view.confusion().items():
             columns = graded.columns | {"k": k, "k_b": k_b}
             yield study.row(judge, aspect, "class_count", GLOBAL, count, **columns)
 
-    def results(judge: str, *others: str) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
+    def results(
+        judge: str, *others: str
+    ) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
         for graded, aspect in product(sets, study.spec.aspects):
             if view := graded.view(judge, aspect, *others):
                 yield aspect, view.of_classes
@@ -271,9 +349,11 @@ def global_rows(study: EvaluationData) -> Iterator[Row]:
 
 
 class Chain(NamedTuple):
-    """A judge's scores of originals and of texts with one error more after the other (local view).
+    """A judge's scores of originals and of texts with one error more after the other
+    (local view).
 
-    scores, lengths, source (texts,): the last is the item's code; pairs: every two texts of one.
+    scores, lengths, source (texts,): the last is the item's code; pairs: every two
+    texts of one.
     """
 
     scores: Floats
@@ -288,14 +368,20 @@ class Chain(NamedTuple):
         return order.ordered_accuracy(self.scores, pairs, self.source, self.weights)
 
 
-def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: str) -> Chain | None:
-    """Return a judge's scores of an error chain on one aspect; None where it does not judge it."""
+def chain(
+    study: EvaluationData, name: str, judge: str, aspect: str, *others: str
+) -> Chain | None:
+    """Return a judge's scores of an error chain on one aspect; None where it does not
+    judge it.
+    """
     worse = study.panel(name).given(judge, *others)
     scores, lengths, source = worse.scores(judge, aspect), worse.lengths, worse.source
     errors = np.array(worse.rows["step"].to_pylist(), np.int64)
     if scores is None:
         return None
-    if "original" in study.spec.targets:  # else the dataset brings the chain with its first text
+    if (
+        "original" in study.spec.targets
+    ):  # else the dataset brings the chain with its first text
         original, made = study.panel("original").given(judge, *others), worse.made
         before = original.scores(judge, aspect)
         if before is None:
@@ -304,26 +390,42 @@ def chain(study: EvaluationData, name: str, judge: str, aspect: str, *others: st
         lengths = np.concatenate([original.lengths, lengths[made]])
         source = np.concatenate([original.source, source[made]])
         errors = np.concatenate([np.zeros_like(original.source), errors[made]])
-    return Chain(scores, lengths, source, order.ordered_pairs(source, errors), study.weights)
+    return Chain(
+        scores, lengths, source, order.ordered_pairs(source, errors), study.weights
+    )
 
 
 def local_rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield every judge's accuracies on each error chain, their means, and differences."""
+    """Yield every judge's accuracies on each error chain, their means, and
+    differences.
+    """
     sets = [f"{name}.{degree}" for name, degree in study.spec.chains]
     for judge, texts, aspect in product(study.spec.judges, sets, study.spec.aspects):
         if not (links := chain(study, texts, judge, aspect)):
             continue
-        columns, data = set_columns(texts), (links.scores, links.pairs, links.source, links.weights)
+        columns, data = (
+            set_columns(texts),
+            (links.scores, links.pairs, links.source, links.weights),
+        )
         for statistic, result in links.adjacent().items():
             yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
         for k, of_step in order.accuracy_by_step(*data).items():
             estimate, at = of_step[order.STRICT].estimate, columns | {"k": k}
-            yield study.row(judge, aspect, "accuracy_by_distance", LOCAL, estimate, **at)
+            yield study.row(
+                judge, aspect, "accuracy_by_distance", LOCAL, estimate, **at
+            )
         for (high, low), of_steps in order.accuracy_grid(*data).items():
-            estimate, at = of_steps[order.STRICT].estimate, columns | {"k": high, "k_b": low}
-            yield study.row(judge, aspect, "accuracy_by_position", LOCAL, estimate, **at)
+            estimate, at = (
+                of_steps[order.STRICT].estimate,
+                columns | {"k": high, "k_b": low},
+            )
+            yield study.row(
+                judge, aspect, "accuracy_by_position", LOCAL, estimate, **at
+            )
 
-    def results(judge: str, *others: str) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
+    def results(
+        judge: str, *others: str
+    ) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
         for texts, aspect in product(sets, study.spec.aspects):
             if links := chain(study, texts, judge, aspect, *others):
                 accuracies = links.adjacent()
@@ -347,21 +449,32 @@ class Views:
         """The wordings of the aspects, None where there is but one."""
         draws = study.draw_tables(panel) if rated else {}
         self._answers = {
-            (judge, aspect): Answers.read(study, judge, aspect, values, draws.get((judge, aspect)))
+            (judge, aspect): Answers.read(
+                study, judge, aspect, values, draws.get((judge, aspect))
+            )
             for judge, aspect in product(study.spec.judges, rated)
             if (values := panel.scores(judge, aspect)) is not None
         }
         self._views: dict[tuple[str, str, int, bool], View | None] = {}
-        self._averages: dict[tuple[str, str | None, int, bool], Mapping[Measure, Replicated]] = {}
+        self._averages: dict[
+            tuple[str, str | None, int, bool], Mapping[Measure, Replicated]
+        ] = {}
 
-    def view(self, aspect: str, judge: str, *others: str, drawn: bool = False) -> View | None:
-        """Return a judge's view of one aspect on what all were given; None where it judges none.
+    def view(
+        self, aspect: str, judge: str, *others: str, drawn: bool = False
+    ) -> View | None:
+        """Return a judge's view of one aspect on what all were given; None where it
+        judges none.
 
-        Its rows are those of the items' deletions, or of their resamples where these are `drawn`.
+        Its rows are those of the items' deletions, or of their resamples where these
+        are `drawn`.
         """
         key = (judge, aspect, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._views:
-            answers, given = self._answers.get((judge, aspect)), self.panel.is_given(judge, *others)
+            answers, given = (
+                self._answers.get((judge, aspect)),
+                self.panel.is_given(judge, *others),
+            )
             weights = self.study.resamples if drawn else self.study.weights
             data = self.panel, self.people[aspect]
             self._views[key] = View(*data, answers, given, weights) if answers else None
@@ -369,12 +482,18 @@ class Views:
 
     def judges(self, judge: str, criterion: str | None) -> bool:
         """Return whether a judge judges any aspect in one wording."""
-        return any(self.view(name, judge) for name in self.people if split(name)[1] == criterion)
+        return any(
+            self.view(name, judge)
+            for name in self.people
+            if split(name)[1] == criterion
+        )
 
     def average(
         self, criterion: str | None, judge: str, *others: str, drawn: bool = False
     ) -> Mapping[Measure, Replicated]:
-        """Return the mean of every measure over aspects in one wording; `drawn` as in `view`."""
+        """Return the mean of every measure over aspects in one wording; `drawn` as in
+        `view`.
+        """
         key = (judge, criterion, len(self.study.items_given(judge, *others)), drawn)
         if key not in self._averages:
             names = [name for name in self.people if split(name)[1] == criterion]
@@ -391,11 +510,15 @@ class Views:
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of perspectives.csv: constructed sets, people, judges, differences."""
+    """Yield the rows of perspectives.csv: constructed sets, people, judges,
+    differences.
+    """
     yield from global_rows(study)
     yield from local_rows(study)
     views = Views(study.shared_panel(*study.spec.judges))
-    measured = [row for judge in study.spec.judges for row in _measure_rows(views, judge)]
+    measured = [
+        row for judge in study.spec.judges for row in _measure_rows(views, judge)
+    ]
     result = [*_people_rows(views), *below_controls(study, measured)]
     for judge in study.spec.judges:
         result += _detail_rows(views, judge)
@@ -406,7 +529,9 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 def _people_rows(views: Views) -> Iterator[Row]:
     """Yield the number of texts of each rating, of those of which all raters agree."""
-    for plain, people in {split(name)[0]: one for name, one in views.people.items()}.items():
+    for plain, people in {
+        split(name)[0]: one for name, one in views.people.items()
+    }.items():
         if people.why:
             nothing = Estimate.undefined(people.why)
             yield views.panel.row(HUMAN, plain, "class_count", DIRECT, nothing)
@@ -433,7 +558,9 @@ def _measure_rows(views: Views, judge: str) -> Iterator[Row]:
 
 
 def _detail_rows(views: Views, judge: str) -> Iterator[Row]:
-    """Yield ties, the confusion of classes, and the accuracy on texts rated further apart."""
+    """Yield ties, the confusion of classes, and the accuracy on texts rated further
+    apart.
+    """
     panel = views.panel
     for aspect in views.people:
         if not (view := views.view(aspect, judge)):
@@ -443,11 +570,15 @@ def _detail_rows(views: Views, judge: str) -> Iterator[Row]:
         for (k, k_b), count in view.confusion().items():
             yield panel.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
         for k, estimate in view.by_distance().items():
-            yield panel.row(judge, aspect, "accuracy_by_distance", DIRECT, estimate, k=k)
+            yield panel.row(
+                judge, aspect, "accuracy_by_distance", DIRECT, estimate, k=k
+            )
 
 
 def _rank_rows(views: Views, criterion: str | None) -> Iterator[Row]:
-    """Yield each judge's rank by every measure's average, on what all judges were given."""
+    """Yield each judge's rank by every measure's average, on what all judges were
+    given.
+    """
     study, name = views.study, joined(AVERAGE, criterion)
     judges = [
         judge

@@ -16,7 +16,9 @@ IMPROVED = ("ok", "kept", "failed")
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of perturbations.csv: shares of outcomes, edits and edit distance."""
+    """Yield the rows of perturbations.csv: shares of outcomes, edits and edit
+    distance.
+    """
     if not study.spec.perturbed:
         return
     originals = study.panel("original")
@@ -36,19 +38,28 @@ def _share(panel: TargetSet, outcome: str, method: str, note: str = "") -> Estim
     return Estimate(panel.outcomes.count(outcome) / n, n=n, method=method, note=note)
 
 
-def _estimates(panel: TargetSet, before: dict[str, str]) -> Iterator[tuple[str, Estimate]]:
+def _estimates(
+    panel: TargetSet, before: dict[str, str]
+) -> Iterator[tuple[str, Estimate]]:
     from rapidfuzz.distance import Levenshtein
 
     statuses = panel.rows["status"].to_pylist()
-    reasons = "; ".join(sorted({one for one in statuses if one.startswith("impossible")}))
+    reasons = "; ".join(
+        sorted({one for one in statuses if one.startswith("impossible")})
+    )
     for outcome in OUTCOMES:
         note = reasons if outcome == "impossible" else ""
-        yield f"share_{outcome}", _share(panel, outcome, "share of the dataset's items", note)
+        yield (
+            f"share_{outcome}",
+            _share(panel, outcome, "share of the dataset's items", note),
+        )
     texts, edit_lists = (panel.rows[name].to_pylist() for name in ("text", "edits"))
     edits, distances = np.full((2, len(texts)), np.nan)
     for number in np.flatnonzero(panel.made):
         edits[number] = len(edit_lists[number])
-        distances[number] = Levenshtein.distance(before[panel.items[number]], texts[number])
+        distances[number] = Levenshtein.distance(
+            before[panel.items[number]], texts[number]
+        )
     weights = panel.study.weights
     for name, values, of in (
         ("edits", edits, "mean number of edits per completed text"),

@@ -13,10 +13,15 @@ CURVE = (1, 2, 3, 5, 10, 20, 50)
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of repeatability.csv, for judges with several draws of the systems' texts."""
+    """Yield the rows of repeatability.csv, for judges with several draws of the
+    systems' texts.
+    """
     for (judge, aspect), table in study.draw_tables(study.systems).items():
         given = study.systems.is_given(judge)
-        people, scale = study.spec.aspects[aspect], study.spec.judges[judge].grid[aspect]
+        people, scale = (
+            study.spec.aspects[aspect],
+            study.spec.judges[judge].grid[aspect],
+        )
         labels = bool(people.labels) and scale == people.values
         estimates = repeatability(
             table[:, given],
@@ -36,7 +41,9 @@ def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
     """Yield (number of draws, share of the attainable correlation)."""
     for k in CURVE:
         ends = (reliability.value, reliability.ci_low, reliability.ci_high)
-        value, lo, hi = (None if r is None or r <= 0 else spearman_brown(r, k) for r in ends)
+        value, lo, hi = (
+            None if r is None or r <= 0 else spearman_brown(r, k) for r in ends
+        )
         if value is None:
             note = reliability.note if reliability.value is None else UNRELIABLE
             missing = reliability.n_missing
@@ -45,7 +52,12 @@ def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
         if lo is None or hi is None:
             lo = hi = None
         method = "Spearman-Brown, from the reliability and its interval"
-        yield k, replace(reliability, value=value, ci_low=lo, ci_high=hi, n_tied=0, method=method)
+        yield (
+            k,
+            replace(
+                reliability, value=value, ci_low=lo, ci_high=hi, n_tied=0, method=method
+            ),
+        )
 
 
 METHOD = Method(when="draws", unordered="yes")

@@ -1,6 +1,8 @@
-"""How a judge uses its scale (Wang et al. 2024, figure 2): scores of originals and perturbed texts.
+"""How a judge uses its scale (Wang et al. 2024, figure 2): scores of originals and
+perturbed texts.
 
-A text's score here is the mean over the aspects, next to people's for the systems' texts.
+A text's score here is the mean over the aspects, next to people's for the systems'
+texts.
 """
 
 from collections.abc import Iterator
@@ -22,7 +24,9 @@ ORIGINAL, PERTURBED = "original", "all"
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of responses.csv: mean scores, shares of texts by score, and Pearson r."""
+    """Yield the rows of responses.csv: mean scores, shares of texts by score, and
+    Pearson r.
+    """
     excluded = study.excluded()
     for judge in study.spec.judges:
         if study.spec.perturbed and judge not in excluded:
@@ -30,8 +34,12 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
-    panels = {name: study.panel(name).given(judge) for name in (ORIGINAL, *study.perturbed)}
-    scores = {name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()}
+    panels = {
+        name: study.panel(name).given(judge) for name in (ORIGINAL, *study.perturbed)
+    }
+    scores = {
+        name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()
+    }
     perturbed, sources = zip(*(scores[name] for name in study.perturbed), strict=True)
     scores[PERTURBED] = np.concatenate(perturbed), np.concatenate(sources)
     aspects = list(study.spec.aspects)
@@ -50,7 +58,9 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
         for name, (x, source) in both.items():
             shares = histogram(x, source, edges, study.weights)
             for number, share in enumerate(shares, start=1):
-                yield study.row(judge, "", "score_share", "", share, perturbation=name, k=number)
+                yield study.row(
+                    judge, "", "score_share", "", share, perturbation=name, k=number
+                )
     if study.spec.ratings != "none" and "systems" in study.spec.targets:
         panel = study.rated(judge)[-1]
         people = np.mean([mean_rating(panel.ratings(name)) for name in aspects], axis=0)
@@ -59,14 +69,20 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
 
 
 def mean_score(panel: TargetSet, judge: str) -> Floats:
-    """Return each target's mean over the aspects, NaN where one has no score; shape (targets,)."""
+    """Return each target's mean over the aspects, NaN where one has no score; shape
+    (targets,).
+    """
     each = [panel.scores(judge, aspect) for aspect in panel.study.spec.aspects]
     judged = [scores for scores in each if scores is not None]
     return np.mean(judged, axis=0) if judged else np.full(len(panel.targets), np.nan)
 
 
-def histogram(x: Floats, source: Codes, edges: Floats, weights: Codes) -> Iterator[Estimate]:
-    """Yield per bin the share of the scores x (targets,) in it; the last bin has its upper edge."""
+def histogram(
+    x: Floats, source: Codes, edges: Floats, weights: Codes
+) -> Iterator[Estimate]:
+    """Yield per bin the share of the scores x (targets,) in it; the last bin has its
+    upper edge.
+    """
     bins = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
     for number, (low, high) in enumerate(pairwise(edges)):
         hits = np.where(np.isnan(x), np.nan, bins == number)
@@ -76,7 +92,9 @@ def histogram(x: Floats, source: Codes, edges: Floats, weights: Codes) -> Iterat
 
 
 def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
-    """Return the bins' edges: between the ends of the judge's one scale, else of its scores."""
+    """Return the bins' edges: between the ends of the judge's one scale, else of its
+    scores.
+    """
     given = x[np.isfinite(x)]
     if not given.size:
         return None
@@ -84,7 +102,9 @@ def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
     scale = scales.pop() if len(scales) == 1 else None
     low, high = scale or (given.min(), given.max())
     low, high = min(low, given.min()), max(high, given.max())
-    return np.linspace(*((low, high) if high > low else (low - 0.5, low + 0.5)), BINS + 1)
+    return np.linspace(
+        *((low, high) if high > low else (low - 0.5, low + 0.5)), BINS + 1
+    )
 
 
 METHOD = Method()

@@ -1,7 +1,9 @@
-"""Robustness (Chaudhary et al. 2024): prompt forms, hints, and instructions in judged texts.
+"""Robustness (Chaudhary et al. 2024): prompt forms, hints, and instructions in judged
+texts.
 
-A hint is a rating of the text that the judge's prompt gives: a wrong one, or people's own. Where a
-judge's score is its first draw, the means of its rationales are of that draw, too.
+A hint is a rating of the text that the judge's prompt gives: a wrong one, or people's
+own. Where a judge's score is its first draw, the means of its rationales are of that
+draw, too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -54,7 +56,9 @@ class Rationales:
     @cached_property
     def _draws(self) -> dict[tuple[str, str], list[Judgment]]:
         table = read_table("rationales", present(self.study.spec.rationales))
-        columns = (table[name].to_pylist() for name in ("judge", "aspect", *Judgment._fields))
+        columns = (
+            table[name].to_pylist() for name in ("judge", "aspect", *Judgment._fields)
+        )
         draws: dict[tuple[str, str], list[Judgment]] = {}
         for judge, aspect, *fields in zip(*columns, strict=True):
             draws.setdefault((judge, aspect), []).append(Judgment(*fields))
@@ -69,35 +73,52 @@ class Rationales:
         """Return the draws on an aspect on which a judge's score rests."""
         draws = self._draws.get((judge, aspect), [])
         card = self.study.spec.judges.get(judge)
-        return [each for each in draws if each.draw == 0] if card and card.first_draw else draws
+        return (
+            [each for each in draws if each.draw == 0]
+            if card and card.first_draw
+            else draws
+        )
 
     def hints(self, judge: str, aspect: str) -> Floats:
         """Return the rating that the judge was given of each text, NaN where none."""
-        hints = {one.target: float(one.hint) for one in self.draws(judge, aspect) if one.hint}
+        hints = {
+            one.target: float(one.hint) for one in self.draws(judge, aspect) if one.hint
+        }
         return aligned(hints, self.panel.targets)
 
     def draw(self, judge: str, aspect: str, number: int) -> Floats | None:
-        """Return the value of a judge's `number`-th draw of each text, NaN where it has none.
+        """Return the value of a judge's `number`-th draw of each text, NaN where it has
+        none.
 
         None: no text was asked about so often.
         """
-        draws = [one for one in self._draws.get((judge, aspect), []) if one.draw == number]
+        draws = [
+            one for one in self._draws.get((judge, aspect), []) if one.draw == number
+        ]
         values = {one.target: one.value for one in draws if one.value is not None}
         return aligned(values, self.panel.targets) if draws else None
 
     def values(self, judge: str, aspect: str) -> dict[str, Floats]:
-        """Return the mean polarity, -1 to 1, and number of words of a judge's rationales."""
+        """Return the mean polarity, -1 to 1, and number of words of a judge's
+        rationales.
+        """
         texts = [
             (one.target, one.text)
             for one in self.draws(judge, aspect)
             if one.status == "ok" and one.text and one.text.strip()
         ]
-        words = self._means((target, float(len(text.split()))) for target, text in texts)
-        sentiment = self._means((target, self._sentiment(text)) for target, text in texts)
+        words = self._means(
+            (target, float(len(text.split()))) for target, text in texts
+        )
+        sentiment = self._means(
+            (target, self._sentiment(text)) for target, text in texts
+        )
         return {"sentiment": sentiment, "rationale_length": words}
 
     def status_share(self, judge: str, aspect: str, status: str) -> Floats:
-        """Return the share of a judge's draws of each text with this status, of those asked."""
+        """Return the share of a judge's draws of each text with this status, of those
+        asked.
+        """
         asked = (one for one in self.draws(judge, aspect) if one.status != NOT_ASKED)
         return self._means((one.target, float(one.status == status)) for one in asked)
 
@@ -118,10 +139,12 @@ class Rationales:
 
 @dataclass(frozen=True)
 class HintPairs:
-    """Texts whose first score without a hint differs from the hint, on one aspect or several.
+    """Texts whose first score without a hint differs from the hint, on one aspect or
+    several.
 
-    moved (texts,): 1 where the score with the hint equals it and the second one without does not,
-    -1 the other way round, else 0; source (texts,). `lost` texts lack one of the three scores.
+    moved (texts,): 1 where the score with the hint equals it and the second one without
+    does not, -1 the other way round, else 0; source (texts,). `lost` texts lack one of
+    the three scores.
     """
 
     moved: Floats
@@ -135,11 +158,17 @@ class HintPairs:
         return self.lost / planned if planned else 0.0
 
     def effect(self) -> Estimate:
-        """Return the share of texts that only the hint moves to it, minus the reverse."""
-        return replace(net_share(self.moved, self.source, corrected=True), n_missing=self.lost)
+        """Return the share of texts that only the hint moves to it, minus the
+        reverse.
+        """
+        return replace(
+            net_share(self.moved, self.source, corrected=True), n_missing=self.lost
+        )
 
     def with_lost(self, moved: int) -> Estimate:
-        """Return the effect if every lost text, of a source of its own, had `moved` so."""
+        """Return the effect if every lost text, of a source of its own, had `moved`
+        so.
+        """
         values = np.append(self.moved, np.full(self.lost, float(moved)))
         last = int(self.source.max(initial=-1)) + 1
         source = np.append(self.source, np.arange(last, last + self.lost))
@@ -147,10 +176,11 @@ class HintPairs:
 
 
 def hint_pairs(rationales: Rationales, judge: str, *aspects: str) -> HintPairs | None:
-    """Return a hinted judge's texts on some aspects together; None: no second draw of its base.
+    """Return a hinted judge's texts on some aspects together; None: no second draw of
+    its base.
 
-    A second draw that repeats the first one at temperature 0 is a draw like others: no assumption
-    is made that it never changes (methods.md 9).
+    A second draw that repeats the first one at temperature 0 is a draw like others: no
+    assumption is made that it never changes (methods.md 9).
     """
     base = rationales.study.spec.hinted[judge].baseline
     moved, source, lost = [], [], 0
@@ -161,26 +191,36 @@ def hint_pairs(rationales: Rationales, judge: str, *aspects: str) -> HintPairs |
             return None
         hints = rationales.hints(judge, aspect)
         known = ~(np.isnan(hinted) | np.isnan(first) | np.isnan(second))
-        counts = ~np.isnan(hints) & ~np.isclose(first, hints)  # not close to NaN: it may count
+        counts = ~np.isnan(hints) & ~np.isclose(
+            first, hints
+        )  # not close to NaN: it may count
         used = counts & known
         change = np.isclose(hinted, hints).astype(float) - np.isclose(second, hints)
         moved.append(change[used])
         source.append(rationales.panel.source[used])
         lost += int((counts & ~known).sum())
-    return HintPairs(np.concatenate(moved), np.concatenate(source), lost) if moved else None
+    return (
+        HintPairs(np.concatenate(moved), np.concatenate(source), lost)
+        if moved
+        else None
+    )
 
 
-# --- the rows of the table -----------------------------------------------------------------------
+# --- the rows of the table ------------------------------------------------------------
 
 
 NO_FORMS = "only one prompt form was used for this model"
 SWAPPED_RATIONALES = (
-    "two-sided permutation test: both judges' rationales swapped within sources, 1000 draws"
+    "two-sided permutation test: both judges' rationales swapped "
+    "within sources, 1000 draws"
 )
 WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
 """Statistics of a judge's agreement with people."""
 OVER_FORMS = "sentiment_forms"
-LESS_FORMS = "score with the hint minus the mean score over the model's prompt forms without a hint"
+LESS_FORMS = (
+    "score with the hint minus the mean score over the model's prompt forms "
+    "without a hint"
+)
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
 ATTACK, INERT = "attack", "inert"
@@ -191,7 +231,8 @@ NO_CLAIM = "the judge has no scale, so an attack cannot claim its top"
 OTHER_CLAIM = "the attack names the top of a scale other than the judge's"
 SEVERAL_DRAWS = "a mean of several draws cannot equal a rating"
 SWAPPED_TEXTS = (
-    "two-sided permutation test: attack and inert text swapped within sources, 1000 draws"
+    "two-sided permutation test: attack and inert text swapped within "
+    "sources, 1000 draws"
 )
 INJECTION_NOTE = "score with the attack minus score with an inert text in its place"
 Injection = dict[tuple[str, str], Replicated]
@@ -226,7 +267,9 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
-    """Yield the agreement of people with each other, once for all wordings of an aspect."""
+    """Yield the agreement of people with each other, once for all wordings of an
+    aspect.
+    """
     plain = split(aspect)[0]
     if next(name for name in study.spec.aspects if split(name)[0] == plain) == aspect:
         why = measures.unrated(study, ratings)
@@ -235,10 +278,14 @@ def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterato
 
 
 def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
-    """Yield the agreement of a model's forms, each as a rater (Chaudhary et al. 2024, table 2)."""
+    """Yield the agreement of a model's forms, each as a rater (Chaudhary et al. 2024,
+    table 2).
+    """
     for model, judges in study.spec.forms.items():
         scores = {judge: study.systems.scores(judge, aspect) for judge in judges}
-        known = {judge: values for judge, values in scores.items() if values is not None}
+        known = {
+            judge: values for judge, values in scores.items() if values is not None
+        }
         estimate = Estimate.undefined(NO_FORMS)
         if len(known) > 1:
             estimate = _alpha(study, aspect, np.stack(list(known.values())))
@@ -247,7 +294,9 @@ def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
 
 
 def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
-    """Return the ordinal alpha of raters, undefined if one gives a value that is not a class."""
+    """Return the ordinal alpha of raters, undefined if one gives a value that is not a
+    class.
+    """
     classes = study.spec.aspects[aspect].values
     if classes is None or not are_classes(ratings, classes):
         return Estimate.undefined(CONTINUOUS if classes is None else OFF_SCALE)
@@ -257,7 +306,9 @@ def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
 def _alpha_rows(
     study: EvaluationData, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
-    """Yield a judge's agreement with people: with all at once, with their median, with each."""
+    """Yield a judge's agreement with people: with all at once, with their median, with
+    each.
+    """
     for number, panel in enumerate(study.rated(judge)):
         scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
         if scores is None:
@@ -269,20 +320,29 @@ def _alpha_rows(
         else:
             joint = measures.alpha(panel, np.vstack([people, scores]), classes)
             pair = measures.alpha(panel, np.stack([median, scores]), classes)
-            each = [measures.alpha(panel, np.stack([one, scores]), classes) for one in people]
+            each = [
+                measures.alpha(panel, np.stack([one, scores]), classes)
+                for one in people
+            ]
             alphas = [
                 joint.with_method(f"of {len(people)} raters and the judge"),
                 measures.against(pair, "lower median"),
                 mean_over(each, averaged="pairs of the judge and a rater"),
             ]
         if number == 0:
-            averaged.setdefault((judge, split(aspect)[1], "alpha_pair"), []).append(alphas[1])
+            averaged.setdefault((judge, split(aspect)[1], "alpha_pair"), []).append(
+                alphas[1]
+            )
         for name, result in zip(WITH_PEOPLE, alphas, strict=True):
-            yield with_hint_note(study, panel.row(judge, aspect, name, "", result.estimate))
+            yield with_hint_note(
+                study, panel.row(judge, aspect, name, "", result.estimate)
+            )
 
 
 def _rationale_rows(rationales: Rationales, judge: str, aspect: str) -> Iterator[Row]:
-    """Yield the shares of unusable replies, and sentiment and length of the rationales."""
+    """Yield the shares of unusable replies, and sentiment and length of the
+    rationales.
+    """
     study = rationales.study
     if all(one.status == NOT_ASKED for one in rationales.draws(judge, aspect)):
         return
@@ -291,21 +351,29 @@ def _rationale_rows(rationales: Rationales, judge: str, aspect: str) -> Iterator
         share = _mean(study, values).with_method("of the texts that it was asked about")
         yield study.row(judge, aspect, f"share_{status}", "", share.estimate)
     for name, values in rationales.values(judge, aspect).items():
-        yield study.row(judge, aspect, name, "", _mean(study, values, ends=None).estimate)
+        yield study.row(
+            judge, aspect, name, "", _mean(study, values, ends=None).estimate
+        )
 
 
 def _sentiment_rows(rationales: Rationales, aspect: str) -> Iterator[Row]:
-    """Yield the mean sentiment over a model's forms without a hint, and a hint's change to it."""
+    """Yield the mean sentiment over a model's forms without a hint, and a hint's change
+    to it.
+    """
     study = rationales.study
 
     def mean_of(judge: str) -> Replicated:
         return _mean(study, rationales.values(judge, aspect)["sentiment"], ends=None)
 
     for model, judges in study.spec.forms.items():
-        means = {judge: mean_of(judge) for judge in judges if rationales.draws(judge, aspect)}
+        means = {
+            judge: mean_of(judge) for judge in judges if rationales.draws(judge, aspect)
+        }
         if len(means) < 2:
             continue
-        mean = mean_over([*means.values()], averaged="forms").with_method(f"of {', '.join(means)}")
+        mean = mean_over([*means.values()], averaged="forms").with_method(
+            f"of {', '.join(means)}"
+        )
         yield study.row(model, aspect, OVER_FORMS, "", mean.estimate)
         for judge, hint in study.spec.hinted.items():
             if hint.baseline in means:
@@ -321,13 +389,17 @@ def _mean(
 ) -> Replicated:
     """Return the mean of the values that rated texts have, or of those `used`."""
     used = ~np.isnan(values) if used is None else used
-    return clustered_mean(values[used], study.systems.source[used], study.weights, ends=ends)
+    return clustered_mean(
+        values[used], study.systems.source[used], study.weights, ends=ends
+    )
 
 
 def _hint_rows(
     rationales: Rationales, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[Row]:
-    """Yield the effect of a hint on a judge, compared with the judge that is asked without one."""
+    """Yield the effect of a hint on a judge, compared with the judge that is asked
+    without one.
+    """
     study = rationales.study
     base = study.spec.hinted[judge].baseline
     scores, base_scores = (study.systems.scores(name, aspect) for name in (judge, base))
@@ -356,12 +428,18 @@ def _hint_rows(
         if name == "hint_adoption_rate":
             averaged.setdefault((judge, split(aspect)[1], name), []).append(mean)
         undefined = mean.estimate.value is None
-        estimates[name] = mean.estimate if undefined else replace(mean.estimate, n_missing=missing)
+        estimates[name] = (
+            mean.estimate if undefined else replace(mean.estimate, n_missing=missing)
+        )
     gap = difference(*(_mean(study, one, both) for one in (equal, already))).estimate
     gap = gap.with_note("equal to the hint's rating, with minus without the hint")
-    estimates["difference_follow_rate"] = gap if single else Estimate.undefined(SEVERAL_DRAWS)
+    estimates["difference_follow_rate"] = (
+        gap if single else Estimate.undefined(SEVERAL_DRAWS)
+    )
     pairs = hint_pairs(rationales, judge, aspect)
-    estimates["hint_effect"] = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
+    estimates["hint_effect"] = (
+        pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
+    )
     estimates |= _rationale_changes(rationales, judge, base, aspect)
     for name, estimate in estimates.items():
         yield study.row(judge, aspect, name, "", estimate, judge_b=base)
@@ -370,7 +448,9 @@ def _hint_rows(
 def _rationale_changes(
     rationales: Rationales, judge: str, base: str, aspect: str
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield how sentiment and length of the rationales change with the hint, on the same texts."""
+    """Yield how sentiment and length of the rationales change with the hint, on the
+    same texts.
+    """
     study, without = rationales.study, rationales.values(base, aspect)
     rng = stream(study.spec.seed, "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))
@@ -378,8 +458,13 @@ def _rationale_changes(
         used = ~np.isnan(values) & ~np.isnan(without[name])
         means = (_mean(study, each, used, None) for each in (values, without[name]))
         gap = difference(*means).estimate
-        yield f"difference_{name}", gap.with_note("texts for which both judges give rationales")
-        test = mean_test(values[used], without[name][used], study.systems.source[used], flips)
+        yield (
+            f"difference_{name}",
+            gap.with_note("texts for which both judges give rationales"),
+        )
+        test = mean_test(
+            values[used], without[name][used], study.systems.source[used], flips
+        )
         p = Estimate.undefined(NOTHING)
         if test.n:
             p = Estimate(test.p, n=test.n, method=SWAPPED_RATIONALES)
@@ -387,11 +472,13 @@ def _rationale_changes(
 
 
 def injection_rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the effect of every attack on every judge, by aspect and as means over aspects.
+    """Yield the effect of every attack on every judge, by aspect and as means over
+    aspects.
 
-    Each attack adds to every original a claim of the top of the scale; its inert counterpart adds
-    a meaningless note of the same length in the same place. An effect of both is that of any
-    addition; the difference is the effect of the claim (this project).
+    Each attack adds to every original a claim of the top of the scale; its inert
+    counterpart adds a meaningless note of the same length in the same place. An effect
+    of both is that of any addition; the difference is the effect of the claim (this
+    project).
     """
     for attack, judge in product(study.spec.attacks, study.spec.judges):
         if judge in study.excluded(f"{attack}.{ATTACK}"):
@@ -409,25 +496,35 @@ def injection_rows(study: EvaluationData) -> Iterator[Row]:
                 at: mean_over([results[at] for results in each], averaged="aspects")
                 for at in each[0]
             }
-            yield from _effect_rows(study, judge, joined(AVERAGE, criterion), attack, means)
+            yield from _effect_rows(
+                study, judge, joined(AVERAGE, criterion), attack, means
+            )
 
 
 def _injection(
     study: EvaluationData, judge: str, aspect: str, attack: str
 ) -> tuple[Injection, Estimate]:
-    """Return the effects of an attack and its counterpart, and the p of both being the same."""
+    """Return the effects of an attack and its counterpart, and the p of both being the
+    same.
+    """
     source, weights = study.panel("original").given(judge).source, study.weights
 
     def by_item(texts: str) -> Floats:
         panel = study.panel(texts).given(judge)
-        scores, values = panel.scores(judge, aspect), np.full(len(study.item_order), np.nan)
+        scores, values = (
+            panel.scores(judge, aspect),
+            np.full(len(study.item_order), np.nan),
+        )
         if scores is not None:
             values[panel.source] = scores
         return np.asarray(values[source])
 
     before = by_item("original")
     after = {degree: by_item(f"{attack}.{degree}") for degree in (ATTACK, INERT)}
-    ends, top = study.spec.judges[judge].ends[aspect], study.spec.aspects[aspect].ends[1]
+    ends, top = (
+        study.spec.judges[judge].ends[aspect],
+        study.spec.aspects[aspect].ends[1],
+    )
     values = np.concatenate([before, *after.values()])
     values, scale = values[np.isfinite(values)], ends
     if ends is None and np.unique(values).size > 1:
@@ -435,7 +532,9 @@ def _injection(
     why = NO_CLAIM if ends is None else ""
     if not measures.is_discrete(study, judge, aspect):
         why = SEVERAL_DRAWS
-    if study.spec.attacks[attack] and ends and ends[1] != top:  # the attack names a number
+    if (
+        study.spec.attacks[attack] and ends and ends[1] != top
+    ):  # the attack names a number
         why = OTHER_CLAIM
 
     def shift(scores: Floats) -> Replicated:
@@ -453,7 +552,9 @@ def _injection(
     both = np.isfinite(after[ATTACK]) & np.isfinite(after[INERT])
     for name, effect in ((SHIFT, shift), (OBEYED, obeyed)):
         results |= {(name, degree): effect(scores) for degree, scores in after.items()}
-        paired = (effect(np.where(both, after[degree], np.nan)) for degree in (ATTACK, INERT))
+        paired = (
+            effect(np.where(both, after[degree], np.nan)) for degree in (ATTACK, INERT)
+        )
         results[f"difference_{name}", ATTACK] = difference(*paired)
     if not both.any():
         return results, Estimate.undefined(NOTHING, n_missing=both.size)
@@ -470,7 +571,9 @@ def _effect_rows(
     for (name, degree), result in results.items():
         place: AppliesTo = {"perturbation": attack, "degree": degree}
         about = INJECTION_NOTE if name.startswith("difference_") else ""
-        yield study.row(judge, aspect, name, "", result.estimate.with_note(about), **place)
+        yield study.row(
+            judge, aspect, name, "", result.estimate.with_note(about), **place
+        )
 
 
 METHOD = Method(

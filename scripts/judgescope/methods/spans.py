@@ -1,9 +1,10 @@
-"""Errors that judges list: their number, location in the text, and agreement with people's.
+"""Errors that judges list: their number, location in the text, and agreement with
+people's.
 
-Every draw is an annotation of its own: statistics describe one annotation, and intervals are over
-sources. Annotations without a parsed reply count in `n_missing`, whatever they list, and so do
-texts of which an ensemble has no list; those that could not be asked for are not planned.
-Methods.md 5, after (Kartáč et al. 2025).
+Every draw is an annotation of its own: statistics describe one annotation, and
+intervals are over sources. Annotations without a parsed reply count in `n_missing`,
+whatever they list, and so do texts of which an ensemble has no list; those that could
+not be asked for are not planned. Methods.md 5, after (Kartáč et al. 2025).
 """
 
 import re
@@ -36,16 +37,19 @@ from judgescope.statistics.spans import (
 NOT_FOUND: Final = "not_found"
 FOUND: Final = ("exact", "normalised", "fuzzy")
 NOTED: Final = (*COUNTED, *CONTRADICTIONS)
-"""The names behind plus signs in a judgment's rule; for lists without a verdict the first three."""
+"""The names behind plus signs in a judgment's rule; for lists without a verdict the
+first three."""
 FORMS: Final = ("exact", "exact_category", "tokens", "tokens_category")
-"""The column `form`: equal spans match, or the words that they touch; with `category` the category
-of the error must be the same, too."""
+"""The column `form`: equal spans match, or the words that they touch; with `category`
+the category of the error must be the same, too."""
 LEVELS: Final = {"pooled": span_agreement, "by_text": span_agreement_by_text}
 WORD = re.compile(r"\S+")
 
 
 class ListedError(Struct, frozen=True):
-    """An error in a judge's list: the words that it quotes, and where they lie in the text."""
+    """An error in a judge's list: the words that it quotes, and where they lie in the
+    text.
+    """
 
     location: str | None
     severity: float | None
@@ -73,38 +77,53 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     for (judge, aspect, perturbation), annotations in annotations_of(study):
         columns, note = set_columns(perturbation), study.share_note(judge)
         for statistic, estimate in annotations.estimates():
-            yield study.row(judge, aspect, statistic, "", estimate.with_note(note), **columns)
+            yield study.row(
+                judge, aspect, statistic, "", estimate.with_note(note), **columns
+            )
         if gold and perturbation == "systems":
             for form, level, statistic, estimate in gold.agreement(annotations):
                 place, noted = columns | {"form": form}, estimate.with_note(note)
                 yield study.row(judge, aspect, statistic, level, noted, **place)
 
 
-def annotations_of(study: EvaluationData) -> list[tuple[tuple[str, str, str], "Annotations"]]:
+def annotations_of(
+    study: EvaluationData,
+) -> list[tuple[tuple[str, str, str], "Annotations"]]:
     """Return ((judge, aspect, set of texts), the annotations of this cell), sorted."""
-    derived = {name for name, card in study.spec.judges.items() if card.engine == "derived"}
+    derived = {
+        name for name, card in study.spec.judges.items() if card.engine == "derived"
+    }
     cells: dict[tuple[str, str, str], list[Marked]] = defaultdict(list)
     table = read_table("marked", present(study.spec.marked))
     for row in convert(table.to_pylist(), list[Marked]):
         if row.status != "not_applicable":
             cells[row.judge, row.aspect, row.perturbation].append(row)
     return [
-        (cell, Annotations(study, rows, cell[0] in derived)) for cell, rows in sorted(cells.items())
+        (cell, Annotations(study, rows, cell[0] in derived))
+        for cell, rows in sorted(cells.items())
     ]
 
 
 class Annotations:
     """The annotations of one cell, and the texts of those that were not parsed."""
 
-    def __init__(self, study: EvaluationData, rows: Sequence[Marked], derived: bool) -> None:
+    def __init__(
+        self, study: EvaluationData, rows: Sequence[Marked], derived: bool
+    ) -> None:
         """Read judgments of one cell; a `derived` judge is made of others."""
         self.study = study
         self.noted = COUNTED if derived else NOTED
-        self.parsed = [row for row in rows if row.status == "ok" and row.spans is not None]
+        self.parsed = [
+            row for row in rows if row.status == "ok" and row.spans is not None
+        ]
         unparsed = [row for row in rows if row.status != "ok" or row.spans is None]
         names = (study.targets[name].to_pylist() for name in ("target", "item"))
-        source_of = {target: study.item_order[item] for target, item in zip(*names, strict=True)}
-        self.source: Codes = np.array([source_of[one.target] for one in self.parsed], np.int64)
+        source_of = {
+            target: study.item_order[item] for target, item in zip(*names, strict=True)
+        }
+        self.source: Codes = np.array(
+            [source_of[one.target] for one in self.parsed], np.int64
+        )
         """The code of each parsed annotation's item."""
         self.lost = [(row.target, source_of[row.target]) for row in unparsed]
         """The text of each annotation that was not parsed, and the code of its item."""
@@ -128,13 +147,20 @@ class Annotations:
         matched = [sum(each[kind] for kind in FOUND) for each in kinds]
         yield "span_match_rate", self._share(matched, spans)
         for kind in FOUND:
-            yield f"span_match_{kind}", self._share([each[kind] for each in kinds], spans)
+            yield (
+                f"span_match_{kind}",
+                self._share([each[kind] for each in kinds], spans),
+            )
         rules = [(one.rule or "").split("+")[1:] for one in self.parsed]
         for name in self.noted:
             yield f"span_{name}", self._share([name in each for each in rules], ones)
 
     def _share(
-        self, hits: Sequence[float], total: Sequence[int], units: str = "", lost: int | None = None
+        self,
+        hits: Sequence[float],
+        total: Sequence[int],
+        units: str = "",
+        lost: int | None = None,
     ) -> Estimate:
         """Return the sum of `hits` over that of `total`, each of an annotation."""
         return share(
@@ -150,7 +176,9 @@ class Annotations:
 
 @dataclass(frozen=True)
 class Prediction:
-    """An annotation's spans in the text, quotes that are not there, and errors without a quote."""
+    """An annotation's spans in the text, quotes that are not there, and errors without
+    a quote.
+    """
 
     spans: list[Span]
     not_in_text: list[str]
@@ -169,8 +197,11 @@ class Prediction:
                 spans.append(_span(one.start, one.end, one.category))
         return cls(spans, not_in_text, unquoted)
 
-    def counts(self, gold: Sequence[Span], tokens: Sequence[Stretch], form: str) -> Counts:
-        """Return the counts of one form; a quote that is not in the text is predicted and wrong.
+    def counts(
+        self, gold: Sequence[Span], tokens: Sequence[Stretch], form: str
+    ) -> Counts:
+        """Return the counts of one form; a quote that is not in the text is predicted
+        and wrong.
 
         It counts as one span, or as many tokens as it has words.
         """
@@ -188,22 +219,30 @@ class Prediction:
 class Gold:
     """The errors that people marked in a dataset's texts.
 
-    They belong to no aspect: a judge's list on any aspect is compared with all of them. An error
-    that quotes no words is not a span, and left out.
+    They belong to no aspect: a judge's list on any aspect is compared with all of them.
+    An error that quotes no words is not a span, and left out.
     """
 
     def __init__(self, study: EvaluationData, path: str) -> None:
         self.weights = study.weights
         self.spans: dict[str, list[Span]] = defaultdict(list)
         for row in read_table("gold_spans", path).to_pylist():
-            self.spans[row["target"]].append(_span(row["start"], row["end"], row["category"]))
+            self.spans[row["target"]].append(
+                _span(row["start"], row["end"], row["category"])
+            )
         names = (study.targets[name].to_pylist() for name in ("target", "text"))
-        self.tokens = {name: words_of(text or "") for name, text in zip(*names, strict=True)}
+        self.tokens = {
+            name: words_of(text or "") for name, text in zip(*names, strict=True)
+        }
 
-    def agreement(self, annotations: Annotations) -> Iterator[tuple[str, str, str, Estimate]]:
+    def agreement(
+        self, annotations: Annotations
+    ) -> Iterator[tuple[str, str, str, Estimate]]:
         """Yield (form, level, statistic, estimate) of precision, recall and F1."""
         targets = [one.target for one in annotations.parsed]
-        predictions = [Prediction.from_errors(one.spans or []) for one in annotations.parsed]
+        predictions = [
+            Prediction.from_errors(one.spans or []) for one in annotations.parsed
+        ]
         lost = sum(len(one.not_in_text) for one in predictions)
         unquoted = sum(one.unquoted for one in predictions)
         note = clauses(
@@ -220,7 +259,9 @@ class Gold:
             bare = form.endswith("category") and not categorised
             bare = bare and any(each.predicted for each in counts)
             for level, agreement in LEVELS.items():
-                results = agreement(counts, annotations.source, self.weights, missing=missing)
+                results = agreement(
+                    counts, annotations.source, self.weights, missing=missing
+                )
                 for statistic, result in results.items():
                     estimate = result.estimate
                     if bare:
@@ -234,7 +275,9 @@ def words_of(text: str) -> list[Stretch]:
 
 
 def _span(start: int, end: int, category: str | None) -> Span:
-    """Return the span of an error; categories that differ in spelling only are equal."""
+    """Return the span of an error; categories that differ in spelling only are
+    equal.
+    """
     return Span(start, end, slug(category).replace("_", "-") if category else None)
 
 

@@ -14,7 +14,10 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
-ONE_SIDED = "one-sided p for the first system being better; not corrected for the number of pairs"
+ONE_SIDED = (
+    "one-sided p for the first system being better; not corrected for the "
+    "number of pairs"
+)
 PAIRED = "flips of signs by source"
 RANKS = "Wilcoxon rank sum, normal limit, ties corrected"
 NO_SOURCE = "no source has a score of both systems"
@@ -22,9 +25,11 @@ NO_SCORES = "a system has no score"
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of system_pairs.csv: per pair of systems its difference and two p-values.
+    """Yield the rows of system_pairs.csv: per pair of systems its difference and two
+    p-values.
 
-    The column `system_subset` has both systems, `first+second`. People's are those of their mean.
+    The column `system_subset` has both systems, `first+second`. People's are those of
+    their mean.
     """
     for plain, aspect in {split(name)[0]: name for name in study.spec.aspects}.items():
         ratings = study.systems.ratings(aspect)
@@ -42,15 +47,22 @@ def _rows(panel: TargetSet, judge: str, aspect: str, scores: Floats) -> Iterator
     names, study = sorted(set(panel.systems)), panel.study
     for pair in system_pairs(scores, panel.source, panel.system):
         shared, lost = len(pair.source), len(study.item_order) - len(pair.source)
-        gap = clustered_mean(pair.difference, pair.source, study.weights, missing=lost, ends=None)
+        gap = clustered_mean(
+            pair.difference, pair.source, study.weights, missing=lost, ends=None
+        )
         few = np.unique(pair.source).size <= EXACT_SOURCES
-        method = f"{PAIRED}, {'all sign patterns counted' if few else 'normal limit'}, {ONE_SIDED}"
+        method = (
+            f"{PAIRED}, {'all sign patterns counted' if few else 'normal limit'}, "
+            f"{ONE_SIDED}"
+        )
         paired = Estimate.undefined(NO_SOURCE, n_missing=lost)
         if pair.paired is not None:
             paired = Estimate(pair.paired, n=shared, n_missing=lost, method=method)
         rank_sum = Estimate.undefined(NO_SCORES)
         if pair.rank_sum is not None:
-            rank_sum = Estimate(pair.rank_sum, n=sum(pair.sizes), method=f"{RANKS}, {ONE_SIDED}")
+            rank_sum = Estimate(
+                pair.rank_sum, n=sum(pair.sizes), method=f"{RANKS}, {ONE_SIDED}"
+            )
         estimates = {
             "system_difference": gap.estimate,
             "p_system_difference": paired,
@@ -58,7 +70,9 @@ def _rows(panel: TargetSet, judge: str, aspect: str, scores: Floats) -> Iterator
         }
         both = f"{names[pair.first]}+{names[pair.second]}"
         for name, estimate in estimates.items():
-            yield study.row(judge, aspect, name, BY_SYSTEM, estimate, system_subset=both)
+            yield study.row(
+                judge, aspect, name, BY_SYSTEM, estimate, system_subset=both
+            )
 
 
 METHOD = Method(selectable=True, texts=("systems",), controls=True)

@@ -1,7 +1,8 @@
-"""Training of a judge on a dataset: the number of examples, and the loss on held-out ones.
+"""Training of a judge on a dataset: the number of examples, and the loss on held-out
+ones.
 
-No model is asked: the training job writes how well the model predicts a held-out reply before
-training and after the last step (Kartáč et al. 2025, section 5).
+No model is asked: the training job writes how well the model predicts a held-out reply
+before training and after the last step (Kartáč et al. 2025, section 5).
 """
 
 from collections import defaultdict
@@ -42,9 +43,14 @@ class Export(Struct, frozen=True):
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of training.csv: examples of each aspect, losses of each and their mean."""
+    """Yield the rows of training.csv: examples of each aspect, losses of each and their
+    mean.
+    """
     training = present(study.spec.training)
-    judge, export = training.judge, decode(Path(training.export).read_bytes(), type=Export)
+    judge, export = (
+        training.judge,
+        decode(Path(training.export).read_bytes(), type=Export),
+    )
     examples = [one for one in export.examples if one.dataset == study.dataset]
     for one in sorted(examples, key=lambda one: (one.aspect, one.split)):
         count = Estimate(float(one.n), n=one.n, n_missing=one.n_missing)
@@ -55,9 +61,12 @@ def rows(study: EvaluationData) -> Iterator[Row]:
             losses[row["aspect"]].append((row["item"], row["before"], row["after"]))
     means, of = defaultdict[str, list[Replicated]](list), "mean over held-out replies"
     for aspect in sorted({one.aspect for one in examples}):
-        source = np.array([study.item_order[item] for item, *_ in losses[aspect]], dtype=np.int64)
+        source = np.array(
+            [study.item_order[item] for item, *_ in losses[aspect]], dtype=np.int64
+        )
         before, after = (
-            np.array([one[column] for one in losses[aspect]], dtype=np.float64) for column in (1, 2)
+            np.array([one[column] for one in losses[aspect]], dtype=np.float64)
+            for column in (1, 2)
         )
         for name, values in zip(LOSSES, (before, after, after - before), strict=True):
             mean = clustered_mean(values, source, study.weights, averaged=of, ends=None)

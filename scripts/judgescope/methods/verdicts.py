@@ -1,4 +1,6 @@
-"""Verdicts on every judge of a dataset: the claims of the study's methods, and its bars."""
+"""Verdicts on every judge of a dataset: the claims of the study's methods, and its
+bars.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,9 +36,19 @@ UNORDERED: Final = frozenset(
 """Functions of claims that can use labels without an order, or judges that compare."""
 RATED: Final = "systems"
 ON_PERTURBED: Final = frozenset({"discernment", "confusion"})
-"""Tables whose rows on a whole aspect or judge rest on originals and perturbed texts."""
+"""Tables whose rows on a whole aspect or judge rest on originals and perturbed
+texts."""
 LEVELS: Final = (
-    *("", "by_source", "direct", "pooled", "by_system", "global", "local", "traditional"),
+    *(
+        "",
+        "by_source",
+        "direct",
+        "pooled",
+        "by_system",
+        "global",
+        "local",
+        "traditional",
+    ),
     "within_source",
 )
 """The order in which levels are preferred, unless the bar names one."""
@@ -56,16 +68,19 @@ PART_COLUMNS: Final = ("judge_b", "aspect_b", "criterion_b", "k", "k_b", "degree
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the rows of verdicts.csv: of every claim its number, its p-values and its verdict.
+    """Yield the rows of verdicts.csv: of every claim its number, its p-values and its
+    verdict.
 
-    Claims come from the functions that the spec names and from its bars. AttributeError or
-    ModuleNotFoundError: a name is not a function of this package.
+    Claims come from the functions that the spec names and from its bars. AttributeError
+    or ModuleNotFoundError: a name is not a function of this package.
     """
     claims, ordered = list[Claim](), _ordered(study)
     for path in study.spec.claims:
         module, _, function = path.rpartition(".")
         seen = study if path in UNORDERED else ordered
-        for made in getattr(import_module(f"judgescope.methods.{module}"), function)(seen):
+        for made in getattr(import_module(f"judgescope.methods.{module}"), function)(
+            seen
+        ):
             if isinstance(made, Claim):
                 claims.append(made)
             else:
@@ -77,7 +92,9 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 def _ordered(study: EvaluationData) -> EvaluationData:
     """Return the study without aspects whose labels have no order."""
-    aspects = {name: scale for name, scale in study.spec.aspects.items() if scale.ordered}
+    aspects = {
+        name: scale for name, scale in study.spec.aspects.items() if scale.ordered
+    }
     if len(aspects) == len(study.spec.aspects):
         return study
     return replace(study, spec=structs.replace(study.spec, aspects=aspects))
@@ -86,7 +103,8 @@ def _ordered(study: EvaluationData) -> EvaluationData:
 def bar_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control), bar (`require`) and aspect.
 
-    A bar is compared with the row that the study's tables have: its interval decides, as shown.
+    A bar is compared with the row that the study's tables have: its interval decides,
+    as shown.
     """
     required = present(study.spec.required)
     rows: dict[tuple[str, str], list[Row]] = {}
@@ -103,7 +121,11 @@ def bar_claims(study: EvaluationData) -> Iterator[Claim]:
             own, labelled = (
                 rows.get((judge, name), []) for name in (bar.statistic, LABELLED_TEXTS)
             )
-            sets = ["original", *study.perturbed] if bar.statistic in on_perturbed else [RATED]
+            sets = (
+                ["original", *study.perturbed]
+                if bar.statistic in on_perturbed
+                else [RATED]
+            )
             yield from _claims_of_bar(study, judge, bar, own, labelled, sets)
 
 
@@ -115,13 +137,17 @@ def _claims_of_bar(
     labelled: list[Row],
     sets: list[str],
 ) -> Iterator[Claim]:
-    """Yield the claims of one bar: on the aspect that it names, or on each of the judge.
+    """Yield the claims of one bar: on the aspect that it names, or on each of the
+    judge.
 
     The statistic rests on judgments of these sets of texts.
     """
     chosen: dict[str, Row] = {}
     for row in sorted(rows, key=_preference):
-        if bar.level in (None, row["level"] or "") and bar.aspect in (None, row["aspect"]):
+        if bar.level in (None, row["level"] or "") and bar.aspect in (
+            None,
+            row["aspect"],
+        ):
             chosen.setdefault(joined(row["aspect"] or "", row.get("criterion")), row)
     single = {name: row for name, row in chosen.items() if row["aspect"] != "average"}
     if bar.aspect is None and single:
@@ -134,13 +160,19 @@ def _claims_of_bar(
         claim = _bar_claim(study, judge, bar, aspect, row, sets)
         same = ("aspect", "criterion", "system_subset")
         texts = [
-            one["n"] for one in labelled if all(one.get(name) == row.get(name) for name in same)
+            one["n"]
+            for one in labelled
+            if all(one.get(name) == row.get(name) for name in same)
         ]
-        yield (_in_ratings(study, claim, aspect, texts[0]) if texts else claim).checked()
+        yield (
+            _in_ratings(study, claim, aspect, texts[0]) if texts else claim
+        ).checked()
 
 
 def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) -> Claim:
-    """Return a claim on some of the labelled texts with how many ratings its further cases take."""
+    """Return a claim on some of the labelled texts with how many ratings its further
+    cases take.
+    """
     need = claim.beside.get("more_needed")
     if need is None or claim.statistic not in CASES or not claim.estimate.n:
         return claim
@@ -148,12 +180,19 @@ def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) ->
     share, how = claim.estimate.n / texts, need.method.rpartition(", ")[2]
     method = f"texts that {whose} “{labels[place]}”, {how}"
     if need.value is not None:
-        method += f": about {ceil(need.value / share):,} ratings, as {share:.0%} are such texts"
-    return replace(claim, beside={**claim.beside, "more_needed": replace(need, method=method)})
+        method += (
+            f": about {ceil(need.value / share):,} ratings, as {share:.0%} are "
+            "such texts"
+        )
+    return replace(
+        claim, beside={**claim.beside, "more_needed": replace(need, method=method)}
+    )
 
 
 def _preference(row: Row) -> tuple[bool, int, int, str]:
-    """Order rows: those with a value first, then by level and form, then those of all texts."""
+    """Order rows: those with a value first, then by level and form, then those of all
+    texts.
+    """
     level, form = row["level"] or "", row.get("form") or ""
     level_rank = LEVELS.index(level) if level in LEVELS else len(LEVELS)
     form_rank = FORMS.index(form) if form in FORMS else len(FORMS)
@@ -181,7 +220,9 @@ def _bar_claim(
         if need := more_needed(name, estimate, bar.bar, sources):
             too_many = Estimate.undefined("more than 10,000", method=need.how)
             enough = need.more is not None
-            beside["more_needed"] = Estimate(need.more, method=need.how) if enough else too_many
+            beside["more_needed"] = (
+                Estimate(need.more, method=need.how) if enough else too_many
+            )
     return Claim(
         *(judge, BAR, name, row["level"] or "", aspect, estimate),
         lost=lost,
@@ -193,25 +234,31 @@ def _bar_claim(
 
 
 def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
-    """Return whether a verdict holds with the worst value for lost judgments, if known."""
+    """Return whether a verdict holds with the worst value for lost judgments, if
+    known.
+    """
     if outcome not in {Outcome.MEETS, Outcome.MISSES}:
         return True
     if not statistic(bar.statistic).is_proportion:
         return False
     assert (
-        estimate.value is not None and estimate.ci_low is not None and estimate.ci_high is not None
+        estimate.value is not None
+        and estimate.ci_low is not None
+        and estimate.ci_high is not None
     )
     at_most = statistic(bar.statistic).less_is_better
     against = float((outcome is Outcome.MEETS) == at_most)
     value, lo, hi = (
-        v * (1 - lost) + against * lost for v in (estimate.value, estimate.ci_low, estimate.ci_high)
+        v * (1 - lost) + against * lost
+        for v in (estimate.value, estimate.ci_low, estimate.ci_high)
     )
     shifted = replace(estimate, value=value, ci_low=lo, ci_high=hi)
     return on_bar(shifted, bar.bar, at_most=at_most) is outcome
 
 
 def _lost(study: EvaluationData, judge: str, aspect: str, sets: list[str]) -> float:
-    """Return the share of the judge's planned judgments of these sets that gave no score.
+    """Return the share of the judge's planned judgments of these sets that gave no
+    score.
 
     `aspect` is one, in its criterion if it has one, or `average` or "" for all aspects.
     """
@@ -224,5 +271,9 @@ def _lost(study: EvaluationData, judge: str, aspect: str, sets: list[str]) -> fl
 
 
 METHOD = Method(
-    when="always", parts=("as_rater", "verdicts"), votes=True, bars=False, unordered="yes"
+    when="always",
+    parts=("as_rater", "verdicts"),
+    votes=True,
+    bars=False,
+    unordered="yes",
 )

@@ -19,7 +19,8 @@ from judgescope.parsing.text import answer_of, fold, is_refusal
 class Entry:
     """One error as the reply writes it: every field as text, "" if it is missing.
 
-    aside: the text in brackets after the error's number; heading: the rest of that line.
+    aside: the text in brackets after the error's number; heading: the rest of that
+    line.
     """
 
     location: str = ""
@@ -30,7 +31,9 @@ class Entry:
     aside: str = ""
 
     def says_nothing(self) -> bool:
-        """Return whether the entry names no error: it is empty, or says that there is none."""
+        """Return whether the entry names no error: it is empty, or says that there is
+        none.
+        """
         fields = (self.location, self.explanation, self.heading)
         folded = (fold(text).strip(_EDGES) for text in fields)
         words = [text for text in folded if text and not is_nothing(text)]
@@ -41,9 +44,10 @@ class Entry:
 class Listing:
     """The content of a reply, field by field.
 
-    verdicts: (whether the label contains `overall`, the verdict's text), in order; why: the reason
-    for the verdict; clean: the reply says that there is no error; remarks: lines outside of all
-    fields; superseded: errors of a list that the reply repeats after a verdict.
+    verdicts: (whether the label contains `overall`, the verdict's text), in order; why:
+    the reason for the verdict; clean: the reply says that there is no error; remarks:
+    lines outside of all fields; superseded: errors of a list that the reply repeats
+    after a verdict.
     """
 
     errors: list[Entry] = field(default_factory=list)
@@ -57,17 +61,23 @@ class Listing:
 _EDGES = " \t\r\n*_`\"'|>#-•+"
 _CLOSING = r"[*_`\"'\])}]{0,6}"
 _OPENING = r"[ \t>*_#`\"'|•+(\[{–-]{0,12}(?:\(?\d{1,3}[.):][ \t]{1,4}[*_`\"']{0,4})?"
-_VERDICT = r"(?:score|rating|grade|verdict|label|category|assessment|evaluation|judge?ment|quality)"
+_VERDICT = (
+    r"(?:score|rating|grade|verdict|label|category|assessment|evaluation|"
+    r"judge?ment|quality)"
+)
 _WHY = r"(?:explanation|reason(?:ing)?|rationale|justification|comment)"
 _WORD = r"[\w'’-]{1,30}"
 _OF_ERROR = r"(?: of (?:the )?error)?"
 NAMES: Final = {
     "why": rf"{_WHY} (?:of|for|behind) (?:the |this |my )?(?:{_WORD} ){{0,2}}{_VERDICT}"
     rf"|(?:overall |final )?(?:overall|{_VERDICT}) {_WHY}",
-    "severity": rf"(?:error )?severity(?: (?:level|score|rating|label|category))?{_OF_ERROR}",
-    "overall": rf"(?:the )?(?:overall(?: {_WORD}){{0,4}}|final (?:{_WORD} )?{_VERDICT})",
+    "severity": r"(?:error )?severity(?: (?:level|score|rating|label|"
+    rf"category))?{_OF_ERROR}",
+    "overall": rf"(?:the )?(?:overall(?: {_WORD}){{0,4}}|final "
+    rf"(?:{_WORD} )?{_VERDICT})",
     "category": rf"(?:error )?(?:category|type){_OF_ERROR}",
-    "location": r"(?:exact |error )?(?:location|span|quote|quotation|excerpt|passage|phrase)"
+    "location": r"(?:exact |error )?(?:location|span|quote|quotation|excerpt|passage|"
+    r"phrase)"
     rf"{_OF_ERROR}|error text",
     "explanation": rf"(?:error )?(?:{_WHY}|description){_OF_ERROR}",
     "score": rf"(?:the )?(?:{_WORD} ){{0,2}}(?:score|rating|verdict|grade)"
@@ -75,7 +85,8 @@ NAMES: Final = {
 }
 """Field -> its labels in folded text, in order of precedence."""
 _ERROR = (
-    r"(?:error|issue|mistake|problem)[ \t]?(?:no\.?[ \t]?|number[ \t])?#?(?P<number>\d{1,3})"
+    r"(?:error|issue|mistake|problem)[ \t]?(?:no\.?[ \t]?|number[ \t])?#?"
+    r"(?P<number>\d{1,3})"
     rf"(?![\w/]){_CLOSING}(?:[ \t]?[(\[](?P<aside>[^()\[\]\n]{{1,40}})[)\]])?"
     rf"{_CLOSING}[ \t]?[:.–—-]?{_CLOSING}"
 )
@@ -83,15 +94,18 @@ _LABELS = "|".join(f"(?P<{name}>{labels})" for name, labels in NAMES.items())
 _FIELD = re.compile(
     rf"{_OPENING}(?:{_ERROR}|(?:{_LABELS})"
     rf"{_CLOSING}(?:[ \t]?\([^()\n]{{0,60}}\))?{_CLOSING}"
-    rf"(?:[ \t]?[:=]|[ \t][–—-](?=\s)|(?(overall)[ \t]is\b|(?!))){_CLOSING})(?P<value>.*)",
+    rf"(?:[ \t]?[:=]|[ \t][–—-](?=\s)|(?(overall)[ \t]is\b|(?!))){_CLOSING})"
+    r"(?P<value>.*)",
     re.DOTALL,
 )
 _INLINE = re.compile(
-    r"(?<=[\s|;,.(\"'”])(?=[*_]{0,3}(?:Location|Explanation|Severity|Category|Overall [Ss]core"
+    r"(?<=[\s|;,.(\"'”])(?=[*_]{0,3}(?:Location|Explanation|Severity|Category|"
+    r"Overall [Ss]core"
     r"|Explanation of the [Ss]core)[*_]{0,3}\s?[:：])"
 )
 _NOTHING = re.compile(
-    r"\W*(?:none|null|nil|nothing|n/?a|not (?:applicable|available|specified)|no location)\W*"
+    r"\W*(?:none|null|nil|nothing|n/?a|not (?:applicable|available|specified)|"
+    r"no location)\W*"
 )
 
 
@@ -113,8 +127,8 @@ def _name(match: re.Match[str]) -> str:
 def read_labelled(answer: str) -> Listing:
     """Return the content of an answer's lines.
 
-    An error begins with its number, or with a field that the previous error already has. A blank
-    line ends a field, except the reason for the verdict.
+    An error begins with its number, or with a field that the previous error already
+    has. A blank line ends a field, except the reason for the verdict.
     """
     reader = _LineReader()
     for line in answer.splitlines():
@@ -193,7 +207,7 @@ class _LineReader:
                 self.close()
 
 
-# --- JSON ----------------------------------------------------------------------------------------
+# --- JSON -----------------------------------------------------------------------------
 
 _BEGIN = re.compile(r"\{(?=\s{0,40}[\"}])|\[(?=\s{0,40}[{\]])")
 TRIES = 40
@@ -207,10 +221,11 @@ _VERDICTS = ("overall", "score", "category")
 
 
 def read_objects(answer: str) -> tuple[Listing | None, str]:
-    """Return the last annotation in JSON (None if there is none) and the remaining text.
+    """Return the last annotation in JSON (None if there is none) and the remaining
+    text.
 
-    An annotation is an object with a list of errors or a verdict, or only a list of errors. Keys
-    are read like labels. An empty list means that there are no errors.
+    An annotation is an object with a list of errors or a verdict, or only a list of
+    errors. Keys are read like labels. An empty list means that there are no errors.
     """
     last: Listing | None = None
     rest, done = list[str](), 0
@@ -243,7 +258,9 @@ def _values(answer: str) -> Iterator[tuple[object, int, int]]:
 
 def _listing(value: object) -> Listing | None:
     if isinstance(value, list):
-        value = {"errors": value} if all(isinstance(entry, dict) for entry in value) else {}
+        value = (
+            {"errors": value} if all(isinstance(entry, dict) for entry in value) else {}
+        )
     assert isinstance(value, dict)  # _BEGIN finds objects and lists
     listing = Listing()
     for key, inner in value.items():
@@ -275,7 +292,11 @@ def _entries(fields: dict[str, object]) -> list[Entry]:
     for key, inner in fields.items():
         name = "location" if _label(key) in _TEXTS else field_of(key)
         if name == "location":
-            locations = [_text(one) for one in inner] if isinstance(inner, list) else [_text(inner)]
+            locations = (
+                [_text(one) for one in inner]
+                if isinstance(inner, list)
+                else [_text(inner)]
+            )
         elif name in ("explanation", "why", "severity", "category"):
             setattr(entry, "explanation" if name == "why" else name, _text(inner))
     return [replace(entry, location=location) for location in locations or [""]]
@@ -294,7 +315,7 @@ def _text(value: object) -> str:
     return " ".join(str(value).split())
 
 
-# --- the annotation ------------------------------------------------------------------------------
+# --- the annotation -------------------------------------------------------------------
 
 VERDICTS: Final = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
 SEVERITIES: Final = ("Neutral", "Minor", "Moderate", "Major", "Critical")
@@ -313,7 +334,8 @@ SEVERE: Final = 4
 _SEVERITY: Final = Scale(1, 5, 1, SEVERITIES)
 _WORDS = "|".join(VERDICTS).lower()
 _CHOICES = re.compile(
-    rf"\W{{0,8}}(?:one of\b\W{{0,8}})?(?:{_WORDS})\W{{0,4}}(?:[,/|–-]|\bor\b|\bto\b|\band\b)"
+    rf"\W{{0,8}}(?:one of\b\W{{0,8}})?(?:{_WORDS})\W{{0,4}}(?:[,/|–-]|\bor\b|\bto\b|"
+    r"\band\b)"
     rf"\W{{0,4}}(?:{_WORDS})\b"
 )
 """The scale as in the prompt, or a verdict between two values: neither is a verdict."""
@@ -324,20 +346,26 @@ _BETWEEN = re.compile(r"[\s,;/&.…]{0,5}(?:(?:and|or)\b)?\s{0,3}")
 _AFTER = re.compile(r"(?:\([^()]{0,200}\)|\[[^\[\]]{0,200}\])?[\s.,;]{0,5}")
 """A remark in brackets."""
 _ONE_QUOTE = re.compile(_QUOTE)
-_AT_HEADING = re.compile(r"\bseverity\b[\W_]{0,4}(?P<value>(?:level )?[^\s,;)\]]{1,12})")
-_LEVEL = re.compile(r"\A\W{0,4}(?:severity\b[\W_]{0,4})?(?:level\b[\W_]{0,4})?", re.IGNORECASE)
+_AT_HEADING = re.compile(
+    r"\bseverity\b[\W_]{0,4}(?P<value>(?:level )?[^\s,;)\]]{1,12})"
+)
+_LEVEL = re.compile(
+    r"\A\W{0,4}(?:severity\b[\W_]{0,4})?(?:level\b[\W_]{0,4})?", re.IGNORECASE
+)
 _MARKS = " \t\r\n*_>|"
 
 
 class Annotation(NamedTuple):
-    """The judgment in an annotation, whether it says that there are no errors, and counts.
+    """The judgment in an annotation, whether it says that there are no errors, and
+    counts.
 
-    The judgment's rule lists every count above 0 after a plus sign; its errors are at most MOST, in
-    the order of the reply; its rationale is the reason for the verdict. dropped: errors beyond
-    MOST; superseded: errors of a list that the reply repeats; unread: severities in the reply that
-    cannot be read; errors_beside_none: listed errors in a reply that says that there are none;
-    best_with_severe: errors of severity 4 or 5 despite the best verdict; less_without_errors: 1 if
-    the verdict is not the best although no error is listed; other_verdicts: labelled verdicts that
+    The judgment's rule lists every count above 0 after a plus sign; its errors are at
+    most MOST, in the order of the reply; its rationale is the reason for the verdict.
+    dropped: errors beyond MOST; superseded: errors of a list that the reply repeats;
+    unread: severities in the reply that cannot be read; errors_beside_none: listed
+    errors in a reply that says that there are none; best_with_severe: errors of
+    severity 4 or 5 despite the best verdict; less_without_errors: 1 if the verdict is
+    not the best although no error is listed; other_verdicts: labelled verdicts that
     differ from the one used.
     """
 
@@ -372,13 +400,13 @@ def read_merged(text: str, _: Scale | None) -> Judgment:
 def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     """Return the errors that a reply lists, and its last labelled verdict on the scale.
 
-    The reply may use labelled lines or JSON, verdicts in numbers or in the scale's words,
-    severities 1 to 5 or Neutral to Critical. A verdict labelled `overall` takes precedence over one
-    labelled `score`; a verdict without a label is used only if no verdict has a label. If there
-    are more than MOST errors, the most severe are kept; a missing severity is the least severe.
-    Without a verdict the reply is unparsed, even if it says that there are no errors; its errors
-    are returned anyway. Never raises. Source: (Kartáč et al. 2025), section 4 and listing 1;
-    methods.md 5.
+    The reply may use labelled lines or JSON, verdicts in numbers or in the scale's
+    words, severities 1 to 5 or Neutral to Critical. A verdict labelled `overall` takes
+    precedence over one labelled `score`; a verdict without a label is used only if no
+    verdict has a label. If there are more than MOST errors, the most severe are kept; a
+    missing severity is the least severe. Without a verdict the reply is unparsed, even
+    if it says that there are no errors; its errors are returned anyway. Never raises.
+    Source: (Kartáč et al. 2025), section 4 and listing 1; methods.md 5.
     """
     answer = answer_of(text)
     if isinstance(answer, Judgment):
@@ -387,11 +415,18 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     verdict, other_verdicts = _verdict(listing, form, scale)
     entries = [entry for entry in listing.errors if not entry.says_nothing()]
     clean = listing.clean or (len(entries) < len(listing.errors) and not entries)
-    if verdict.status == "unparsed" and not entries and not clean and is_refusal(answer):
+    if (
+        verdict.status == "unparsed"
+        and not entries
+        and not clean
+        and is_refusal(answer)
+    ):
         return Annotation(Judgment("refused", "refusal"), False, {})
     read = [error for entry in entries for error in _errors(entry)]
     errors = tuple(error for error, _ in read)
-    ranked = sorted(range(len(errors)), key=lambda index: -(errors[index].severity or 0))
+    ranked = sorted(
+        range(len(errors)), key=lambda index: -(errors[index].severity or 0)
+    )
     severe = sum((error.severity or 0) >= SEVERE for error in errors)
     value, best = verdict.value, scale.max
     counts = {
@@ -411,7 +446,9 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
 
 
 def _content(answer: str) -> tuple[Listing, str]:
-    """Return the content of an answer's JSON; if that is incomplete, add that of its lines."""
+    """Return the content of an answer's JSON; if that is incomplete, add that of its
+    lines.
+    """
     inside, rest = read_objects(answer)
     if inside is None:
         return read_labelled(answer), "labelled"
@@ -428,7 +465,9 @@ def _content(answer: str) -> tuple[Listing, str]:
 def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Judgment, int]:
     """Return the verdict to use, and the number of verdicts with another value."""
     read = [(overall, _verdict_of(text, scale)) for overall, text in listing.verdicts]
-    stated = [(overall, reading) for overall, reading in read if reading.status in STATED]
+    stated = [
+        (overall, reading) for overall, reading in read if reading.status in STATED
+    ]
     if stated:
         has_overall = any(overall for overall, _ in stated)
         verdict = [reading for overall, reading in stated if overall == has_overall][-1]
@@ -437,7 +476,9 @@ def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Judgment, int]:
     free = read_score("\n".join(listing.remarks), scale)
     if free.status in STATED and free.rule.partition(".")[0] in _FREE:
         return free._replace(rule=f"free.{free.rule}"), 0
-    return Judgment("unparsed", "unread_verdict" if listing.verdicts else "no_verdict"), 0
+    return Judgment(
+        "unparsed", "unread_verdict" if listing.verdicts else "no_verdict"
+    ), 0
 
 
 def _verdict_of(text: str, scale: Scale) -> Judgment:
@@ -447,7 +488,9 @@ def _verdict_of(text: str, scale: Scale) -> Judgment:
 
 
 def _errors(entry: Entry) -> list[tuple[ErrorSpan, bool]]:
-    """Return an error once for each location, each with whether its severity is unreadable."""
+    """Return an error once for each location, each with whether its severity is
+    unreadable.
+    """
     heading = entry.heading.strip(_MARKS)
     quoted = _ONE_QUOTE.search(heading)
     location = entry.location or ("" if entry.explanation or not quoted else quoted[0])
@@ -474,7 +517,9 @@ def _severity(text: str) -> int | None:
 
 
 def _quotes(location: str) -> list[str | None]:
-    """Return the passages that a location quotes, or the location itself if it has no quotes."""
+    """Return the passages that a location quotes, or the location itself if it has no
+    quotes.
+    """
     text = location.strip(_MARKS)
     if is_nothing(fold(text)):
         return [None]

@@ -12,31 +12,38 @@ _MARKS = " \t*_`\"'|>#{"
 _BULLET = re.compile(r"(?:[-•*–+]|\(?\d{1,3}[.)])\s")
 _FIRST = re.compile(
     rf"(?:errors?\b\s?\d{{0,3}}\W{{0,3}})?(?:severity\b\W{{0,3}})?[(\[]?{_SEVERITY}\b"
-    r"(?:\s+errors?\b)?[)\]*_`\"']{0,8}(?:\s?[:|–—]|\s-+\s|(?<=[)\]]))(?P<description>.*)"
+    r"(?:\s+errors?\b)?[)\]*_`\"']{0,8}(?:\s?[:|–—]|\s-+\s|(?<=[)\]]))"
+    r"(?P<description>.*)"
 )
 """`major: what is wrong`, `[major] ...`, `Error (major): ...`, `major error - ...`."""
 _LAST = re.compile(
-    rf"(?:[(\[,;:|–—-]|\bseverity)[\s*_`\"']{{0,8}}(?:severity\W{{0,3}})?{_SEVERITY}\W{{0,8}}\Z"
+    rf"(?:[(\[,;:|–—-]|\bseverity)[\s*_`\"']{{0,8}}"
+    rf"(?:severity\W{{0,3}})?{_SEVERITY}\W{{0,8}}\Z"
 )
 """`what is wrong (major)`, `what is wrong. Severity: major`."""
 _SECOND = re.compile(rf"[(\[,;|–—-]\s*{_SEVERITY}\b\s?(?:errors?\b\s?)?[:)\]]")
 """A second severity on one line: a sum such as `minor: 2, major: 1`."""
 _NOTHING = re.compile(
     r"\W*(?:no|nothing|n/?a|not applicable|0|zero"
-    r"|(?:none|(?:there (?:are|is|were|was) )?(?:no|0|zero) (?:such |minor |major |critical )?"
+    r"|(?:none|(?:there (?:are|is|were|was) )?(?:no|0|zero) (?:such |minor |major |"
+    r"critical )?"
     r"(?:errors?|issues?|mistakes?|problems?))(?: (?:(?:was|were) )?"
     r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)\W*"
 )
 _NO_ERRORS = re.compile(
     r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:none|n/a|(?:there (?:are|is|were) "
-    r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:(?!other|further|more|addi)"
+    r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:(?!other|"
+    r"further|more|addi)"
     r"[\w-]{1,40} ){0,3}errors?"
     r"(?: [\w'-]{1,40}){0,12})(?:\W{0,4}|[.;!] .*)"
 )
 _DOUBT = re.compile(
-    rf"\b(?:{'|'.join(SEVERITIES)}|but|however|although|though|except|apart from|besides|beyond"
-    r"|other than|yet|nevertheless|nonetheless|first|second|third|last|half|beginning|wrong"
-    r"|mistakes?|incorrect(?:ly)?|missing|missp\w{1,9}|flaws?|unclear|awkward|ungrammatical)\b"
+    rf"\b(?:{'|'.join(SEVERITIES)}|but|however|although|though|except|apart from|"
+    r"besides|beyond"
+    r"|other than|yet|nevertheless|nonetheless|first|second|third|last|half|beginning|"
+    r"wrong"
+    r"|mistakes?|incorrect(?:ly)?|missing|missp\w{1,9}|flaws?|unclear|awkward|"
+    r"ungrammatical)\b"
 )
 """Words that retract `no errors`, restrict it to a part, or report something else."""
 _ERROR = re.compile(r"errors?\s?\d{0,3}\s?[:.)(-]")
@@ -45,8 +52,8 @@ _ERROR = re.compile(r"errors?\s?\d{0,3}\s?[:.)(-]")
 class _Line(NamedTuple):
     """The kind of a line, and its severity or the reason why it is unreadable.
 
-    absent: the line says that there is no error of the severity; clean: that there is no error;
-    doubt: words that contradict `clean`.
+    absent: the line says that there is no error of the severity; clean: that there is
+    no error; doubt: words that contradict `clean`.
     """
 
     kind: Literal["error", "absent", "clean", "doubt", "fault", "remark"]
@@ -55,15 +62,23 @@ class _Line(NamedTuple):
 
 @parser("errors", 3, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
-    text: str, scale: Scale, *, minor: float, major: float, critical: float, bottom: float
+    text: str,
+    scale: Scale,
+    *,
+    minor: float,
+    major: float,
+    critical: float,
+    bottom: float,
 ) -> Judgment:
-    """Return max - (max - min) min(1, sum of penalties / bottom), on the scale without its steps.
+    """Return max - (max - min) min(1, sum of penalties / bottom), on the scale without
+    its steps.
 
-    minor, major, critical: the penalty of an error of each severity; bottom: the sum of penalties
-    that gives a text the scale's minimum. Each error is on its own line, with its severity first
-    or, in a list, last. A reply is unparsed if an entry has no severity or two, if it lists errors
-    but says that there are none, if it says so with a reservation, or if it has no errors and does
-    not say so. After MQM as scored by Freitag et al. 2021, where a segment's worst sum is 25.
+    minor, major, critical: the penalty of an error of each severity; bottom: the sum of
+    penalties that gives a text the scale's minimum. Each error is on its own line, with
+    its severity first or, in a list, last. A reply is unparsed if an entry has no
+    severity or two, if it lists errors but says that there are none, if it says so with
+    a reservation, or if it has no errors and does not say so. After MQM as scored by
+    Freitag et al. 2021, where a segment's worst sum is 25.
     """
     answer = answer_of(text)
     if isinstance(answer, Judgment):
@@ -109,7 +124,11 @@ def _line(line: str) -> _Line:
         return _of_severity(first["severity"], first["description"])
     if last := _LAST.search(content[-80:]):
         description = content[: len(content) - len(last[0])]
-        return _of_severity(last["severity"], description) if bullet else _Line("fault", "unclear")
+        return (
+            _of_severity(last["severity"], description)
+            if bullet
+            else _Line("fault", "unclear")
+        )
     heading = content.endswith(":") or not any(map(str.isalnum, content))
     if not heading and (bullet or _ERROR.match(content)):
         return _Line("fault", "no_severity")

@@ -1,4 +1,6 @@
-"""The input of a parser (the scale), its output (a judgment), and the registry of parsers."""
+"""The input of a parser (the scale), its output (a judgment), and the registry of
+parsers.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,21 +10,23 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 Status = Literal[
-    "ok", "unparsed", "out_of_range", "off_grid", "refused", "truncated", "empty", "error",
-    "not_applicable",
+    "ok", "unparsed", "out_of_range", "off_grid", "refused", "truncated", "empty",
+    "error", "not_applicable",
 ]  # fmt: skip
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 NO_VALUE: Final[tuple[Status, ...]] = (
     "refused", "unparsed", "out_of_range", "off_grid", "truncated", "empty", "error",
 )  # fmt: skip
-"""How a requested judgment can end without a value, in the order of the result tables."""
+"""How a requested judgment can end without a value, in the order of the result
+tables."""
 STATED: Final[frozenset[Status]] = frozenset(("ok", "out_of_range", "off_grid"))
-"""The statuses of replies with exactly one value, whether or not the scale has that value."""
+"""The statuses of replies with exactly one value, whether or not the scale has that
+value."""
 
 OFF_GRID: Final[Status] = "off_grid"
 OFF_GRID_REMEDY: Final = (
-    "to use them, set a finer `scale: {min: …, max: …, step: 0.5}` or `off_grid: keep | round` "
-    "(default: drop) in the judge's card; no new request is needed"
+    "to use them, set a finer `scale: {min: …, max: …, step: 0.5}` or `off_grid: keep "
+    "| round` (default: drop) in the judge's card; no new request is needed"
 )
 OffGrid = Literal["drop", "keep", "round"]
 """How to treat a value between the steps of a scale."""
@@ -35,8 +39,8 @@ _TOLERANCE = 1e-9
 class ErrorSpan(NamedTuple):
     """An error that an annotator lists.
 
-    location: the quoted words, None if there are none; severity: 1 to 5, None if missing or
-    unreadable.
+    location: the quoted words, None if there are none; severity: 1 to 5, None if
+    missing or unreadable.
     """
 
     location: str | None
@@ -47,12 +51,14 @@ class ErrorSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The values a verdict may take: min, min + step, ..., max; without a step, any in between.
+    """The values a verdict may take: min, min + step, ..., max; without a step, any in
+    between.
 
-    `labels` are category words, worst first and best last, evenly spaced from min to max.
-    `off_grid`: a value between two steps is rejected (drop), used unchanged (keep), or rounded to
-    the nearest step (round). `words`, for a scale of labels only: each word as `plain_word` returns
-    it -> the position of its label; numbers are then not accepted. `best`: the end of the best.
+    `labels` are category words, worst first and best last, evenly spaced from min to
+    max. `off_grid`: a value between two steps is rejected (drop), used unchanged
+    (keep), or rounded to the nearest step (round). `words`, for a scale of labels only:
+    each word as `plain_word` returns it -> the position of its label; numbers are then
+    not accepted. `best`: the end of the best.
     """
 
     min: float
@@ -73,17 +79,21 @@ class Scale:
         return self.min <= value <= self.max
 
     def on_grid(self, value: float) -> bool:
-        """Return whether value is min + k step for an integer k; always true without a step."""
+        """Return whether value is min + k step for an integer k; always true without a
+        step.
+        """
         if self.step is None:
             return True
         steps = (value - self.min) / self.step
         return abs(steps - round(steps)) < _TOLERANCE
 
     def read(self, value: float, rule: str) -> "Judgment":
-        """Return the judgment of a value that `rule` found; the rule's name records any rounding.
+        """Return the judgment of a value that `rule` found; the rule's name records any
+        rounding.
 
-        A value outside the scale is never clipped to it. A value halfway between two steps rounds
-        to an even number of steps above min, so that rounding does not bias means.
+        A value outside the scale is never clipped to it. A value halfway between two
+        steps rounds to an even number of steps above min, so that rounding does not
+        bias means.
         """
         if not self.contains(value):
             return Judgment("out_of_range", f"{rule}.outside")
@@ -97,7 +107,9 @@ class Scale:
         return Judgment("ok", f"{rule}.rounded", round(nearest, 12))
 
     def read_word(self, text: str, rule: str) -> "Judgment":
-        """Return the judgment of a text that is one of `words`, ignoring case and blanks."""
+        """Return the judgment of a text that is one of `words`, ignoring case and
+        blanks.
+        """
         place = dict(self.words).get(" ".join(text.split()).casefold())
         if place is None:
             return Judgment("unparsed", "no_label")
@@ -117,13 +129,15 @@ class Scale:
         return self.min + label * (self.max - self.min) / (len(self.labels) - 1)
 
 
-def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> float | None:
+def stand_in(
+    policy: Policy, scale: Scale, rng: "Generator | None" = None
+) -> float | None:
     """Return the value that replaces a missing judgment.
 
-    drop: None, which is left out of every mean; worst: the scale's worst value; mid: its middle
-    value (the lower of two); random: uniform over the grid, or over the interval of a continuous
-    scale; zero: 0, if the scale has it. ValueError for random without `rng`, and for zero on a
-    scale without 0 or whose best value it is.
+    drop: None, which is left out of every mean; worst: the scale's worst value; mid:
+    its middle value (the lower of two); random: uniform over the grid, or over the
+    interval of a continuous scale; zero: 0, if the scale has it. ValueError for random
+    without `rng`, and for zero on a scale without 0 or whose best value it is.
     """
     grid = scale.grid()
     if policy == "zero":
@@ -136,7 +150,11 @@ def stand_in(policy: Policy, scale: Scale, rng: "Generator | None" = None) -> fl
         return fixed[policy]
     if rng is None:
         raise ValueError("the policy random needs a random generator, `rng`")
-    return grid[int(rng.integers(len(grid)))] if grid else float(rng.uniform(scale.min, scale.max))
+    return (
+        grid[int(rng.integers(len(grid)))]
+        if grid
+        else float(rng.uniform(scale.min, scale.max))
+    )
 
 
 def zero_stands_in(scale: Scale) -> bool:
@@ -148,10 +166,11 @@ def zero_stands_in(scale: Scale) -> bool:
 class Judgment(NamedTuple):
     """A parsed reply; `value` is a number only if `status` is ok.
 
-    rule: the pattern that matched, or the problem; label: the scale's category word, if the verdict
-    was a word; rationale: the reply without its verdict and reasoning blocks; tail: the reply from
-    the verdict on, without reasoning blocks, if the parser records it; errors: the errors that the
-    reply lists, whatever its status; parser: name@version, set by `parsers.parsed_by`.
+    rule: the pattern that matched, or the problem; label: the scale's category word, if
+    the verdict was a word; rationale: the reply without its verdict and reasoning
+    blocks; tail: the reply from the verdict on, without reasoning blocks, if the parser
+    records it; errors: the errors that the reply lists, whatever its status; parser:
+    name@version, set by `parsers.parsed_by`.
     """
 
     status: Status
@@ -165,15 +184,18 @@ class Judgment(NamedTuple):
 
 
 Reader = Callable[..., Judgment]
-"""(text, scale or None, and the parser's settings as keywords) -> the judgment in the text."""
+"""(text, scale or None, and the parser's settings as keywords) -> the judgment in the
+text."""
 AnyReader = TypeVar("AnyReader", bound=Reader)
 
 
 class Parser(NamedTuple):
-    """A way to read replies; its version increases whenever some reply is read differently.
+    """A way to read replies; its version increases whenever some reply is read
+    differently.
 
-    `needs_scale`: whether it needs a scale; `settings`: names that a judge's card must set;
-    `options`: names that it may set; `in_cards`: whether a card may name the parser.
+    `needs_scale`: whether it needs a scale; `settings`: names that a judge's card must
+    set; `options`: names that it may set; `in_cards`: whether a card may name the
+    parser.
     """
 
     version: int
@@ -185,7 +207,8 @@ class Parser(NamedTuple):
 
 
 PARSERS: Final[dict[str, Parser]] = {}
-"""Name -> parser; complete once `parsing.parsers`, which imports all parsers, is imported."""
+"""Name -> parser; complete once `parsing.parsers`, which imports all parsers, is
+imported."""
 
 
 def parser(

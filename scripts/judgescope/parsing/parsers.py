@@ -1,4 +1,6 @@
-"""From a reply to a judgment: statuses common to all parsers, short parsers, choices of a text."""
+"""From a reply to a judgment: statuses common to all parsers, short parsers, choices of
+a text.
+"""
 
 import math
 import re
@@ -10,21 +12,31 @@ from typing import Final, NamedTuple
 from judgescope.parsing import annotation, error_list  # noqa: F401  registers parsers
 from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
 from judgescope.parsing.score import read_score
-from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted, without_reasoning
+from judgescope.parsing.text import (
+    answer_of,
+    fold,
+    nothing_read,
+    unquoted,
+    without_reasoning,
+)
 
 VALUES: Final = {"a": 1.0, "b": -1.0, "tie": 0.0}
 """1: the first text is better, -1: the second, 0: neither."""
 _TEXT = (
-    r"(?:text|response|answer|option|output|summary|reply|system|candidate|assistant|translation|"
+    r"(?:text|response|answer|option|output|summary|reply|system|candidate|assistant|"
+    r"translation|"
     r"story|dialogue)"
 )
 _OPEN = r"[*_\"'`(\[]{0,4}"
 _MARKS = r"[*_\"'`)\]]{0,4}"
 _CLOSE = r"[*_\"'`)\]]*\s*"
-_END = rf"(?={_CLOSE}(?:[.,;!]|$|(?:because|since)\s|as\s+(?:its?|the|this|that|both)\b))"
+_END = (
+    rf"(?={_CLOSE}(?:[.,;!]|$|(?:because|since)\s|as\s+(?:its?|the|this|that|both)\b))"
+)
 """What may follow a bare `is`: "the better is a matter of taste" names no text."""
 _REASON = rf"(?={_CLOSE}(?:[.,;:!(<}}-]|$|(?:because|since|as|for|by|is|with)\b))"
-"""What may follow a colon: "Choice: a matter of taste" and "Choice: A and B" name no text."""
+"""What may follow a colon: "Choice: a matter of taste" and "Choice: A and B" name no
+text."""
 _BEGINS = (
     r"[*_\"'`)\]]{0,4}(?:\s?[:–—]\s|\s?-\s|,?\s(?:because|since|as)\s"
     r"|\.\s(?=(?:the|it|its|this|that|there|both|i|because|while|although|in|as|"
@@ -33,7 +45,8 @@ _BEGINS = (
 """What may follow a choice that begins a reply: `A. Smith` is not a choice."""
 _LETTERS = str.maketrans("12", "ab")
 _NAMED = re.compile(
-    rf"\b{_TEXT}\s?#?\(?([12ab])\)?\s+is\s+(?:[a-z]{{1,20}}\s+)?(?:more|better|superior)\b"
+    rf"\b{_TEXT}\s?#?\(?([12ab])\)?\s+is\s+(?:[a-z]{{1,20}}\s+)?(?:more|better|"
+    r"superior)\b"
 )
 """The better text according to a reason, by its number or letter."""
 _BETTER = (
@@ -51,11 +64,13 @@ _ANSWER = (
     rf"|^[ \t#{{]{{0,6}}{_OPEN}(?:final\s+)?answer(?={_MARKS}\s?[:=])"
     rf"(?!{_MARKS}\s?[:=][^\w\n]{{0,6}}[a-z][.)]{_MARKS}[ \t]{{1,2}}\w)"
 )
-"""`The answer`, `Answer:`; not `Answer: A. Voyager 1`, which answers a question of the text."""
+"""`The answer`, `Answer:`; not `Answer: A. Voyager 1`, which answers a question of the
+text."""
 _OTHER = rf"(?:{_TEXT}\s+)?{_OPEN}[ab]\b{_MARKS}"
 _SENTENCE = re.compile(
     rf"(?:^|(?<=[.!?;\n]))\s{{0,2}}{_OPEN}{_LEAD_IN}"
-    rf"(?:(?:i|we)\s+(?:would\s+)?(?:prefer|choose|pick)\s+(?:{_TEXT}\s+)?{_OPEN}(?P<preferred>a|b)\b"
+    rf"(?:(?:i|we)\s+(?:would\s+)?(?:prefer|choose|pick)\s+(?:{_TEXT}\s+)?{_OPEN}"
+    r"(?P<preferred>a|b)\b"
     rf"{_MARKS}(?:\s+(?:over|to)\s+{_OTHER})?"
     rf"|(?P<text>{_TEXT}\s+{_OPEN})?(?P<better>a|b)\b{_MARKS}\s+is\s+{_BETTER}"
     rf"(?:\s+(?:one|{_TEXT}))?(?:\s+than\s+{_OTHER})?){_MARKS}"
@@ -93,7 +108,9 @@ def _forms(tie: str) -> _Forms:
         re.compile(rf"\s*{choice}[*_\"'`)\].!\s]*\Z"),
         re.compile(rf"\s*{choice}{_BEGINS}"),
         re.compile(
-            rf"(?:^|[.!?;,]\s{{1,2}})[\s*_\"'`(\[]{{0,6}}({letters})[)\]*_]{{0,4}}\s?[:=]", re.M
+            rf"(?:^|[.!?;,]\s{{1,2}})[\s*_\"'`(\[]{{0,6}}"
+            rf"({letters})[)\]*_]{{0,4}}\s?[:=]",
+            re.M,
         ),
     )
 
@@ -102,10 +119,10 @@ def _forms(tie: str) -> _Forms:
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 
-    The last labelled choice is used. Without one, the reply must be a choice, begin with one
-    (`A: Summary 1 is more fluent`) or end with one (`Output (a) is better`). tie: the letter that
-    the prompt form gives to a tie, or "". A reply that then names both letters, or a text that does
-    not belong to its letter, makes no choice.
+    The last labelled choice is used. Without one, the reply must be a choice, begin
+    with one (`A: Summary 1 is more fluent`) or end with one (`Output (a) is better`).
+    tie: the letter that the prompt form gives to a tie, or "". A reply that then names
+    both letters, or a text that does not belong to its letter, makes no choice.
     """
     answer = answer_of(text)
     if isinstance(answer, Judgment):
@@ -128,7 +145,9 @@ def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
         return alone, "alone"
     if begins := forms.begins.match(folded):
         letter = _letter(begins, tie)
-        others = {_letter(one, tie) for one in forms.another.finditer(folded, begins.end())}
+        others = {
+            _letter(one, tie) for one in forms.another.finditer(folded, begins.end())
+        }
         if others - {letter} or _names_another(folded, begins.end(), letter):
             return None, "contradiction"
         return begins, "leading"
@@ -138,7 +157,9 @@ def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
 
 
 def _labelled(folded: str, forms: _Forms, tie: str) -> re.Match[str] | None:
-    """Return the last labelled choice; a line that names several repeats the question."""
+    """Return the last labelled choice; a line that names several repeats the
+    question.
+    """
     lines: dict[int, list[re.Match[str]]] = {}
     line = start = 0
     for match in unquoted(forms.labelled.finditer(folded), folded):
@@ -180,7 +201,9 @@ def _whole_sentence(folded: str) -> tuple[re.Match[str] | None, str]:
 
 
 def _names_another(folded: str, start: int, letter: str) -> bool:
-    """Return whether the reason from `start` on calls a text better that has another letter."""
+    """Return whether the reason from `start` on calls a text better that has another
+    letter.
+    """
     better = _NAMED.search(folded, start)
     return better is not None and better[1].translate(_LETTERS) != letter
 
@@ -194,15 +217,18 @@ Settings = Mapping[str, float | str]
 """The settings of a parser in a judge's card: penalties, the letter of a tie."""
 NO_SETTINGS: Final[Settings] = MappingProxyType({})
 CONTEXT: Final = "context"
-"""The rule of a judgment that failed because the request was longer than the model's context."""
+"""The rule of a judgment that failed because the request was longer than the model's
+context."""
 CUT: Final = "finish_length"
 """The rule of a judgment that failed because the reply was truncated."""
 _TOO_LONG = re.compile(
-    r"context[ _](length|size|window)|prompt is too long|input is too long|too many tokens"
+    r"context[ _](length|size|window)|prompt is too long|input is too long|"
+    r"too many tokens"
     r"|tokens? .{0,80}exceeds",
     re.IGNORECASE,
 )
-"""The errors of OpenAI, vLLM, llama.cpp and others for a request longer than the context."""
+"""The errors of OpenAI, vLLM, llama.cpp and others for a request longer than the
+context."""
 
 
 def card_parsers() -> dict[str, Parser]:
@@ -215,30 +241,41 @@ Read = Callable[[str | None, str | None, str], Judgment]
 
 
 def parsed_by(
-    parser: str, *, scale: Scale | None, settings: Settings = NO_SETTINGS, cut: bool = False
+    parser: str,
+    *,
+    scale: Scale | None,
+    settings: Settings = NO_SETTINGS,
+    cut: bool = False,
 ) -> Read:
     """Return the function that turns a completion into a judgment.
 
-    It never reads the prompt, and returns only numbers that the completion states. `finish` is the
-    engine's reason for stopping: a reply truncated by `length` is not an answer. A status other
-    than ok is passed on; if it is `not_applicable`, the text is the reason and becomes the rule.
-    `cut`: a reply truncated by `length` is accepted if its first line is exactly the verdict; its
-    rule ends in `.cut`. ValueError for an unknown parser, a missing scale or wrong settings.
-    Sources: methods.md 6 and the facts on servers in engines.md.
+    It never reads the prompt, and returns only numbers that the completion states.
+    `finish` is the engine's reason for stopping: a reply truncated by `length` is not
+    an answer. A status other than ok is passed on; if it is `not_applicable`, the text
+    is the reason and becomes the rule. `cut`: a reply truncated by `length` is accepted
+    if its first line is exactly the verdict; its rule ends in `.cut`. ValueError for an
+    unknown parser, a missing scale or wrong settings. Sources: methods.md 6 and the
+    facts on servers in engines.md.
     """
     if parser not in PARSERS:
-        raise ValueError(f"unknown parser {parser!r}; known parsers: {', '.join(sorted(PARSERS))}")
+        raise ValueError(
+            f"unknown parser {parser!r}; known parsers: {', '.join(sorted(PARSERS))}"
+        )
     version, read, needs_scale, required, optional, _ = PARSERS[parser]
     if needs_scale and scale is None:
         raise ValueError(f"the parser {parser} needs a scale: min, max and step")
     if settings.keys() - set(optional) != set(required):
-        raise ValueError(f"the parser {parser} has the settings {required}, not {list(settings)}")
+        raise ValueError(
+            f"the parser {parser} has the settings {required}, not {list(settings)}"
+        )
 
     def judgment(text: str | None, finish: str | None, reply_status: str) -> Judgment:
         text = text or ""
         reading = _unread(text, finish, reply_status)
         if cut and reading and reading.rule == CUT:
-            reading = _first_line(text, lambda line: read(line, scale, **settings)) or reading
+            reading = (
+                _first_line(text, lambda line: read(line, scale, **settings)) or reading
+            )
         reading = reading or read(text, scale, **settings)
         if reading.status == "unparsed" and finish == "content_filter":
             reading = Judgment("refused", "content_filter")
@@ -263,7 +300,8 @@ def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None
 
 
 def _first_line(text: str, read: Callable[[str], Judgment]) -> Judgment | None:
-    """Return the verdict of a truncated reply if it is the entire first line, else None.
+    """Return the verdict of a truncated reply if it is the entire first line, else
+    None.
 
     A line break must follow: `Rating: 1` at the end may lack another digit.
     """
@@ -273,19 +311,24 @@ def _first_line(text: str, read: Callable[[str], Judgment]) -> Judgment | None:
     if reading is None or reading.status != "ok" or reading.rationale:
         return None
     tail = reading.tail and f"{reading.tail}\n{rest}"
-    return reading._replace(rule=f"{reading.rule}.cut", rationale=rest.strip() or None, tail=tail)
+    return reading._replace(
+        rule=f"{reading.rule}.cut", rationale=rest.strip() or None, tail=tail
+    )
 
 
-_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(
+    r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII
+)
 
 
 @parser("number", 2)
 def read_number(text: str, scale: Scale | None) -> Judgment:
     """Return the value of a text that is one decimal number, as programs write scores.
 
-    `nan` means a missing value, so empty. With a scale, the value must be on it (`Scale.read`):
-    means of ratings need a continuous scale, or one that keeps values off its grid. On a scale that
-    has only labels, the text must be one of its words, not a number.
+    `nan` means a missing value, so empty. With a scale, the value must be on it
+    (`Scale.read`): means of ratings need a continuous scale, or one that keeps values
+    off its grid. On a scale that has only labels, the text must be one of its words,
+    not a number.
     """
     text = text.strip()
     if text.lower() == "nan":
@@ -295,7 +338,11 @@ def read_number(text: str, scale: Scale | None) -> Judgment:
     value = float(text) if _NUMBER.fullmatch(text) else math.inf
     if math.isinf(value):
         return Judgment("unparsed", "no_number")
-    return Judgment("ok", "number", value) if scale is None else scale.read(value, "number")
+    return (
+        Judgment("ok", "number", value)
+        if scale is None
+        else scale.read(value, "number")
+    )
 
 
 _DIGIT = re.compile(r"[0-9]")
@@ -303,10 +350,12 @@ _DIGIT = re.compile(r"[0-9]")
 
 @parser("chiang-lee", 1)
 def read_chiang_lee(text: str, _: Scale | None) -> Judgment:
-    """Return the first digit after the last `rating:`, or of the whole text without that label.
+    """Return the first digit after the last `rating:`, or of the whole text without
+    that label.
 
-    Reproduces published tables; not for new judges. 2.5 is read as 2, and any digit is accepted,
-    whatever the scale. Source: Chiang and Lee 2023, as reproduced in methods.md 6.
+    Reproduces published tables; not for new judges. 2.5 is read as 2, and any digit is
+    accepted, whatever the scale. Source: Chiang and Lee 2023, as reproduced in
+    methods.md 6.
     """
     _before, label, after = text.lower().rpartition("rating:")
     rule = "after_rating" if label else "whole_text"
@@ -323,7 +372,8 @@ _RESULT = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 def read_result(text: str, scale: Scale) -> Judgment:
     """Return the rating after the last [RESULT], as judges trained on rubrics write it.
 
-    The text before it is the rationale. Without [RESULT] the reply is unparsed, even with numbers.
+    The text before it is the rationale. Without [RESULT] the reply is unparsed, even
+    with numbers.
     """
     answer = answer_of(text)
     if isinstance(answer, Judgment):
@@ -333,4 +383,6 @@ def read_result(text: str, scale: Scale) -> Judgment:
         return nothing_read(answer, "no_result")
     reading = read_score(f"Rating: {answer[marks[-1].end() :].strip()}", scale)
     rationale = answer[: marks[-1].start()].strip() or None
-    return reading._replace(rule=f"result.{reading.rule}", rationale=rationale, tail=None)
+    return reading._replace(
+        rule=f"result.{reading.rule}", rationale=rationale, tail=None
+    )

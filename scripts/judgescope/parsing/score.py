@@ -1,8 +1,8 @@
 """Ratings in the replies of LLM judges: score only, rate-explain and analyze-rate.
 
-Each way to write a rating is a named pattern, made for a scale and applied to folded text
-(`text.fold`). Every repetition is bounded, possessive or anchored, so that the time grows linearly
-with the length of a reply.
+Each way to write a rating is a named pattern, made for a scale and applied to folded
+text (`text.fold`). Every repetition is bounded, possessive or anchored, so that the
+time grows linearly with the length of a reply.
 """
 
 import re
@@ -14,7 +14,19 @@ from typing import NamedTuple
 from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted
 
-_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NAMES = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+)
 WORDS = {name: float(value) for value, name in enumerate(_NAMES)}
 
 
@@ -24,18 +36,24 @@ _OPEN = r"[ \t*_\"'`(\[{<$~]{0,12}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxe
 _NUMBER_WORD = "|".join(WORDS)
 _DIGITS = r"(?:\d{1,9}+(?:\.\d{1,9}+)?|\.\d{1,9}+)"
 # not part of a word, a decimal comma, a time, a range, a match result, "4+" or "4 1/2"
-_END = r"(?![^\W_]|[.,:]\d|[ \t]?[-–—~]\d|[ \t][-–—~][ \t]\d{1,9}+(?:[^\w \t]|[ \t]?\Z)|\+| \d)"
+_END = (
+    r"(?![^\W_]|[.,:]\d|[ \t]?[-–—~]\d|[ \t][-–—~][ \t]\d{1,9}+(?:[^\w \t]|"
+    r"[ \t]?\Z)|\+| \d)"
+)
 _WORD_END = r"(?![^\W_]|-\w)"
 _OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
 _SLASH = rf"\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
 _TOP = rf"{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END}"
-_OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"  # between a value and its denominator
+# between a value and its denominator
+_OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"
 _DENOMINATOR = rf"(?:{_OVER}{_SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
 _UNIT = r"(?:\s+(?:points?|stars?)\b)?"
-# what may follow a verdict within a sentence: not a noun, with which it would be a count
+# what may follow a verdict within a sentence: not a noun, with which it would be a
+# count
 _STOP = (
     r"(?![ \t][-–—][ \t]\d)"
-    r"(?=\s*(?:\Z|[^\w\s=#/%-]|-(?!\w))|\s*\n|\s+(?:for|because|since|as|on|due|but|in|overall|"
+    r"(?=\s*(?:\Z|[^\w\s=#/%-]|-(?!\w))|\s*\n|\s+(?:for|because|since|as|on|due|but|in|"
+    r"overall|"
     r"given|with|based|considering|at|by|to|and(?!\s+(?:an?\s+)?\d)|points?|stars?|"
     r"is\s+(?:given|assigned|awarded|appropriate|warranted|justified|deserved|fair))\b)"
 )
@@ -45,10 +63,12 @@ _LABELS = (
     *("answer(?<=<answer)", "overall", f"the{_IS_ANSWER}", f"my{_IS_ANSWER}"),
 )
 _LABEL_NAMES = ("labels?", "category", "class", "decision", "assessment", "result")
-# the end of the scale in a label; `of` alone only before a line's last value (`Rating of 5: 3`)
+# the end of the scale in a label; `of` alone only before a line's last value (`Rating
+# of 5: 3`)
 _BRACKETED = (
     rf"(?:\s*\([^()\n]{{0,60}}\)|\s+(?:out|on\s+a\s+scale)\s+{_OF}TOP"
-    rf"|\s+of\s+TOP(?={_MARKS}\s?[:=][^\w\n]{{0,8}}[\w./]{{1,9}}[^\w\n]{{0,8}}(?:\n|\Z)))?"
+    rf"|\s+of\s+TOP(?={_MARKS}\s?[:=][^\w\n]{{0,8}}[\w./]{{1,9}}[^\w\n]{{0,8}}(?:\n|"
+    r"\Z)))?"
 )
 _PUNCTUATION = r"\s?[:=>]+|\s?[–—]+|\s-+(?=\s)|-+"
 _OF_IT = r"of|as|at|(?:would|should|to)\s+be|to(?!\s+be\b)"
@@ -57,46 +77,68 @@ _OBJECT = rf"(?:\s+(?:the|this|that|its)(?:\s+[a-z']+){{1,2}}|{_IT})?"
 _ARTICLE = r"\s+an?(?:\s+(?:solid|strong|weak|low|high|perfect))?"
 _RATE = (
     r"(?:rat(?:es?|ed|ing)\s+the(?:\s+[a-z']{1,20}){1,6}\s+(?:as|at)(?:\s+an?)?"
-    rf"|(?:rat(?:es?|ed|ing)|deserves?|merits?|warrants?){_OBJECT}(?:\s+(?:as|at)|{_ARTICLE})?)"
+    rf"|(?:rat(?:es?|ed|ing)|deserves?|merits?|warrants?){_OBJECT}(?:\s+(?:as|at)|"
+    rf"{_ARTICLE})?)"
 )
 _GIVE = (
-    r"(?:scor(?:es?|ed|ing)|earn(?:s|ed|ing)?|deserv(?:ed|ing)|merit(?:ed|ing)|warrant(?:ed|ing)|"
-    r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|ing)|"
+    r"(?:scor(?:es?|ed|ing)|earn(?:s|ed|ing)?|deserv(?:ed|ing)|merit(?:ed|ing)|warrant"
+    r"(?:ed|ing)|"
+    r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|"
+    r"ing)|"
     rf"gets?|getting|say|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
 )
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _CLAIM = (
-    r"(?:says|claims|asks|requests|states|insists|orders|instructs|tells|(?:by|is|are)[ ]"
-    r"(?:saying|claiming|asking|requesting|stating|insisting|ordering|instructing|telling))"
+    r"(?:says|claims|asks|requests|states|insists|orders|instructs|tells|(?:by|is|"
+    r"are)[ ]"
+    r"(?:saying|claiming|asking|requesting|stating|insisting|ordering|instructing|"
+    r"telling))"
     r"(?:[ \t]?[:\"'(*][ \t\"'(*]{0,4}(?:rating|score|verdict)[ \t]{0,3}[:=]?[ \t]{0,3}"
-    r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|is)[ \t]{1,3})"
+    r"|(?:[ \t][a-z]{1,20}){0,7}?[ \t](?:rating|score|verdict)[ \t]{1,3}(?:of|"
+    r"is)[ \t]{1,3})"
 )
 """A text asks for a rating, or claims to have one, within a line."""
 _EITHER = (
-    rf"(?:{_DIGITS}|(?:{_NUMBER_WORD})\b){_MARKS}(?:[ \t][(\[]?and[ \t][*_\"'`]{{0,4}}{_DIGITS}"
-    rf"|(?:{_SLASH}{_DIGITS})?,?[ \t][(\[]?or[ \t](?:maybe |perhaps |even )?[*_\"'`]{{0,4}}"
+    rf"(?:{_DIGITS}|(?:{_NUMBER_WORD})\b){_MARKS}"
+    rf"(?:[ \t][(\[]?and[ \t][*_\"'`]{{0,4}}{_DIGITS}"
+    rf"|(?:{_SLASH}{_DIGITS})?,?[ \t][(\[]?or[ \t](?:maybe |perhaps |"
+    rf"even )?[*_\"'`]{{0,4}}"
     rf"(?:{_DIGITS}(?!\s?%)|(?:{_NUMBER_WORD})\b))"
 )
-"""`3 or 4`, `3 (or maybe **4**)`, `3/5 or 4/5` and `3 and 4` are undecided; `4/5 or 80%` is not."""
-_COUNTS = r"count|number|total|length|step|page|part|line|sentence|paragraph|example|question|item"
+"""`3 or 4`, `3 (or maybe **4**)`, `3/5 or 4/5` and `3 and 4` are undecided; `4/5 or
+80%` is not."""
+_COUNTS = (
+    r"count|number|total|length|step|page|part|line|sentence|paragraph|example|"
+    r"question|item"
+)
 _QUALITY = (
-    r"(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|receiv(?:es|ed|ing)|gets|getting|giving|deserv(?:es|ing))"
-    rf"{_OBJECT}\s+an?\s+(?:[a-z]{{3,12}}\s+)?(?!(?:out|total|sum|average|mean|salary|profit|lead|"
-    rf"minimum|maximum|margin|pair|couple|handful|majority|minority|{_COUNTS})s?\b)[a-z]{{3,20}}\s+of"
+    r"(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|receiv(?:es|ed|ing)|gets|getting|giving|"
+    r"deserv(?:es|ing))"
+    rf"{_OBJECT}\s+an?\s+(?:[a-z]{{3,12}}\s+)?(?!(?:out|total|sum|average|mean|salary|"
+    r"profit|lead|"
+    r"minimum|maximum|margin|pair|couple|handful|majority|minority|"
+    rf"{_COUNTS})s?\b)[a-z]{{3,20}}\s+of"
 )
 """`scoring a perfect fluency of 5`: an award that names the quality."""
 _AWARDED = re.compile(
-    r"(?:(?<!\bfrom )(?<!\bof )(?<!\bto )(?<!\bnot )(?<!\bwithout )(?<!\bbefore )(?<!\bhave )"
+    r"(?:(?<!\bfrom )(?<!\bof )(?<!\bto )(?<!\bnot )(?<!\bwithout )(?<!\bbefore )"
+    r"(?<!\bhave )"
     r"(?<!\bhad )(?<!\balmost )(?<!\bnearly )\b(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|"
     r"receiv(?:es|ed|ing)|deserv(?:es|ing)|merit(?:s|ing)|gets|getting|giv(?:es|ing)|"
-    r"achiev(?:es|ing)|result(?:s|ing)\s+in|(?:i|we|i'd|i'll|would|will)\s+(?:give|award|assign)|"
-    r"(?:is|was)\s+(?:given|awarded|assigned)|(?:it|this)\s+is|it's|hence|thus|therefore|so)|"
-    r"[:=]|,\s+with)(?:\s+(?:it|them|(?:this|that|the)(?:\s+[a-z]{1,20})?))?(?:\s+(?:an?|the))?\s*\Z"
+    r"achiev(?:es|ing)|result(?:s|ing)\s+in|(?:i|we|i'd|i'll|would|will)\s+(?:give|"
+    r"award|assign)|"
+    r"(?:is|was)\s+(?:given|awarded|assigned)|(?:it|this)\s+is|it's|hence|thus|"
+    r"therefore|so)|"
+    r"[:=]|,\s+with)(?:\s+(?:it|them|(?:this|that|the)(?:\s+[a-z]{1,20})?))?(?:\s+"
+    r"(?:an?|the))?\s*\Z"
 )
-"""Words that make `a perfect score of 5` a verdict; without them it is only a possible score."""
+"""Words that make `a perfect score of 5` a verdict; without them it is only a possible
+score."""
 _REMARK = (
-    r"rationale|explanation|reason(?:ing)?|justification|analysis|evidence|comment|note|feedback|"
-    r"strength|weakness|issue|error|problem|example|time|date|year|age|price|chapter|option|choice"
+    r"rationale|explanation|reason(?:ing)?|justification|analysis|evidence|comment|"
+    r"note|feedback|"
+    r"strength|weakness|issue|error|problem|example|time|date|year|age|price|chapter|"
+    r"option|choice"
 )
 """Names of lines that are not verdicts."""
 _LIST = r"(?s:.*)\n[\W_]{0,8}\d{1,3}\s?[-–—:.)=]\s"
@@ -111,7 +153,8 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _LEAD_IN = re.compile(
-    r"an?|the|my|its?|and|so|thus|hence|therefore|with|in|of|is|overall|final|resulting|earning|"
+    r"an?|the|my|its?|and|so|thus|hence|therefore|with|in|of|is|overall|final|"
+    r"resulting|earning|"
     r"giving|receiv(?:es|ing)",
     re.IGNORECASE,
 )
@@ -128,8 +171,9 @@ _EDGE_OR_DOT = _EDGE + "."
 class Grammar(NamedTuple):
     """A scale and its patterns.
 
-    echo: text that is hidden before the search for ratings, such as a quotation of the scale;
-    labelled: a rating after a label; labels: folded category word -> its index on the scale.
+    echo: text that is hidden before the search for ratings, such as a quotation of the
+    scale; labelled: a rating after a label; labels: folded category word -> its index
+    on the scale.
     """
 
     scale: Scale
@@ -146,7 +190,9 @@ def _grammar(scale: Scale) -> Grammar:
     alone = bool(scale.words)
     labelled = _labelled(_value_pattern(labels, alone=alone), alone=alone)
     labelled = labelled.replace("TOP", _bound(scale.max))
-    return Grammar(scale, re.compile(_echo(scale, labels)), re.compile(labelled), labels)
+    return Grammar(
+        scale, re.compile(_echo(scale, labels)), re.compile(labelled), labels
+    )
 
 
 _WORDS = r"(?:its\s|the\s)?[^\W\d]{3,20}"
@@ -154,26 +200,35 @@ _REGARDING = r"(?:in\s+terms\s+of|with\s+(?:regard|respect)\s+to|regarding|for)"
 _FORMS = {
     "bare": rf"\A(?:[-•]\s+)?VALUE{_UNIT}{_BRACKETED}[\W_]*\Z",
     "double_brackets": r"\[\[VALUE\]\]",
-    # `scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of 5`
+    # `scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of
+    # 5`
     "given": rf"\b(?:{_QUALITY}|{_RATE}|{_GIVE})(?=\s)VALUE{_UNIT}{_STOP}",
-    # `3/5` and `three stars out of five` in a sentence; other denominators are not verdicts
+    # `3/5` and `three stars out of five` in a sentence; other denominators are not
+    # verdicts
     "fraction": rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD})"
     rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF})TOP{_END})VALUE{_STOP}",
     # a line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts
     "named_line": rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
-    rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}"
+    rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}"
+    rf"(?<![^s]s)[*_\"'`]{{0,4}}"
     rf"{_BRACKETED}\s?[:=]VALUE[ \t*_\"'`}}\].,]{{0,8}}$",
-    # a line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the reason
-    "named_lead": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|{_REMARK})\b)"
+    # a line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the
+    # reason
+    "named_lead": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|"
+    rf"{_REMARK})\b)"
     rf"[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
     r"(?:[.;,]\s|\s[-–—]\s|\s\()(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)",
-    # `The coherence is 3 (good).`: a value and its meaning in brackets; counts are not ratings
-    "glossed": rf"(?:\A|(?<=[.!?;,\n]))(?![^.!?;,\n]{{0,80}}\b(?:{_COUNTS})s?\b)\s{{0,2}}"
+    # `The coherence is 3 (good).`: a value and its meaning in brackets; counts are not
+    # ratings
+    "glossed": rf"(?:\A|(?<=[.!?;,\n]))(?![^.!?;,\n]{{0,80}}\b"
+    rf"(?:{_COUNTS})s?\b)\s{{0,2}}"
     r"(?:[^\W\d]{1,20}\s){1,12}?isVALUE\s\([a-z][a-z ,'-]{1,40}\)"
-    rf"(?=\s*(?:[.,;!]|\Z)|\s{_REGARDING}\s+{_WORDS}(?:\s(?:and|or)\s{_WORDS})?\s{{0,2}}"
+    rf"(?=\s*(?:[.,;!]|\Z)|\s{_REGARDING}\s+{_WORDS}(?:\s(?:and|"
+    rf"or)\s{_WORDS})?\s{{0,2}}"
     r"(?:[.,;!](?![^.!?\n]{0,80}\d\s\()|\Z))",
     # `4`, then a new line, a dash or a reason; `4. ...` unless it starts a list
-    "leading": r"\AVALUE(?P<unit>\s+(?:points?|stars?)\b)?(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
+    "leading": r"\AVALUE(?P<unit>\s+(?:points?|stars?)\b)?(?:[ \t]*+[.:]?[ \t]*+\n|"
+    r"\s+[-–—]+\s"
     r"|,?\s+(?:because|since|as)\b"
     r"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?(unit)[.:;,!][*_]{0,3}\s|(?!)))"
     rf"|(?(number)[-–—]\s(?=[^\d\s])|(?!)))(?!{_LIST})",
@@ -181,7 +236,8 @@ _FORMS = {
     "trailing": r"(?:(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}|(?=[(\[]))"
     rf"VALUE{_UNIT}[\W_]*\Z",
     # `The answer is 4` as the first line of a reply, or as its last sentence
-    "answer": r"(?:(?P<first>\A)|(?<=[.!?\n]))\s{0,2}(?:(?:so|thus|hence|therefore),?\s)?"
+    "answer": r"(?:(?P<first>\A)|(?<=[.!?\n]))\s{0,2}(?:(?:so|thus|hence|"
+    r"therefore),?\s)?"
     rf"(?:the|my)\s+answer\s+is(?=\s)VALUE{_UNIT}"
     r"(?(first)[^\w\n]{0,8}(?:\n|\Z)|[\W_]*\Z)",
 }
@@ -196,13 +252,16 @@ _LEADING_LABEL = (
 def _forms(scale: Scale) -> dict[str, re.Pattern[str]]:
     """Return the patterns of all ratings without a label, for a scale.
 
-    Compiled for the first reply without a label: compilation takes longer than reading 500 replies.
+    Compiled for the first reply without a label: compilation takes longer than reading
+    500 replies.
     """
     alone = bool(scale.words)
     value = _value_pattern(_grammar(scale).labels, alone=alone)
     forms = _FORMS | ({"leading": _LEADING_LABEL} if alone else {})
     return {
-        name: re.compile(pattern.replace("TOP", _bound(scale.max)).replace("VALUE", value))
+        name: re.compile(
+            pattern.replace("TOP", _bound(scale.max)).replace("VALUE", value)
+        )
         for name, pattern in forms.items()
     }
 
@@ -210,14 +269,19 @@ def _forms(scale: Scale) -> dict[str, re.Pattern[str]]:
 def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
     """A number, a number word or a category word, with or without its denominator."""
     longest_first = sorted(labels, key=len, reverse=True)
-    words = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in longest_first) or r"(?!)"
+    words = (
+        "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in longest_first)
+        or r"(?!)"
+    )
     if alone:  # other patterns refer to the groups, so they stay
         return (
             rf"{_OPEN}(?:(?P<number>(?!))|(?P<word>(?!))|(?P<label>{words}){_WORD_END})"
-            rf"(?P<half>(?!))?{_MARKS}(?:(?P<top>(?!))|(?P<percent>(?!)))?(?!\s*[/%|]|{_MARKS}\s+or\b)"
+            rf"(?P<half>(?!))?{_MARKS}(?:(?P<top>(?!))|(?P<percent>(?!)))?(?!\s*[/%|]|"
+            rf"{_MARKS}\s+or\b)"
         )
     return (
-        rf"{_OPEN}(?:(?P<number>[-+]?{_DIGITS}){_END}|(?P<word>{_NUMBER_WORD}){_WORD_END}"
+        rf"{_OPEN}(?:(?P<number>[-+]?{_DIGITS}){_END}|"
+        rf"(?P<word>{_NUMBER_WORD}){_WORD_END}"
         rf"|(?P<label>{words}){_WORD_END})(?P<half>\s+and\s+a\s+half\b)?"
         rf"{_MARKS}{_DENOMINATOR}?{_MARKS}(?!\s*[/%])"
     )
@@ -226,7 +290,8 @@ def _value_pattern(labels: dict[str, int], *, alone: bool = False) -> str:
 def _labelled(value: str, *, alone: bool = False) -> str:
     """`Rating: 4`, `the score for coherence is 4`, `a score of four`, `score 4`."""
     names = (*_LABELS, *_LABEL_NAMES) if alone else _LABELS
-    # the letter before a name is tested after the name's first letter, which makes searches fast
+    # the letter before a name is tested after the name's first letter, which makes
+    # searches fast
     words = "|".join(f"{name[0]}(?<![a-z]{name[0]}){name[1:]}" for name in names)
     return (
         rf"(?:{words})(?![a-z]|_max|_scale){_MARKS}{_BRACKETED}{_MARKS}(?:"
@@ -234,26 +299,35 @@ def _labelled(value: str, *, alone: bool = False) -> str:
         rf"\s+(?:is|equals|(?P<prose>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         r"|[^.\n\d:=()]{1,60}?(?:[:=]|"
         r"(?P<far>\b(?:is|(?<!out\s)(?<!scale\s)of|would\s+be)\b))))"
-        rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-])|(?(explicit)(?!\s+of\b)|{_STOP}))"
+        rf"{value}(?(below)(?=[ \t*_.]*(?:\n|\Z)|\s+[(–—-])|(?(explicit)(?!\s+of\b)|"
+        rf"{_STOP}))"
     )
 
 
 def _echo(scale: Scale, labels: dict[str, int]) -> str:
-    """Ranges, lists, undecided, denied and claimed verdicts; group `scale`: the scale itself."""
+    """Ranges, lists, undecided, denied and claimed verdicts; group `scale`: the scale
+    itself.
+    """
     low, high = _bound(scale.min), _bound(scale.max)
     words = "|".join((_NUMBER_WORD, *map(re.escape, labels)))
-    gloss, between = r"(?:\s*\([^()\n\d]{0,40}\))?", r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*"
+    gloss, between = (
+        r"(?:\s*\([^()\n\d]{0,40}\))?",
+        r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*",
+    )
     return (
         rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|{_DIGITS}(?:(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}|(?:,\s*{_DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}})"
         rf"|{_EITHER}|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
         rf"|{_CLAIM}(?:{_DIGITS}|(?:{words}){_WORD_END})"
-        rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
+        rf"|(?:not|never|cannot|[a-z]{{2,6}}n't)\s+(?:\w+\s+)?"
+        rf"(?:{_AWARD})\b[^.,;:\n]{{0,40}}?{_DIGITS}"
         r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"
-        rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{_DIGITS}|(?:{words}){_WORD_END}))"
+        rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{_DIGITS}|"
+        rf"(?:{words}){_WORD_END}))"
         r"|(?:max(?:imum)?|min(?:imum)?|possible|perfect|top|highest|best)[._\s]+"
-        r"(?:possible\s+)?(?:score|rating|grade)[*_\"']{0,4}(?:\s+(?:is|of)|\s?[:=])?[\s*_\"']{0,6}"
+        r"(?:possible\s+)?(?:score|rating|grade)[*_\"']{0,4}(?:\s+(?:is|of)|"
+        r"\s?[:=])?[\s*_\"']{0,6}"
         rf"{_DIGITS}(?!\s*/))"
     )
 
@@ -269,12 +343,13 @@ def _bound(value: float) -> str:
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
-    Reasoning, quotations, ranges, enumerations (1-5; 1, 2, 3) and ratings that the judged text is
-    said to claim are ignored. A value with a denominator other than the scale's top, or outside the
-    scale, is out of range and never clipped; a value between the steps is off the grid
-    (`Scale.read`). If unlabelled ratings contradict each other, there is no rating. On a
-    scale that has only labels, a label in prose (`a score of fair`) and an unlabelled one count
-    only if the reply does not begin with one label and end with another. Source: methods.md 6.
+    Reasoning, quotations, ranges, enumerations (1-5; 1, 2, 3) and ratings that the
+    judged text is said to claim are ignored. A value with a denominator other than the
+    scale's top, or outside the scale, is out of range and never clipped; a value
+    between the steps is off the grid (`Scale.read`). If unlabelled ratings contradict
+    each other, there is no rating. On a scale that has only labels, a label in prose
+    (`a score of fair`) and an unlabelled one count only if the reply does not begin
+    with one label and end with another. Source: methods.md 6.
     """
     answer = answer_of(text)
     if isinstance(answer, Judgment):
@@ -282,7 +357,9 @@ def read_score(text: str, scale: Scale) -> Judgment:
     grammar = _grammar(scale)
     visible = grammar.echo.sub(_hidden, fold(answer))
     labelled = _labelled_ratings(grammar, visible)
-    explicit = [match for match in labelled if match["explicit"]] if scale.words else labelled
+    explicit = (
+        [match for match in labelled if match["explicit"]] if scale.words else labelled
+    )
     if explicit:
         if _is_walk(explicit, grammar):
             return Judgment("unparsed", "enumerated")
@@ -290,7 +367,11 @@ def read_score(text: str, scale: Scale) -> Judgment:
     unlabelled: Iterable[tuple[str, re.Match[str]]] = _unlabelled(grammar, visible)
     if scale.words:
         forms = dict(unlabelled)
-        ends = {_value(forms[form], grammar) for form in ("leading", "trailing") if form in forms}
+        ends = {
+            _value(forms[form], grammar)
+            for form in ("leading", "trailing")
+            if form in forms
+        }
         if len(ends) > 1:
             return Judgment("unparsed", "contradiction")
         unlabelled = [("labelled", match) for match in labelled[-1:]] + [*forms.items()]
@@ -308,10 +389,11 @@ def _unlabelled(grammar: Grammar, visible: str) -> Iterator[tuple[str, re.Match[
 
 
 def _hidden(echo: re.Match[str]) -> str:
-    """Return white space for an echo of the scale, and text that matches no pattern for a range.
+    """Return white space for an echo of the scale, and text that matches no pattern for
+    a range.
 
-    `A perfect score of 5` is hidden unless the text before it says that the score is given:
-    otherwise it is only a possible score.
+    `A perfect score of 5` is hidden unless the text before it says that the score is
+    given: otherwise it is only a possible score.
     """
     if echo["top_of_scale"]:
         lead = max(0, echo.start() - _LEAD)
@@ -331,11 +413,12 @@ def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
 
 
 def _is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:
-    """Return whether ratings under one label end in WALK or more values of the scale in order.
+    """Return whether ratings under one label end in WALK or more values of the scale in
+    order.
 
-    The values follow step by step, or from one end of the scale to the other. A reply that goes
-    through the scale (`Rating: 1 ... Rating: 5`) chooses no value. Ratings of several qualities
-    (`Fluency rating: 3`, `Overall rating: 4`) have different labels.
+    The values follow step by step, or from one end of the scale to the other. A reply
+    that goes through the scale (`Rating: 1 ... Rating: 5`) chooses no value. Ratings of
+    several qualities (`Fluency rating: 3`, `Overall rating: 4`) have different labels.
     """
     if len(matches) < WALK:
         return False
@@ -351,7 +434,10 @@ def _is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:
         return True
     steps = [_step_of(value, scale) for value in run[:WALK]]
     on_steps = [step for step in steps if step is not None]
-    return len(on_steps) == WALK and {b - a for a, b in pairwise(on_steps)} in ({1}, {-1})
+    return len(on_steps) == WALK and {b - a for a, b in pairwise(on_steps)} in (
+        {1},
+        {-1},
+    )
 
 
 def _continues(run: list[float], value: float) -> bool:
@@ -362,9 +448,15 @@ def _continues(run: list[float], value: float) -> bool:
 
 
 def _step_of(value: float, scale: Scale) -> int | None:
-    """Return the index of a value on the scale, in steps of 1 if the scale is continuous."""
+    """Return the index of a value on the scale, in steps of 1 if the scale is
+    continuous.
+    """
     index = (value - scale.min) / (scale.step or 1.0)
-    return round(index) if scale.contains(value) and abs(index - round(index)) < 1e-9 else None
+    return (
+        round(index)
+        if scale.contains(value) and abs(index - round(index)) < 1e-9
+        else None
+    )
 
 
 def _label(match: re.Match[str]) -> str:
@@ -389,28 +481,42 @@ def _value(match: re.Match[str], grammar: Grammar) -> float:
     return value + 0.5 if half else value
 
 
-def _reading(form: str, match: re.Match[str], answer: str, grammar: Grammar) -> Judgment:
+def _reading(
+    form: str, match: re.Match[str], answer: str, grammar: Grammar
+) -> Judgment:
     scale = grammar.scale
     if not _is_over_top(match, scale):
         return Judgment("out_of_range", f"{form}.denominator")
     read = scale.read(_value(match, grammar), form)
     if read.status != "ok":
         return read
-    label = match["label"] and scale.labels[grammar.labels[" ".join(match["label"].split())]]
-    rationale, tail = _rationale(answer, *match.span()), answer[_start_of_value(match) :]
+    label = (
+        match["label"]
+        and scale.labels[grammar.labels[" ".join(match["label"].split())]]
+    )
+    rationale, tail = (
+        _rationale(answer, *match.span()),
+        answer[_start_of_value(match) :],
+    )
     return Judgment("ok", read.rule, read.value, label, rationale, tail)
 
 
 def _is_over_top(match: re.Match[str], scale: Scale) -> bool:
-    """Return whether the rating has no denominator, or the scale's top as its denominator."""
+    """Return whether the rating has no denominator, or the scale's top as its
+    denominator.
+    """
     top, percent = match.group("top", "percent")
     if not (percent or top):
         return True
-    return scale.max == (100.0 if percent else WORDS[top] if top in WORDS else float(top))
+    return scale.max == (
+        100.0 if percent else WORDS[top] if top in WORDS else float(top)
+    )
 
 
 def _rationale(answer: str, start: int, end: int) -> str | None:
-    """Return the text around the rating, without its heading, its marks and its lead-in."""
+    """Return the text around the rating, without its heading, its marks and its
+    lead-in.
+    """
     before, after = answer[:start].rstrip(_EDGE), answer[end:].lstrip(_EDGE_OR_DOT)
     if not after:
         before = _without_lead_in(before)
@@ -422,7 +528,9 @@ def _rationale(answer: str, start: int, end: int) -> str | None:
 
 
 def _without_lead_in(text: str) -> str:
-    """Remove `, resulting in a` and similar words, which introduce the rating, from the end."""
+    """Remove `, resulting in a` and similar words, which introduce the rating, from the
+    end.
+    """
     for _ in range(_LEAD_IN_WORDS):
         head, _, word = text.rpartition(" ")
         if not _LEAD_IN.fullmatch(word):

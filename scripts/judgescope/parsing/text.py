@@ -1,4 +1,6 @@
-"""Preparation of replies for parsing: removes reasoning, folds text, locates quotations."""
+"""Preparation of replies for parsing: removes reasoning, folds text, locates
+quotations.
+"""
 
 import re
 import unicodedata
@@ -24,14 +26,18 @@ _USER_TURN = (
     r"|<\|user\|>|(?:<s>\s*)?\[INST\]"
 )
 _END_OF_TURN = re.compile(
-    r"(?:<\|(?:im_end|eot_id|end|end_of_text|endoftext|eom_id)\|>|</s>|<end_of_turn>)\s*"
+    r"(?:<\|(?:im_end|eot_id|end|end_of_text|endoftext|eom_id)\|>|</s>|"
+    r"<end_of_turn>)\s*"
     rf"(?:\Z|{_USER_TURN})",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|\bi apologi[sz]e\b"
-    r"|\b(?:can(?:no|')t|can not|won't|(?:unable|not able|decline|not possible|refuse) to)"
-    r"(?: \w+)? (?:be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?|provide|give|assign"
+    r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|"
+    r"\bi apologi[sz]e\b"
+    r"|\b(?:can(?:no|')t|can not|won't|(?:unable|not able|decline|not possible|"
+    r"refuse) to)"
+    r"(?: \w+)? (?:be )?(?:rated?|scored?|evaluated?|judged?|assess(?:ed)?|provide|"
+    r"give|assign"
     r"|assist|help|comply|fulfill?|answer|determine)\b"
 )
 
@@ -51,11 +57,13 @@ def fold(text: str) -> str:
 
 
 def without_reasoning(text: str) -> tuple[str, bool]:
-    """Return the text without its reasoning blocks, and whether the last block is unclosed.
+    """Return the text without its reasoning blocks, and whether the last block is
+    unclosed.
 
-    A closing tag without an opening one ends a block that the prompt opened: the text before it is
-    reasoning. An end-of-turn token ends the text if it ends the reply or a user turn follows: a
-    user turn that the model invents, and its reply to that, are not part of the answer.
+    A closing tag without an opening one ends a block that the prompt opened: the text
+    before it is reasoning. An end-of-turn token ends the text if it ends the reply or a
+    user turn follows: a user turn that the model invents, and its reply to that, are
+    not part of the answer.
     """
     if "<" not in text and "[" not in text:  # most replies have no tag or token
         return text.strip(), False
@@ -90,11 +98,17 @@ def is_refusal(text: str) -> bool:
 
 
 def nothing_read(answer: str, rule: str) -> Judgment:
-    """Return the judgment of an answer without a verdict: refused, or unparsed with `rule`."""
-    return Judgment("refused", "refusal") if is_refusal(answer) else Judgment("unparsed", rule)
+    """Return the judgment of an answer without a verdict: refused, or unparsed with
+    `rule`.
+    """
+    return (
+        Judgment("refused", "refusal")
+        if is_refusal(answer)
+        else Judgment("unparsed", rule)
+    )
 
 
-# --- quotations ---------------------------------------------------------------------------------
+# --- quotations -----------------------------------------------------------------------
 
 _LENGTH: Final = 4000
 _QUOTATION = re.compile(
@@ -106,12 +120,15 @@ _ASIDE = re.compile(
     rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
     re.DOTALL | re.MULTILINE,
 )
-"""A quoted line, a fenced block, an object: the judge may write its own verdict like this."""
+"""A quoted line, a fenced block, an object: the judge may write its own verdict like
+this."""
 _LEAD: Final = 200
 """How many characters before a quotation may name its source."""
 _TEXT_SAYS = re.compile(
-    r"\b(?:says|said|claims|asks|requests|states|insists|orders|instructs|tells|tries|contains|"
-    r"carries|ends|reads|writes|includes|demands|adds|inserts|quotes|pretends|words?|phrases?|"
+    r"\b(?:says|said|claims|asks|requests|states|insists|orders|instructs|tells|tries|"
+    r"contains|"
+    r"carries|ends|reads|writes|includes|demands|adds|inserts|quotes|pretends|words?|"
+    r"phrases?|"
     r"lines?|strings?|injections?|attacks?)\b"
 )
 """The judged text is the source of the quotation."""
@@ -128,7 +145,8 @@ Spans = list[tuple[int, int]]
 def quotations(folded: str) -> Spans:
     """Return the quotations within the lines of a folded text.
 
-    A line that is entirely quoted is treated as unquoted, unless it begins with a key (`"key":`).
+    A line that is entirely quoted is treated as unquoted, unless it begins with a key
+    (`"key":`).
     """
     spans = Spans()
     if '\\"' not in folded and not _QUOTATION.search(folded):
@@ -161,11 +179,12 @@ def _without_unclosed(line: str) -> str:
 
 
 def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
-    """Return the matches that are the judge's own statements, not quotations of the text.
+    """Return the matches that are the judge's own statements, not quotations of the
+    text.
 
-    If all are quoted, return those that the judge itself puts in quotation marks. If one begins its
-    line and is an overall verdict, those in quoted lines, fenced blocks and objects are ignored.
-    The matches are in order and do not overlap.
+    If all are quoted, return those that the judge itself puts in quotation marks. If
+    one begins its line and is an overall verdict, those in quoted lines, fenced blocks
+    and objects are ignored. The matches are in order and do not overlap.
     """
     candidates = list(matches)
     marked = candidates and ('"' in folded or "'" in folded or "`" in folded)
@@ -177,8 +196,12 @@ def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str
     return plain if any(_is_overall(match, folded) for match in plain) else stated
 
 
-def _self_quoted(matches: list[re.Match[str]], spans: Spans, folded: str) -> list[re.Match[str]]:
-    """Return quoted matches that end the reply or that the judge presents as its own."""
+def _self_quoted(
+    matches: list[re.Match[str]], spans: Spans, folded: str
+) -> list[re.Match[str]]:
+    """Return quoted matches that end the reply or that the judge presents as its
+    own.
+    """
     stated = []
     for match in matches:
         first = bisect_right(spans, match.start(), key=itemgetter(1))
@@ -208,7 +231,9 @@ def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
 
 
 def _is_overall(match: re.Match[str], folded: str) -> bool:
-    """Return whether a match begins its line and is not a verdict on one of several qualities."""
+    """Return whether a match begins its line and is not a verdict on one of several
+    qualities.
+    """
     if _OF_A_PART.search(match[0]):
         return False
     start = max(folded.rfind("\n", 0, match.start()) + 1, match.start() - 20)
@@ -219,12 +244,15 @@ Match = Literal["exact", "normalised", "fuzzy", "not_found"]
 MATCHES: Final[tuple[Match, ...]] = ("exact", "normalised", "fuzzy", "not_found")
 """The ways to locate a quote, from the most to the least certain."""
 CUTOFF: Final = 85.0
-"""The minimum similarity of a fuzzy match, in percent: 1 wrong letter in 7 passes, in 6 fails."""
+"""The minimum similarity of a fuzzy match, in percent: 1 wrong letter in 7 passes, in 6
+fails."""
 LARGEST: Final = 20_000_000
-"""The limit on quote length times text length; above it, a fuzzy search may take minutes."""
+"""The limit on quote length times text length; above it, a fuzzy search may take
+minutes."""
 Span = tuple[int, int]
 _EDGES = "\"'`*_. "
-"""Characters at the ends of a folded quote that do not belong to it, such as a full stop."""
+"""Characters at the ends of a folded quote that do not belong to it, such as a full
+stop."""
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
@@ -233,10 +261,11 @@ _UNSPACED = re.compile(
 
 
 class Place(NamedTuple):
-    """The location of a quote, in code points of the original text; the end is exclusive.
+    """The location of a quote, in code points of the original text; the end is
+    exclusive.
 
-    occurrence: the number (from 1) of this place among those with the same words. All fields are
-    None if the quote is not found.
+    occurrence: the number (from 1) of this place among those with the same words. All
+    fields are None if the quote is not found.
     """
 
     start: int | None
@@ -262,7 +291,9 @@ class LocatedSpan(NamedTuple):
 
 
 class _Folded(NamedTuple):
-    """A text with normalised spelling, and the original span of each of its characters."""
+    """A text with normalised spelling, and the original span of each of its
+    characters.
+    """
 
     text: str
     starts: list[int]
@@ -273,7 +304,9 @@ class _Folded(NamedTuple):
         return tuple((self.starts[start], self.ends[end - 1]) for start, end in spans)
 
     def occurrences(self, words: str) -> list[Span]:
-        """Return the spans of the words that do not split a character of the original."""
+        """Return the spans of the words that do not split a character of the
+        original.
+        """
         return [
             (start, end)
             for start, end in _occurrences(words, self.text)
@@ -285,20 +318,23 @@ class _Folded(NamedTuple):
 def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[Place]:
     """Return the place of each quote in the text: exact, normalised, or similar.
 
-    Normalised: differences of case, white space, quotation marks, dashes, full width, ligatures,
-    composed letters and invisible characters are ignored, as are quotation marks or an ellipsis at
-    the quote's ends. Similar: the span with the highest share of equal characters, at least
-    `cutoff` percent, extended to entire words; not searched if quote and text are too long
-    (`LARGEST`). A place within a longer word is used only if the normalised quote has no place at
-    word boundaries. Equal quotes get successive places; if there are more quotes than places, the
-    rest get the last place. An empty quote is not found. Never raises.
+    Normalised: differences of case, white space, quotation marks, dashes, full width,
+    ligatures, composed letters and invisible characters are ignored, as are quotation
+    marks or an ellipsis at the quote's ends. Similar: the span with the highest share
+    of equal characters, at least `cutoff` percent, extended to entire words; not
+    searched if quote and text are too long (`LARGEST`). A place within a longer word is
+    used only if the normalised quote has no place at word boundaries. Equal quotes get
+    successive places; if there are more quotes than places, the rest get the last
+    place. An empty quote is not found. Never raises.
     """
     folded = _folded(text)
     n_used = Counter[tuple[Span, ...]]()
     located = []
     for quote in quotes:
         ways = _ways_to_locate(quote, text, folded, cutoff)
-        match, spans = next(((match, spans) for match, spans in ways if spans), ("not_found", ()))
+        match, spans = next(
+            ((match, spans) for match, spans in ways if spans), ("not_found", ())
+        )
         if spans:
             index = min(n_used[spans], len(spans) - 1)
             n_used[spans] += 1
@@ -309,24 +345,34 @@ def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[
 
 
 def locate_errors(errors: Sequence[ErrorSpan], text: str) -> list[LocatedSpan]:
-    """Return an annotation's errors with their places (`locate`), if they quote any words."""
+    """Return an annotation's errors with their places (`locate`), if they quote any
+    words.
+    """
     places = locate([error.location or "" for error in errors], text)
-    return [LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)]
+    return [
+        LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)
+    ]
 
 
 def occurrence_of(start: int, end: int, text: str) -> int:
-    """Return the number (from 1) of text[start:end] among the places with the same words."""
+    """Return the number (from 1) of text[start:end] among the places with the same
+    words.
+    """
     spans = _occurrences(text[start:end], text)
     whole_words = _whole_words(spans, text)
     return 1 + sum(
-        1 for span in (whole_words if (start, end) in whole_words else spans) if span[0] < start
+        1
+        for span in (whole_words if (start, end) in whole_words else spans)
+        if span[0] < start
     )
 
 
 def _ways_to_locate(
     quote: str, text: str, folded: _Folded, cutoff: float
 ) -> Iterator[tuple[Match, tuple[Span, ...]]]:
-    """Yield the ways to locate a quote and the spans found by each, the most certain first."""
+    """Yield the ways to locate a quote and the spans found by each, the most certain
+    first.
+    """
     exact = _occurrences(quote, text) if quote.strip() else []
     yield "exact", _whole_words(exact, text)
     bare = _folded(quote).text.strip(_EDGES)
@@ -340,7 +386,9 @@ def _ways_to_locate(
 
 def _occurrences(words: str, text: str) -> list[Span]:
     """Return the spans of the words in the text; they do not overlap."""
-    return [match.span() for match in re.finditer(re.escape(words), text)] if words else []
+    return (
+        [match.span() for match in re.finditer(re.escape(words), text)] if words else []
+    )
 
 
 def _whole_words(spans: Sequence[Span], text: str) -> tuple[Span, ...]:
@@ -353,7 +401,11 @@ def _whole_words(spans: Sequence[Span], text: str) -> tuple[Span, ...]:
 
 
 def _within_word(text: str, index: int) -> bool:
-    return 0 < index < len(text) and _is_letter(text[index - 1]) and _is_letter(text[index])
+    return (
+        0 < index < len(text)
+        and _is_letter(text[index - 1])
+        and _is_letter(text[index])
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -363,7 +415,9 @@ def _is_letter(sign: str) -> bool:
 
 
 def _most_similar(words: str, text: str, cutoff: float) -> str:
-    """Return the part of the text that is most similar to the words, "" below the cutoff."""
+    """Return the part of the text that is most similar to the words, "" below the
+    cutoff.
+    """
     from rapidfuzz import fuzz  # imported here, because other parsers do not need it
 
     if not words or len(words) * len(text) > LARGEST:
@@ -371,7 +425,9 @@ def _most_similar(words: str, text: str, cutoff: float) -> str:
     aligned = fuzz.partial_ratio_alignment(words, text, score_cutoff=cutoff)
     if aligned is None:
         return ""
-    ends = product(_word_ends(text, aligned.dest_start), _word_ends(text, aligned.dest_end))
+    ends = product(
+        _word_ends(text, aligned.dest_start), _word_ends(text, aligned.dest_end)
+    )
     parts = [text[start:end].strip(_EDGES) for start, end in ends]
     best = max(parts, key=lambda part: fuzz.ratio(words, part))
     return best if fuzz.ratio(words, best) >= cutoff else ""
@@ -388,7 +444,9 @@ def _word_ends(text: str, index: int) -> Span:
 
 
 def _folded(text: str) -> _Folded:
-    """Return the text with normalised spelling, single blanks, and no blanks at its ends."""
+    """Return the text with normalised spelling, single blanks, and no blanks at its
+    ends.
+    """
     signs, starts, ends = list[str](), list[int](), list[int]()
     start = 0
     for end in range(1, len(text) + 1):
@@ -408,7 +466,9 @@ def _folded(text: str) -> _Folded:
 
 @lru_cache(maxsize=4096)
 def _one_spelling(cluster: str) -> str:
-    """Return a character with its marks, decomposed and in lower case; "" if it is invisible."""
+    """Return a character with its marks, decomposed and in lower case; "" if it is
+    invisible.
+    """
     visible = "".join(sign for sign in cluster if unicodedata.category(sign) != "Cf")
     plain = unicodedata.normalize("NFKD", fold(visible)).casefold()
     plain = fold(unicodedata.normalize("NFKD", plain))

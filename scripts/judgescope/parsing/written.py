@@ -1,4 +1,6 @@
-"""Texts that models write for cards and demonstrations: numbered steps, sub-aspects, analyses."""
+"""Texts that models write for cards and demonstrations: numbered steps, sub-aspects,
+analyses.
+"""
 
 import re
 from collections.abc import Iterator
@@ -15,9 +17,11 @@ SUB_ASPECTS = range(2, 9)
 SHORTEST, LONGEST = 15, 400
 """The allowed number of characters in a step or a definition."""
 LONGEST_NAME = 60
-"""The maximum number of characters in a sub-aspect's name; a longer name is a sentence."""
+"""The maximum number of characters in a sub-aspect's name; a longer name is a
+sentence."""
 LETTERS = 0.3
-"""The minimum share of letters in a sentence; in some scripts, marks are half of a word."""
+"""The minimum share of letters in a sentence; in some scripts, marks are half of a
+word."""
 _ITEM = re.compile(
     r" {0,3}(?:#+ *)?(?:\*\*|__)?(?:step +(\d{1,2}) *[:.)-]|\(?(\d{1,2})[.)、．）])"
     r"(?:\*\*|__)?(?:\s+|$)(.*)",
@@ -30,7 +34,8 @@ _FENCE = "```"
 _JOINERS = "\u200c\u200d"
 """Not printable, and parts of words in some scripts."""
 _RATING = re.compile(
-    r"(?<![\s*_#\"'`])[\s*_#\"'`]*+\brating\b[*_\"'\s]*+[:：][^:：\n]*+\Z", re.IGNORECASE
+    r"(?<![\s*_#\"'`])[\s*_#\"'`]*+\brating\b[*_\"'\s]*+[:：][^:：\n]*+\Z",
+    re.IGNORECASE,
 )
 """The rating at the end of an analysis."""
 
@@ -51,7 +56,8 @@ class SubAspect(NamedTuple):
 
 
 def read_steps(text: str) -> Steps:
-    """Return the numbered items of a text (`1.`, `1)` or `Step 1:`) with their further lines.
+    """Return the numbered items of a text (`1.`, `1)` or `Step 1:`) with their further
+    lines.
 
     A line belongs to the item above it; after a blank line, only if it is indented.
     """
@@ -113,7 +119,9 @@ def _sub_aspect(line: str) -> SubAspect | None:
 
 
 def problem_with_sub_aspects(text: str) -> str | None:
-    """Return the first reason why a text is not a usable list of sub-aspects, or None."""
+    """Return the first reason why a text is not a usable list of sub-aspects, or
+    None.
+    """
     return next(_problems_with_sub_aspects(text), None)
 
 
@@ -121,7 +129,9 @@ def _problems_with_sub_aspects(text: str) -> Iterator[str]:
     introduction, lines = _sub_aspect_lines(text)
     parts = [_sub_aspect(line) for line in lines]
     # a definition may say what somebody cannot do
-    stated = [part.name if part else line for part, line in zip(parts, lines, strict=True)]
+    stated = [
+        part.name if part else line for part, line in zip(parts, lines, strict=True)
+    ]
     if any(map(is_refusal, (introduction, *stated))):
         yield "it is a refusal"
     for number, part in enumerate(parts, start=1):
@@ -142,7 +152,10 @@ def _problems_with_sub_aspects(text: str) -> Iterator[str]:
 
 def _wrong_count(count: int, allowed: range, name: str) -> Iterator[str]:
     if count not in allowed:
-        yield f"it has {count} {name}{'s' * (count != 1)}, not {allowed[0]} to {allowed[-1]}"
+        yield (
+            f"it has {count} {name}{'s' * (count != 1)}, not {allowed[0]} to "
+            f"{allowed[-1]}"
+        )
 
 
 def _no_sentence(name: str, text: str) -> Iterator[str]:
@@ -154,7 +167,11 @@ def _no_sentence(name: str, text: str) -> Iterator[str]:
 
 def _one_line(text: str) -> str:
     """Return a text on one line, without emphasis and without invisible characters."""
-    shown = (sign for sign in text if sign.isprintable() or sign.isspace() or sign in _JOINERS)
+    shown = (
+        sign
+        for sign in text
+        if sign.isprintable() or sign.isspace() or sign in _JOINERS
+    )
     return " ".join(_EMPHASIS.sub("", "".join(shown)).split())
 
 
@@ -165,7 +182,9 @@ def without_rating(text: str) -> str:
 
 
 def problem_with_analysis(text: str, rating: float, scale: Scale) -> str | None:
-    """Return why a text is not an analysis that leads to this rating and no other, or None."""
+    """Return why a text is not an analysis that leads to this rating and no other, or
+    None.
+    """
     last = _RATING.search(text)
     if last is None:
         return f'it does not end in a line "Rating: {rating:g}"'
@@ -174,7 +193,9 @@ def problem_with_analysis(text: str, rating: float, scale: Scale) -> str | None:
     analysis = without_rating(text)
     if not any(map(str.isalpha, analysis)):
         return "nothing stands before the rating"
-    if read_score(analysis, scale).status in STATED and not _states(analysis, rating, scale):
+    if read_score(analysis, scale).status in STATED and not _states(
+        analysis, rating, scale
+    ):
         return f"it names another rating than {rating:g}"
     return None
 

@@ -1,1 +1,3 @@
-"""Offline HTML forms that collect human judgments, and the tables read back from them."""
+"""Offline HTML forms that collect human judgments, and the tables read back from
+them.
+"""

@@ -1,8 +1,9 @@
 """Are the errors that judges annotate errors, and are they explained correctly?
 
-There are two questions on each error, as in OpeNLGauge (Kartáč et al. 2025): on its passage and on
-its explanation. All voters of a task judge the same errors, each in a different order. Pages do not
-show which judge annotated an error. Errors that look the same are shown once.
+There are two questions on each error, as in OpeNLGauge (Kartáč et al. 2025): on its
+passage and on its explanation. All voters of a task judge the same errors, each in a
+different order. Pages do not show which judge annotated an error. Errors that look the
+same are shown once.
 """
 
 from collections import Counter
@@ -23,7 +24,14 @@ from judgescope.core.names import SYSTEMS
 from judgescope.core.rng import stream
 from judgescope.parsing.annotation import SEVERITIES
 from judgescope.people import form
-from judgescope.people.form import UNANSWERED, Question, Response, Results, Statistics, Table
+from judgescope.people.form import (
+    UNANSWERED,
+    Question,
+    Response,
+    Results,
+    Statistics,
+    Table,
+)
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import read_part
 from judgescope.statistics.intervals import deletions
@@ -49,25 +57,32 @@ OPTIONS: Final[dict[str, form.Options]] = {
         ("not_an_error", "It describes no error"),
     ),
 }
-WORDING: Final = {SPAN: "Is there an error in the passage?", WHY: "How good is the explanation?"}
+WORDING: Final = {
+    SPAN: "Is there an error in the passage?",
+    WHY: "How good is the explanation?",
+}
 PLACE = ["judge", "dataset", "aspect"]
 TOTAL = "total"
 COUNTS = [*PLACE, "explanation", *SPANS, TOTAL]
 VERDICTS = [*PLACE, "target", "draw", "number", "match", "severity", "voter", SPAN, WHY]
 Count = tuple[object, ...]
 """A row of counts.csv."""
-QUESTION: Final = {"span_ok": SPAN, "explanation_ok": WHY, "explanation_ok_at_error": WHY}
+QUESTION: Final = {
+    "span_ok": SPAN,
+    "explanation_ok": WHY,
+    "explanation_ok_at_error": WHY,
+}
 """Statistic (a share of verdicts) -> its question."""
 
 
-# --- errors ------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------
 
 
 class Error(NamedTuple):
     """An error in a judge's list: its number there, its description, and its position.
 
-    `aspect` is that of a cell. The offsets are None if the quoted words were not found, and
-    `location` is None if no words were quoted.
+    `aspect` is that of a cell. The offsets are None if the quoted words were not found,
+    and `location` is None if no words were quoted.
     """
 
     judge: str
@@ -99,16 +114,27 @@ class Error(NamedTuple):
 
     @property
     def shown(self) -> tuple[str | int | float | None, ...]:
-        """Return what people see of the error, except its type, which not all pages show.
+        """Return what people see of the error, except its type, which not all pages
+        show.
 
-        Errors can look the same: an ensemble may repeat an error in the words of a member.
+        Errors can look the same: an ensemble may repeat an error in the words of a
+        member.
         """
-        place = self.dataset, self.target, self.aspect, self.location, self.start, self.end
+        place = (
+            self.dataset,
+            self.target,
+            self.aspect,
+            self.location,
+            self.start,
+            self.end,
+        )
         return (*place, self.explanation, self.severity)
 
     @property
     def parts(self) -> tuple[str, str, str] | None:
-        """Return the text before, in and after the passage; None if it is not found or empty."""
+        """Return the text before, in and after the passage; None if it is not found or
+        empty.
+        """
         if self.start is None or self.end is None or self.start >= self.end:
             return None
         start, end = self.start, self.end
@@ -126,8 +152,8 @@ def errors_of(
 ) -> list[Error]:
     """Return all errors that judges annotate in texts by systems, as in spans.csv.
 
-    `judges`: their names, by default all that annotate errors. `complete`: judgments of all their
-    cells must exist, otherwise of one.
+    `judges`: their names, by default all that annotate errors. `complete`: judgments of
+    all their cells must exist, otherwise of one.
     """
     known = [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
     if not known:
@@ -141,7 +167,10 @@ def errors_of(
         if cell.perturbation == SYSTEMS and cell.judge in (judges or known)
     }
     if not files:
-        todo = "use a dataset with texts by systems, and a method for them, such as agreement"
+        todo = (
+            "use a dataset with texts by systems, and a method for them, such as "
+            "agreement"
+        )
         raise form.nothing_to_ask(plan, "no texts by systems are judged", todo)
     made = {cell: path for cell, path in files.items() if path.is_file()}
     if complete or not made:
@@ -157,18 +186,27 @@ def errors_of(
     errors = []
     columns = ["target", "draw", "spans", "status"]
     for cell, path in made.items():
-        for row in read_part("judgments", path, *split(cell.aspect), columns).to_pylist():
+        for row in read_part(
+            "judgments", path, *split(cell.aspect), columns
+        ).to_pylist():
             subject = subjects[cell.dataset, row["target"]]
             spans = row["spans"] if row["status"] == "ok" else None
             for number, span in enumerate(spans or [], start=1):
                 fields = {name: span[name] for name in Error._fields if name in span}
-                place = cell.judge, cell.dataset, cell.aspect, subject.target, row["draw"], number
+                place = (
+                    cell.judge,
+                    cell.dataset,
+                    cell.aspect,
+                    subject.target,
+                    row["draw"],
+                    number,
+                )
                 text = subject.item, subject.source, subject.text
                 errors.append(Error(*place, *text, **fields))
     return errors
 
 
-# --- pages -------------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------
 
 
 def make(
@@ -183,8 +221,8 @@ def make(
 ) -> form.Made[Error]:
     """Write the pages of a study into a folder.
 
-    Up to `errors` errors are drawn from each judge, or each of `judges`, in turn from its datasets,
-    aspects and items.
+    Up to `errors` errors are drawn from each judge, or each of `judges`, in turn from
+    its datasets, aspects and items.
     """
     form.check_numbers(errors=errors, voters=voters)
     of_judge = form.grouped(errors_of(plan, out, judges), lambda error: error.judge)
@@ -199,10 +237,19 @@ def make(
         for judge, annotated in of_judge.items()
     }
     if not drawn:
-        raise UserError("there is nothing to ask: no judge annotated an error", where=str(out))
+        raise UserError(
+            "there is nothing to ask: no judge annotated an error", where=str(out)
+        )
     items = partial(_items, plan)
     made = form.ask(
-        plan, folder, "annotations", drawn, items, voters=voters, kind="errors", force=force
+        plan,
+        folder,
+        "annotations",
+        drawn,
+        items,
+        voters=voters,
+        kind="errors",
+        force=force,
     )
     for (judge,), some in drawn.items():
         made.lines.append(f"{judge}: {len(some)} of {len(of_judge[judge]):,} errors")
@@ -213,7 +260,9 @@ def _items(plan: Plan, errors: Iterable[Error], rng: Generator) -> list[form.Ite
     """Return the items of a voter's page; errors that look the same are one item."""
     ordered = sorted(errors, key=lambda error: error.key)
     kinds = all(error.category for error in ordered)
-    alike = form.grouped(ordered, lambda error: (*error.shown, error.category if kinds else None))
+    alike = form.grouped(
+        ordered, lambda error: (*error.shown, error.category if kinds else None)
+    )
     groups = form.shuffled([*alike.values()], rng)
     return [_item(plan, tuple(group), kinds=kinds) for group in groups]
 
@@ -253,13 +302,14 @@ def _name(plan: Plan, error: Error) -> str:
     return f"e{form.secret(plan, 'annotations', 'error', shown)}"
 
 
-# --- answers -----------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------
 
 
 class Verdict(NamedTuple):
     """A voter's answers on the passage and the explanation of an error, or UNANSWERED.
 
-    `voter` is a number. `alike` are the errors that look the same, which were shown as one.
+    `voter` is a number. `alike` are the errors that look the same, which were shown as
+    one.
     """
 
     error: Error
@@ -281,7 +331,9 @@ def finder(plan: Plan, errors: Iterable[Error]) -> form.Find[Part]:
 
 
 def _page(plan: Plan, response: Response[Part]) -> str | None:
-    """Return the id of a response's page, if it can be one: all questions on each error, once."""
+    """Return the id of a response's page, if it can be one: all questions on each
+    error, once.
+    """
     shown = {question.subject[0] for question in response.asked.values()}
     errors = [error for alike in shown for error in alike]
     asked = {question.id for alike in shown for question in questions_on(plan, alike)}
@@ -290,14 +342,20 @@ def _page(plan: Plan, response: Response[Part]) -> str | None:
 
 
 def read(plan: Plan, out: Path, folder: Path) -> Results:
-    """Return the results of a folder of answers; judgments of some cells may be missing."""
+    """Return the results of a folder of answers; judgments of some cells may be
+    missing.
+    """
     find = finder(plan, errors_of(plan, out, complete=False))
-    responses = form.read_responses(folder, lambda _: find, partial(_page, plan), one_voter=True)
+    responses = form.read_responses(
+        folder, lambda _: find, partial(_page, plan), one_voter=True
+    )
     verdicts = list(_verdicts(responses))
     statistics, counts = _tables(verdicts, _missing(verdicts, responses))
     rows = [(*v.error.key, v.error.match, v.error.severity, *v[2:]) for v in verdicts]
     tables = {
-        "annotations.csv": form.measured_table([*PLACE, "question", "statistic"], statistics),
+        "annotations.csv": form.measured_table(
+            [*PLACE, "question", "statistic"], statistics
+        ),
         "counts.csv": Table(COUNTS, counts),
         "verdicts.csv": Table(VERDICTS, rows),
     }
@@ -325,20 +383,26 @@ def _lines(statistics: Statistics, counts: Sequence[Count]) -> Iterator[str]:
 
 
 def _verdicts(responses: Iterable[Response[Part]]) -> Iterator[Verdict]:
-    """Yield each voter's verdict on each error of the page, in the order of the study's errors."""
+    """Yield each voter's verdict on each error of the page, in the order of the study's
+    errors.
+    """
     for voter, response in enumerate(responses, start=1):
         answers = {question.subject: answer for question, answer in response.given}
-        shown = [(error, alike) for alike, part in answers if part == WHY for error in alike]
+        shown = [
+            (error, alike) for alike, part in answers if part == WHY for error in alike
+        ]
         for error, alike in sorted(shown, key=lambda each: each[0].key):
             span = answers.get((alike, SPAN), "no_span")
             yield Verdict(error, alike, voter, span, answers[alike, WHY])
 
 
-def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Part]]) -> dict[Error, int]:
+def _missing(
+    verdicts: Iterable[Verdict], responses: Sequence[Response[Part]]
+) -> dict[Error, int]:
     """Return how many verdicts on each error are missing or incomplete.
 
-    Pages contain the number of voters: verdicts of voters who sent no file are missing. Pages of a
-    later round, with more errors, have other questions.
+    Pages contain the number of voters: verdicts of voters who sent no file are missing.
+    Pages of a later round, with more errors, have other questions.
     """
     rounds = {response.questions: response for response in responses}
     planned: Counter[Error] = Counter()
@@ -352,10 +416,12 @@ def _missing(verdicts: Iterable[Verdict], responses: Sequence[Response[Part]]) -
 def _tables(
     verdicts: Sequence[Verdict], missing: Mapping[Error, int]
 ) -> tuple[Statistics, list[Count]]:
-    """Return the statistics and counts of every judge, and people's agreement on all judges.
+    """Return the statistics and counts of every judge, and people's agreement on all
+    judges.
 
-    Each judge has rows over all datasets and aspects (""), over all aspects of a dataset, and for
-    each of its aspects. The jackknife deletes each source from all of them.
+    Each judge has rows over all datasets and aspects (""), over all aspects of a
+    dataset, and for each of its aspects. The jackknife deletes each source from all of
+    them.
     """
     items = sorted({error.source_item for error in missing})
     weights = deletions(len(items))
@@ -374,9 +440,13 @@ def _tables(
                 if verdict.complete:
                     vote[EXPLANATIONS.index(verdict.why), SPANS.index(verdict.span)] = 1
             table = votes.sum(axis=0)
-            for why, row in zip([*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True):
+            for why, row in zip(
+                [*EXPLANATIONS, TOTAL], [*table, table.sum(axis=0)], strict=True
+            ):
                 counts.append((*level, why, *row.tolist(), int(row.sum())))
-            source = np.array([code[each.error.source_item] for each in part], dtype=np.int64)
+            source = np.array(
+                [code[each.error.source_item] for each in part], dtype=np.int64
+            )
             lost = sum(missing[error] for error in {verdict.error for verdict in part})
             for name, share in verdict_shares(votes, source, weights, lost).items():
                 statistics[*level, QUESTION[name], name] = share
@@ -398,14 +468,22 @@ def _agreement(
     """
     values = [value for value, _ in OPTIONS[question]]
     voters = sorted({verdict.voter for verdict in verdicts})
-    units = list(dict.fromkeys(v.alike for v in verdicts if question == WHY or v.error.location))
-    given = {(v.voter, v.alike): v.span if question == SPAN else v.why for v in verdicts}
+    units = list(
+        dict.fromkeys(v.alike for v in verdicts if question == WHY or v.error.location)
+    )
+    given = {
+        (v.voter, v.alike): v.span if question == SPAN else v.why for v in verdicts
+    }
     answers = [[given.get((voter, unit)) for unit in units] for voter in voters]
-    ratings = [[values.index(each) if each else np.nan for each in row] for row in answers]
+    ratings = [
+        [values.index(each) if each else np.nan for each in row] for row in answers
+    ]
     return krippendorff_alpha(
         np.array(ratings, dtype=np.float64),
         level="nominal",
         domain=range(len(values)),
-        source=np.array([code[alike[0].source_item] for alike in units], dtype=np.int64),
+        source=np.array(
+            [code[alike[0].source_item] for alike in units], dtype=np.int64
+        ),
         weights=weights,
     ).estimate

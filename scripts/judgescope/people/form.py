@@ -1,13 +1,14 @@
-"""The HTML form for all questions to people: drawing samples, writing pages, reading answers.
+"""The HTML form for all questions to people: drawing samples, writing pages, reading
+answers.
 
-Each kind of question is a module with `make`, which draws subjects and writes their pages, and
-`read`, which turns answers into tables. Both read the study's tables in a folder `out`. `make`
-raises UserError for a number below 1, if tables are missing, and if there is nothing to ask; `read`
-raises UserErrors for answers that do not match the questions, and UserError if answers or tables
-are missing.
+Each kind of question is a module with `make`, which draws subjects and writes their
+pages, and `read`, which turns answers into tables. Both read the study's tables in a
+folder `out`. `make` raises UserError for a number below 1, if tables are missing, and
+if there is nothing to ask; `read` raises UserErrors for answers that do not match the
+questions, and UserError if answers or tables are missing.
 
-Pages show texts from data and models: the template escapes them all. A file of answers may come
-from anybody, so all its content is checked.
+Pages show texts from data and models: the template escapes them all. A file of answers
+may come from anybody, so all its content is checked.
 """
 
 import csv
@@ -50,7 +51,8 @@ UNDECIDED: Options = (("D", "I cannot decide"),)
 UNANSWERED = ""
 """What is saved of an optional question without an answer."""
 MAKE_TEXTS = (
-    "make the texts first: judgescope run STUDY.yaml, or snakemake texts --configfile STUDY.yaml"
+    "make the texts first: judgescope run STUDY.yaml, or snakemake texts "
+    "--configfile STUDY.yaml"
 )
 MAX_VOTERS = 9999
 """Page ids contain the number of voters, with at most four digits."""
@@ -61,8 +63,8 @@ MAX_BYTES = 1 << 20
 KEYS = {"survey", "task", "voter", "answers"}
 UNCHANGED = "use the file as the page saved it"
 ONE_VOTER = (
-    "each page is for one person, and pages of different runs cannot be mixed: keep the valid "
-    "files, and remove the others"
+    "each page is for one person, and pages of different runs cannot be mixed: keep "
+    "the valid files, and remove the others"
 )
 NUMBERS = [field.name for field in fields(Estimate)]
 
@@ -80,7 +82,9 @@ Subject = TypeVar("Subject", bound=About)
 
 
 class Question(NamedTuple, Generic[Asked]):
-    """One question: its id, the possible answers, its subject, and its wording ("": the page's)."""
+    """One question: its id, the possible answers, its subject, and its wording ("": the
+    page's).
+    """
 
     id: str
     options: Options
@@ -97,8 +101,8 @@ class Question(NamedTuple, Generic[Asked]):
 class Item(NamedTuple):
     """One block of a form: the texts shown, and the questions about them.
 
-    `sources` is empty, or has the source of all texts, or one source for each text. `passage` is a
-    text in three parts; the second one is marked.
+    `sources` is empty, or has the source of all texts, or one source for each text.
+    `passage` is a text in three parts; the second one is marked.
     """
 
     questions: tuple[Question[object], ...]
@@ -123,7 +127,8 @@ class Item(NamedTuple):
 class Page(NamedTuple):
     """The form that one person fills in; `kind` chooses its introduction.
 
-    `id` is saved with the answers, to check that they are complete and belong to this page.
+    `id` is saved with the answers, to check that they are complete and belong to this
+    page.
     """
 
     kind: str
@@ -140,30 +145,40 @@ Drawn = dict[tuple[str, ...], list[Record]]
 
 
 class Made(NamedTuple, Generic[Record]):
-    """The pages that were written, the records drawn for them by group, and lines to print."""
+    """The pages that were written, the records drawn for them by group, and lines to
+    print.
+    """
 
     pages: Sequence[Page]
     drawn: Drawn[Record]
     lines: list[str]
 
 
-# --- checks ------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------
 
 
 def check_numbers(**numbers: int) -> None:
     """Raise UserError for a command-line option below 1, or for too many voters."""
     for name, number in numbers.items():
         if number < 1:
-            raise UserError("the number must be 1 or greater", where=f"--{name}", got=number)
+            raise UserError(
+                "the number must be 1 or greater", where=f"--{name}", got=number
+            )
     if (voters := numbers.get("voters", 1)) > MAX_VOTERS:
         allowed = f"1 to {MAX_VOTERS}"
-        raise UserError("too many voters", where="--voters", got=voters, allowed=allowed)
+        raise UserError(
+            "too many voters", where="--voters", got=voters, allowed=allowed
+        )
 
 
-def check_made(needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS) -> None:
+def check_made(
+    needed: Sequence[Path], what: str = "texts", todo: str = MAKE_TEXTS
+) -> None:
     """Raise UserError if a file that pages are made from is missing."""
     if absent := [path for path in needed if not path.is_file()]:
-        problem = f"{len(absent)} of {len(needed)} files with {what} of the study are missing"
+        problem = (
+            f"{len(absent)} of {len(needed)} files with {what} of the study are missing"
+        )
         raise UserError(problem, where=str(absent[0]), todo=todo)
 
 
@@ -173,7 +188,7 @@ def nothing_to_ask(plan: Plan, reason: str = "", todo: str = "") -> UserError:
     return UserError(what, where=plan.study.study, todo=todo)
 
 
-# --- drawing and arranging ---------------------------------------------------------------------
+# --- drawing and arranging ------------------------------------------------------------
 
 
 def balanced(
@@ -186,8 +201,8 @@ def balanced(
 ) -> list[Record]:
     """Draw up to `limit` of some ordered records without replacement.
 
-    Kinds take turns while they have records; within a kind, the item drawn least often so far comes
-    first. A smaller draw is the beginning of a larger one.
+    Kinds take turns while they have records; within a kind, the item drawn least often
+    so far comes first. A smaller draw is the beginning of a larger one.
     """
     of_kind = grouped(shuffled(records, rng), kind)
     used: Counter[Hashable] = Counter()
@@ -201,7 +216,9 @@ def balanced(
     return drawn[:limit]
 
 
-def grouped(records: Iterable[Record], key: Callable[[Record], Key]) -> dict[Key, list[Record]]:
+def grouped(
+    records: Iterable[Record], key: Callable[[Record], Key]
+) -> dict[Key, list[Record]]:
     """Return key -> its records, both in the order of the records."""
     groups: dict[Key, list[Record]] = {}
     for record in records:
@@ -214,8 +231,12 @@ def shuffled(records: Sequence[Record], rng: Generator) -> list[Record]:
     return [records[at] for at in rng.permutation(len(records))]
 
 
-def half_swapped(records: Sequence[Record], rng: Generator) -> list[tuple[Record, bool]]:
-    """Return records in random order, half of them to be shown with their texts swapped."""
+def half_swapped(
+    records: Sequence[Record], rng: Generator
+) -> list[tuple[Record, bool]]:
+    """Return records in random order, half of them to be shown with their texts
+    swapped.
+    """
     swapped = rng.permutation(len(records)) % 2 == rng.integers(2)
     return [(records[at], bool(swapped[at])) for at in rng.permutation(len(records))]
 
@@ -227,22 +248,29 @@ def by_aspect(subjects: Iterable[Subject], rng: Generator) -> Iterator[list[Subj
         yield groups[name]
 
 
-# --- pages -------------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------
 
 
-def texts_in(plan: Plan, out: Path, sets: Mapping[str, Sequence[str]]) -> dict[str, Subjects]:
+def texts_in(
+    plan: Plan, out: Path, sets: Mapping[str, Sequence[str]]
+) -> dict[str, Subjects]:
     """Return dataset -> its texts, of which these sets must have been made."""
     files = [
         file
         for dataset, names in sets.items()
-        for file in (f"items/{dataset}", *(f"targets/{dataset}/{name}" for name in names))
+        for file in (
+            f"items/{dataset}",
+            *(f"targets/{dataset}/{name}" for name in names),
+        )
     ]
     check_made([out / f"{file}.parquet" for file in files])
     return {dataset: Subjects(str(out), dataset, plan.study.seed) for dataset in sets}
 
 
 def secret(plan: Plan, *parts: str) -> str:
-    """Return a part of questions' ids; it reveals nothing to people, and depends on the seed."""
+    """Return a part of questions' ids; it reveals nothing to people, and depends on the
+    seed.
+    """
     return f"{stream_seed(plan.study.seed, *parts):032x}"
 
 
@@ -254,16 +282,21 @@ def wording_of(plan: Plan, dataset: str, aspect: str) -> str:
 
 
 def rating_options(plan: Plan, dataset: str, aspect: str) -> Options:
-    """Return the values of an aspect's scale, worst first, with their labels; () without steps.
+    """Return the values of an aspect's scale, worst first, with their labels; ()
+    without steps.
 
-    A scale of labels has no numbers, and no best and worst end if its labels have no order.
+    A scale of labels has no numbers, and no best and worst end if its labels have no
+    order.
     """
     scale = plan.scale_of(dataset, aspect)
     names = values = [f"{value:.12g}" for value in scale.values() or []]
     if scale.categorical:
         names = [*scale.labels]
     elif scale.labels:
-        names = [f"{value}: {label}" for value, label in zip(values, scale.labels, strict=True)]
+        names = [
+            f"{value}: {label}"
+            for value, label in zip(values, scale.labels, strict=True)
+        ]
     if scale.best == "min":
         names, values = names[::-1], values[::-1]
     if values and scale.ordered:
@@ -278,7 +311,8 @@ def item_about(
     texts: Iterable[str],
     *sources: str | None,
 ) -> Item:
-    """Return the block of questions about texts, with their common source or the source of each.
+    """Return the block of questions about texts, with their common source or the source
+    of each.
 
     Sources are omitted if raters of the aspect do not see them.
     """
@@ -305,10 +339,11 @@ def ask(
     kind: str = "texts",
     force: bool = False,
 ) -> Made[Subject]:
-    """Write a page for each voter and task with drawn subjects; return pages and subjects.
+    """Write a page for each voter and task with drawn subjects; return pages and
+    subjects.
 
-    `items` arranges the subjects of a task by a random stream of the voter, so that each page has
-    its own order. Raises UserError if nothing was drawn.
+    `items` arranges the subjects of a task by a random stream of the voter, so that
+    each page has its own order. Raises UserError if nothing was drawn.
     """
     pages, subjects = [], [subject for some in drawn.values() for subject in some]
     for task in tasks_of(plan):
@@ -331,8 +366,8 @@ def tasks_of(plan: Plan) -> list[str]:
 def write_pages(pages: Sequence[Page], folder: Path, *, force: bool = False) -> str:
     """Write pages into a folder; return a line with the numbers of pages and questions.
 
-    Unless `force` is set, raises UserError instead of changing an existing page, which people may
-    already have; with it, pages of other voters are removed, too.
+    Unless `force` is set, raises UserError instead of changing an existing page, which
+    people may already have; with it, pages of other voters are removed, too.
     """
     template = environment_of("people").get_template("page.html.jinja")
     texts = {
@@ -342,8 +377,13 @@ def write_pages(pages: Sequence[Page], folder: Path, *, force: bool = False) -> 
     others = {*folder.glob("*-voter*.html")} - {*texts}
     others |= {path for path, text in texts.items() if _differs(path, text)}
     if others and not force:
-        todo = "choose another folder, or replace the pages with --force if nobody has them"
-        raise UserError("this folder has other pages", where=str(min(others)), todo=todo)
+        todo = (
+            "choose another folder, or replace the pages with --force if nobody has "
+            "them"
+        )
+        raise UserError(
+            "this folder has other pages", where=str(min(others)), todo=todo
+        )
     for path in others:
         path.unlink()
     for path, text in texts.items():
@@ -358,11 +398,13 @@ def _differs(path: Path, text: str) -> bool:
     return path.is_file() and path.read_text("utf-8") != text
 
 
-# --- answers -----------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------
 
 
 class Response(NamedTuple, Generic[Record]):
-    """One person's answers to a page, and the questions of the study, both by question id."""
+    """One person's answers to a page, and the questions of the study, both by question
+    id.
+    """
 
     survey: str
     task: str
@@ -377,7 +419,9 @@ class Response(NamedTuple, Generic[Record]):
     @property
     def given(self) -> Iterator[tuple[Question[Record], str]]:
         """Yield every question with its answer."""
-        return ((self.asked[question], answer) for question, answer in self.answers.items())
+        return (
+            (self.asked[question], answer) for question, answer in self.answers.items()
+        )
 
 
 Find = Callable[[str], Question[Record] | None]
@@ -385,11 +429,14 @@ Find = Callable[[str], Question[Record] | None]
 
 
 def finder(
-    named: Mapping[str, Named], questions: Callable[[tuple[Named, ...]], Iterable[Question[Record]]]
+    named: Mapping[str, Named],
+    questions: Callable[[tuple[Named, ...]], Iterable[Question[Record]]],
 ) -> Find[Record]:
-    """Return a function that finds questions by their ids, which contain `secret` names.
+    """Return a function that finds questions by their ids, which contain `secret`
+    names.
 
-    named: name -> what it stands for; questions: what an id names -> all questions on it.
+    named: name -> what it stands for; questions: what an id names -> all questions on
+    it.
     """
 
     @cache  # people answer few of the questions of a large study
@@ -398,7 +445,9 @@ def finder(
 
     def find(question: str) -> Question[Record] | None:
         names = SECRET.findall(question)
-        return known(tuple(named[name] for name in names if name in named)).get(question)
+        return known(tuple(named[name] for name in names if name in named)).get(
+            question
+        )
 
     return find
 
@@ -406,16 +455,19 @@ def finder(
 def read_responses(
     folder: Path,
     find: Callable[[Response[Record]], Find[Record]],
-    page: Callable[[Response[Record]], str | None] = lambda response: response.questions,
+    page: Callable[[Response[Record]], str | None] = lambda response: (
+        response.questions
+    ),
     *,
     one_voter: bool = False,
 ) -> list[Response[Record]]:
     """Return the responses in all files of a folder; duplicate files are read once.
 
-    `page` returns the id of the page with exactly the questions of a response, or None. With
-    `one_voter`, each page is for one person and read once, and pages with the same questions must
-    be for the same number of voters: otherwise it is unknown who gave which answers. Raises
-    UserErrors with the faults of all files, and UserError if there are no files.
+    `page` returns the id of the page with exactly the questions of a response, or None.
+    With `one_voter`, each page is for one person and read once, and pages with the same
+    questions must be for the same number of voters: otherwise it is unknown who gave
+    which answers. Raises UserErrors with the faults of all files, and UserError if
+    there are no files.
     """
     responses: dict[Hashable, Response[Record]] = {}
     first: dict[Hashable, tuple[Path, object]] = {}
@@ -453,11 +505,15 @@ def read_responses(
     if not responses:
         todo = "put the files that people sent into this folder"
         raise UserError("no answers found", where=str(folder), todo=todo)
-    return sorted(responses.values(), key=lambda each: (each.questions, each.voter, each.person))
+    return sorted(
+        responses.values(), key=lambda each: (each.questions, each.voter, each.person)
+    )
 
 
 def absent(responses: Sequence[Response[Record]]) -> list[str]:
-    """Return a line for each voter of pages with numbered voters from whom there is no file."""
+    """Return a line for each voter of pages with numbered voters from whom there is no
+    file.
+    """
     there = {(each.questions, *each.voter) for each in responses}
     pages = {each.questions: each for each in responses}
     return [
@@ -469,7 +525,9 @@ def absent(responses: Sequence[Response[Record]]) -> list[str]:
 
 
 def voter_page(response: Response[Record]) -> str | None:
-    """Return the id of the page with a response's questions for its voter; None without a voter."""
+    """Return the id of the page with a response's questions for its voter; None without
+    a voter.
+    """
     prefix = response.survey.partition("-")[0]
     return page_id(response.answers, prefix) if response.voter != (0, 0) else None
 
@@ -477,25 +535,38 @@ def voter_page(response: Response[Record]) -> str | None:
 def _read(path: Path) -> Response[Record]:
     """Return the contents of a file of answers, which may come from anybody."""
     if path.is_dir():
-        todo = "move the files of answers in it one folder up, and this folder elsewhere"
-        raise UserError("this is a folder, whose files are not read", where=str(path), todo=todo)
+        todo = (
+            "move the files of answers in it one folder up, and this folder elsewhere"
+        )
+        raise UserError(
+            "this is a folder, whose files are not read", where=str(path), todo=todo
+        )
     if path.suffix.lower() != ".json":
         todo = (
-            "if it is a file of answers, rename it so that it ends in .json; or move it elsewhere"
+            "if it is a file of answers, rename it so that it ends in .json; or "
+            "move it elsewhere"
         )
-        raise UserError("the name of this file does not end in .json", where=str(path), todo=todo)
-    todo = "ask for the file again as the page saved it; or remove it if it has no answers"
+        raise UserError(
+            "the name of this file does not end in .json", where=str(path), todo=todo
+        )
+    todo = (
+        "ask for the file again as the page saved it; or remove it if it has no answers"
+    )
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("it is too large")
         content = json.loads(path.read_text(encoding="utf-8-sig"))
-        json.dumps(content, ensure_ascii=False).encode()  # an unpaired surrogate cannot be written
+        json.dumps(
+            content, ensure_ascii=False
+        ).encode()  # an unpaired surrogate cannot be written
     except (OSError, ValueError, RecursionError) as error:
         what = f"this is not a file of answers: {error}"
         raise UserError(what, where=str(path), todo=todo) from None
     keys = set(content) if isinstance(content, dict) else set()
     answers = content["answers"] if keys == KEYS else None
-    if not isinstance(answers, dict) or not all(isinstance(each, str) for each in answers.values()):
+    if not isinstance(answers, dict) or not all(
+        isinstance(each, str) for each in answers.values()
+    ):
         what = "this is not a file of answers"
         raise UserError(what, where=str(path), allowed=KEYS, todo=todo)
     survey, task, person = (str(content[name]) for name in ("survey", "task", "voter"))
@@ -511,29 +582,39 @@ def _checked(
     page: Callable[[Response[Record]], str | None],
     where: str,
 ) -> Response[Record]:
-    """Return a response with its questions; UserError unless it answers its entire page."""
+    """Return a response with its questions; UserError unless it answers its entire
+    page.
+    """
     asked = {question: find(question) for question in content.answers}
     if unknown := [question for question, each in asked.items() if each is None]:
         raise UserError(
             "this study does not ask these questions",
             where=where,
             got=min(unknown),
-            todo="check that the file belongs to this study and to this kind of question. If it "
-            "does, the study's seed, texts, judgments or cards have changed since its pages were "
-            "made, or tables are missing: restore them, or ask people again",
+            todo="check that the file belongs to this study and to this kind of "
+            "question. If it does, the study's seed, texts, judgments or cards "
+            "have changed since its pages were made, or tables are missing: "
+            "restore them, or ask people again",
         )
-    response = content._replace(asked={question: each for question, each in asked.items() if each})
+    response = content._replace(
+        asked={question: each for question, each in asked.items() if each}
+    )
     if not response.answers or page(response) != response.survey:
         reason = "the answers do not match the questions of the page"
         raise UserError(reason, where=where, todo=UNCHANGED)
     for question, answer in response.given:
         if answer not in question.values:
-            what, place = "this answer is not an option", f"{where}, answer to {question.id}"
-            check_known([answer], dict(question.options), what, where=place, todo=UNCHANGED)
+            what, place = (
+                "this answer is not an option",
+                f"{where}, answer to {question.id}",
+            )
+            check_known(
+                [answer], dict(question.options), what, where=place, todo=UNCHANGED
+            )
     return response
 
 
-# --- results -----------------------------------------------------------------------------------
+# --- results --------------------------------------------------------------------------
 
 
 class Table(NamedTuple):
@@ -544,7 +625,8 @@ class Table(NamedTuple):
 
 
 Statistics = dict[tuple[str, ...], Estimate]
-"""Labels, which name a statistic and the answers that it was computed from -> its value."""
+"""Labels, which name a statistic and the answers that it was computed from -> its
+value."""
 
 
 def measured_table(labels: Sequence[str], statistics: Statistics) -> Table:
@@ -556,8 +638,8 @@ def measured_table(labels: Sequence[str], statistics: Statistics) -> Table:
 class Results(NamedTuple):
     """The tables by file name, the lines to print, and the cards made from the answers.
 
-    All are written to `folder` in the study's results. `responses` is the number of files that were
-    read, `about` their subject.
+    All are written to `folder` in the study's results. `responses` is the number of
+    files that were read, `about` their subject.
     """
 
     folder: str
@@ -568,7 +650,9 @@ class Results(NamedTuple):
     cards: Sequence[Mapping[str, object]] = ()
 
     def write(self, out: Path) -> list[Path]:
-        """Write tables (CSV) and cards (YAML, named by their ids) and return their paths."""
+        """Write tables (CSV) and cards (YAML, named by their ids) and return their
+        paths.
+        """
         folder = out / self.folder
         folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / name for name in self.tables]
@@ -577,7 +661,9 @@ class Results(NamedTuple):
                 csv.writer(file).writerows([table.columns, *table.rows])
         for card in self.cards:
             paths.append(folder / f"{next(iter(card.values()))}.yaml")
-            write_text(paths[-1], yaml.safe_dump(card, sort_keys=False, allow_unicode=True))
+            write_text(
+                paths[-1], yaml.safe_dump(card, sort_keys=False, allow_unicode=True)
+            )
         return paths
 
 

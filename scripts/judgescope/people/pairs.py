@@ -1,7 +1,9 @@
-"""Is a perturbed text worse than its original, and in which aspect? (Hu et al. 2024, C.3)
+"""Is a perturbed text worse than its original, and in which aspect? (Hu et al. 2024,
+C.3)
 
-A question's id is a hash of the study's seed, of everything that the question shows, and of which
-text comes first: it reveals nothing to people, and only the same study can resolve it.
+A question's id is a hash of the study's seed, of everything that the question shows,
+and of which text comes first: it reveals nothing to people, and only the same study can
+resolve it.
 """
 
 import hashlib
@@ -33,10 +35,11 @@ from judgescope.statistics.result import Estimate
 SWAPPED = {"A": "B", "B": "A"}
 """An answer of form.COMPARED -> the same answer if the texts were swapped."""
 HOPES = {"1": 1, "1.0": 1, "0": 0, "0.0": 0, "": None}
-"""A cell of the column `expected` -> whether the score should drop; spreadsheets write 1.0."""
+"""A cell of the column `expected` -> whether the score should drop; spreadsheets write
+1.0."""
 
 
-# --- questions ---------------------------------------------------------------------------------
+# --- questions ------------------------------------------------------------------------
 
 
 class Pair(NamedTuple):
@@ -72,7 +75,9 @@ class Comparison(NamedTuple):
 
 
 def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
-    """Return (dataset, perturbation, degree) -> its pairs, for all texts that could be made."""
+    """Return (dataset, perturbation, degree) -> its pairs, for all texts that could be
+    made.
+    """
     cells = [
         (dataset, name, degree)
         for dataset in plan.datasets
@@ -80,7 +85,10 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
         if f"{name}.{degree}" in plan.target_sets(dataset)
     ]
     if not cells:
-        reason, todo = "no text is perturbed", "add `perturbations`, and a method that uses them"
+        reason, todo = (
+            "no text is perturbed",
+            "add `perturbations`, and a method that uses them",
+        )
         raise form.nothing_to_ask(plan, reason, todo)
     sets: dict[str, list[str]] = {}
     for dataset, name, degree in cells:
@@ -88,7 +96,9 @@ def pairs_of(plan: Plan, out: Path) -> dict[tuple[str, str, str], list[Pair]]:
     subjects = form.texts_in(plan, out, sets)
     pairs = {}
     for dataset, name, degree in cells:
-        originals = {each.item: each.text for each in subjects[dataset].in_set("original")}
+        originals = {
+            each.item: each.text for each in subjects[dataset].in_set("original")
+        }
         pairs[dataset, name, degree] = [
             Pair(dataset, name, degree, s.target, s.source, originals[s.item], s.text)
             for s in subjects[dataset].in_set(f"{name}.{degree}")
@@ -117,7 +127,7 @@ def questions_on(plan: Plan, pairs: Iterable[Pair]) -> Iterator[Question[Compari
                 yield question_of(plan, Comparison(pair, aspect, swapped))
 
 
-# --- pages -------------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------
 
 
 def make(
@@ -132,33 +142,41 @@ def make(
 ) -> form.Made[Pair]:
     """Write the pages of a study into a folder.
 
-    `pairs` of each perturbation, degree and dataset are shown to `voters` people each. A page
-    has at most `questions` questions, but at least one pair.
+    `pairs` of each perturbation, degree and dataset are shown to `voters` people each.
+    A page has at most `questions` questions, but at least one pair.
     """
     form.check_numbers(pairs=pairs, voters=voters, questions=questions)
     drawn: form.Drawn[Pair] = {}
     for cell, cell_pairs in pairs_of(plan, out).items():
         ordered = sorted(cell_pairs, key=lambda pair: pair.target)
-        order = stream(plan.study.seed, "votes", "pairs", *cell).permutation(len(ordered))[:pairs]
+        order = stream(plan.study.seed, "votes", "pairs", *cell).permutation(
+            len(ordered)
+        )[:pairs]
         drawn[cell] = [ordered[at] for at in sorted(order.tolist())]
     pages = list(_pages(plan, list(chain(*drawn.values())), voters, questions))
     if not pages:
-        raise UserError("there is nothing to ask: no text was perturbed", where=str(out))
+        raise UserError(
+            "there is nothing to ask: no text was perturbed", where=str(out)
+        )
     lines = [form.write_pages(pages, folder, force=force)]
     if any(page.set > 1 for page in pages):
         lines.append(
-            "Give each person one page, or pages of the same task and set: other sets word aspects "
-            "differently."
+            "Give each person one page, or pages of the same task and set: other sets "
+            "word aspects differently."
         )
     return form.Made(pages, drawn, lines)
 
 
-def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[form.Page]:
+def _pages(
+    plan: Plan, chosen: list[Pair], voters: int, limit: int
+) -> Iterator[form.Page]:
     """Yield the pages of a study: no page has an aspect in two wordings."""
     for task in form.tasks_of(plan):
         datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
         pairs = [pair for pair in chosen if pair.dataset in datasets]
-        aspects = dict.fromkeys(name for each in datasets for name in plan.aspects_of(each))
+        aspects = dict.fromkeys(
+            name for each in datasets for name in plan.aspects_of(each)
+        )
         wordings = form.grouped(aspects, lambda aspect: split(aspect)[0])
         rng = stream(plan.study.seed, "votes", "sets", task)
         for number, asked in enumerate(sets_of(wordings, rng), start=1):
@@ -175,10 +193,12 @@ def _pages(plan: Plan, chosen: list[Pair], voters: int, limit: int) -> Iterator[
 
 
 def sets_of(wordings: Mapping[str, Sequence[str]], rng: Generator) -> list[list[str]]:
-    """Return as few sets of wordings as possible, each with at most one wording of an aspect.
+    """Return as few sets of wordings as possible, each with at most one wording of an
+    aspect.
 
-    wordings: aspect -> `<aspect>.<criterion>`, …. The sets differ by at most one in size, since
-    every aspect goes to the smallest sets, and a criterion to that in which it is rarest.
+    wordings: aspect -> `<aspect>.<criterion>`, …. The sets differ by at most one in
+    size, since every aspect goes to the smallest sets, and a criterion to that in which
+    it is rarest.
     """
     sets: list[list[str]] = [[] for _ in range(max(map(len, wordings.values())))]
     for aspect in rng.permutation(sorted(wordings)).tolist():
@@ -191,9 +211,14 @@ def sets_of(wordings: Mapping[str, Sequence[str]], rng: Generator) -> list[list[
 
 
 def _items(
-    plan: Plan, page: tuple[str, int, int, int], aspects: Sequence[str], pairs: list[Pair]
+    plan: Plan,
+    page: tuple[str, int, int, int],
+    aspects: Sequence[str],
+    pairs: list[Pair],
 ) -> Iterator[form.Item]:
-    """Yield a voter's questions by aspect, in random order, with half of the pairs swapped."""
+    """Yield a voter's questions by aspect, in random order, with half of the pairs
+    swapped.
+    """
     rng = stream(plan.study.seed, "votes", "page", *page)
     for aspect in form.shuffled(aspects, rng):
         rated = [pair for pair in pairs if aspect in plan.aspects_of(pair.dataset)]
@@ -203,14 +228,16 @@ def _items(
             yield form.item_about(plan, subject, asked, subject.texts, pair.source)
 
 
-# --- answers -----------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------
 
 Tally = Mapping[tuple[Pair, str], Counts]
 """(pair, aspect of a cell) -> the number of votes for each of OPTIONS."""
 
 
 class Effect(NamedTuple):
-    """The outcome of all votes on a perturbation and an aspect: a row of effects.csv."""
+    """The outcome of all votes on a perturbation and an aspect: a row of
+    effects.csv.
+    """
 
     perturbation: str
     aspect: str
@@ -226,8 +253,8 @@ class Effect(NamedTuple):
 def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> Results:
     """Return the results of a folder of answers.
 
-    `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the perturbation
-    should lower the aspect, 0 if not.
+    `expected` is a CSV with the columns perturbation, aspect and expected: 1 if the
+    perturbation should lower the aspect, 0 if not.
     """
     hopes = _expected(expected) if expected else {}
     pairs = chain.from_iterable(pairs_of(plan, out).values())
@@ -239,9 +266,13 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
     effects: dict[str, Table] = {}
     cards = []
     for criterion in sorted({split(aspect)[1] or "" for _, aspect in tally}):
-        part = {key: n for key, n in tally.items() if (split(key[1])[1] or "") == criterion}
+        part = {
+            key: n for key, n in tally.items() if (split(key[1])[1] or "") == criterion
+        }
         for aspect in ["", *sorted({split(name)[0] for _, name in part})]:
-            some = {key: n for key, n in part.items() if aspect in ("", split(key[1])[0])}
+            some = {
+                key: n for key, n in part.items() if aspect in ("", split(key[1])[0])
+            }
             for name, estimate in _estimates(plan.study.seed, some, hopes).items():
                 votes[criterion, aspect, name] = estimate
         rows = _effects(part, hopes)
@@ -253,20 +284,26 @@ def read(plan: Plan, out: Path, folder: Path, expected: Path | None = None) -> R
         for (criterion, aspect, name), estimate in votes.items()
         if not aspect
     ]
-    tables = {"votes.csv": form.measured_table(["criterion", "aspect", "statistic"], votes)}
+    tables = {
+        "votes.csv": form.measured_table(["criterion", "aspect", "statistic"], votes)
+    }
     lines += _not_asked(hopes, tally)
     about = f"about {len({pair for pair, _ in tally})} pairs of texts"
     return Results("votes", len(responses), about, tables | effects, lines, cards)
 
 
 def _tallied(responses: Iterable[Response[Comparison]]) -> Tally:
-    """Return the votes as if the original always came first, sorted by pair and aspect."""
+    """Return the votes as if the original always came first, sorted by pair and
+    aspect.
+    """
     tally: dict[tuple[Pair, str], Counts] = {}
     for response in responses:
         for question, option in response.given:
             pair, aspect, swapped = question.subject
             vote = SWAPPED.get(option, option) if swapped else option
-            counts = tally.setdefault((pair, aspect), np.zeros(len(OPTIONS), dtype=np.int64))
+            counts = tally.setdefault(
+                (pair, aspect), np.zeros(len(OPTIONS), dtype=np.int64)
+            )
             counts[OPTIONS.index(vote)] += 1
     return dict(sorted(tally.items()))
 
@@ -287,26 +324,39 @@ def _effects(tally: Tally, expected: Mapping[Cell, int]) -> list[Effect]:
 
 
 def _card(name: str, criterion: str, rows: Iterable[Effect]) -> list[dict[str, object]]:
-    """Return the card of expectations from a table of effects; [] if no effect is decided."""
+    """Return the card of expectations from a table of effects; [] if no effect is
+    decided.
+    """
     effects = confusion.expectations(
-        {key: "" if value is None else str(value) for key, value in row._asdict().items()}
+        {
+            key: "" if value is None else str(value)
+            for key, value in row._asdict().items()
+        }
         for row in rows
     )
     perturbations: dict[str, dict[str, list[str]]] = {}
     for key, cells in (("drop", effects.drops), ("same", effects.stays)):
         for perturbation, aspect in cells:
-            perturbations.setdefault(perturbation, {}).setdefault(key, []).append(aspect)
+            perturbations.setdefault(perturbation, {}).setdefault(key, []).append(
+                aspect
+            )
     card: dict[str, object] = {
         "expectations": "-".join(filter(None, [name, criterion])),
-        "name": " ".join(filter(None, ["people's votes", criterion and f"by {criterion}"])),
+        "name": " ".join(
+            filter(None, ["people's votes", criterion and f"by {criterion}"])
+        ),
         "perturbations": perturbations,
     }
     return [card] if perturbations else []
 
 
-def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[str, Estimate]:
+def _estimates(
+    seed: int, tally: Tally, expected: Mapping[Cell, int]
+) -> dict[str, Estimate]:
     cell_of = [(pair.perturbation, split(aspect)[0]) for pair, aspect in tally]
-    pairs = {pair: at for at, pair in enumerate(dict.fromkeys(pair for pair, _ in tally))}
+    pairs = {
+        pair: at for at, pair in enumerate(dict.fromkeys(pair for pair, _ in tally))
+    }
     cells = {cell: at for at, cell in enumerate(dict.fromkeys(cell_of))}
     kinds = sorted({pair.perturbation for pair in pairs})
     stratum = np.array([kinds.index(pair.perturbation) for pair in pairs])
@@ -317,7 +367,9 @@ def _estimates(seed: int, tally: Tally, expected: Mapping[Cell, int]) -> dict[st
     hopes = np.array([expected.get(cell, np.nan) for cell in cells], dtype=np.float64)
     arrays = votes, pair_code, cell_code, hopes, weights
     return {
-        "vote_consistency": confusion.vote_consistency(votes, pair_code, deletions(len(pairs))),
+        "vote_consistency": confusion.vote_consistency(
+            votes, pair_code, deletions(len(pairs))
+        ),
         **confusion.match_votes(*arrays),
     }
 
@@ -332,13 +384,17 @@ def _expected(path: Path) -> dict[Cell, int]:
         )
         if not perturbation or not aspect or value not in HOPES:
             raise UserError(
-                "a row needs a perturbation, an aspect and an expected value: 1, 0 or empty",
+                "a row needs a perturbation, an aspect and an expected value: 1, 0 or "
+                "empty",
                 where=f"{path}, row {number}",
                 got=", ".join(f"{name}: {cell!r}" for name, cell in named.items()),
                 allowed="the columns perturbation, aspect, expected",
             )
         hope = HOPES[value]
-        if hope is not None and expected.setdefault((perturbation, aspect), hope) != hope:
+        if (
+            hope is not None
+            and expected.setdefault((perturbation, aspect), hope) != hope
+        ):
             raise UserError(
                 "this table contradicts itself",
                 where=f"{path}, row {number}",
@@ -349,8 +405,17 @@ def _expected(path: Path) -> dict[Cell, int]:
 
 
 def _not_asked(expected: Mapping[Cell, int], tally: Tally) -> list[str]:
-    """Return a line about expectations of what nobody was asked about: names may be misspelt."""
+    """Return a line about expectations of what nobody was asked about: names may be
+    misspelt.
+    """
     asked = {(pair.perturbation, split(aspect)[0]) for pair, aspect in tally}
     left = ["/".join(cell) for cell in expected if cell not in asked]
-    what = f"of {plural(len(expected), 'expectation')} concern nothing that people were asked about"
-    return [f"{len(left)} {what}: {', '.join(left[:3])}{', …' * (len(left) > 3)}"] if left else []
+    what = (
+        f"of {plural(len(expected), 'expectation')} concern nothing that people "
+        "were asked about"
+    )
+    return (
+        [f"{len(left)} {what}: {', '.join(left[:3])}{', …' * (len(left) > 3)}"]
+        if left
+        else []
+    )

@@ -1,4 +1,5 @@
-"""Which aspect does a perturbation lower most? Experts' answers become a card of weights.
+"""Which aspect does a perturbation lower most? Experts' answers become a card of
+weights.
 
 Wang et al. 2024 (DHP), appendix C, ask ten experts.
 """
@@ -24,13 +25,18 @@ from judgescope.statistics.reliability import krippendorff_alpha
 def pages_of(plan: Plan) -> Iterator[Page]:
     """Yield a study's pages, one for each task with more than one aspect.
 
-    A question asks which aspect a perturbation lowers most. Answers are valid only for exactly
-    the page's questions. Raises UserError for a perturbation whose card has no `issue`.
+    A question asks which aspect a perturbation lowers most. Answers are valid only for
+    exactly the page's questions. Raises UserError for a perturbation whose card has no
+    `issue`.
     """
     for task in dict.fromkeys(plan.datasets[name].task for name in plan.evaluated):
         datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
-        aspects = dict.fromkeys(name for each in datasets for name in plan.plain_aspects(each))
-        perturbed = dict.fromkeys(name for each in datasets for name, _ in plan.perturbed(each))
+        aspects = dict.fromkeys(
+            name for each in datasets for name in plan.plain_aspects(each)
+        )
+        perturbed = dict.fromkeys(
+            name for each in datasets for name, _ in plan.perturbed(each)
+        )
         if len(aspects) < 2 or not perturbed:
             continue
         issues = {}
@@ -39,7 +45,8 @@ def pages_of(plan: Plan) -> Iterator[Page]:
                 raise UserError(
                     "this perturbation has no description for people",
                     where=f"perturbations/{name}.yaml",
-                    todo="add the key `issue`: a sentence that says what is wrong with such a text",
+                    todo="add the key `issue`: a sentence that says what is wrong with "
+                    "such a text",
                 )
             issues[name] = issue
         cards = {aspect: plan.aspects[aspect].in_task(task) for aspect in aspects}
@@ -48,19 +55,30 @@ def pages_of(plan: Plan) -> Iterator[Page]:
         survey = hashlib.sha256(shown.encode()).hexdigest()[:16]
         options = tuple((aspect, name) for aspect, (name, _) in about.items())
         items = [
-            form.Item((Question(each, options, each, issue),)) for each, issue in issues.items()
+            form.Item((Question(each, options, each, issue),))
+            for each, issue in issues.items()
         ]
-        yield Page("weights", task, f"{task}.html", survey, items, definitions=[*about.values()])
+        yield Page(
+            "weights",
+            task,
+            f"{task}.html",
+            survey,
+            items,
+            definitions=[*about.values()],
+        )
 
 
 def make(plan: Plan, folder: Path, *, force: bool = False) -> form.Made[str]:
-    """Write the page of each task into a folder and return the pages; the lines are their paths.
+    """Write the page of each task into a folder and return the pages; the lines are
+    their paths.
 
     Raises UserError if there is nothing to ask.
     """
     pages = list(pages_of(plan))
     if not pages:
-        raise form.nothing_to_ask(plan, "no task has both several aspects and a perturbation")
+        raise form.nothing_to_ask(
+            plan, "no task has both several aspects and a perturbation"
+        )
     form.write_pages(pages, folder, force=force)
     return form.Made(pages, {}, [str(folder / page.file) for page in pages])
 
@@ -68,8 +86,8 @@ def make(plan: Plan, folder: Path, *, force: bool = False) -> form.Made[str]:
 def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     """Return a card of weights from a folder of answers, and a line about each task.
 
-    A weight is the share of the voters who chose the aspect. Raises UserErrors for answers that do
-    not match the study's pages.
+    A weight is the share of the voters who chose the aspect. Raises UserErrors for
+    answers that do not match the study's pages.
     """
     known = {
         (page.id, page.task): {item.id: item.questions[0] for item in page.items}
@@ -80,9 +98,15 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
         return known.get((response.survey, response.task), {})
 
     def page_id(response: Response[object]) -> str | None:
-        return response.survey if response.answers.keys() == asked(response).keys() else None
+        return (
+            response.survey
+            if response.answers.keys() == asked(response).keys()
+            else None
+        )
 
-    responses = form.read_responses(folder, lambda response: asked(response).get, page_id)
+    responses = form.read_responses(
+        folder, lambda response: asked(response).get, page_id
+    )
     weights: dict[str, dict[str, dict[str, float]]] = {}
     voters: dict[str, int] = {}
     alphas: dict[str, float | None] = {}
@@ -96,17 +120,24 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
         for question in questions.values():
             count = Counter(answers[question.id] for answers in votes)
             chosen = [aspect for aspect in question.values if count[aspect]]
-            weights[task][question.id] = {each: count[each] / len(votes) for each in chosen}
+            weights[task][question.id] = {
+                each: count[each] / len(votes) for each in chosen
+            }
         aspects = next(iter(questions.values())).values
         alphas[task] = alpha = krippendorff_alpha(
-            np.array([[aspects.index(each[name]) for name in questions] for each in votes], float),
+            np.array(
+                [[aspects.index(each[name]) for name in questions] for each in votes],
+                float,
+            ),
             level="nominal",
             domain=range(len(aspects)),
             source=np.arange(len(questions)),
             weights=None,
         ).estimate.value
         shown = "undefined" if alpha is None else f"{alpha:.2f}"
-        asked_of = f"{plural(len(votes), 'voter')}, {plural(len(questions), 'question')}"
+        asked_of = (
+            f"{plural(len(votes), 'voter')}, {plural(len(questions), 'question')}"
+        )
         lines.append(f"{task}: {asked_of}, agreement (nominal alpha) {shown}")
     content = {
         "weights": name,

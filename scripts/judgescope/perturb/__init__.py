@@ -1,1 +1,3 @@
-"""Perturbations: texts perturbed by rule or by a model, and the checks of such texts."""
+"""Perturbations: texts perturbed by rule or by a model, and the checks of such
+texts.
+"""

@@ -1,4 +1,5 @@
-"""Candidates for texts of every rating: references with more or fewer errors (Hu et al. 2025).
+"""Candidates for texts of every rating: references with more or fewer errors (Hu et al.
+2025).
 
 The errors are made by rules, or by a model that marks each error.
 """
@@ -20,7 +21,13 @@ from judgescope.parsing.text import without_reasoning
 from judgescope.perturb.edits import Edit, Perturbed, edit_between
 from judgescope.perturb.grading import by_anchors, counts_by_rating, usable
 from judgescope.perturb.rules import inject_errors
-from judgescope.perturb.specs import CandidatesSpec, Even, ModelErrors, OfEachRating, OnTrial
+from judgescope.perturb.specs import (
+    CandidatesSpec,
+    Even,
+    ModelErrors,
+    OfEachRating,
+    OnTrial,
+)
 from judgescope.perturb.writing import Made, Read, answers_of, diverse, make_texts
 from judgescope.prompts import to_write
 from judgescope.replies.asking import Obtain, RequestFor, writer
@@ -33,7 +40,9 @@ Span = tuple[int, int]
 
 
 class Candidate(NamedTuple):
-    """A text to make: a base, the number of errors in it, and a number that identifies it."""
+    """A text to make: a base, the number of errors in it, and a number that identifies
+    it.
+    """
 
     item: str
     number: str
@@ -41,7 +50,7 @@ class Candidate(NamedTuple):
     errors: int
 
 
-# --- which references get how many errors -------------------------------------------------------
+# --- which references get how many errors ---------------------------------------------
 
 
 def references_with_errors(
@@ -52,10 +61,12 @@ def references_with_errors(
 ) -> dict[str, list[Base]]:
     """Return item -> the references that get errors, for the items of the spec's part.
 
-    `items` are rows by item; `written` are references that a model wrote. If they are None, the
-    dataset's other references are used.
+    `items` are rows by item; `written` are references that a model wrote. If they are
+    None, the dataset's other references are used.
     """
-    share = spec.share * spec.part.share if isinstance(spec.part, OnTrial) else spec.share
+    share = (
+        spec.share * spec.part.share if isinstance(spec.part, OnTrial) else spec.share
+    )
     chosen = share_of(items, share, seed=spec.seed, dataset=spec.dataset)
     first = {
         row["item"]: (row["target"], row["text"])
@@ -63,7 +74,9 @@ def references_with_errors(
         if row["item"] in chosen and not row["status"].startswith("failed")
     }
     if written is None:
-        return bases_of(first, lambda item: _data_references(items[item]), spec.references)
+        return bases_of(
+            first, lambda item: _data_references(items[item]), spec.references
+        )
     by_item: dict[str, list[Base]] = {}
     for row in written:
         by_item.setdefault(row["item"], []).append((row["target"], row["text"]))
@@ -73,7 +86,9 @@ def references_with_errors(
 def bases_of(
     first: Mapping[str, Base], others: Callable[[str], Sequence[Base]], count: int
 ) -> dict[str, list[Base]]:
-    """Return item -> the references that get errors: its original and the most diverse others."""
+    """Return item -> the references that get errors: its original and the most diverse
+    others.
+    """
     bases = {}
     for item, original in first.items():
         references = [original, *others(item)] if count > 1 else [original]
@@ -83,7 +98,9 @@ def bases_of(
 
 
 def _data_references(item: Row) -> list[Base]:
-    """Return an item's references in the dataset, except the one that is its original."""
+    """Return an item's references in the dataset, except the one that is its
+    original.
+    """
     original = json.loads(item["meta"]).get("original_reference")
     return [
         (f"{item['item']}{BY_REFERENCE}{index}", text)
@@ -100,8 +117,8 @@ def wanted_candidates(
 ) -> dict[str, Candidate]:
     """Return target -> candidate, for the spec's part of the candidates.
 
-    `tried` and `comparisons`: the calibration candidates and their comparisons with anchors, for
-    the part that is made after the calibration.
+    `tried` and `comparisons`: the calibration candidates and their comparisons with
+    anchors, for the part that is made after the calibration.
     """
     if isinstance(spec.part, Even):
         candidates = evenly(bases, spec.part.targets, spec.part.counts)
@@ -111,7 +128,9 @@ def wanted_candidates(
         counts = _counts_on_trial(spec, spec.part, tried, comparisons)
         per_rating = ceil(spec.part.oversample * spec.part.targets / len(counts))
         names = (spec.dataset, spec.perturbation)
-        candidates = of_each_rating(bases, per_rating, counts, seed=spec.seed, names=names)
+        candidates = of_each_rating(
+            bases, per_rating, counts, seed=spec.seed, names=names
+        )
     name = f"{spec.perturbation}.{spec.degree}"
     return {f"{one.item}:{name}.{one.number}": one for one in candidates}
 
@@ -119,7 +138,8 @@ def wanted_candidates(
 def evenly(
     bases: Mapping[str, Sequence[Base]], targets: int, counts: Sequence[int]
 ) -> Iterator[Candidate]:
-    """Yield `targets` candidates per item, with each number of errors about equally often.
+    """Yield `targets` candidates per item, with each number of errors about equally
+    often.
 
     If they cannot be equal, each item starts with a different number of errors.
     """
@@ -132,11 +152,17 @@ def evenly(
         done += targets
 
 
-def on_trial(bases: Mapping[str, Sequence[Base]], max_errors: int) -> Iterator[Candidate]:
-    """Yield a candidate with each number of errors, 0 to `max_errors`, for each item."""
+def on_trial(
+    bases: Mapping[str, Sequence[Base]], max_errors: int
+) -> Iterator[Candidate]:
+    """Yield a candidate with each number of errors, 0 to `max_errors`, for each
+    item.
+    """
     for item in sorted(bases):
         for errors in range(max_errors + 1):
-            yield Candidate(item, f"t{errors}", bases[item][errors % len(bases[item])], errors)
+            yield Candidate(
+                item, f"t{errors}", bases[item][errors % len(bases[item])], errors
+            )
 
 
 def of_each_rating(
@@ -149,8 +175,8 @@ def of_each_rating(
 ) -> Iterator[Candidate]:
     """Yield `per_rating` candidates for every item and rating.
 
-    The number of errors is drawn from `counts` (those of the calibration texts with the rating) by
-    the item's random stream.
+    The number of errors is drawn from `counts` (those of the calibration texts with the
+    rating) by the item's random stream.
     """
     for item in sorted(bases):
         rng = stream(seed, *names, item, "counts")
@@ -162,14 +188,20 @@ def of_each_rating(
 
 
 def _counts_on_trial(
-    spec: CandidatesSpec, part: OfEachRating, tried: Iterable[Row], comparisons: Iterable[Row]
+    spec: CandidatesSpec,
+    part: OfEachRating,
+    tried: Iterable[Row],
+    comparisons: Iterable[Row],
 ) -> list[list[int]]:
-    """Return for each rating the numbers of errors in calibration texts with that rating."""
+    """Return for each rating the numbers of errors in calibration texts with that
+    rating.
+    """
     rows, _ = usable(tried)
     grades = by_anchors(rows, comparisons, part.classes)
     if all(grade.rating is None for grade in grades.values()):
         raise UserError(
-            "no calibration text could be rated: every comparison was a tie or unanswered",
+            "no calibration text could be rated: every comparison was a tie or "
+            "unanswered",
             where=f"perturbations/{spec.perturbation}.yaml, key anchors",
             got=f"{len(rows)} texts of {spec.dataset}",
             todo="use another comparator or prompt form",
@@ -177,7 +209,9 @@ def _counts_on_trial(
     return counts_by_rating(rows, grades, len(part.classes))
 
 
-def _target(spec: CandidatesSpec, target: str, candidate: Candidate, made: Perturbed) -> Row:
+def _target(
+    spec: CandidatesSpec, target: str, candidate: Candidate, made: Perturbed
+) -> Row:
     """Return a candidate as a row of table `targets`."""
     return {
         "dataset": spec.dataset,
@@ -192,15 +226,20 @@ def _target(spec: CandidatesSpec, target: str, candidate: Candidate, made: Pertu
     }
 
 
-# --- errors by rule -----------------------------------------------------------------------------
+# --- errors by rule -------------------------------------------------------------------
 
 
-def targets_by_rule(spec: CandidatesSpec, candidates: Mapping[str, Candidate]) -> list[Row]:
+def targets_by_rule(
+    spec: CandidatesSpec, candidates: Mapping[str, Candidate]
+) -> list[Row]:
     """Return the candidates' targets, with errors made by rules."""
     names = (spec.dataset, spec.perturbation)
     return [
         _target(
-            spec, target, candidate, by_rule(candidate, spec.errors, seed=spec.seed, names=names)
+            spec,
+            target,
+            candidate,
+            by_rule(candidate, spec.errors, seed=spec.seed, names=names),
         )
         for target, candidate in candidates.items()
     ]
@@ -209,7 +248,9 @@ def targets_by_rule(spec: CandidatesSpec, candidates: Mapping[str, Candidate]) -
 def by_rule(
     candidate: Candidate, kinds: Sequence[str], *, seed: int, names: Sequence[str]
 ) -> Perturbed:
-    """Return a candidate's text with errors made by rules; `short` if not all errors fit."""
+    """Return a candidate's text with errors made by rules; `short` if not all errors
+    fit.
+    """
     _, text = candidate.base
     if not candidate.errors:
         return Perturbed(text, "ok", ())
@@ -222,7 +263,7 @@ def by_rule(
     return Perturbed(last, status, tuple(edit_between(text, last)))
 
 
-# --- errors by a model --------------------------------------------------------------------------
+# --- errors by a model ----------------------------------------------------------------
 
 
 def targets_by_model(
@@ -233,10 +274,11 @@ def targets_by_model(
     request_for: RequestFor,
     obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
-    """Return the candidates' targets, with errors made by a model, and the model's answers.
+    """Return the candidates' targets, with errors made by a model, and the model's
+    answers.
 
-    `candidates`: target -> candidate; those without errors need no model. `sources`: item -> its
-    source.
+    `candidates`: target -> candidate; those without errors need no model. `sources`:
+    item -> its source.
     """
     perturbed = {target: one for target, one in candidates.items() if one.errors}
     assert task.change.aspect is not None  # checked before any request
@@ -248,11 +290,15 @@ def targets_by_model(
         shown = {"source": sources[candidate.item], "text": text, "problem": problem}
         variables = to_write(task.task, {"k": candidate.errors}, task.change, **shown)
         drawn = drawn_parts(candidate, len(parts), seed=spec.seed, names=names)
-        return request_for(target, variables | {"errors": [parts[index] for index in drawn]})
+        return request_for(
+            target, variables | {"errors": [parts[index] for index in drawn]}
+        )
 
     def read(target: str) -> Read:
         def marked(content: str, parent: str) -> tuple[str, str | None]:
-            return unmarked(content), marked_edits(content, parent, perturbed[target].errors)[1]
+            return unmarked(content), marked_edits(
+                content, parent, perturbed[target].errors
+            )[1]
 
         return marked
 
@@ -270,15 +316,20 @@ def targets_by_model(
         for target, candidate in candidates.items()
     ]
     answers = [
-        row for target, one in made.items() for row in answers_of(spec.perturbation, target, one)
+        row
+        for target, one in made.items()
+        for row in answers_of(spec.perturbation, target, one)
     ]
     return rows, answers
 
 
-def drawn_parts(candidate: Candidate, parts: int, *, seed: int, names: Sequence[str]) -> list[int]:
+def drawn_parts(
+    candidate: Candidate, parts: int, *, seed: int, names: Sequence[str]
+) -> list[int]:
     """Return for each error of a candidate the index of its sub-aspect.
 
-    Drawn by the candidate's own random stream; no sub-aspect is repeated before all were drawn.
+    Drawn by the candidate's own random stream; no sub-aspect is repeated before all
+    were drawn.
     """
     rng = stream(seed, *names, candidate.item, candidate.number, "parts")
     rounds = -(-candidate.errors // parts)
@@ -287,7 +338,9 @@ def drawn_parts(candidate: Candidate, parts: int, *, seed: int, names: Sequence[
 
 
 def _perturbed(candidate: Candidate, made: Made | None) -> Perturbed:
-    """Return a candidate's text and its edits; `made` is None for a candidate without errors."""
+    """Return a candidate's text and its edits; `made` is None for a candidate without
+    errors.
+    """
     if made is None:
         return Perturbed(candidate.base[1], "ok", ())
     edits: list[Edit] = []
@@ -302,15 +355,18 @@ _STRAY = re.compile(r"</?error\b", re.IGNORECASE)
 
 
 def unmarked(marked: str) -> str:
-    """Return the text without its marks; of two blanks around an empty mark, one is removed."""
+    """Return the text without its marks; of two blanks around an empty mark, one is
+    removed.
+    """
     return "".join(_parts(marked))
 
 
 def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str | None]:
-    """Return the edit that each of `count` marks makes, and the problem of an unusable text.
+    """Return the edit that each of `count` marks makes, and the problem of an unusable
+    text.
 
-    Outside the marks the text must equal the parent, except for blanks next to a mark. So errors
-    cannot overlap or be unmarked.
+    Outside the marks the text must equal the parent, except for blanks next to a mark.
+    So errors cannot overlap or be unmarked.
     """
     parts = _parts(marked)
     if any(map(_STRAY.search, parts)):
@@ -323,7 +379,11 @@ def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str 
         return [], f"outside of the marks it is not the text: {old[:80]!r}"
     new = _unmarked_spans(parts)
     edits = [
-        Edit(old[i][1], parent[old[i][1] : old[i + 1][0]], text[new[i][1] : new[i + 1][0]])
+        Edit(
+            old[i][1],
+            parent[old[i][1] : old[i + 1][0]],
+            text[new[i][1] : new[i + 1][0]],
+        )
         for i in range(count)
     ]
     if any(edit.before.split() == edit.after.split() for edit in edits):
@@ -342,7 +402,9 @@ def _parts(marked: str) -> list[str]:
 
 
 def _unmarked_spans(parts: Sequence[str]) -> list[Span]:
-    """Return the spans in the text of the parts outside of the marks, without outer blanks."""
+    """Return the spans in the text of the parts outside of the marks, without outer
+    blanks.
+    """
     spans, done = list[Span](), 0
     for index, part in enumerate(parts):
         if index % 2 == 0:
@@ -353,37 +415,50 @@ def _unmarked_spans(parts: Sequence[str]) -> list[Span]:
 
 
 def _spans_in(parts: Sequence[str], text: str) -> list[Span] | str:
-    """Return the consecutive spans of the parts in a text, or the first part that is missing.
+    """Return the consecutive spans of the parts in a text, or the first part that is
+    missing.
 
-    The first part starts the text, the last ends it; each other part is at its leftmost possible
-    place. An empty first or last part lies at that end of the text.
+    The first part starts the text, the last ends it; each other part is at its leftmost
+    possible place. An empty first or last part lies at that end of the text.
     """
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
     spans, done = list[Span](), begin
     for index, part in enumerate(parts):
         last = index == len(parts) - 1
         start = end - len(part) if last else text.find(part, done)
-        if start < done or not text.startswith(part, start) or (index == 0 and start != begin):
+        if (
+            start < done
+            or not text.startswith(part, start)
+            or (index == 0 and start != begin)
+        ):
             return part
         spans.append((start, done := start + len(part)))
     return spans
 
 
-def candidates(spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str = "") -> None:
-    """Read references, choose those that get errors, make one part of the candidates."""
+def candidates(
+    spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str = ""
+) -> None:
+    """Read references, choose those that get errors, make one part of the
+    candidates.
+    """
     items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
     written = _rows("targets", spec.written) if spec.written else None
     bases = references_with_errors(spec, items, _rows("targets", spec.input), written)
     tried, compared = _rows("targets", spec.tried), _rows("comparisons", spec.compared)
     wanted = wanted_candidates(spec, bases, tried, compared)
     if spec.by_model is None:
-        write_table("targets", table_of("targets", targets_by_rule(spec, wanted)), spec.output)
+        write_table(
+            "targets", table_of("targets", targets_by_rule(spec, wanted)), spec.output
+        )
         return
     assert spec.replies is not None
     sources = {item: row["source"] for item, row in items.items()}
     options = {"card": card, "store": store, "budget": budget}
     with writer(spec.by_model.writer, spec.seed, **options) as asked:
-        targets, answers = targets_by_model(spec, spec.by_model, wanted, sources, *asked)
+        targets, answers = targets_by_model(
+            spec, spec.by_model, wanted, sources, *asked
+        )
     write_table("targets", table_of("targets", targets), spec.output)
     write_table("answers", table_of("answers", answers), spec.replies)
 

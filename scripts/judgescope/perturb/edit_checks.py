@@ -1,9 +1,10 @@
-"""Checks that a model's text has the requested kind of change (Hu et al. 2024, appendix B).
+"""Checks that a model's text has the requested kind of change (Hu et al. 2024, appendix
+B).
 
-Heuristics for English that use word forms, word lists and word counts: no model, no download. They
-check the shape of a change, not its meaning; each docstring lists what it cannot detect. A text
-that fails gets a reason on which a writer can act. Names are words with a capital letter, so none
-are detected in lower-cased data.
+Heuristics for English that use word forms, word lists and word counts: no model, no
+download. They check the shape of a change, not its meaning; each docstring lists what
+it cannot detect. A text that fails gets a reason on which a writer can act. Names are
+words with a capital letter, so none are detected in lower-cased data.
 """
 
 from collections import Counter
@@ -38,13 +39,15 @@ from judgescope.perturb.edits import Amount, Check
 CLOSE = 2
 """The maximum number of words between two places of one change, within a sentence."""
 MOST_GONE = 0.6
-"""The maximum share of a text's words that may be removed; above it, it is another text."""
+"""The maximum share of a text's words that may be removed; above it, it is another
+text."""
 RARER = 4
 """How many times rarer an uncommon phrase must be than the words that it replaces."""
 KEPT = 0.75
 """The minimum share of its words that a sentence keeps in another form."""
 SHORTER = 0.8
-"""The maximum share of words that an abbreviated sentence keeps; it loses at least `FEWER`."""
+"""The maximum share of words that an abbreviated sentence keeps; it loses at least
+`FEWER`."""
 FEWER = 4
 _ENDS = frozenset(".!?…")
 
@@ -71,19 +74,25 @@ def sentences(text: str) -> list[str]:
 def changed_runs(
     old: Sequence[Hashable], new: Sequence[Hashable]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (start, end) in `old` and `new` of each run that differs, with the fewest items."""
+    """Yield (start, end) in `old` and `new` of each run that differs, with the fewest
+    items.
+    """
     opcodes = Levenshtein.opcodes(old, new)
-    for equal, group in groupby(opcodes, key=lambda operation: operation.tag == "equal"):
+    for equal, group in groupby(
+        opcodes, key=lambda operation: operation.tag == "equal"
+    ):
         run = list(group)
         if not equal:
             yield run[0].src_start, run[-1].src_end, run[0].dest_start, run[-1].dest_end
 
 
-# --- changes in places --------------------------------------------------------------------------
+# --- changes in places ----------------------------------------------------------------
 
 
 class Token(NamedTuple):
-    """A word or punctuation mark; `first`: whether it is the first word of its sentence."""
+    """A word or punctuation mark; `first`: whether it is the first word of its
+    sentence.
+    """
 
     text: str
     first: bool
@@ -91,7 +100,9 @@ class Token(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A place in a text before and after a change, and the old words of its sentence."""
+    """A place in a text before and after a change, and the old words of its
+    sentence.
+    """
 
     before: tuple[Token, ...]
     after: tuple[Token, ...]
@@ -122,17 +133,27 @@ def changed_places(text: str, parent: str) -> list[Change]:
             start, _, new_start, _ = runs.pop()
         runs.append((start, end, new_start, new_end))
     changed = [
-        Change(tuple(old[start:end]), tuple(new[new_start:new_end]), _sentence_around(old, start))
+        Change(
+            tuple(old[start:end]),
+            tuple(new[new_start:new_end]),
+            _sentence_around(old, start),
+        )
         for start, end, new_start, new_end in runs
     ]
     return [change for change in changed if change.removed or change.added]
 
 
-def _is_one_change(old: list[Token], last: tuple[int, int], this: tuple[int, int]) -> bool:
-    """Return whether two places are close; if neither removes words, they must be closer."""
+def _is_one_change(
+    old: list[Token], last: tuple[int, int], this: tuple[int, int]
+) -> bool:
+    """Return whether two places are close; if neither removes words, they must be
+    closer.
+    """
     between = old[last[1] : this[0]]
     inserted = last[0] == last[1] and this[0] == this[1]
-    return len(between) <= CLOSE - inserted and not any(token.text in _ENDS for token in between)
+    return len(between) <= CLOSE - inserted and not any(
+        token.text in _ENDS for token in between
+    )
 
 
 def _sentence_around(old: list[Token], start: int) -> tuple[str, ...]:
@@ -155,7 +176,9 @@ def _tokens(text: str) -> list[Token]:
 def in_places(
     name: str, noun: str
 ) -> Callable[[Callable[[Change], Fault]], Callable[[Change], Fault]]:
-    """Register a kind of change within sentences by a function that returns a place's problem."""
+    """Register a kind of change within sentences by a function that returns a place's
+    problem.
+    """
 
     def register(fault: Callable[[Change], Fault]) -> Callable[[Change], Fault]:
         @kind(name)
@@ -167,7 +190,9 @@ def in_places(
             if gone > MOST_GONE * sum(map(is_word, tokens(parent))):
                 return "too many of the words are replaced"
             problem = next(filter(None, map(fault, changed)), None)
-            different = {(tuple(change.removed), tuple(change.added)) for change in changed}
+            different = {
+                (tuple(change.removed), tuple(change.added)) for change in changed
+            }
             return problem or _counted(len(different), noun, amount)
 
         return fault
@@ -189,7 +214,9 @@ def _repetition(change: Change) -> Fault:
     if change.removed or not new:
         return "nothing but words that repeat others may be put in"
     again = sum(word in _stems(change.sentence) for word in new)
-    return None if 2 * again >= len(new) else "what is put in does not repeat its sentence"
+    return (
+        None if 2 * again >= len(new) else "what is put in does not repeat its sentence"
+    )
 
 
 @in_places("improper_connective", "connective")
@@ -202,7 +229,9 @@ def _improper_connective(change: Change) -> Fault:
 
 @in_places("incorrect_verb_form", "incorrect verb form")
 def _incorrect_verb_form(change: Change) -> Fault:
-    """A word becomes another form of itself. Not detected: whether it is a verb, or now wrong."""
+    """A word becomes another form of itself. Not detected: whether it is a verb, or now
+    wrong.
+    """
     old, new = change.removed, change.added
     same = len(old) == len(new) == 1 and lemma(old[0]) == lemma(new[0])
     return None if same else "something else than the form of one verb is changed"
@@ -224,7 +253,8 @@ def _uncommon_phrase(change: Change) -> Fault:
 
 @in_places("hypernym", "wider term")
 def _hypernym(change: Change) -> Fault:
-    """Up to three words replace at least as many, and none is rarer than the rarest old word.
+    """Up to three words replace at least as many, and none is rarer than the rarest old
+    word.
 
     A wider term is usually a more common word. Not detected: whether it is wider.
     """
@@ -238,22 +268,35 @@ def _hypernym(change: Change) -> Fault:
 
 @in_places("complement", "complement")
 def _complement(change: Change) -> Fault:
-    """Words with new content are inserted. Not detected: whether the source supports them."""
+    """Words with new content are inserted. Not detected: whether the source supports
+    them.
+    """
     new = _stems(change.added)
     if change.removed:
         return "words are taken away"
     more = sum(word not in _stems(change.sentence) for word in new)
     return (
-        None if more >= 2 and 2 * more > len(new) else "what is put in says too little that is new"
+        None
+        if more >= 2 and 2 * more > len(new)
+        else "what is put in says too little that is new"
     )
 
 
 @in_places("different_entity", "different entity")
 def _different_entity(change: Change) -> Fault:
-    """Names become other names, numbers other numbers. Not detected: names without a capital."""
-    kinds = [{_entity(token) for token in part} - {""} for part in (change.before, change.after)]
+    """Names become other names, numbers other numbers. Not detected: names without a
+    capital.
+    """
+    kinds = [
+        {_entity(token) for token in part} - {""}
+        for part in (change.before, change.after)
+    ]
     same = kinds[0] == kinds[1] and len(kinds[0]) == 1 and "other" not in kinds[0]
-    return None if same else "something else than a name or number is replaced by one of its kind"
+    return (
+        None
+        if same
+        else "something else than a name or number is replaced by one of its kind"
+    )
 
 
 @in_places("conflicting_fact", "conflicting fact")
@@ -271,7 +314,9 @@ def _conflicting_fact(change: Change) -> Fault:
 
 
 def _replaces(change: Change, *, old: int, new: int) -> bool:
-    """Return whether a short phrase becomes another phrase, not only a form of itself."""
+    """Return whether a short phrase becomes another phrase, not only a form of
+    itself.
+    """
     before, after = change.removed, change.added
     lemmas = {lemma(word) for word in after if is_content(word)}
     short = 0 < len(before) <= old and 0 < len(after) <= new
@@ -299,7 +344,7 @@ def _stems(words: Iterable[str]) -> list[str]:
     return [stem(word) for word in words if is_content(word)]
 
 
-# --- changed sentences --------------------------------------------------------------------------
+# --- changed sentences ----------------------------------------------------------------
 
 
 Words = Sequence[str]
@@ -310,10 +355,11 @@ SentenceFault = Callable[[Words, Words], Fault]
 def in_sentences(
     name: str, noun: str, merging: SentenceFault | None = None
 ) -> Callable[[SentenceFault], SentenceFault]:
-    """Register a kind of change of sentences by a function that returns a sentence's problem.
+    """Register a kind of change of sentences by a function that returns a sentence's
+    problem.
 
-    All other sentences must be unchanged. With `merging`, two or more sentences may become one;
-    `merging` returns the problem of that sentence.
+    All other sentences must be unchanged. With `merging`, two or more sentences may
+    become one; `merging` returns the problem of that sentence.
     """
 
     def register(fault: SentenceFault) -> SentenceFault:
@@ -334,10 +380,11 @@ def in_sentences(
 
 
 def rewritten(text: str, parent: str) -> list[tuple[list[str], list[str]]]:
-    """Return (sentences before, sentences after) of each run that differs; one may be empty.
+    """Return (sentences before, sentences after) of each run that differs; one may be
+    empty.
 
-    If there are fewer than before, each new sentence corresponds to the consecutive old ones that
-    share more words with it than with the next new sentence.
+    If there are fewer than before, each new sentence corresponds to the consecutive old
+    ones that share more words with it than with the next new sentence.
     """
     old, new = sentences(parent), sentences(text)
     runs = []
@@ -371,13 +418,16 @@ def _words(sentence: str) -> list[str]:
 
 @in_sentences("passive_voice", "sentence in the passive")
 def _passive_voice(old: Words, new: Words) -> Fault:
-    """A form of `be` with a participle is added; the sentence keeps its words, some moved.
+    """A form of `be` with a participle is added; the sentence keeps its words, some
+    moved.
 
     Not detected: a participle that is an adjective (`is tired`), who did it.
     """
     if _passives(new) <= _passives(old):
         return "no verb is put in the passive"
-    if _count(new, SUBORDINATORS) > _count(old, SUBORDINATORS) or not _keeps(old, new, more=1):
+    if _count(new, SUBORDINATORS) > _count(old, SUBORDINATORS) or not _keeps(
+        old, new, more=1
+    ):
         return "more than the voice of a sentence is changed"
     return None if _moved(old, new) else "nothing has changed its place"
 
@@ -393,17 +443,24 @@ def _passives(words: Words) -> int:
 
 def _moved(old: Words, new: Words) -> bool:
     """Return whether the shared words have another order."""
-    before, after = ([lemma(word) for word in words if is_content(word)] for words in (old, new))
-    return [word for word in before if word in after] != [word for word in after if word in before]
+    before, after = (
+        [lemma(word) for word in words if is_content(word)] for words in (old, new)
+    )
+    return [word for word in before if word in after] != [
+        word for word in after if word in before
+    ]
 
 
 @in_sentences("inversion", "inversion")
 def _inversion(old: Words, new: Words) -> Fault:
-    """The same words in another order; only `do` may be added, which may change a verb's form.
+    """The same words in another order; only `do` may be added, which may change a
+    verb's form.
 
     Not detected: whether the order is unusual.
     """
-    before, after = ([lemma(word) for word in words if word not in DO] for words in (old, new))
+    before, after = (
+        [lemma(word) for word in words if word not in DO] for words in (old, new)
+    )
     if Counter(before) != Counter(after):
         return "the sentence does not have the same words"
     return "the words stand in the same order" if before == after else None
@@ -415,7 +472,11 @@ def _subordinated(old: Words, new: Words) -> Fault:
     stems = Counter(_stems(old))
     if stems.keys() & (Counter(_stems(new)) - stems).keys():
         return "something is said twice"
-    return None if _keeps(old, new, more=1) else "more than the form of a sentence is changed"
+    return (
+        None
+        if _keeps(old, new, more=1)
+        else "more than the form of a sentence is changed"
+    )
 
 
 @in_sentences("complex_sentence", "complex sentence", merging=_subordinated)
@@ -446,7 +507,9 @@ def _abbreviation(old: Words, new: Words) -> Fault:
 
 def _keeps(old: Words, new: Words, *, more: int) -> bool:
     """Return whether most content words are kept, and few are new."""
-    before, after = ({lemma(word) for word in words if is_content(word)} for words in (old, new))
+    before, after = (
+        {lemma(word) for word in words if is_content(word)} for words in (old, new)
+    )
     return len(before & after) >= KEPT * len(before) and len(after - before) <= more
 
 
@@ -454,15 +517,16 @@ def _count(words: Words, vocabulary: frozenset[str]) -> int:
     return sum(word in vocabulary for word in words)
 
 
-# --- the last sentence --------------------------------------------------------------------------
+# --- the last sentence ----------------------------------------------------------------
 
 
 @kind("negation")
 def _negation(text: str, parent: str, _: Amount) -> Fault:
-    """Only the last sentence differs: words such as `not` are added or removed, the rest stays.
+    """Only the last sentence differs: words such as `not` are added or removed, the
+    rest stays.
 
-    `do` may come with them, a verb may change its form, and a connective may be put in front. Not
-    detected: a denial by another word (`refused`).
+    `do` may come with them, a verb may change its form, and a connective may be put in
+    front. Not detected: a denial by another word (`refused`).
     """
     old, new = sentences(parent), sentences(text)
     if not old or len(old) != len(new) or old[:-1] != new[:-1]:
@@ -470,7 +534,9 @@ def _negation(text: str, parent: str, _: Amount) -> Fault:
     before, after = _words(old[-1]), _words(new[-1])
     if _without_polarity(before) != _without_polarity(after):
         return "more than what is affirmed or denied is changed"
-    polar = [sorted(word for word in words if word in POLARITY) for words in (before, after)]
+    polar = [
+        sorted(word for word in words if word in POLARITY) for words in (before, after)
+    ]
     turned = polar[0] != polar[1] and any(NEGATIVE & set(words) for words in polar)
     return None if turned else "the last sentence is not turned into its contrary"
 

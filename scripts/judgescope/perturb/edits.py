@@ -1,8 +1,8 @@
 """Perturbations as edits of a text at known offsets; every other character stays.
 
-No edit separates a combining mark from its base: a text is never cut before a combining mark, a
-variation selector, a joiner or a skin tone, nor after a zero-width joiner. (Full segmentation by
-Unicode annex 29 would need tables that Python does not have.)
+No edit separates a combining mark from its base: a text is never cut before a combining
+mark, a variation selector, a joiner or a skin tone, nor after a zero-width joiner.
+(Full segmentation by Unicode annex 29 would need tables that Python does not have.)
 """
 
 import unicodedata
@@ -34,9 +34,10 @@ class Edit(NamedTuple):
 class Perturbed:
     """A perturbed text and its edits.
 
-    `status` is `ok`, `short: k of K` (fewer edits took effect than planned) or `impossible:
-    reason`. For ok and short, `text` differs from the original and equals
-    `apply_edits(original, edits)`; for impossible, `text` is the original, without edits.
+    `status` is `ok`, `short: k of K` (fewer edits took effect than planned) or
+    `impossible: reason`. For ok and short, `text` differs from the original and equals
+    `apply_edits(original, edits)`; for impossible, `text` is the original, without
+    edits.
     """
 
     text: str
@@ -50,9 +51,17 @@ class Perturbed:
         return {"text": self.text, "status": self.status, "edits": edits}
 
     def target(
-        self, parent: Row, perturbation: str, degree: str | None, step: int, *, in_chain: bool
+        self,
+        parent: Row,
+        perturbation: str,
+        degree: str | None,
+        step: int,
+        *,
+        in_chain: bool,
     ) -> Row:
-        """Return it as a row of table `targets`; `parent`: the row of the text that it changes."""
+        """Return it as a row of table `targets`; `parent`: the row of the text that it
+        changes.
+        """
         number = f".{step}" if in_chain else ""
         return {
             **parent,
@@ -68,7 +77,8 @@ class Perturbed:
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return the text with all edits made.
 
-    The edits must be sorted and must not overlap; an edit that does not fit is a ValueError.
+    The edits must be sorted and must not overlap; an edit that does not fit is a
+    ValueError.
     """
     parts, done = [], 0
     for edit in edits:
@@ -95,26 +105,36 @@ def impossible(text: str, reason: str) -> Perturbed:
     return Perturbed(text, f"impossible: {reason}", ())
 
 
-def perturbed(text: str, edits: Iterable[Edit], *, done: int, planned: int) -> Perturbed:
+def perturbed(
+    text: str, edits: Iterable[Edit], *, done: int, planned: int
+) -> Perturbed:
     """Return the text with the edits made; `done` of `planned` changes took effect."""
     ordered = tuple(sorted(edits))
     result = apply_edits(text, ordered)
     if result == text:
         return impossible(text, "the edits cancel out")
-    return Perturbed(result, "ok" if done == planned else f"short: {done} of {planned}", ordered)
+    return Perturbed(
+        result, "ok" if done == planned else f"short: {done} of {planned}", ordered
+    )
 
 
 def edit_between(before: str, after: str) -> list[Edit]:
-    """Return the edit that turns `before` into `after` (the smallest, rightmost one), or none."""
+    """Return the edit that turns `before` into `after` (the smallest, rightmost one),
+    or none.
+    """
     if before == after:
         return []
     start = Prefix.similarity(before, after)
     end = Postfix.similarity(before[start:], after[start:])
-    return [Edit(start, before[start : len(before) - end], after[start : len(after) - end])]
+    return [
+        Edit(start, before[start : len(before) - end], after[start : len(after) - end])
+    ]
 
 
 class Amount(NamedTuple):
-    """The requested number of edits: exactly `k`, or at least `min_edits`; None: any number."""
+    """The requested number of edits: exactly `k`, or at least `min_edits`; None: any
+    number.
+    """
 
     k: int | str | None = None
     min_edits: int | None = None
@@ -143,14 +163,18 @@ def extends(character: str) -> bool:
 
 
 def may_cut(text: str, offset: int) -> bool:
-    """Return whether the text can be cut at the offset without splitting a visible character."""
+    """Return whether the text can be cut at the offset without splitting a visible
+    character.
+    """
     if not 0 < offset < len(text):
         return True
     return not extends(text[offset]) and text[offset - 1] != _JOINER
 
 
 def alphanumerics(text: str) -> list[tuple[int, int]]:
-    """Return the span of each letter or digit, together with the marks that belong to it."""
+    """Return the span of each letter or digit, together with the marks that belong to
+    it.
+    """
     spans = []
     for start, character in enumerate(text):
         if character.isalnum():

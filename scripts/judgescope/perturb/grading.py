@@ -15,7 +15,13 @@ from judgescope.parsing.parsers import parsed_by
 from judgescope.perturb.specs import CompareAnchorsSpec, GradeSpec
 from judgescope.replies.asking import Obtain, RequestFor, writer
 from judgescope.replies.judging import reply_columns
-from judgescope.schema.tables import CHOSEN, UNRESOLVED, read_table, table_of, write_table
+from judgescope.schema.tables import (
+    CHOSEN,
+    UNRESOLVED,
+    read_table,
+    table_of,
+    write_table,
+)
 from judgescope.statistics.anchors import (
     balanced,
     comparator_accuracy,
@@ -33,7 +39,8 @@ AT_ONCE = 2_000
 def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
     """Return the candidates with usable texts, and target -> the reason for all others.
 
-    Of equal texts of an item, one is used; `step` becomes the number of errors that were made.
+    Of equal texts of an item, one is used; `step` becomes the number of errors that
+    were made.
     """
     kept, why = list[Row](), dict[str, str]()
     seen = dict[tuple[str, str], str]()
@@ -46,19 +53,21 @@ def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
         else:
             seen[words] = row["target"]
             short = row["status"].startswith("short: ")
-            kept.append({**row, "step": int(row["status"].split()[1]) if short else row["step"]})
+            kept.append(
+                {**row, "step": int(row["status"].split()[1]) if short else row["step"]}
+            )
     return kept, why
 
 
-# --- grades -------------------------------------------------------------------------------------
+# --- grades ---------------------------------------------------------------------------
 
 
 class Grade(NamedTuple):
     """The rating of a candidate, as its index from the lowest, or None.
 
-    `shares`: the shares of anchors of the next lower rating that the text beats, of its own rating
-    that it beats and that beat it, and of the next higher rating that beat it; None beyond the ends
-    of the scale and without comparisons.
+    `shares`: the shares of anchors of the next lower rating that the text beats, of its
+    own rating that it beats and that beat it, and of the next higher rating that beat
+    it; None beyond the ends of the scale and without comparisons.
     """
 
     rating: int | None
@@ -68,13 +77,19 @@ class Grade(NamedTuple):
     status: str = SPARE
 
 
-def by_errors(candidates: Iterable[Row], classes: int, per_rating: int) -> dict[str, Grade]:
-    """Return target -> grade: the highest rating, minus one for every `per_rating` errors."""
+def by_errors(
+    candidates: Iterable[Row], classes: int, per_rating: int
+) -> dict[str, Grade]:
+    """Return target -> grade: the highest rating, minus one for every `per_rating`
+    errors.
+    """
     grades = {}
     for row in candidates:
         steps, rest = divmod(row["step"], per_rating)
         fits = not rest and steps < classes
-        grades[row["target"]] = Grade(classes - 1 - steps) if fits else Grade(None, status=OFF)
+        grades[row["target"]] = (
+            Grade(classes - 1 - steps) if fits else Grade(None, status=OFF)
+        )
     return grades
 
 
@@ -84,7 +99,9 @@ def by_anchors(
     classes: Sequence[float],
     usual: NDArray[np.float64] | None = None,
 ) -> dict[str, Grade]:
-    """Return target -> grade by comparisons; ties are broken by the `usual` numbers of errors."""
+    """Return target -> grade by comparisons; ties are broken by the `usual` numbers of
+    errors.
+    """
     outcomes = outcomes_of([row["target"] for row in candidates], comparisons, classes)
     errors = np.array([row["step"] for row in candidates], dtype=np.float64)
     distance = np.zeros(outcomes.shape[:2])
@@ -97,14 +114,18 @@ def by_anchors(
             grades[row["target"]] = Grade(None, status=UNRESOLVED)
             continue
         margin, tied = float(estimated.margin[index]), bool(estimated.tied[index])
-        grades[row["target"]] = Grade(rating, margin, tied, _shares(outcomes[index], rating))
+        grades[row["target"]] = Grade(
+            rating, margin, tied, _shares(outcomes[index], rating)
+        )
     return grades
 
 
 def outcomes_of(
     targets: Sequence[str], comparisons: Iterable[Row], classes: Sequence[float]
 ) -> NDArray[np.float64]:
-    """Return the outcomes as an array (targets, classes, anchors), NaN if there is none."""
+    """Return the outcomes as an array (targets, classes, anchors), NaN if there is
+    none.
+    """
     index_of = {target: index for index, target in enumerate(targets)}
     values: dict[tuple[int, int], list[float]] = {}
     for row in comparisons:
@@ -120,7 +141,9 @@ def outcomes_of(
 
 
 def _shares(outcomes: NDArray[np.float64], rating: int) -> tuple[float | None, ...]:
-    """Return how often a text (outcomes: classes, anchors) beats or loses to its neighbours."""
+    """Return how often a text (outcomes: classes, anchors) beats or loses to its
+    neighbours.
+    """
 
     def share(neighbour: int, sign: int) -> float | None:
         if not 0 <= neighbour < len(outcomes):
@@ -145,7 +168,9 @@ def usual_errors(
 def counts_by_rating(
     candidates: Sequence[Row], grades: Mapping[str, Grade], classes: int
 ) -> list[list[int]]:
-    """Return for each rating its texts' numbers of errors; without texts, the usual number."""
+    """Return for each rating its texts' numbers of errors; without texts, the usual
+    number.
+    """
     usual = usual_errors(candidates, grades, classes)
     counts: list[list[int]] = [[] for _ in range(classes)]
     for row in candidates:
@@ -158,11 +183,17 @@ def counts_by_rating(
 
 
 def chosen_of(
-    candidates: Sequence[Row], grades: Mapping[str, Grade], count: int, classes: int, *, seed: int
+    candidates: Sequence[Row],
+    grades: Mapping[str, Grade],
+    count: int,
+    classes: int,
+    *,
+    seed: int,
 ) -> set[str]:
     """Return the targets of the set: `count` per item, equally many of every rating.
 
-    If they cannot be equal, items take turns with the ratings that have one target more.
+    If they cannot be equal, items take turns with the ratings that have one target
+    more.
     """
     items: dict[str, list[Row]] = {}
     for row in candidates:
@@ -184,7 +215,8 @@ def graded_set(
 ) -> tuple[list[Row], list[Row]]:
     """Return the targets of a set, and a row of table `graded` for each candidate.
 
-    `candidates`: those of each part, calibration first; `comparisons`: those of all parts.
+    `candidates`: those of each part, calibration first; `comparisons`: those of all
+    parts.
     """
     every = [row for part in candidates for row in part]
     rows, unusable = usable(every)
@@ -197,7 +229,10 @@ def graded_set(
         grades = by_anchors(rows, comparisons, spec.classes, usual)
     chosen = chosen_of(rows, grades, spec.targets, len(spec.classes), seed=spec.seed)
     targets = [row for row in rows if row["target"] in chosen]
-    graded = [_graded(spec, row, grades[row["target"]], row["target"] in chosen) for row in rows]
+    graded = [
+        _graded(spec, row, grades[row["target"]], row["target"] in chosen)
+        for row in rows
+    ]
     graded += [
         _graded(spec, row, Grade(None, status=unusable[row["target"]]), chosen=False)
         for row in every
@@ -220,7 +255,7 @@ def _graded(spec: GradeSpec, row: Row, grade: Grade, chosen: bool) -> Row:
     }
 
 
-# --- comparisons with anchors, in both orders ---------------------------------------------------
+# --- comparisons with anchors, in both orders -----------------------------------------
 
 
 class Text(NamedTuple):
@@ -245,10 +280,11 @@ def pairs_of(
     systems: Iterable[Row],
     sources: Mapping[str, str | None],
 ) -> Iterator[Pair]:
-    """Yield all pairs of candidate and anchor; without candidates, anchors of different ratings.
+    """Yield all pairs of candidate and anchor; without candidates, anchors of different
+    ratings.
 
-    `anchors`, `candidates` and `systems` (which include the anchors' texts) are rows of tables;
-    `sources`: item -> the source that a prompt shows.
+    `anchors`, `candidates` and `systems` (which include the anchors' texts) are rows of
+    tables; `sources`: item -> the source that a prompt shows.
     """
 
     def shown(row: Row) -> Text:
@@ -266,9 +302,14 @@ def pairs_of(
 
 
 def compared(
-    spec: CompareAnchorsSpec, pairs: Iterator[Pair], request_for: RequestFor, obtain: Obtain
+    spec: CompareAnchorsSpec,
+    pairs: Iterator[Pair],
+    request_for: RequestFor,
+    obtain: Obtain,
 ) -> tuple[list[Row], list[Row]]:
-    """Return rows of table `comparisons`, one for each pair, and the underlying answers."""
+    """Return rows of table `comparisons`, one for each pair, and the underlying
+    answers.
+    """
     aspect = to_builtins(spec.aspect)
     columns = {"judge": spec.name, "kind": "compare", "aspect": spec.aspect.aspect}
 
@@ -280,15 +321,27 @@ def compared(
 
     rows, answers = list[Row](), list[Row]()
     while batch := list(islice(pairs, AT_ONCE)):
-        requests = [(ask(pair.text, pair.anchor), ask(pair.anchor, pair.text)) for pair in batch]
+        requests = [
+            (ask(pair.text, pair.anchor), ask(pair.anchor, pair.text)) for pair in batch
+        ]
         replies = obtain(request for both in requests for request in both)
         for pair, both in zip(batch, requests, strict=True):
             ahead, back = (replies[request.key, 0] for request in both)
             rows.append(_outcome(spec.dataset, pair, ahead, back))
             target, anchor = pair.text.target, pair.anchor.target
             answers += [
-                {**columns, "target": target, "target_b": anchor, **reply_columns(ahead)},
-                {**columns, "target": anchor, "target_b": target, **reply_columns(back)},
+                {
+                    **columns,
+                    "target": target,
+                    "target_b": anchor,
+                    **reply_columns(ahead),
+                },
+                {
+                    **columns,
+                    "target": anchor,
+                    "target_b": target,
+                    **reply_columns(back),
+                },
             ]
     return rows, answers
 
@@ -299,9 +352,13 @@ def _outcome(dataset: str, pair: Pair, ahead: Reply, back: Reply) -> Row:
     None if a reply has no usable choice.
     """
     read = parsed_by("choice", scale=None)
-    first, second = (read(reply.text, reply.finish, reply.status).value for reply in (ahead, back))
+    first, second = (
+        read(reply.text, reply.finish, reply.status).value for reply in (ahead, back)
+    )
     missing = (first is None) + (second is None)
-    agreed = first if first is not None and second is not None and first == -second else 0.0
+    agreed = (
+        first if first is not None and second is not None and first == -second else 0.0
+    )
     return {
         "dataset": dataset,
         "target": pair.text.target,
@@ -315,39 +372,57 @@ def _outcome(dataset: str, pair: Pair, ahead: Reply, back: Reply) -> Row:
 def check_comparator(
     spec: CompareAnchorsSpec, anchors: Iterable[Row], comparisons: Sequence[Row]
 ) -> None:
-    """Raise UserError if the comparator cannot distinguish anchors of neighbouring ratings."""
+    """Raise UserError if the comparator cannot distinguish anchors of neighbouring
+    ratings.
+    """
     rating = {row["target"]: row["rating"] for row in anchors}
-    values = [np.nan if row["outcome"] is None else row["outcome"] for row in comparisons]
+    values = [
+        np.nan if row["outcome"] is None else row["outcome"] for row in comparisons
+    ]
     better = [rating[row["target"]] - row["rating"] for row in comparisons]
     order = {value: number for number, value in enumerate(spec.classes)}
-    distance = [abs(order[rating[row["target"]]] - order[row["rating"]]) for row in comparisons]
-    accuracy = comparator_accuracy(np.array(values), np.sign(better), np.array(distance) == 1)
+    distance = [
+        abs(order[rating[row["target"]]] - order[row["rating"]]) for row in comparisons
+    ]
+    accuracy = comparator_accuracy(
+        np.array(values), np.sign(better), np.array(distance) == 1
+    )
     if accuracy.value is not None and accuracy.value >= spec.least_accuracy:
         return
     raise UserError(
-        "the comparator cannot distinguish anchors of adjacent ratings reliably enough: ratings "
-        "would pile up at the ends of the scale",
+        "the comparator cannot distinguish anchors of adjacent ratings reliably "
+        "enough: ratings would pile up at the ends of the scale",
         where=f"perturbations/{spec.perturbation}.yaml, key anchors.least_accuracy",
         got=f"{spec.comparator.model.card['model']} is right in both orders for "
         + (f"{accuracy.value:.3f}" if accuracy.value is not None else "none")
         + f" of {accuracy.n} pairs of {spec.dataset}, {spec.aspect.aspect}",
         allowed=f"{spec.least_accuracy} or more",
         todo=(
-            "use another comparator or prompt form (replies are stored), or set 0 to continue "
-            "anyway"
+            "use another comparator or prompt form (replies are stored), or set 0 to "
+            "continue anyway"
         ),
     )
 
 
-def compare_anchors(spec: CompareAnchorsSpec, *, card: str, store: str, budget: str) -> None:
-    """Ask about every pair in both orders; write the better text, and the underlying replies."""
+def compare_anchors(
+    spec: CompareAnchorsSpec, *, card: str, store: str, budget: str
+) -> None:
+    """Ask about every pair in both orders; write the better text, and the underlying
+    replies.
+    """
     items = read_table("items", spec.items, ["item", "source"]).to_pylist()
-    sources = {row["item"]: row["source"] if spec.source_visible else None for row in items}
+    sources = {
+        row["item"]: row["source"] if spec.source_visible else None for row in items
+    }
     anchors = read_table("anchors", spec.anchors).to_pylist()
     systems = read_table("targets", spec.targets).to_pylist()
-    candidates = read_table("targets", spec.candidates).to_pylist() if spec.candidates else None
+    candidates = (
+        read_table("targets", spec.candidates).to_pylist() if spec.candidates else None
+    )
     pairs = pairs_of(anchors, candidates, systems, sources)
-    with writer(spec.comparator, spec.seed, card=card, store=store, budget=budget) as asked:
+    with writer(
+        spec.comparator, spec.seed, card=card, store=store, budget=budget
+    ) as asked:
         rows, answers = compared(spec, pairs, *asked)
     if candidates is None:
         check_comparator(spec, anchors, rows)
@@ -356,10 +431,14 @@ def compare_anchors(spec: CompareAnchorsSpec, *, card: str, store: str, budget: 
 
 
 def grade(spec: GradeSpec) -> None:
-    """Read candidates and comparisons; write the set's targets, and the grades of all."""
+    """Read candidates and comparisons; write the set's targets, and the grades of
+    all.
+    """
     candidates = [read_table("targets", path).to_pylist() for path in spec.candidates]
     compared = [
-        row for path in spec.compared for row in read_table("comparisons", path).to_pylist()
+        row
+        for path in spec.compared
+        for row in read_table("comparisons", path).to_pylist()
     ]
     targets, graded = graded_set(spec, candidates, compared)
     write_table("targets", table_of("targets", targets), spec.output)

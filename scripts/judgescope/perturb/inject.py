@@ -1,8 +1,10 @@
-"""Errors that rules put into a text one after the other, each in addition to the earlier ones.
+"""Errors that rules put into a text one after the other, each in addition to the
+earlier ones.
 
-The span that an error changed is locked: no later error touches it, so after n steps a text has
-exactly n errors. Each kind of error lowers sub-aspects of a text's quality (Hu et al. 2025, tables
-12 and 13), with English word forms and word lists only; the wording of the errors is original.
+The span that an error changed is locked: no later error touches it, so after n steps a
+text has exactly n errors. Each kind of error lowers sub-aspects of a text's quality (Hu
+et al. 2025, tables 12 and 13), with English word forms and word lists only; the wording
+of the errors is original.
 """
 
 import re
@@ -20,7 +22,9 @@ Span = tuple[int, int]
 
 
 class Site(NamedTuple):
-    """A part of a sentence, and its possible replacements, each of which is an error."""
+    """A part of a sentence, and its possible replacements, each of which is an
+    error.
+    """
 
     start: int
     end: int
@@ -28,8 +32,26 @@ class Site(NamedTuple):
 
 
 NAMES: Final = (
-    *("Velunda", "Orsimund", "Tarkeby", "Quillmore", "Brennick", "Asgavel", "Dorvane", "Ilmerra"),
-    *("Fenwold", "Karsholm", "Ruddick", "Sabrowe", "Threnfield", "Ulverade", "Wexmoor", "Yestrine"),
+    *(
+        "Velunda",
+        "Orsimund",
+        "Tarkeby",
+        "Quillmore",
+        "Brennick",
+        "Asgavel",
+        "Dorvane",
+        "Ilmerra",
+    ),
+    *(
+        "Fenwold",
+        "Karsholm",
+        "Ruddick",
+        "Sabrowe",
+        "Threnfield",
+        "Ulverade",
+        "Wexmoor",
+        "Yestrine",
+    ),
 )
 """Invented names, of no real person or place."""
 OFF_TOPIC: Final = (
@@ -64,30 +86,68 @@ _AUXILIARY = re.compile(
     r"(?! not\b| never\b|n['’]t\b)"
 )
 _DENIED = re.compile(
-    r"\b(?P<aux>is|are|was|were|will|can|could|should|has|have|had|would|may|must) not\b"
+    r"\b(?P<aux>is|are|was|were|will|can|could|should|has|have|had|would|may|"
+    r"must) not\b"
 )
 _TAIL = re.compile(
-    r"\b(?P<kept>[\w'’-]+),? (?:in|on|at|after|before|with|for|from|by|during|near|until|since"
-    r"|because|which|who|where|when|although|while|to) (?:[^\s,;:.!?]+ ?){1,8}(?=[,;:.!?])"
+    r"\b(?P<kept>[\w'’-]+),? (?:in|on|at|after|before|with|for|from|by|during|near|"
+    r"until|since"
+    r"|because|which|who|where|when|although|while|to) (?:[^\s,;:.!?]+ ?){1,8}"
+    r"(?=[,;:.!?])"
 )
 _PHRASE = re.compile(r"\b[a-z]+(?:['’-][a-z]+)* [a-z]+ [a-z]+\b")
-_AGREE = {"is": "are", "are": "is", "was": "were", "were": "was", "has": "have", "have": "has"}
+_AGREE = {
+    "is": "are",
+    "are": "is",
+    "was": "were",
+    "were": "was",
+    "has": "have",
+    "have": "has",
+}
 _AGREE |= {"does": "do", "do": "does", "a": "an", "an": "a"}
-_REFER = {"he": "she", "she": "he", "his": "their", "her": "its", "him": "it", "they": "it"}
+_REFER = {
+    "he": "she",
+    "she": "he",
+    "his": "their",
+    "her": "its",
+    "him": "it",
+    "they": "it",
+}
 _REFER |= {"them": "him", "their": "her", "it": "they", "its": "his", "this": "those"}
-_REFER |= {"these": "that", "who": "which", "which": "who", "here": "there", "there": "here"}
-_COUNTED = ("three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_REFER |= {
+    "these": "that",
+    "who": "which",
+    "which": "who",
+    "here": "there",
+    "there": "here",
+}
+_COUNTED = (
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 SHORTEST_MISSPELT: Final = 5
 
 
 def _swapped(words: Mapping[str, str]) -> Callable[[str], Iterator[Site]]:
-    """Return the kind of error that replaces a word by another, with the same capitalisation."""
+    """Return the kind of error that replaces a word by another, with the same
+    capitalisation.
+    """
 
     def sites(sentence: str) -> Iterator[Site]:
         for word in _WORD.finditer(sentence):
             new = words.get(word[0].lower())
             if new and not word[0].isupper():
-                yield Site(*word.span(), (new.capitalize() if word[0][0].isupper() else new,))
+                yield Site(
+                    *word.span(), (new.capitalize() if word[0][0].isupper() else new,)
+                )
 
     return sites
 
@@ -103,10 +163,14 @@ def _number(sentence: str) -> Iterator[Site]:
     for digits in _NUMBER.finditer(sentence):
         value, step = int(digits[0]), max(1, int(digits[0]) // 10)
         others = (value + step * factor for factor in (1, 2, 3, 4))
-        yield Site(*digits.span(), tuple(f"{other:0{len(digits[0])}d}" for other in others))
+        yield Site(
+            *digits.span(), tuple(f"{other:0{len(digits[0])}d}" for other in others)
+        )
     for word in _WORD.finditer(sentence):
         if word[0] in _COUNTED:
-            yield Site(*word.span(), tuple(number for number in _COUNTED if number != word[0]))
+            yield Site(
+                *word.span(), tuple(number for number in _COUNTED if number != word[0])
+            )
 
 
 def _name(sentence: str) -> Iterator[Site]:
@@ -125,7 +189,8 @@ def _misspelling(sentence: str) -> Iterator[Site]:
         if len(word) < SHORTEST_MISSPELT or not word.isalpha() or not word.islower():
             continue
         swapped = (
-            f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}" for i in range(1, len(word) - 2)
+            f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}"
+            for i in range(1, len(word) - 2)
         )
         options = [other for other in swapped if other != word and not frequency(other)]
         if frequency(word) and options:
@@ -138,7 +203,9 @@ def _repeated(sentence: str) -> Iterator[Site]:
 
 
 def _left_out(sentence: str) -> Iterator[Site]:
-    """The end of a clause is deleted; the word before it is locked, so that it stays deleted."""
+    """The end of a clause is deleted; the word before it is locked, so that it stays
+    deleted.
+    """
     for tail in _TAIL.finditer(sentence):
         yield Site(*tail.span(), (tail["kept"],))
 
@@ -162,7 +229,9 @@ PUT_IN = -1
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence in its current form, its locked spans, and its place in the original text."""
+    """A sentence in its current form, its locked spans, and its place in the original
+    text.
+    """
 
     text: str
     position: int
@@ -195,10 +264,14 @@ class Draft:
     def text(self) -> str:
         """Return the text with its gaps."""
         texts = (*(sentence.text for sentence in self.sentences), "")
-        return "".join(f"{gap}{text}" for gap, text in zip(self.gaps, texts, strict=True))
+        return "".join(
+            f"{gap}{text}" for gap, text in zip(self.gaps, texts, strict=True)
+        )
 
     def insert(self, index: int, text: str) -> "Draft":
-        """Return the text with a locked sentence inserted before index `index` (at least 1)."""
+        """Return the text with a locked sentence inserted before index `index` (at
+        least 1).
+        """
         sentence = Sentence(text, PUT_IN, ((0, len(text)),))
         gap = self.gaps[1] if len(self.sentences) > 1 else " "
         return Draft(
@@ -207,7 +280,9 @@ class Draft:
         )
 
     def without(self, index: int) -> "Draft":
-        """Return the text without a sentence and the gap before it (after it, if first)."""
+        """Return the text without a sentence and the gap before it (after it, if
+        first).
+        """
         gap = max(1, index)
         return Draft(
             self.sentences[:index] + self.sentences[index + 1 :],
@@ -215,7 +290,9 @@ class Draft:
         )
 
     def with_sentences(self, index: int, *sentences: Sentence) -> "Draft":
-        """Return the text with sentences that replace the same number from `index` on."""
+        """Return the text with sentences that replace the same number from `index`
+        on.
+        """
         after = self.sentences[index + len(sentences) :]
         return replace(self, sentences=(*self.sentences[:index], *sentences, *after))
 
@@ -226,7 +303,9 @@ def draft_of(text: str) -> Draft:
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     return Draft(
-        tuple(Sentence(text[start:end], place) for place, (start, end) in enumerate(spans)),
+        tuple(
+            Sentence(text[start:end], place) for place, (start, end) in enumerate(spans)
+        ),
         tuple(text[end:start] for end, start in zip(ends, starts, strict=True)),
     )
 
@@ -234,12 +313,14 @@ def draft_of(text: str) -> Draft:
 def drafts(text: str, rng: "Generator", *, kinds: Sequence[str]) -> Iterator[Draft]:
     """Yield the text with one more error each time, until there is no room for another.
 
-    The kind is drawn first, then the place, then the error. Errors within sentences do not
-    overlap; two sentences in the wrong order are never put right again; a sentence with an error is
-    never deleted.
+    The kind is drawn first, then the place, then the error. Errors within sentences do
+    not overlap; two sentences in the wrong order are never put right again; a sentence
+    with an error is never deleted.
     """
     draft = draft_of(text)
-    while possible := [ways for kind in kinds if (ways := list(_ways(draft, kind, rng)))]:
+    while possible := [
+        ways for kind in kinds if (ways := list(_ways(draft, kind, rng)))
+    ]:
         ways = possible[rng.integers(len(possible))]
         draft = ways[rng.integers(len(ways))]
         yield draft
@@ -268,17 +349,22 @@ def _repeated_sentence(draft: Draft) -> Iterator[Draft]:
     """A sentence of the text is repeated right after itself."""
     for index, sentence in enumerate(draft.sentences):
         following = draft.sentences[index + 1 : index + 2]
-        if sentence.position > PUT_IN and (not following or following[0].text != sentence.text):
+        if sentence.position > PUT_IN and (
+            not following or following[0].text != sentence.text
+        ):
             yield draft.insert(index + 1, sentence.text)
 
 
 def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
     """A sentence without errors, in the right order to all others, is deleted.
 
-    One that was repeated stays: without it, the text would be as it was before the repetition.
+    One that was repeated stays: without it, the text would be as it was before the
+    repetition.
     """
     n_original = sum(sentence.position > PUT_IN for sentence in draft.sentences)
-    put_in = {sentence.text for sentence in draft.sentences if sentence.position == PUT_IN}
+    put_in = {
+        sentence.text for sentence in draft.sentences if sentence.position == PUT_IN
+    }
     for index, sentence in enumerate(draft.sentences):
         in_order = all(
             other.position < sentence.position for other in draft.sentences[:index]
@@ -306,6 +392,7 @@ BETWEEN: Final[Mapping[str, Callable[[Draft], Iterator[Draft]]]] = {
     "deletion": _deleted_sentence,
     "off-topic": _off_topic,
 }
-"""Kind of error between sentences -> texts with one more; some kinds are also in `WITHIN`."""
+"""Kind of error between sentences -> texts with one more; some kinds are also in
+`WITHIN`."""
 ERRORS: Final = tuple(dict.fromkeys([*WITHIN, *BETWEEN]))
 """The kinds of error that a card may name."""

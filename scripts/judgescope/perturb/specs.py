@@ -21,7 +21,9 @@ class _SetSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
-    """The job in which a model makes texts from other texts, at once or step by step."""
+    """The job in which a model makes texts from other texts, at once or step by
+    step.
+    """
 
     perturbation: str
     degree: str | None
@@ -38,7 +40,9 @@ class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
 
 
 class WriteReferencesSpec(_SetSpec, frozen=True, kw_only=True):
-    """The job in which a model writes references and the most diverse of them are kept."""
+    """The job in which a model writes references and the most diverse of them are
+    kept.
+    """
 
     task: str
     writer: WriterSpec
@@ -69,7 +73,9 @@ class OnTrial(SpecPart, frozen=True, kw_only=True, tag="trial"):
 
 
 class OfEachRating(SpecPart, frozen=True, kw_only=True, tag="rest"):
-    """Candidates with the numbers of errors that calibration candidates of each rating had."""
+    """Candidates with the numbers of errors that calibration candidates of each rating
+    had.
+    """
 
     targets: int
     """The number of texts per item in the final set."""
@@ -88,7 +94,9 @@ class ModelErrors(SpecPart, frozen=True, kw_only=True):
 
 
 class CandidatesSpec(_SetSpec, frozen=True, kw_only=True):
-    """The job that makes a part of the candidates of a graded set, by rule or by a model."""
+    """The job that makes a part of the candidates of a graded set, by rule or by a
+    model.
+    """
 
     perturbation: str
     degree: str
@@ -117,7 +125,9 @@ class ComparedAspect(SpecPart, frozen=True, kw_only=True):
 
 
 class CompareAnchorsSpec(JobSpec, frozen=True, kw_only=True):
-    """The job in which a model compares candidates with anchors, or anchors with each other."""
+    """The job in which a model compares candidates with anchors, or anchors with each
+    other.
+    """
 
     dataset: str
     perturbation: str
@@ -135,7 +145,8 @@ class CompareAnchorsSpec(JobSpec, frozen=True, kw_only=True):
     targets: str
     anchors: str
     candidates: str | None
-    """None: anchors of different ratings are compared with each other, to check the comparator."""
+    """None: anchors of different ratings are compared with each other, to check the
+    comparator."""
     output: str
     replies: str
 

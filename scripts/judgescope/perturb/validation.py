@@ -1,4 +1,6 @@
-"""Checks of a text that a model made from another; a fault is the reason for another attempt."""
+"""Checks of a text that a model made from another; a fault is the reason for another
+attempt.
+"""
 
 import re
 import unicodedata
@@ -22,17 +24,20 @@ _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _CLAUSE = r"[^.!?:：\n]*?"
 _KIND = (
-    r"\b(?:summary|ending|answer|translation|reply|response|paraphrase|description|sentence|text"
+    r"\b(?:summary|ending|answer|translation|reply|response|paraphrase|description|"
+    r"sentence|text"
     r"|version|continuation)\b"
 )
 _PREFACE = re.compile(
     r"\W*(?:(?:sure|certainly|of course|okay)\W+)?"
     rf"(?:(?:here|below)(?:['’]s| is| are)\b{_CLAUSE}{_KIND}{_CLAUSE}"
-    rf"|(?:the )?(?:(?:adjusted|changed|improved|modified|new|next|revised) )?{_KIND}(?: \d+)?)"
+    rf"|(?:the )?(?:(?:adjusted|changed|improved|modified|new|next|revised) )?{_KIND}"
+    r"(?: \d+)?)"
     r"[*_\"')\]]*[:：]",
     re.IGNORECASE,
 )
-"""The beginning of a reply that names what is asked for: `Here is the adjusted summary:`."""
+"""The beginning of a reply that names what is asked for: `Here is the adjusted
+summary:`."""
 _COLON_AT_END = re.compile(r"[:：][\s*_]*$", re.MULTILINE)
 _FENCE = "```"
 _MARKS = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»"}
@@ -64,7 +69,8 @@ def _changes(text: str, parent: str, amount: Amount) -> str | None:
     """
     before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
     changes = [
-        (tuple(before[a:b]), tuple(after[c:d])) for a, b, c, d in changed_runs(before, after)
+        (tuple(before[a:b]), tuple(after[c:d]))
+        for a, b, c, d in changed_runs(before, after)
     ]
     changed = sum(len(old) for old, _ in changes)
     if changed > MOST_CHANGED * len(before):
@@ -75,7 +81,9 @@ def _changes(text: str, parent: str, amount: Amount) -> str | None:
         return all(bool(part) and set(part) < set(whole) for part, whole in pairs)
 
     distinct = {one for one in changes if not all(map(_is_mark, chain(*one)))}
-    whole = [one for one in distinct if not any(is_part(one, other) for other in distinct)]
+    whole = [
+        one for one in distinct if not any(is_part(one, other) for other in distinct)
+    ]
     return amount.problem(len(whole), "change")
 
 
@@ -84,7 +92,9 @@ def _is_mark(token: str) -> bool:
 
 
 def _insertions(text: str, parent: str, amount: Amount) -> str | None:
-    """All sentences of the parent are kept, in order; `amount` new ones are between or after."""
+    """All sentences of the parent are kept, in order; `amount` new ones are between or
+    after.
+    """
     old = sentences(parent)
     added, left = [], list(old)
     for sentence in sentences(text):
@@ -107,7 +117,8 @@ CHECKS: dict[str, Check] = {
     "insertions": _insertions,
     **KINDS,
 }
-"""Check that a card may name -> its function, which returns a made text's problem or None."""
+"""Check that a card may name -> its function, which returns a made text's problem or
+None."""
 DRAFT_CHECKS: dict[str, Check] = {
     "steps": lambda text, parent, amount: problem_with_steps(text),
     "sub_aspects": lambda text, parent, amount: problem_with_sub_aspects(text),
@@ -115,28 +126,38 @@ DRAFT_CHECKS: dict[str, Check] = {
 
 
 def framed(reply: str, parent: str) -> str | None:
-    """Return the problem if a reply has more than a text: a preface, a fence or quotation marks.
+    """Return the problem if a reply has more than a text: a preface, a fence or
+    quotation marks.
 
-    A frame that the parent has, too, is part of the text. Without a parent, only a preface counts:
-    a list may be introduced, and code or a speech may be what is asked for.
+    A frame that the parent has, too, is part of the text. Without a parent, only a
+    preface counts: a list may be introduced, and code or a speech may be what is asked
+    for.
     """
     first, _, more = reply.partition("\n")
-    introduced = more and _COLON_AT_END.search(first) and not _COLON_AT_END.search(parent)
-    if (parent and introduced) or (_PREFACE.match(reply) and not _PREFACE.match(parent)):
+    introduced = (
+        more and _COLON_AT_END.search(first) and not _COLON_AT_END.search(parent)
+    )
+    if (parent and introduced) or (
+        _PREFACE.match(reply) and not _PREFACE.match(parent)
+    ):
         return "there are words before the text"
     if parent and reply.startswith(_FENCE) and not parent.startswith(_FENCE):
         return "it is in a block of code"
     mark = reply[:1]
-    quoted = len(reply) > 1 and reply[-1] == _MARKS.get(mark) and not parent.startswith(mark)
+    quoted = (
+        len(reply) > 1 and reply[-1] == _MARKS.get(mark) and not parent.startswith(mark)
+    )
     if parent and quoted and reply[1:-1].count(mark) <= parent.count(mark):
         return "it is in quotation marks"
     return None
 
 
 def undone(text: str, parent: str, original: str) -> str | None:
-    """Return the problem if a change to a perturbed text undoes an earlier edit, else None.
+    """Return the problem if a change to a perturbed text undoes an earlier edit, else
+    None.
 
-    A change undoes an edit if it alone brings the text closer to the original, in words and marks.
+    A change undoes an edit if it alone brings the text closer to the original, in words
+    and marks.
     """
     first, before, after = (_TOKEN.findall(one) for one in (original, parent, text))
     distance = Levenshtein.distance(before, first)
@@ -149,15 +170,21 @@ def undone(text: str, parent: str, original: str) -> str | None:
 
 
 def more_than_one_error(text: str, parent: str) -> str | None:
-    """Return the problem if a text differs from its parent by more than one error, else None.
+    """Return the problem if a text differs from its parent by more than one error, else
+    None.
 
-    At most one sentence of the parent may be changed, deleted or moved, one may be added, and at
-    most the share MOST_CHANGED of its words and marks may change or move.
+    At most one sentence of the parent may be changed, deleted or moved, one may be
+    added, and at most the share MOST_CHANGED of its words and marks may change or move.
     """
     before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
-    kept = sum(block.size for block in Indel.opcodes(before, after).as_matching_blocks())
+    kept = sum(
+        block.size for block in Indel.opcodes(before, after).as_matching_blocks()
+    )
     if kept < (1 - MOST_CHANGED) * len(before):
-        return f"it keeps {kept} of the text's {len(before)} words and marks in their order"
+        return (
+            f"it keeps {kept} of the text's {len(before)} words and marks in their "
+            "order"
+        )
     old, new = sentences(parent), sentences(text)
     same = sum(block.size for block in Indel.opcodes(old, new).as_matching_blocks())
     changed = len(old) - same
@@ -169,12 +196,14 @@ def more_than_one_error(text: str, parent: str) -> str | None:
 def echo_of(reason: str, text: str, parent: str) -> str | None:
     """Return the problem if a text repeats the reason of its request, else None.
 
-    It repeats the reason if two of the reason's words are within ECHO words and one of them is not
-    in the parent. Function words, numbers and quotations in the reason are ignored; if only one
-    word is left, it counts together with the word before it.
+    It repeats the reason if two of the reason's words are within ECHO words and one of
+    them is not in the parent. Function words, numbers and quotations in the reason are
+    ignored; if only one word is left, it counts together with the word before it.
     """
     reason_words = _lower_words(_QUOTED.sub(" ", reason))
-    counted = {word for word in reason_words if is_content(word) and not is_number(word)}
+    counted = {
+        word for word in reason_words if is_content(word) and not is_number(word)
+    }
     new = counted.difference(_lower_words(parent))
     pairs = {*pairwise(reason_words)} if len(counted) == 1 else set[Words]()
     for start, end in split_sentences(text):

@@ -1,7 +1,8 @@
-"""Texts that a model writes: requested, checked, requested again with the reason, or failed.
+"""Texts that a model writes: requested, checked, requested again with the reason, or
+failed.
 
-These are sets of texts made from originals (at once or step by step), references for all items,
-drafts of steps for cards, and analyses of ratings for judges.
+These are sets of texts made from originals (at once or step by step), references for
+all items, drafts of steps for cards, and analyses of ratings for judges.
 """
 
 from collections import Counter
@@ -52,12 +53,14 @@ from judgescope.statistics.anchors import most_diverse
 Row = dict[str, Any]
 Replies = Mapping[tuple[str, int], Reply]
 Read = Callable[[str, str], tuple[str, str | None]]
-"""(content of a reply, parent) -> the resulting text, and why it is unusable, or None."""
+"""(content of a reply, parent) -> the resulting text, and why it is unusable, or
+None."""
 ANY = Amount()
 
 
 class Made(NamedTuple):
-    """A made text (the parent if it failed), `ok` or `failed: reason`, and the last reply.
+    """A made text (the parent if it failed), `ok` or `failed: reason`, and the last
+    reply.
 
     `tries` has all replies, each with the problem that it was asked to solve.
     """
@@ -81,7 +84,9 @@ def appended(content: str, parent: str) -> tuple[str, str | None]:
 
 
 def unlike_parent(content: str, _: str) -> tuple[str, str | None]:
-    """Read a reply that is not a version of its parent, such as a list or an analysis."""
+    """Read a reply that is not a version of its parent, such as a list or an
+    analysis.
+    """
     return content, None
 
 
@@ -99,26 +104,35 @@ def make_texts(
 ) -> dict[str, Made]:
     """Return item -> the text made from its parent.
 
-    ask_for(item, parent, problem) returns the request for a text; problem is the reason why the
-    previous text is unusable. Each round requests all missing texts at once. If a reply is unusable
-    for the reason that its request already names, the next draw of the same request is used.
-    read(item) returns the function that turns replies into texts. `apart`: equal requests of two
-    items are two draws. also(item, text) is a further check, after all others. A text that repeats
-    the reason of its request is unusable.
+    ask_for(item, parent, problem) returns the request for a text; problem is the reason
+    why the previous text is unusable. Each round requests all missing texts at once. If
+    a reply is unusable for the reason that its request already names, the next draw of
+    the same request is used. read(item) returns the function that turns replies into
+    texts. `apart`: equal requests of two items are two draws. also(item, text) is a
+    further check, after all others. A text that repeats the reason of its request is
+    unusable.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
     n_drawn: Counter[tuple[str, str]] = Counter()
     for _ in range(attempts):
-        requests = {item: ask_for(item, parents[item], why) for item, why in problems.items()}
+        requests = {
+            item: ask_for(item, parents[item], why) for item, why in problems.items()
+        }
         draws = {}
         for item, request in requests.items():
             drawer = ("" if apart else item, request.key)
             draws[item] = n_drawn[drawer]
             n_drawn[drawer] += 1
-        replies = obtain([replace(one, draws=draws[item] + 1) for item, one in requests.items()])
+        replies = obtain(
+            [replace(one, draws=draws[item] + 1) for item, one in requests.items()]
+        )
         for item, request in requests.items():
-            reply, parent, before = replies[request.key, draws[item]], parents[item], problems[item]
+            reply, parent, before = (
+                replies[request.key, draws[item]],
+                parents[item],
+                problems[item],
+            )
             text, problem = checked(reply, parent, checks, amount, read(item))
             if before is not None:
                 problem = problem or echo_of(before, text, parent)
@@ -138,7 +152,11 @@ def make_texts(
 
 
 def checked(
-    reply: Reply, parent: str, checks: Sequence[str], amount: Amount = ANY, read: Read = whole
+    reply: Reply,
+    parent: str,
+    checks: Sequence[str],
+    amount: Amount = ANY,
+    read: Read = whole,
 ) -> tuple[str, str | None]:
     """Return the text in a reply and the first reason why it is unusable, or None."""
     text, unclosed = without_reasoning(reply.text)
@@ -159,10 +177,13 @@ def answers_of(
 ) -> list[Row]:
     """Return a row of table `answers` for every reply that was used to make a text."""
     columns = {"judge": writer, "kind": kind, "target": target, **aspect}
-    return [{**columns, "hint": problem, **reply_columns(reply)} for problem, reply in made.tries]
+    return [
+        {**columns, "hint": problem, **reply_columns(reply)}
+        for problem, reply in made.tries
+    ]
 
 
-# --- texts of originals -------------------------------------------------------------------------
+# --- texts of originals ---------------------------------------------------------------
 
 
 def made_targets(
@@ -189,10 +210,14 @@ def made_targets(
         return request_for(f"text of {item}", names)
 
     def step_fault(item: str, text: str) -> str | None:
-        """Return the problem if a step changes too much or undoes an earlier step, else None."""
+        """Return the problem if a step changes too much or undoes an earlier step, else
+        None.
+        """
         if spec.steps == 1:
             return None
-        return more_than_one_error(text, last[item]) or undone(text, last[item], first[item])
+        return more_than_one_error(text, last[item]) or undone(
+            text, last[item], first[item]
+        )
 
     targets: list[Row] = []
     answers: list[Row] = []
@@ -224,10 +249,12 @@ def _target(spec: MakeTextsSpec, parent: Row, made: Made, step: int) -> Row:
     text = Perturbed(made.text, status, tuple(edit_between(parent["text"], made.text)))
     if spec.perturbation == ORIGINAL:
         return {**parent, **text.columns}
-    return text.target(parent, spec.perturbation, spec.degree, step, in_chain=spec.steps > 1)
+    return text.target(
+        parent, spec.perturbation, spec.degree, step, in_chain=spec.steps > 1
+    )
 
 
-# --- references ---------------------------------------------------------------------------------
+# --- references -----------------------------------------------------------------------
 
 
 def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
@@ -238,16 +265,21 @@ def similarities(texts: Sequence[str]) -> NDArray[np.float64]:
     matrix = np.eye(len(texts))
     for i, text in enumerate(texts):
         for j in range(i):
-            matrix[i, j] = matrix[j, i] = measure.sentence_score(text, [texts[j]]).score / 100
+            matrix[i, j] = matrix[j, i] = (
+                measure.sentence_score(text, [texts[j]]).score / 100
+            )
     return matrix
 
 
 def diverse(texts: Sequence[str], count: int, first: int | None = None) -> list[int]:
-    """Return the indices of `count` diverse texts, no two with the same words (`most_diverse`).
+    """Return the indices of `count` diverse texts, no two with the same words
+    (`most_diverse`).
 
     `first` is the index of a text that is always chosen.
     """
-    by_words = {" ".join(text.split()): i for i, text in reversed(list(enumerate(texts)))}
+    by_words = {
+        " ".join(text.split()): i for i, text in reversed(list(enumerate(texts)))
+    }
     if first is not None:
         by_words[" ".join(texts[first].split())] = first
     different = sorted(by_words.values())
@@ -271,7 +303,11 @@ def references_of(
     chosen = share_of(rows, spec.share, seed=spec.seed, dataset=spec.dataset)
     requests: dict[str, Request] = {}
     for item in sorted(chosen):
-        shown = {"source": rows[item]["source"], "text": texts.get(item, ""), "problem": None}
+        shown = {
+            "source": rows[item]["source"],
+            "text": texts.get(item, ""),
+            "problem": None,
+        }
         names = to_write(spec.task, {}, NO_CHANGE, **shown)
         request = request_for(f"references of {item}", names)
         requests[item] = replace(request, draws=spec.draws)
@@ -286,9 +322,15 @@ def references_of(
     return kept, answers
 
 
-def _kept(spec: WriteReferencesSpec, item: str, replies: list[Reply], parent: str) -> Iterator[Row]:
-    """Yield the references of an item to keep, first the one most similar to all others."""
-    checks = spec.checks if parent else ["not_refusal"]  # without a parent, no length to compare
+def _kept(
+    spec: WriteReferencesSpec, item: str, replies: list[Reply], parent: str
+) -> Iterator[Row]:
+    """Yield the references of an item to keep, first the one most similar to all
+    others.
+    """
+    checks = (
+        spec.checks if parent else ["not_refusal"]
+    )  # without a parent, no length to compare
     read = [checked(reply, parent, checks) for reply in replies]
     if usable := [text for text, problem in read if problem is None]:
         for step, index in enumerate(diverse(usable, spec.keep)):
@@ -314,7 +356,9 @@ def _reference(dataset: str, item: str, text: str, status: str, step: int) -> Ro
 
 
 def write_texts(spec: MakeTextsSpec, *, card: str, store: str, budget: str) -> None:
-    """Make texts from a dataset's originals, at once or step by step; or make the originals."""
+    """Make texts from a dataset's originals, at once or step by step; or make the
+    originals.
+    """
     items = read_table("items", spec.items, ["item", "source"]).to_pylist()
     originals = read_table("targets", spec.input).to_pylist()
     with writer(spec.writer, spec.seed, card=card, store=store, budget=budget) as asked:
@@ -323,10 +367,17 @@ def write_texts(spec: MakeTextsSpec, *, card: str, store: str, budget: str) -> N
     write_table("answers", table_of("answers", answers), spec.replies)
 
 
-def write_references(spec: WriteReferencesSpec, *, card: str, store: str, budget: str) -> None:
-    """Write many references of each item; keep the most diverse, and one as the original."""
+def write_references(
+    spec: WriteReferencesSpec, *, card: str, store: str, budget: str
+) -> None:
+    """Write many references of each item; keep the most diverse, and one as the
+    original.
+    """
     items = read_table("items", spec.items).to_pylist()
-    texts = {row["item"]: row["text"] for row in read_table("targets", spec.input).to_pylist()}
+    texts = {
+        row["item"]: row["text"]
+        for row in read_table("targets", spec.input).to_pylist()
+    }
     with writer(spec.writer, spec.seed, card=card, store=store, budget=budget) as asked:
         kept, answers = references_of(spec, items, texts, *asked)
     write_table("targets", table_of("targets", kept), spec.kept)
@@ -335,7 +386,7 @@ def write_references(spec: WriteReferencesSpec, *, card: str, store: str, budget
     write_table("answers", table_of("answers", answers), spec.replies)
 
 
-# --- drafts for cards, and analyses for judges ---------------------------------------------------
+# --- drafts for cards, and analyses for judges ----------------------------------------
 
 
 ATTEMPTS = 3
@@ -362,7 +413,9 @@ class DraftSpec(JobSpec, frozen=True, kw_only=True):
 
 
 def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
-    """Return a draft as YAML to paste into its card; UserError if no reply is usable."""
+    """Return a draft as YAML to paste into its card; UserError if no reply is
+    usable.
+    """
 
     def ask_for(about: str, _: str, problem: str | None) -> Request:
         return request_for(about, {**spec.shown, "problem": problem})
@@ -377,21 +430,22 @@ def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
     ).values()
     if made.status != "ok":
         raise UserError(
-            f"no reply of the drafter is usable ({len(made.tries)} tried); reason for the last: "
-            + made.status.removeprefix("failed: "),
-            where=f"models/{spec.model}.yaml, asked for the {spec.lacks} of {spec.card} for the "
-            f"task {spec.task}",
+            f"no reply of the drafter is usable ({len(made.tries)} tried); reason for "
+            "the last: " + made.status.removeprefix("failed: "),
+            where=f"models/{spec.model}.yaml, asked for the {spec.lacks} of "
+            f"{spec.card} for the task {spec.task}",
             got=made.reply.text,
             todo=(
-                "running again reuses the stored replies: name another `drafter`, write your own "
-                f"prompts/{spec.drafter.form}.jinja, or write the {spec.lacks} yourself"
+                "running again reuses the stored replies: name another `drafter`, "
+                f"write your own prompts/{spec.drafter.form}.jinja, or write the "
+                f"{spec.lacks} yourself"
             ),
         )
     # the comment contains only ids, not a model's text
     comment = [
         (
-            f"A model's draft of {spec.lacks} for the task {spec.task}. The study does not use it "
-            "yet:"
+            f"A model's draft of {spec.lacks} for the task {spec.task}. The study does "
+            "not use it yet:"
         ),
         f"check it, correct it, and paste it into {spec.card}.",
         f"model: {spec.model}",
@@ -405,7 +459,9 @@ def drafted(spec: DraftSpec, request_for: RequestFor, obtain: Obtain) -> str:
 def _card_part(spec: DraftSpec, text: str) -> str:
     """Return the content of a reply as YAML, under its key in the card."""
     if spec.kind == PARTS:
-        keys: dict[str, Any] = {PARTS: [part._asdict() for part in read_sub_aspects(text)]}
+        keys: dict[str, Any] = {
+            PARTS: [part._asdict() for part in read_sub_aspects(text)]
+        }
     else:
         name = "instructions" if spec.kind == "perturbation" else "steps"
         keys = {name: read_steps(text).texts}
@@ -415,18 +471,22 @@ def _card_part(spec: DraftSpec, text: str) -> str:
 
 
 def explained(
-    spec: AnalyseSpec, questions: Sequence[Question], model: PromptedModel, obtain: Obtain
+    spec: AnalyseSpec,
+    questions: Sequence[Question],
+    model: PromptedModel,
+    obtain: Obtain,
 ) -> list[tuple[Question, Made]]:
     """Return a judge's questions, each with its analysis.
 
-    UserError if one failed. It is not replaced by another text, since all judges with the same
-    number of demonstrations are shown the same ones, with or without analyses.
+    UserError if one failed. It is not replaced by another text, since all judges with
+    the same number of demonstrations are shown the same ones, with or without analyses.
     """
     if not questions:
         return []
     judge = spec.judges[questions[0].judge]
     by_name = {
-        f"{question.judge} {question.aspect} {question.target}": question for question in questions
+        f"{question.judge} {question.aspect} {question.target}": question
+        for question in questions
     }
 
     def ask_for(name: str, _: str, problem: str | None) -> Request:
@@ -453,27 +513,31 @@ def explained(
         name, first = next(iter(failed.items()))
         reason = first.status.removeprefix("failed: ")
         raise UserError(
-            f"{len(failed)} of {len(made)} analyses of demonstrations are unusable; the reason "
-            f"for the first, after {len(first.tries)} attempts: {reason}",
+            f"{len(failed)} of {len(made)} analyses of demonstrations are unusable; "
+            f"the reason for the first, after {len(first.tries)} attempts: {reason}",
             where=f"judges/{by_name[name].judge}.yaml, key shots.analyses: "
             f"{spec.model.card['model']} on {name}",
             got=first.reply.text,
             todo=(
-                "the judge received no request; running again reuses the stored replies: name "
-                "another model or prompt form, allow more `attempts`, or show only the ratings "
-                "(form score-shots)"
+                "the judge received no request; running again reuses the stored "
+                "replies: name another model or prompt form, allow more `attempts`, or "
+                "show only the ratings (form score-shots)"
             ),
         )
     return [(question, made[name]) for name, question in by_name.items()]
 
 
 def analyse(spec: AnalyseSpec, *, card: str, store: str, budget: str) -> None:
-    """Find the demonstrations of every judge; write analyses and the underlying replies."""
+    """Find the demonstrations of every judge; write analyses and the underlying
+    replies.
+    """
     subjects = Subjects(spec.results, spec.dataset, spec.seed)
     analyses, answers = [], []
     with asker(spec.model, card=card, store=store, budget=budget) as asked:
         for judge in spec.judges:
-            for question, made in explained(spec, list(questions(spec, judge, subjects)), *asked):
+            for question, made in explained(
+                spec, list(questions(spec, judge, subjects)), *asked
+            ):
                 aspect, criterion = split(question.aspect)
                 known = {"aspect": aspect, "criterion": criterion}
                 text = {"target": question.target, "text": without_rating(made.text)}

@@ -1,1 +1,3 @@
-"""From cards to the jobs of a study: which judge rates what, and the spec of each job."""
+"""From cards to the jobs of a study: which judge rates what, and the spec of each
+job.
+"""

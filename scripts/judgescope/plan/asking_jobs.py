@@ -31,7 +31,8 @@ from judgescope.schema.tables import read_table
 class StudyJob(NamedTuple):
     """The requests of a study to a model about a dataset.
 
-    `later` counts the cells that wait for something that a model must write first, by its name.
+    `later` counts the cells that wait for something that a model must write first, by
+    its name.
     """
 
     dataset: str
@@ -43,18 +44,22 @@ class StudyJob(NamedTuple):
 def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
     """Yield the jobs of a study, each planned from those of its texts that exist.
 
-    `fallbacks`: where no finding says whether a model returns log probabilities, also yield the job
-    of the judges' fallbacks.
+    `fallbacks`: where no finding says whether a model returns log probabilities, also
+    yield the job of the judges' fallbacks.
     """
     for dataset in plan.datasets:
         sets, sample = plan.target_sets(dataset), sample_file(plan, dataset)
         if sample is not None and not Path(sample).is_file():
             sets = []
-        made = {name for name in sets if Path(plan.paths.targets(dataset, name)).is_file()}
+        made = {
+            name for name in sets if Path(plan.paths.targets(dataset, name)).is_file()
+        }
         left = lacking(plan, dataset)
         unwritten = {judge: model for model, judges in left.items() for judge in judges}
         for name, card in plan.models.items():
-            if not isinstance(card, AskedModel) or not plan.cell_aspects_of(dataset, name):
+            if not isinstance(card, AskedModel) or not plan.cell_aspects_of(
+                dataset, name
+            ):
                 continue
             spec = ask(plan, dataset, name)
             cells, counts = list[Cell](), Counter[str]()
@@ -68,13 +73,21 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
             spec = replace(spec, cells=pack(cells))
             store = Store(Path(plan.study.store), card.served_name)
             model = settled(card, Path(spec.folder), Path(spec.data), spec.trained)
-            findings = read_findings(store, model) if isinstance(model, ProbedModel) else None
+            findings = (
+                read_findings(store, model) if isinstance(model, ProbedModel) else None
+            )
             yield StudyJob(dataset, model, planned(spec, model, findings), counts)
             if fallbacks and findings is None and isinstance(model, ProbedModel):
-                judges = {name: card for name, card in spec.judges.items() if card.get("fallback")}
+                judges = {
+                    name: card
+                    for name, card in spec.judges.items()
+                    if card.get("fallback")
+                }
                 cells = [cell for cell in cells if cell[1] in judges]
                 spec = replace(spec, cells=pack(cells), judges=judges)
-                yield StudyJob(dataset, model, planned(spec, model, WITHOUT_LOGPROBS), counts)
+                yield StudyJob(
+                    dataset, model, planned(spec, model, WITHOUT_LOGPROBS), counts
+                )
 
 
 def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:
@@ -87,15 +100,19 @@ def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:
 
 
 def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
-    """Return the keys that a study uses, by shard: of its requests, its made texts and its drafts.
+    """Return the keys that a study uses, by shard: of its requests, its made texts and
+    its drafts.
 
-    `whole`: raises UserError if a text does not exist yet, because its requests are then unknown.
+    `whole`: raises UserError if a text does not exist yet, because its requests are
+    then unknown.
     """
     by_shard: dict[str, list[Keys]] = {}
     for study_job in jobs_of(plan, fallbacks=True):
         if whole and study_job.later:
             raise _unknown(plan, study_job.later)
-        by_shard.setdefault(slug(study_job.card.served_name), []).append(study_job.job.keys)
+        by_shard.setdefault(slug(study_job.card.served_name), []).append(
+            study_job.job.keys
+        )
     unmade = [
         f"{dataset}: {name}"
         for dataset in plan.datasets
@@ -112,12 +129,17 @@ def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
     if plan.study.drafter is not None and plan.study.drafter in plan.models:
         keys = map(_keys_of_draft, Path(plan.results).glob("drafts/*/*.yaml"))
         by_shard.setdefault(_shard(plan, plan.study.drafter), []).extend(keys)
-    return {shard: np.unique(np.concatenate(keys)) for shard, keys in by_shard.items() if keys}
+    return {
+        shard: np.unique(np.concatenate(keys))
+        for shard, keys in by_shard.items()
+        if keys
+    }
 
 
 def _unknown(plan: Plan, missing: Iterable[str]) -> UserError:
     return UserError(
-        "some texts of this study do not exist yet, so the replies that it uses are unknown",
+        "some texts of this study do not exist yet, so the replies that it uses are "
+        "unknown",
         where=f"study {plan.study.study}",
         got=", ".join(missing),
         todo="run the study first",
@@ -135,7 +157,9 @@ def _keys(path: Path) -> Keys:
 
 def _keys_of_draft(path: Path) -> Keys:
     """Return the keys in the comment above a draft."""
-    keys = re.findall(r"^# +([0-9a-f]{64})$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    keys = re.findall(
+        r"^# +([0-9a-f]{64})$", path.read_text(encoding="utf-8"), re.MULTILINE
+    )
     return np.array([bytes.fromhex(key) for key in keys], KEY)
 
 
@@ -150,7 +174,8 @@ def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[Question]]]:
             unwritten = [
                 one
                 for one in questions(spec, judge, subjects)
-                if not written or one.target not in subjects.analyses(judge, one.aspect, model)
+                if not written
+                or one.target not in subjects.analyses(judge, one.aspect, model)
             ]
             if unwritten:
                 missing.setdefault(model, {})[judge] = unwritten

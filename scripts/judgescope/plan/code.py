@@ -1,7 +1,8 @@
-"""What computes a job's output: a hash of the code that it uses, and versions of packages.
+"""What computes a job's output: a hash of the code that it uses, and versions of
+packages.
 
-The hash ignores comments, layout and strings used as statements: a changed parser re-scores, a
-changed comment does not.
+The hash ignores comments, layout and strings used as statements: a changed parser
+re-scores, a changed comment does not.
 """
 
 import ast
@@ -36,7 +37,8 @@ PACKAGES = {
     "typo": "typo",
     "vl_convert": "vl-convert-python",
 }
-"""Import -> package, for packages whose behaviour changes outputs: jobs depend on their versions.
+"""Import -> package, for packages whose behaviour changes outputs: jobs depend on their
+versions.
 
 All other packages only read, check, write or send data.
 """
@@ -59,8 +61,8 @@ HASHED: ContextVar[bool] = ContextVar("HASHED", default=True)
 def computing(job: str, *loaded: str) -> Computing:
     """Return what computes the output of a job.
 
-    `loaded` are modules (dotted names) that a registry loads by name, which the import graph does
-    not show; only modules that the job will load are given.
+    `loaded` are modules (dotted names) that a registry loads by name, which the import
+    graph does not show; only modules that the job will load are given.
     """
     if not HASHED.get():
         return Computing(code="", versions={})
@@ -69,7 +71,9 @@ def computing(job: str, *loaded: str) -> Computing:
 
 @cache
 def _computing(scripts: Path, *names: str) -> Computing:
-    return Computing(code=code_hash(scripts, *names), versions=versions(packages(scripts, *names)))
+    return Computing(
+        code=code_hash(scripts, *names), versions=versions(packages(scripts, *names))
+    )
 
 
 def versions(shown: Iterable[str]) -> dict[str, str]:
@@ -78,19 +82,29 @@ def versions(shown: Iterable[str]) -> dict[str, str]:
 
 
 def code_hash(scripts: Path, *names: str) -> str:
-    """Return a hash of some modules and of every judgescope module that they can import.
+    """Return a hash of some modules and of every judgescope module that they can
+    import.
 
     Imports inside functions are included.
     """
     reached = modules(scripts, *names)
-    text = "".join(f"{name}:{module.meaning}" for name, module in sorted(reached.items()))
+    text = "".join(
+        f"{name}:{module.meaning}" for name, module in sorted(reached.items())
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def packages(scripts: Path, *names: str) -> set[str]:
-    """Return the packages that modules can import and whose behaviour changes outputs."""
+    """Return the packages that modules can import and whose behaviour changes
+    outputs.
+    """
     reached = modules(scripts, *names).values()
-    return {PACKAGES[name] for module in reached for name in module.imported if name in PACKAGES}
+    return {
+        PACKAGES[name]
+        for module in reached
+        for name in module.imported
+        if name in PACKAGES
+    }
 
 
 class Module(NamedTuple):
@@ -127,7 +141,9 @@ def _file(scripts: Path, module: str) -> Path | None:
 
 @cache
 def _read(path: Path) -> Module:
-    """Return a module, cached next to its bytecode, because parsing all of them takes seconds."""
+    """Return a module, cached next to its bytecode, because parsing all of them takes
+    seconds.
+    """
     source = path.read_bytes()
     digest = hashlib.sha256(_own_source() + source).hexdigest()
     cached = Path(cache_from_source(str(path))).with_suffix(".meaning.json")
@@ -156,8 +172,14 @@ def _parsed(source: bytes) -> Module:
         if isinstance(node, ast.Import):
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == import_all.__name__:
+            imported += [
+                node.module,
+                *(f"{node.module}.{alias.name}" for alias in node.names),
+            ]
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", "") == import_all.__name__
+        ):
             imported.append(f"{ast.literal_eval(node.args[0])}.*")
         _drop_strings(node)
     ours = [name for name in imported if name.split(".")[0] == PACKAGE]
@@ -168,14 +190,18 @@ def _parsed(source: bytes) -> Module:
         for end in range(1, len(parts))
     ]
     shown = [root for name in imported if (root := name.partition(".")[0]) in PACKAGES]
-    return Module(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours + parents + shown)
+    return Module(
+        hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours + parents + shown
+    )
 
 
 def _drop_strings(node: ast.AST) -> None:
     """Remove every string that is a statement: it is documentation."""
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
-        if isinstance(block, list):  # the body of a lambda or of `x if y else z` is an expression
+        if isinstance(
+            block, list
+        ):  # the body of a lambda or of `x if y else z` is an expression
             setattr(node, name, [one for one in block if not _is_string(one)])
 
 

@@ -1,7 +1,8 @@
-"""What a run of a study will request, its tokens, price and time: numbers, and their printed lines.
+"""What a run of a study will request, its tokens, price and time: numbers, and their
+printed lines.
 
-Sends no request and writes nothing. Texts that a model must write first are counted with their
-maximum length, so these numbers are upper bounds.
+Sends no request and writes nothing. Texts that a model must write first are counted
+with their maximum length, so these numbers are upper bounds.
 """
 
 import dataclasses
@@ -89,16 +90,26 @@ class Estimate:
         spec = ask(self.plan, dataset, self.model)
         cells = list(unpack(spec.cells))
         for bound in (False, True):
-            part = [cell for cell in cells if (cell[0] in missing or cell[1] in unwritten) == bound]
+            part = [
+                cell
+                for cell in cells
+                if (cell[0] in missing or cell[1] in unwritten) == bound
+            ]
             if part:
-                yield from self._judged(replace(spec, cells=pack(part)), texts, bound=bound)
+                yield from self._judged(
+                    replace(spec, cells=pack(part)), texts, bound=bound
+                )
 
     def _judged(
         self, spec: AskSpec, texts: writing.Imagined, *, bound: bool
     ) -> Iterator[writing.Asked]:
-        """Yield what each judge must be asked about targets, existing or still to be made."""
+        """Yield what each judge must be asked about targets, existing or still to be
+        made.
+        """
         job = planned(spec, self.card, self.findings, texts)
-        judges = {name: questions.judge for (_, name, _), questions in job.cells.items()}
+        judges = {
+            name: questions.judge for (_, name, _), questions in job.cells.items()
+        }
         sent = "temperature" not in self.card.unsent
         replies = self.store.find(job.key_table)
         self._spell(job, replies)
@@ -131,18 +142,26 @@ class Estimate:
             self._spelled += len(work.request.prompt)
 
     def supervise(self, asked: Iterable[writing.Asked]) -> None:
-        """Count the model's requests as a supervisor, once those of the judges are known."""
+        """Count the model's requests as a supervisor, once those of the judges are
+        known.
+        """
         if not isinstance(self.card, cards.PromptedModel):
             return
         asked = list(asked)
         for dataset in self.plan.datasets:
             texts = writing.Imagined(self.plan, dataset)
-            unasked = {one.name for one in asked if one.missing and one.dataset == dataset}
-            self.asked += writing.asked_of_supervisor(self.card, self.store, texts, unasked)
+            unasked = {
+                one.name for one in asked if one.missing and one.dataset == dataset
+            }
+            self.asked += writing.asked_of_supervisor(
+                self.card, self.store, texts, unasked
+            )
 
     @property
     def limits(self) -> cards.Limits:
-        """Return the limits on requests to the model; a program gets a line per draw."""
+        """Return the limits on requests to the model; a program gets a line per
+        draw.
+        """
         if isinstance(self.card, cards.CommandModel):
             return cards.Limits(draws_per_request=1)
         return self.card.limits
@@ -154,12 +173,16 @@ class Estimate:
 
     @property
     def density(self) -> pricing.Density:
-        """Return the tokens per character of this model's prompts, by the best available source."""
+        """Return the tokens per character of this model's prompts, by the best
+        available source.
+        """
         if self._spelled:
             source = f"by the tokenizer, from {len(self._counted)} prompts"
             return pricing.Density(sum(self._counted) / self._spelled, source)
         sample = self._sample
-        found = pricing.density(sample.prompt, sample.characters, sample.requests, "in the store")
+        found = pricing.density(
+            sample.prompt, sample.characters, sample.requests, "in the store"
+        )
         if found is not pricing.GUESSED:
             return found
         return pricing.density(
@@ -167,11 +190,15 @@ class Estimate:
         )
 
     def requests(self, asked: writing.Asked) -> int:
-        """Return the expected number of requests: draws share one as far as the engine lets them.
+        """Return the expected number of requests: draws share one as far as the engine
+        lets them.
 
         Draws that share a request share its prompt, which is paid for once.
         """
-        without_n = "n" in self.card.unsent or self.findings.get("n") in {"ignored", "refused"}
+        without_n = "n" in self.card.unsent or self.findings.get("n") in {
+            "ignored",
+            "refused",
+        }
         if asked.alone or without_n:
             return asked.missing
         together = self.limits.draws_per_request or max(asked.missing, 1)
@@ -179,7 +206,9 @@ class Estimate:
         return min(asked.missing, asked.prompts * each)
 
     def tokens(self, asked: writing.Asked) -> tuple[int, int, int]:
-        """Return the tokens of prompts, and the expected and maximum tokens of replies."""
+        """Return the tokens of prompts, and the expected and maximum tokens of
+        replies.
+        """
         characters = asked.sent(self.requests(asked))
         highest = asked.missing * asked.max_tokens
         each = asked.usual if asked.replied is None else asked.replied
@@ -192,18 +221,25 @@ class Estimate:
             return None
         prompt, expected, highest = self.tokens(asked)
         alone = math.ceil(asked.sent(asked.missing) * self.density.tokens)
-        likely = pricing.nanodollars({"prompt": prompt, "completion": expected}, self.price) / 1e9
+        likely = (
+            pricing.nanodollars({"prompt": prompt, "completion": expected}, self.price)
+            / 1e9
+        )
         return likely, pricing.nanodollars(
             {"prompt": alone, "completion": highest}, self.price
         ) / 1e9
 
     def minutes(self) -> tuple[float, str] | None:
-        """Return the minutes of a job with all missing replies, and the basis of this estimate."""
+        """Return the minutes of a job with all missing replies, and the basis of this
+        estimate.
+        """
         missing = sum(one.missing for one in self.asked)
         limits, known = self.limits, []
         if limits.requests_per_minute:
             requests = sum(map(self.requests, self.asked))
-            known.append((requests / limits.requests_per_minute, "at requests_per_minute"))
+            known.append(
+                (requests / limits.requests_per_minute, "at requests_per_minute")
+            )
         if limits.tokens_per_minute:
             tokens = sum(sum(self.tokens(one)[:2]) for one in self.asked)
             known.append((tokens / limits.tokens_per_minute, "at tokens_per_minute"))
@@ -214,25 +250,35 @@ class Estimate:
 
 
 def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
-    """Return the usage of a sample of a judge's replies, all replies to a request together."""
+    """Return the usage of a sample of a judge's replies, all replies to a request
+    together.
+    """
     requests = job.places(judge)
     complete = requests[stored.lacking()[requests] == 0]
     total = Sample()
     for number in complete[:: max(1, len(complete) // SAMPLE)].tolist():
-        first, draws = int(stored.key_table.first[number]), int(stored.key_table.draws[number])
+        first, draws = (
+            int(stored.key_table.first[number]),
+            int(stored.key_table.draws[number]),
+        )
         replies = [stored.reply(slot) for slot in range(first, first + draws)]
-        usages = [reply.usage for reply in replies if reply.usage and reply.status == "ok"]
+        usages = [
+            reply.usage for reply in replies if reply.usage and reply.status == "ok"
+        ]
         if len(usages) < len(replies):
             continue
         prompts = sum(bool(usage.get("prompt")) for usage in usages)
         size = int(job.characters[stored.key_table.representative[number]]) * prompts
-        sums = [sum(usage.get(name) or 0 for usage in usages) for name in ("prompt", "completion")]
+        sums = [
+            sum(usage.get(name) or 0 for usage in usages)
+            for name in ("prompt", "completion")
+        ]
         more = Sample(len(replies), prompts, size, *sums)
         total = Sample(*map(sum, zip(total, more, strict=True)))
     return total
 
 
-# ---- in words and columns -----------------------------------------------------------------------
+# ---- in words and columns ------------------------------------------------------------
 
 
 def estimates(plan: Plan) -> list[Estimate]:
@@ -246,10 +292,14 @@ def estimates(plan: Plan) -> list[Estimate]:
 
 def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     """Yield the lines that show what a run requests, by model, dataset and judge."""
-    titles = "".join(f"{title:>{COLUMN}}" for title in (*TITLES, "US$, likely", "US$, most"))
+    titles = "".join(
+        f"{title:>{COLUMN}}" for title in (*TITLES, "US$, likely", "US$, most")
+    )
     for model in models:
         lines = {
-            f"{'≤ ' if asked.bound else ''}{asked.name}, {asked.dataset}": _line(model, [asked])
+            f"{'≤ ' if asked.bound else ''}{asked.name}, {asked.dataset}": _line(
+                model, [asked]
+            )
             for asked in model.asked
         }
         lines["sum"] = _line(model, model.asked)
@@ -261,8 +311,8 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         if repeated := sum(asked.repeated for asked in model.asked):
             total = repeated + sum(asked.wanted for asked in model.asked)
             yield (
-                f"    needed: {total:,} judgments, minus {repeated:,} with the same prompt as "
-                "another, whose reply they share"
+                f"    needed: {total:,} judgments, minus {repeated:,} with the same "
+                "prompt as another, whose reply they share"
             )
         yield f"    tokens: {model.density.basis}; {_replied(model)}"
         if model.price is not None and not isinstance(model.card, cards.LlamaModel):
@@ -276,15 +326,24 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
 def _line(model: Estimate, asked: Sequence[writing.Asked]) -> str:
     tokens = [model.tokens(part) for part in asked]
     sums = [sum(column) for column in zip(*tokens, strict=True)] or [0, 0, 0]
-    wanted, missing = sum(part.wanted for part in asked), sum(part.missing for part in asked)
-    counts = "".join(f"{count:>{COLUMN},}" for count in (wanted, wanted - missing, missing, *sums))
+    wanted, missing = (
+        sum(part.wanted for part in asked),
+        sum(part.missing for part in asked),
+    )
+    counts = "".join(
+        f"{count:>{COLUMN},}" for count in (wanted, wanted - missing, missing, *sums)
+    )
     prices = dollars(model, asked)
     shown = ["-", "-"] if prices is None else list(map(_usd, prices))
     return counts + "".join(f"{price:>{COLUMN}}" for price in shown)
 
 
-def dollars(model: Estimate, asked: Sequence[writing.Asked]) -> tuple[float, float] | None:
-    """Return the likely and the maximum price of all requests, or None without a price."""
+def dollars(
+    model: Estimate, asked: Sequence[writing.Asked]
+) -> tuple[float, float] | None:
+    """Return the likely and the maximum price of all requests, or None without a
+    price.
+    """
     prices = [price for price in map(model.dollars, asked) if price is not None]
     if len(prices) < len(asked):
         return None
@@ -306,11 +365,20 @@ def _price(price: cards.Price, card: str) -> str:
 
 
 def _replied(model: Estimate) -> str:
-    unknown = [asked.name for asked in model.asked if asked.missing and asked.replied is None]
+    unknown = [
+        asked.name for asked in model.asked if asked.missing and asked.replied is None
+    ]
     if not unknown:
         return "reply length: as in earlier replies"
-    of = "" if len(unknown) == len(model.asked) else f" of {', '.join(dict.fromkeys(unknown))}"
-    return f"reply length{of}: the usual length for the prompt form; reasoning models write more"
+    of = (
+        ""
+        if len(unknown) == len(model.asked)
+        else f" of {', '.join(dict.fromkeys(unknown))}"
+    )
+    return (
+        f"reply length{of}: the usual length for the prompt form; reasoning models "
+        "write more"
+    )
 
 
 def _time(model: Estimate) -> str:
@@ -323,23 +391,34 @@ def _time(model: Estimate) -> str:
 
 
 def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
-    """Yield the sums over the study, the rest of each cap, and the models without a price."""
+    """Yield the sums over the study, the rest of each cap, and the models without a
+    price.
+    """
     missing = sum(asked.missing for model in models for asked in model.asked)
     prices = {model.model: dollars(model, model.asked) for model in models}
     known = [price for price in prices.values() if price is not None]
-    unpriced = [f"models/{model}.yaml" for model, price in prices.items() if price is None]
+    unpriced = [
+        f"models/{model}.yaml" for model, price in prices.items() if price is None
+    ]
     likely, highest = (sum(column) for column in zip((0.0, 0.0), *known, strict=True))
-    price = f"{_usd(likely)} to {_usd(highest)} US dollars" if known or not models else "not known"
+    price = (
+        f"{_usd(likely)} to {_usd(highest)} US dollars"
+        if known or not models
+        else "not known"
+    )
     yield f"  requests to models: {missing:,}, price: {price}"
     if unpriced:
         but = " and not included" if known else ""
-        yield f"  warning: no `price` in {', '.join(unpriced)}: its cost is not known{but}"
+        yield (
+            f"  warning: no `price` in {', '.join(unpriced)}: its cost is not "
+            f"known{but}"
+        )
     state = _ledger(plan).state()
     for cap in caps_of(plan.study):
         used = sum(state.used(cap.unit, cap.model))
         yield (
-            f"  {cap.key}: {shown(used, cap.unit)} of {shown(cap.limit, cap.unit)} spent by this "
-            "study so far"
+            f"  {cap.key}: {shown(used, cap.unit)} of {shown(cap.limit, cap.unit)} "
+            "spent by this study so far"
         )
         bound = [model for model in models if cap.model in (None, model.model)]
         yield from _too_low(cap, cap.limit - used, bound)
@@ -357,18 +436,22 @@ def passed_caps(plan: Plan) -> Iterator[str]:
         if spent > cap.limit:
             yield (
                 f"warning: {cap.key}: spent {shown(spent, cap.unit)}, over the cap of "
-                f"{shown(cap.limit, cap.unit)}: replies reported more tokens than `max_tokens` "
-                "allows, and requests in progress had to be paid for"
+                f"{shown(cap.limit, cap.unit)}: replies reported more tokens than "
+                "`max_tokens` allows, and requests in progress had to be paid for"
             )
 
 
 def _too_low(cap: Cap, left: int, models: Sequence[Estimate]) -> Iterator[str]:
     """Yield a warning if a cap leaves less than its models may need."""
     if cap.unit == REQUESTS:
-        likely = highest = sum(asked.missing for model in models for asked in model.asked)
+        likely = highest = sum(
+            asked.missing for model in models for asked in model.asked
+        )
     else:
         prices = [dollars(model, model.asked) or (0.0, 0.0) for model in models]
-        likely, highest = (round(BILLION * sum(each)) for each in zip((0, 0), *prices, strict=True))
+        likely, highest = (
+            round(BILLION * sum(each)) for each in zip((0, 0), *prices, strict=True)
+        )
     if likely > left:
         verdict, needed = "is too low for the likely need of the run", likely
     elif highest > left:
@@ -377,7 +460,8 @@ def _too_low(cap: Cap, left: int, models: Sequence[Estimate]) -> Iterator[str]:
         return
     yield (
         f"  warning: {cap.key} {verdict} ({shown(needed, cap.unit)}): only "
-        f"{shown(max(0, left), cap.unit)} are left, and the run stops when they are spent"
+        f"{shown(max(0, left), cap.unit)} are left, and the run stops when they are "
+        "spent"
     )
 
 
@@ -393,9 +477,17 @@ def check(spec: CheckSpec) -> None:
         print(f"  {dataset:<24}{cells:>6} cells")
     engines = [engine for engine in covered["judges"].values() if engine != "control"]
     controls = len(covered["judges"]) - len(engines)
-    print(f"  judges: {len(engines)} ({', '.join(sorted({*engines}))}), and {controls} controls")
+    print(
+        f"  judges: {len(engines)} ({', '.join(sorted({*engines}))}), and {controls} "
+        "controls"
+    )
     plan = load_plan(spec.config, HOME, source=spec.source)
-    for line in (*without_data(plan), *unjudged(plan), *unordered(plan), *asked_once(plan)):
+    for line in (
+        *without_data(plan),
+        *unjudged(plan),
+        *unordered(plan),
+        *asked_once(plan),
+    ):
         print(f"  {line}")
     for name in plan.datasets:
         if name not in spec.unfetched:
@@ -408,8 +500,13 @@ def check(spec: CheckSpec) -> None:
         return
     if spec.unfetched:
         names = ", ".join(spec.unfetched)
-        print(f"  warning: the requests for {names} are unknown before that, and not counted")
-    readable = {name: card for name, card in plan.datasets.items() if name not in spec.unfetched}
+        print(
+            f"  warning: the requests for {names} are unknown before that, and not "
+            "counted"
+        )
+    readable = {
+        name: card for name, card in plan.datasets.items() if name not in spec.unfetched
+    }
     plan = dataclasses.replace(plan, datasets=readable)
     for line in too_few(
         plan, {name: len(writing.Imagined(plan, name).items) for name in plan.evaluated}
@@ -425,8 +522,12 @@ def check(spec: CheckSpec) -> None:
 
 
 def _print_notices(plan: Plan, dataset: str) -> None:
-    """Print the notices of a dataset, and how many rows of recorded models were joined."""
-    problems = json.loads(Path(plan.paths.ingested(dataset)).read_text("utf-8"))["problems"]
+    """Print the notices of a dataset, and how many rows of recorded models were
+    joined.
+    """
+    problems = json.loads(Path(plan.paths.ingested(dataset)).read_text("utf-8"))[
+        "problems"
+    ]
     for line in problems[:SHOWN]:
         print(coded(f"  {dataset}: {line}"))
     if len(problems) > SHOWN:

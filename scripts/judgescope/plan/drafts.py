@@ -1,4 +1,5 @@
-"""The steps and sub-aspects that a study's cards lack, and the jobs in which a model drafts them.
+"""The steps and sub-aspects that a study's cards lack, and the jobs in which a model
+drafts them.
 
 Drafts are for people to review: a study never uses one automatically.
 """
@@ -22,7 +23,9 @@ MOST_TOKENS = 2048
 
 
 class Draft(NamedTuple):
-    """What a card lacks for a task: steps or sub-aspects of an aspect, steps of a perturbation."""
+    """What a card lacks for a task: steps or sub-aspects of an aspect, steps of a
+    perturbation.
+    """
 
     kind: str
     name: str
@@ -31,7 +34,9 @@ class Draft(NamedTuple):
     @property
     def card(self) -> str:
         """Return the card that the draft is for."""
-        return f"{FOLDERS['aspect' if self.kind == PARTS else self.kind]}/{self.name}.yaml"
+        return (
+            f"{FOLDERS['aspect' if self.kind == PARTS else self.kind]}/{self.name}.yaml"
+        )
 
     @property
     def lacks(self) -> str:
@@ -61,7 +66,9 @@ def drafts_of(plan: Plan, source: str) -> list[Draft]:
     for draft in drafts:
         form = DRAFTING[draft.kind]
         for problem in (None, "a sample problem"):
-            messages(form, plan.templates[form], **shown_to(plan, draft), problem=problem)
+            messages(
+                form, plan.templates[form], **shown_to(plan, draft), problem=problem
+            )
     return drafts
 
 
@@ -81,18 +88,24 @@ def _lacking(plan: Plan) -> Iterator[Draft]:
             yield Draft("perturbation", made.perturbation, card.task)
     for name, built in graded(plan).items():
         for dataset, card in plan.datasets.items():
-            built_there = built.model and name in dict(plan.perturbed(dataset, "graded"))
+            built_there = built.model and name in dict(
+                plan.perturbed(dataset, "graded")
+            )
             if built_there and not lowered(plan, dataset, built):
                 yield Draft(PARTS, plan.lowered(dataset, name), card.task)
     for card, made in written:
-        if (part := lowered_by(plan, card.dataset, made)) and lacks_parts(plan, made, card):
+        if (part := lowered_by(plan, card.dataset, made)) and lacks_parts(
+            plan, made, card
+        ):
             yield Draft(PARTS, part, card.task)
 
 
 def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:
-    """Return the variables of a draft's prompt, except `problem`: why an earlier draft is unusable.
+    """Return the variables of a draft's prompt, except `problem`: why an earlier draft
+    is unusable.
 
-    `amounts` are the numbers of changes of the perturbation's degrees, in all datasets of the task.
+    `amounts` are the numbers of changes of the perturbation's degrees, in all datasets
+    of the task.
     """
     names = [name for name, card in plan.datasets.items() if card.task == draft.task]
     if draft.kind in {"aspect", PARTS}:
@@ -109,7 +122,9 @@ def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:
 
 
 def draft_spec(plan: Plan, drafts: Mapping[str, Draft], draft: str) -> DraftSpec:
-    """Return the spec of the job that writes a draft; `drafts` maps file names to drafts."""
+    """Return the spec of the job that writes a draft; `drafts` maps file names to
+    drafts.
+    """
     lacked, drafter = drafts[draft], plan.study.drafter
     assert drafter is not None  # drafts_of() checks it
     return DraftSpec(
@@ -119,6 +134,8 @@ def draft_spec(plan: Plan, drafts: Mapping[str, Draft], draft: str) -> DraftSpec
         lacks=lacked.lacks,
         task=lacked.task,
         shown=shown_to(plan, lacked),
-        drafter=writer(plan, drafter, DRAFTING[lacked.kind], Decoding(max_tokens=MOST_TOKENS)),
+        drafter=writer(
+            plan, drafter, DRAFTING[lacked.kind], Decoding(max_tokens=MOST_TOKENS)
+        ),
         output=plan.paths.draft(draft),
     )

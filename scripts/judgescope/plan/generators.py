@@ -1,4 +1,6 @@
-"""How the texts of a study are made: which models write what, and what attacks add to texts."""
+"""How the texts of a study are made: which models write what, and what attacks add to
+texts.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
@@ -10,7 +12,8 @@ from judgescope.plan.study import Plan
 from judgescope.schema import cards
 
 RATED = ".rated"
-"""After the id of a graded set: the name of files with a judge's ratings of possible anchors."""
+"""After the id of a graded set: the name of files with a judge's ratings of possible
+anchors."""
 Maker = cards.MadePerturbation | cards.Improvement
 """Cards by which a model writes one text from another."""
 Writer = Maker | cards.GradedPerturbation
@@ -27,7 +30,10 @@ def writers(
     """Return every card that names a model that writes, under the place of its keys."""
     named: dict[str, Writer | cards.Analyses | cards.Anchoring | cards.Supervisor] = {}
     for name, card in perturbations.items():
-        if isinstance(card, cards.MadePerturbation | cards.GradedPerturbation) and card.model:
+        if (
+            isinstance(card, cards.MadePerturbation | cards.GradedPerturbation)
+            and card.model
+        ):
             named[f"perturbations/{name}.yaml, key "] = card
     for name, card in perturbations.items():
         if isinstance(card, cards.GradedPerturbation) and card.anchors:
@@ -48,7 +54,9 @@ def writers(
 
 
 def improvements(plan: Plan) -> dict[str, cards.Improvement]:
-    """Return dataset -> how its references are improved, for datasets with such a card."""
+    """Return dataset -> how its references are improved, for datasets with such a
+    card.
+    """
     found = {name: plan.improved(name) for name in plan.datasets}
     return {name: card for name, card in found.items() if card is not None}
 
@@ -61,7 +69,9 @@ def analyses_of(plan: Plan, judge: str) -> cards.Analyses | None:
 
 def analysts(plan: Plan, dataset: str) -> dict[str, list[str]]:
     """Return model -> the judges of a dataset whose prompts show its analyses."""
-    return _judges_by_model(plan, dataset, {name: analyses_of(plan, name) for name in plan.judges})
+    return _judges_by_model(
+        plan, dataset, {name: analyses_of(plan, name) for name in plan.judges}
+    )
 
 
 def supervisors(plan: Plan, dataset: str) -> dict[str, list[str]]:
@@ -71,7 +81,9 @@ def supervisors(plan: Plan, dataset: str) -> dict[str, list[str]]:
 
 
 def _judges_by_model(
-    plan: Plan, dataset: str, named: Mapping[str, cards.Analyses | cards.Supervisor | None]
+    plan: Plan,
+    dataset: str,
+    named: Mapping[str, cards.Analyses | cards.Supervisor | None],
 ) -> dict[str, list[str]]:
     """Return the model of each card -> the judges of a dataset with such cards."""
     found: dict[str, list[str]] = {}
@@ -91,11 +103,14 @@ WritingJob = Literal[
     "merge",
     "ask",
 ]
-"""A job in which a model writes (plan/jobs.py); `ask`: a judge rates possible anchors."""
+"""A job in which a model writes (plan/jobs.py); `ask`: a judge rates possible
+anchors."""
 
 
 class Writing(NamedTuple):
-    """One job in which a model writes for a dataset, and the set and part that it writes."""
+    """One job in which a model writes for a dataset, and the set and part that it
+    writes.
+    """
 
     job: WritingJob
     model: str
@@ -110,7 +125,9 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
         writer = writer_of(plan, dataset, name)
         if name == names.ORIGINAL and isinstance(writer, cards.Improvement):
             new = isinstance(writer, cards.References)
-            files[name] = Writing("write_references" if new else "write_texts", writer.model, name)
+            files[name] = Writing(
+                "write_references" if new else "write_texts", writer.model, name
+            )
         elif isinstance(writer, Maker):
             files[name] = Writing("write_texts", writer.model, *name.split("."))
     for name in graded_sets_of(plan, dataset):
@@ -125,7 +142,9 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
                 "compare_anchors", anchors.model, name, part
             )
         if anchors.judge:
-            files[f"{name}{RATED}"] = Writing("ask", plan.judges[anchors.judge].model, name)
+            files[f"{name}{RATED}"] = Writing(
+                "ask", plan.judges[anchors.judge].model, name
+            )
     for model in analysts(plan, dataset):
         files[f"{names.ANALYSES}{model}"] = Writing("analyse", model)
     for model in supervisors(plan, dataset):
@@ -136,13 +155,16 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
 
 
 def made_of(plan: Plan, dataset: str) -> dict[str, str]:
-    """Return the name of each file in a dataset's folder `made` -> the model that writes it."""
+    """Return the name of each file in a dataset's folder `made` -> the model that
+    writes it.
+    """
     jobs = writings(plan, dataset).items()
     return {name: writing.model for name, writing in jobs if writing.job != "ask"}
 
 
 def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield (pattern of files in the folder `made`, the model whose replies are in these files).
+    """Yield (pattern of files in the folder `made`, the model whose replies are in
+    these files).
 
     For texts, the patterns also match files of degrees that a card no longer has.
     """
@@ -160,7 +182,9 @@ def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
     """Return the models on which a set of targets, or judges' analyses, depend."""
     jobs, perturbation = writings(plan, dataset), name.partition(".")[0]
     made = [(file, job) for file, job in jobs.items() if job.job != "ask"]
-    models = {job.model for file, job in made if file == name or job.name == perturbation}
+    models = {
+        job.model for file, job in made if file == name or job.name == perturbation
+    }
     return sorted(models) or [jobs[names.ORIGINAL].model]
 
 
@@ -168,7 +192,11 @@ def spender(made: str) -> str:
     """Return the name of a file's writer (folder `made`) in the table of costs."""
     if made.startswith((names.ANALYSES, names.MERGES, names.WRITTEN)):
         return made
-    return made.rpartition(".")[0] if made.startswith(names.COMPARED) else made.partition(".")[0]
+    return (
+        made.rpartition(".")[0]
+        if made.startswith(names.COMPARED)
+        else made.partition(".")[0]
+    )
 
 
 def graded(plan: Plan) -> dict[str, cards.GradedPerturbation]:
@@ -192,14 +220,18 @@ def parts_of(card: cards.GradedPerturbation) -> list[str]:
 
 
 def waiting(plan: Plan, dataset: str) -> list[str]:
-    """Return the sets of targets that do not exist before a model has written something."""
+    """Return the sets of targets that do not exist before a model has written
+    something.
+    """
     if plan.improved(dataset) is None:
         return [*plan.written(dataset), *plan.new_sets(dataset)]
     return [name for name in plan.target_sets(dataset) if name != names.SYSTEMS]
 
 
 def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
-    """Return the card by which a set of targets is written, or the originals that it needs."""
+    """Return the card by which a set of targets is written, or the originals that it
+    needs.
+    """
     card = plan.perturbations.get(name.partition(".")[0])
     if isinstance(card, cards.MadePerturbation | cards.GradedPerturbation):
         return card
@@ -207,13 +239,17 @@ def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
 
 
 def lowered_by(plan: Plan, dataset: str, writer: Writer) -> str | None:
-    """Return the aspect that a writer lowers: the first of its aspects that the study has there."""
+    """Return the aspect that a writer lowers: the first of its aspects that the study
+    has there.
+    """
     named = getattr(writer, "aspects", ())
     return next((name for name in named if name in plan.plain_aspects(dataset)), None)
 
 
 def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
-    """Return what a writer's prompt shows of the lowered aspect; {} if it has no sub-aspects."""
+    """Return what a writer's prompt shows of the lowered aspect; {} if it has no
+    sub-aspects.
+    """
     aspect = lowered_by(plan, dataset, writer)
     if aspect is None:
         return {}
@@ -225,7 +261,7 @@ def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
     return {"aspect": {**shown, "sub_aspects": [one.model_dump() for one in parts]}}
 
 
-# ---- attacks ------------------------------------------------------------------------------------
+# ---- attacks -------------------------------------------------------------------------
 
 
 def attacks_of(plan: Plan, dataset: str) -> dict[str, bool]:
@@ -235,14 +271,18 @@ def attacks_of(plan: Plan, dataset: str) -> dict[str, bool]:
 
 
 def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
-    """Return what is added to a dataset's originals, and where: the attack or its inert text.
+    """Return what is added to a dataset's originals, and where: the attack or its inert
+    text.
 
-    Raises UserError for an attack that names the top of the scale if the aspects' scales differ.
+    Raises UserError for an attack that names the top of the scale if the aspects'
+    scales differ.
     """
     card = _attack(plan, name)
     text = card.text
     if TOP in text:
-        scales = [plan.scale_of(dataset, aspect) for aspect in plan.judged_on(dataset, name)]
+        scales = [
+            plan.scale_of(dataset, aspect) for aspect in plan.judged_on(dataset, name)
+        ]
         tops = {str(scale.shown(scale.max)) for scale in scales}
         if len(tops) != 1:
             scale = "different scales" if tops else "labels without an order"
@@ -254,7 +294,9 @@ def addition(plan: Plan, dataset: str, name: str, degree: str) -> Addition:
                 todo=f"name `aspects` with the same scale, or leave out {TOP}",
             )
         text = text.replace(TOP, tops.pop())
-    return Addition(text=inert(text) if degree == "inert" else text, position=card.position)
+    return Addition(
+        text=inert(text) if degree == "inert" else text, position=card.position
+    )
 
 
 def _attack(plan: Plan, name: str) -> cards.AttackPerturbation:

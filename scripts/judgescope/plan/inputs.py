@@ -1,4 +1,6 @@
-"""The files that a study reads: where its cards and data are, and a first reading of the data."""
+"""The files that a study reads: where its cards and data are, and a first reading of
+the data.
+"""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,10 +24,11 @@ Files = dict[str, list[str]]
 
 
 def without_folders(study: str | Path, home: Path) -> str:
-    """Return a study's file as the report names it, without the folders of this machine.
+    """Return a study's file as the report names it, without the folders of this
+    machine.
 
-    A file below the working directory, or below the workflow's folder `home`, keeps its path from
-    there; of any other file only the name is kept.
+    A file below the working directory, or below the workflow's folder `home`, keeps its
+    path from there; of any other file only the name is kept.
     """
     path = Path(study).resolve()
     for base in (Path.cwd(), home.resolve()):
@@ -37,8 +40,8 @@ def without_folders(study: str | Path, home: Path) -> str:
 def data_files(plan: Plan) -> Files:
     """Return owner (dataset or recorded model) -> paths.
 
-    Files on a hub are left out: their cards pin them, and no job depends on their place in a cache.
-    Raises UserError for a file that does not exist.
+    Files on a hub are left out: their cards pin them, and no job depends on their place
+    in a cache. Raises UserError for a file that does not exist.
     """
     files: Files = {}
     for kind, name, card in plan.all_cards():
@@ -57,7 +60,9 @@ def data_files(plan: Plan) -> Files:
 
 def unfetched(plan: Plan) -> dict[str, list[Hub]]:
     """Return dataset -> its files on a hub that a run must download first."""
-    found = {name: [*absent(card.files).values()] for name, card in plan.datasets.items()}
+    found = {
+        name: [*absent(card.files).values()] for name, card in plan.datasets.items()
+    }
     return {name: files for name, files in found.items() if files}
 
 
@@ -65,19 +70,22 @@ def card_files(plan: Plan) -> list[str]:
     """Return the files of all cards of the study."""
     paths = []
     for kind, name, _ in plan.all_cards():
-        here = [base / "config" / FOLDERS[kind] / f"{name}.yaml" for base in (Path(), HOME)]
+        here = [
+            base / "config" / FOLDERS[kind] / f"{name}.yaml" for base in (Path(), HOME)
+        ]
         paths += [os.path.relpath(path) for path in here if path.is_file()][:1]
     return paths
 
 
-# ---- a first reading ----------------------------------------------------------------------------
+# ---- a first reading -----------------------------------------------------------------
 
 
 def read_all(plan: Plan) -> None:
-    """Read every dataset, if the study sends requests, and join recorded rows; keep nothing.
+    """Read every dataset, if the study sends requests, and join recorded rows; keep
+    nothing.
 
-    Skips data that has not changed since the results were made from it, and data on a hub. Raises
-    UserError or UserErrors if something is wrong with the data.
+    Skips data that has not changed since the results were made from it, and data on a
+    hub. Raises UserError or UserErrors if something is wrong with the data.
     """
     if not any(map(plan.is_asked, plan.models)):
         return
@@ -90,35 +98,53 @@ def read_all(plan: Plan) -> None:
         folder, data = Path(plan.folders["dataset", name]), Path(plan.study.data)
         rated = read_selected(card, folder, data, plan.study.seed)
         originals(rated, card.select, where=str(folder / f"{name}.yaml"))
-        for model, cells in recorded:  # raises the errors that the model's job would raise
+        for (
+            model,
+            cells,
+        ) in recorded:  # raises the errors that the model's job would raise
             sources = {one.item: one.source for one in rated.items}
             texts = [
-                Subject(one.target, one.item, one.system, SYSTEMS, one.text, sources[one.item])
+                Subject(
+                    one.target,
+                    one.item,
+                    one.system,
+                    SYSTEMS,
+                    one.text,
+                    sources[one.item],
+                )
                 for one in rated.outputs
             ]
             pairs = listed_pairs(
                 (one.aspect, one.target, one.target_b) for one in rated.preferences
             )
-            _joined(plan, name, model, rated.names, pairs, [(cell, texts) for cell in cells])
+            _joined(
+                plan, name, model, rated.names, pairs, [(cell, texts) for cell in cells]
+            )
 
 
 def _recorded(
     plan: Plan, dataset: str, files: Files
 ) -> list[tuple[RecordedModel, list[CellAspect]]]:
-    """Return unfinished recorded models, each with its cells of the dataset's own texts."""
+    """Return unfinished recorded models, each with its cells of the dataset's own
+    texts.
+    """
     unfinished = []
     for name, card in plan.models.items():
         if isinstance(card, RecordedModel) and dataset not in plan.taught:
             every = plan.cell_aspects_of(dataset, name)
             kind = "scores" if plan.computes(name) else "replies"
-            made = list(dict.fromkeys(plan.file(plan.results, kind, cell) for cell in every))
+            made = list(
+                dict.fromkeys(plan.file(plan.results, kind, cell) for cell in every)
+            )
             cells = [cell for cell in every if cell.perturbation == SYSTEMS]
             if cells and not _is_done(plan, "model", name, files, made):
                 unfinished.append((card, cells))
     return unfinished
 
 
-def _is_done(plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]) -> bool:
+def _is_done(
+    plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]
+) -> bool:
     """Return whether files are newer than a card and all of its files."""
     sources = [f"{plan.folders[kind, name]}/{name}.yaml", *files[name]]
     results = [Path(path) for path in made]
@@ -129,7 +155,8 @@ def _is_done(plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]
 
 
 def joins(plan: Plan, dataset: str) -> list[Join]:
-    """Return how many rows of a dataset's recorded models belong to its texts in the results.
+    """Return how many rows of a dataset's recorded models belong to its texts in the
+    results.
 
     Raises UserError or UserErrors if something is wrong with them.
     """
@@ -141,12 +168,21 @@ def joins(plan: Plan, dataset: str) -> list[Join]:
             if Path(plan.paths.targets(dataset, cell.perturbation)).is_file()
         ]
         if isinstance(card, RecordedModel) and cells:
-            texts = Subjects(plan.results, dataset, plan.study.seed, sample_file(plan, dataset))
+            texts = Subjects(
+                plan.results, dataset, plan.study.seed, sample_file(plan, dataset)
+            )
             pairs = [
-                (cell, texts.in_set(cell.perturbation, plan.judges[cell.judge].share, cell.aspect))
+                (
+                    cell,
+                    texts.in_set(
+                        cell.perturbation, plan.judges[cell.judge].share, cell.aspect
+                    ),
+                )
                 for cell in cells
             ]
-            counts += _joined(plan, dataset, card, texts.names, texts.preferences, pairs)
+            counts += _joined(
+                plan, dataset, card, texts.names, texts.preferences, pairs
+            )
     return counts
 
 

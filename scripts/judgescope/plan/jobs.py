@@ -1,4 +1,6 @@
-"""The jobs of the rules: each reads one JSON spec, and shows errors without a traceback."""
+"""The jobs of the rules: each reads one JSON spec, and shows errors without a
+traceback.
+"""
 
 import argparse
 import errno
@@ -57,13 +59,15 @@ JOBS = {
     "spotcheck": "report.spotcheck",
     "explore": "report.explore",
 }
-"""Job -> the module with the function of the same name, which takes a spec, computes and writes."""
+"""Job -> the module with the function of the same name, which takes a spec, computes
+and writes."""
 
 MACHINE = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk's quota is used up",
     errno.EFBIG: "the file is larger than the limit of this machine (ulimit -f)",
-    errno.EMFILE: "too many open files: more than the limit of this machine (ulimit -n)",
+    errno.EMFILE: "too many open files: more than the limit of this machine (ulimit "
+    "-n)",
     errno.EROFS: "the disk is read-only",
     errno.EACCES: "no permission to read or write",
     errno.EPERM: "no permission to read or write",
@@ -76,10 +80,14 @@ AGAIN = "then run again: finished files are kept and no reply is requested twice
 
 
 def read_spec(source: str, stdin: IO[str]) -> Spec:
-    """Return the JSON object in a file, or the union of those on standard input if it is `-`."""
+    """Return the JSON object in a file, or the union of those on standard input if it
+    is `-`.
+    """
     spec: Spec = {}
     try:
-        text = stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+        text = (
+            stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
+        )
         parts = text.rstrip("\n").split("\n") if source == "-" else [text]
         for part in map(json.loads, parts):
             if not isinstance(part, dict):
@@ -92,26 +100,35 @@ def read_spec(source: str, stdin: IO[str]) -> Spec:
 
 def job(name: str) -> Callable[..., None]:
     """Return the function of a job."""
-    function: Callable[..., None] = getattr(import_module(f"judgescope.{JOBS[name]}"), name)
+    function: Callable[..., None] = getattr(
+        import_module(f"judgescope.{JOBS[name]}"), name
+    )
     return function
 
 
 def run(main: Callable[..., None]) -> None:
-    """Call a function with the spec of the command line; print a user's error and exit with 1.
+    """Call a function with the spec of the command line; print a user's error and exit
+    with 1.
 
-    Keyword-only parameters are options of the command line, on which no output depends, such as the
-    path of the store.
+    Keyword-only parameters are options of the command line, on which no output depends,
+    such as the path of the store.
     """
     parser = argparse.ArgumentParser()
-    parser.add_argument("--spec", required=True, help="JSON file, or - for standard input")
+    parser.add_argument(
+        "--spec", required=True, help="JSON file, or - for standard input"
+    )
     for option in signature(main).parameters.values():
         if option.kind is not Parameter.KEYWORD_ONLY:
             continue
         required = option.default is Parameter.empty
-        parser.add_argument(f"--{option.name}", required=required, default=option.default)
+        parser.add_argument(
+            f"--{option.name}", required=required, default=option.default
+        )
     show_without_secrets()
     hide_pandas()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # see judgescope.cli.child_process
+    signal.pthread_sigmask(
+        signal.SIG_UNBLOCK, {signal.SIGTERM}
+    )  # see judgescope.cli.child_process
     args = vars(parser.parse_args())
     try:
         main(typed(main, read_spec(args.pop("spec"), sys.stdin)), **args)
@@ -148,12 +165,16 @@ def typed(main: Callable[..., None], spec: Spec) -> object:
 
 
 def of_machine(error: MemoryError | OSError) -> UserError | None:
-    """Return a fault of the machine as an error that says what to do; None for other errors."""
+    """Return a fault of the machine as an error that says what to do; None for other
+    errors.
+    """
     if isinstance(error, MemoryError):
         todo = f"give it more memory, or run fewer jobs at once (--cores 1); {AGAIN}"
         return UserError("out of memory", where=Path(sys.argv[0]).name, todo=todo)
     if error.errno not in MACHINE:
         return None
     return UserError(
-        MACHINE[error.errno], where=str(error.filename or "this folder"), todo=f"fix that, {AGAIN}"
+        MACHINE[error.errno],
+        where=str(error.filename or "this folder"),
+        todo=f"fix that, {AGAIN}",
     )

@@ -19,13 +19,19 @@ from judgescope.schema.cards.judges import PARSER
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values are not on the aspect's grid."""
 COMPUTED = "errors"
-"""The parser whose values are not on the grid, because they are computed from errors."""
+"""The parser whose values are not on the grid, because they are computed from
+errors."""
 
 
 def card_hash(*cards: Card) -> str:
-    """Return eight hex digits that change with any key of the cards that can change a number."""
+    """Return eight hex digits that change with any key of the cards that can change a
+    number.
+    """
     text = canonical(
-        [card.model_dump(mode="json", exclude=card.keys_for("access")) for card in cards]
+        [
+            card.model_dump(mode="json", exclude=card.keys_for("access"))
+            for card in cards
+        ]
     )
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -33,13 +39,18 @@ def card_hash(*cards: Card) -> str:
 def prompt_hash(
     plan: Plan, dataset: str, *judges: Judge, supervisor: Supervisor | None = None
 ) -> str | None:
-    """Return eight hex digits that change with any prompt of the judges; None: there is no prompt.
+    """Return eight hex digits that change with any prompt of the judges; None: there is
+    no prompt.
 
     A prompt depends on a form, and on the wording of the dataset's aspects.
     """
-    forms = [plan.templates[judge.form] for judge in judges if plan.is_prompted(judge.model)]
+    forms = [
+        plan.templates[judge.form] for judge in judges if plan.is_prompted(judge.model)
+    ]
     forms += [
-        plan.templates[shown.form] for one in judges if (shown := analyses_of(plan, one.judge))
+        plan.templates[shown.form]
+        for one in judges
+        if (shown := analyses_of(plan, one.judge))
     ]
     forms += [plan.templates[supervisor.form]] if supervisor else []
     aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
@@ -47,7 +58,9 @@ def prompt_hash(
         return None
     parts: dict[str, object] = {
         "forms": forms,
-        "aspects": [card.model_dump(exclude={"parent", "criteria"}) for card in aspects],
+        "aspects": [
+            card.model_dump(exclude={"parent", "criteria"}) for card in aspects
+        ],
     }
     if any(judge.spotlight for judge in judges):
         parts["spotlight"] = Spotlight("").preamble
@@ -62,7 +75,9 @@ def engine_of(plan: Plan, judge: str) -> str:
 
 
 def parser_of(plan: Plan, judge: str) -> str:
-    """Return the judge's parser: its card's, else `score` for replies and `number` for values."""
+    """Return the judge's parser: its card's, else `score` for replies and `number` for
+    values.
+    """
     card = plan.judges[judge]
     model = plan.models[card.model]
     if card.annotates:
@@ -93,7 +108,8 @@ def scale_of(
 ) -> Scale | None:
     """Return the scale on which a judge's replies are read; None: any number.
 
-    The oracle uses the classes of graded sets; for chains it has more values than these.
+    The oracle uses the classes of graded sets; for chains it has more values than
+    these.
     """
     card = plan.judges[judge]
     own_scale = card.own_scale_on(split(aspect)[0])
@@ -117,25 +133,31 @@ def scale_of(
 
 
 def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
-    """Return aspect -> min + max, from which scores are subtracted, if the lowest is best.
+    """Return aspect -> min + max, from which scores are subtracted, if the lowest is
+    best.
 
-    For measures and for scores made from errors, higher is always better; all other scores are on
-    the judge's own scale, or else on people's. Raises UserError for a derived judge with both
-    kinds.
+    For measures and for scores made from errors, higher is always better; all other
+    scores are on the judge's own scale, or else on people's. Raises UserError for a
+    derived judge with both kinds.
     """
     if judge in plan.derived:
         members = plan.derived[judge].members
         of_members = [turned(plan, dataset, name) for name in members]
         if any(one != of_members[0] for one in of_members):
             raise UserError(
-                "some members of this judge have a scale whose lowest value is best, others not",
+                "some members of this judge have a scale whose lowest value is best, "
+                "others not",
                 where=f"judges/{judge}.yaml, key members",
                 got=", ".join(members),
                 todo="name members that use the same scale",
             )
         return of_members[0]
     card, engine = plan.judges[judge], engine_of(plan, judge)
-    if engine == "lexical" or card.form == "length" or parser_of(plan, judge) == COMPUTED:
+    if (
+        engine == "lexical"
+        or card.form == "length"
+        or parser_of(plan, judge) == COMPUTED
+    ):
         return {}
     scales = {
         name: card.own_scale_on(split(name)[0]) or plan.scale_of(dataset, name)
@@ -147,13 +169,18 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
 def prompt_aspects(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
     """Return aspect -> what prompts can show about it."""
     cards = {name: plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)}
-    return {name: card.model_dump(include=card.keys_for("asking")) for name, card in cards.items()}
+    return {
+        name: card.model_dump(include=card.keys_for("asking"))
+        for name, card in cards.items()
+    }
 
 
 def rating_scales(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
     """Return aspect -> how people rated it, and what they saw."""
     names = plan.aspects_of(dataset)
-    return {name: plan.scale_of(dataset, name).model_dump(mode="json") for name in names}
+    return {
+        name: plan.scale_of(dataset, name).model_dump(mode="json") for name in names
+    }
 
 
 def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
@@ -162,8 +189,12 @@ def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
 
 
 def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]:
-    """Return the labels among which all members of a derived judge choose; empty for numbers."""
-    scales = [scale_of(plan, dataset, name, aspect) for name in plan.derived[judge].members]
+    """Return the labels among which all members of a derived judge choose; empty for
+    numbers.
+    """
+    scales = [
+        scale_of(plan, dataset, name, aspect) for name in plan.derived[judge].members
+    ]
     labels = [scale.labels if scale and scale.categorical else [] for scale in scales]
     return labels[0] if all(labels) else []
 
@@ -171,11 +202,15 @@ def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]
 def _models(plan: Plan, judge: Judge) -> list[Model]:
     """Return the model of a judge, and the model whose analyses its prompts show."""
     shown = analyses_of(plan, judge.judge)
-    return [plan.models[name] for name in (judge.model, *([shown.model] if shown else []))]
+    return [
+        plan.models[name] for name in (judge.model, *([shown.model] if shown else []))
+    ]
 
 
 def _threshold(judge: Judge) -> float | Literal["best"] | None:
-    """Return the threshold for a judge's scores as used, reversed if lower is better."""
+    """Return the threshold for a judge's scores as used, reversed if lower is
+    better.
+    """
     turn = next((scale.turn for scale in judge.scales if scale.turn is not None), None)
     if turn is None or not isinstance(judge.threshold, float):
         return judge.threshold
@@ -183,7 +218,9 @@ def _threshold(judge: Judge) -> float | Literal["best"] | None:
 
 
 def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
-    """Return what statistics need to know about a judge; for a derived judge, from its members."""
+    """Return what statistics need to know about a judge; for a derived judge, from its
+    members.
+    """
     derived = plan.derived.get(judge)
     members = [plan.judges[name] for name in (derived.members if derived else [judge])]
     supervisor = derived.supervisor if derived else None

@@ -21,7 +21,8 @@ from judgescope.schema import cards
 from judgescope.schema.loading import Cards, priced, validate_card
 
 CONTROLS = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
-"""The judge cards of the controls, which are added to every study that uses controls."""
+"""The judge cards of the controls, which are added to every study that uses
+controls."""
 
 
 def load_plan(
@@ -35,18 +36,25 @@ def load_plan(
 ) -> Plan:
     """Read and check all cards of the study in `config`.
 
-    Cards are in the folders `first`, ./config or `home`/config. `source` names the study's file in
-    errors, `results` the folder of its results (by default results/<study>). `drafting`: include
-    the drafter and its prompts, and do not fill prompts that still lack steps. Raises UserError or
-    UserErrors; reads only cards, no data.
+    Cards are in the folders `first`, ./config or `home`/config. `source` names the
+    study's file in errors, `results` the folder of its results (by default
+    results/<study>). `drafting`: include the drafter and its prompts, and do not fill
+    prompts that still lack steps. Raises UserError or UserErrors; reads only cards, no
+    data.
     """
     study: cards.Study = validate_card("study", config, source)
     here, shipped = Path("config"), home / "config"
-    folders = [*first, here, *([] if here.resolve() == shipped.resolve() else [shipped])]
+    folders = [
+        *first,
+        here,
+        *([] if here.resolve() == shipped.resolve() else [shipped]),
+    ]
     reader = Cards(folders, source)
     with reader.lines_in_errors():
         check_method_names(study, source)
-        plan = _read_plan(study, reader, source, drafting, results or f"results/{study.study}")
+        plan = _read_plan(
+            study, reader, source, drafting, results or f"results/{study.study}"
+        )
         if not drafting:
             rehearse(plan)
     return plan
@@ -64,28 +72,47 @@ def _read_plan(
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(reader, study, source)
     where = f"{source}, key perturbations"
-    perturbations = {n: reader.read("perturbation", n, where=where) for n in study.perturbations}
+    perturbations = {
+        n: reader.read("perturbation", n, where=where) for n in study.perturbations
+    }
     made = writers(study, datasets, perturbations, judges, derived)
     drafter = {f"{source}, key drafter": study.drafter} if study.drafter else {}
     new = study.distill.write if study.distill else None
     writing = {f"{where}model": str(card.model) for where, card in made.items()}
-    named = {judge.model: f"judges/{judge.judge}.yaml, key model" for judge in judges.values()}
+    named = {
+        judge.model: f"judges/{judge.judge}.yaml, key model"
+        for judge in judges.values()
+    }
     named |= {model: where for where, model in writing.items()}
-    named |= dict.fromkeys(new.models if new else [], f"{source}, key distill.write.models")
+    named |= dict.fromkeys(
+        new.models if new else [], f"{source}, key distill.write.models"
+    )
     known = _models(reader, {name: where for where, name in drafter.items()} | named)
-    models = {name: known[name] for name in [*named, *(drafter.values() if drafting else [])]}
+    models = {
+        name: known[name] for name in [*named, *(drafter.values() if drafting else [])]
+    }
     for where, name in (writing | drafter).items():
         check_writer(known[name], where)
-    judges = {n: _completed(judge, models[judge.model], study.share) for n, judge in judges.items()}
+    judges = {
+        n: _completed(judge, models[judge.model], study.share)
+        for n, judge in judges.items()
+    }
     forms = {
         judge.form: f"judges/{judge.judge}.yaml, key form"
         for judge in judges.values()
         if models[judge.model].engine in PROMPTED
     } | {card.form: f"{where}form" for where, card in made.items()}
     forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
-    forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
-    aspects, expecting = _aspects(reader, datasets), f"{source}, key confusion.expectations"
-    expectations = study.confusion.expectations if "confusion" in study.methods else None
+    forms |= (
+        dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
+    )
+    aspects, expecting = (
+        _aspects(reader, datasets),
+        f"{source}, key confusion.expectations",
+    )
+    expectations = (
+        study.confusion.expectations if "confusion" in study.methods else None
+    )
     plan = Plan(
         study=study,
         datasets=datasets,
@@ -95,9 +122,14 @@ def _read_plan(
         aspects=aspects,
         criteria=_criteria(reader, study, aspects, source),
         perturbations=perturbations | _given_sets(datasets, perturbations, source),
-        weights=reader.optional("weights", study.weights, where=f"{source}, key weights"),
+        weights=reader.optional(
+            "weights", study.weights, where=f"{source}, key weights"
+        ),
         expectations=reader.optional("expectations", expectations, where=expecting),
-        templates={form: load(form, reader.folders, where=where) for form, where in forms.items()},
+        templates={
+            form: load(form, reader.folders, where=where)
+            for form, where in forms.items()
+        },
         usual_tokens=stated_tokens(forms, reader.folders),
         folders={
             (kind, name): os.path.relpath(reader.path(kind, name, where="").parent)
@@ -112,7 +144,9 @@ def _read_plan(
 
 def _models(reader: Cards, named: Mapping[str, str]) -> dict[str, cards.Model]:
     """Return model -> its card; `named` gives the place where each is named."""
-    read = {name: reader.read("model", name, where=where) for name, where in named.items()}
+    read = {
+        name: reader.read("model", name, where=where) for name, where in named.items()
+    }
     models: dict[str, cards.Model] = {
         name: priced(card) if isinstance(card, cards.OpenAIModel) else card
         for name, card in read.items()
@@ -127,10 +161,16 @@ def _models(reader: Cards, named: Mapping[str, str]) -> dict[str, cards.Model]:
     return models
 
 
-def _datasets(reader: Cards, study: cards.Study, source: str) -> dict[str, cards.Dataset]:
-    """Read the datasets on which judges are evaluated, then the datasets for training."""
+def _datasets(
+    reader: Cards, study: cards.Study, source: str
+) -> dict[str, cards.Dataset]:
+    """Read the datasets on which judges are evaluated, then the datasets for
+    training.
+    """
     named = dict.fromkeys(study.datasets, "datasets")
-    named |= dict.fromkeys(study.distill.datasets if study.distill else [], "distill.datasets")
+    named |= dict.fromkeys(
+        study.distill.datasets if study.distill else [], "distill.datasets"
+    )
     return {
         name: reader.read("dataset", name, where=f"{source}, key {key}")
         for name, key in named.items()
@@ -138,7 +178,9 @@ def _datasets(reader: Cards, study: cards.Study, source: str) -> dict[str, cards
 
 
 def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
-    """Check the cards of a plan against each other; `datasets` are all that have a card."""
+    """Check the cards of a plan against each other; `datasets` are all that have a
+    card.
+    """
     check_study(plan, source)
     for judge in plan.judges.values():
         model = plan.models[judge.model]
@@ -158,8 +200,12 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     check_uses(plan, source)
 
 
-def _with_controls(study: cards.Study, datasets: Iterable[cards.Dataset]) -> cards.Study:
-    """Return the study with every control: no measure is trusted that ranks one above a judge."""
+def _with_controls(
+    study: cards.Study, datasets: Iterable[cards.Dataset]
+) -> cards.Study:
+    """Return the study with every control: no measure is trusted that ranks one above a
+    judge.
+    """
     known = any(card.ratings != "none" or card.gives_texts for card in datasets)
     if not known or not any(METHODS[name].controls for name in study.methods):
         return study
@@ -170,7 +216,9 @@ def _with_controls(study: cards.Study, datasets: Iterable[cards.Dataset]) -> car
 def _judges(
     reader: Cards, study: cards.Study, source: str
 ) -> tuple[dict[str, cards.Judge], dict[str, cards.DerivedJudge]]:
-    """Read the judges; one with `columns` or `models` becomes a judge for each of them."""
+    """Read the judges; one with `columns` or `models` becomes a judge for each of
+    them.
+    """
     judges: dict[str, cards.Judge] = {}
     derived: dict[str, cards.DerivedJudge] = {}
     for name in study.judges:
@@ -180,11 +228,16 @@ def _judges(
         changes: list[dict[str, object]] = [{}]
         if isinstance(card, cards.Judge) and card.models:
             changes = [
-                {"judge": f"{name}-{model}", "model": model, "models": []} for model in card.models
+                {"judge": f"{name}-{model}", "model": model, "models": []}
+                for model in card.models
             ]
         elif isinstance(card, cards.Judge) and card.columns:
             changes = [
-                {"judge": slug(column.replace(cards.ASPECT, "")), "form": column, "columns": []}
+                {
+                    "judge": slug(column.replace(cards.ASPECT, "")),
+                    "form": column,
+                    "columns": [],
+                }
                 for column in card.columns
             ]
         for judge in (card.model_copy(update=change) for change in changes):
@@ -202,7 +255,9 @@ def _judges(
 
 
 def _completed(judge: cards.Judge, model: cards.Model, share: float) -> cards.Judge:
-    """Return a judge with the defaults of its card: its reference and its share of items."""
+    """Return a judge with the defaults of its card: its reference and its share of
+    items.
+    """
     changes: dict[str, object] = {}
     sees = isinstance(model, cards.CommandModel) and "references" in model.inputs
     if sees or (judge.against is None and model.engine == "lexical"):
@@ -212,7 +267,9 @@ def _completed(judge: cards.Judge, model: cards.Model, share: float) -> cards.Ju
     return judge.model_copy(update=changes)
 
 
-def _aspects(reader: Cards, datasets: Mapping[str, cards.Dataset]) -> dict[str, cards.Aspect]:
+def _aspects(
+    reader: Cards, datasets: Mapping[str, cards.Dataset]
+) -> dict[str, cards.Aspect]:
     for dataset in datasets.values():
         if AVERAGE in dataset.aspects:
             raise UserError(
@@ -222,7 +279,9 @@ def _aspects(reader: Cards, datasets: Mapping[str, cards.Dataset]) -> dict[str, 
                 todo="give the aspect another id",
             )
     aspects = {
-        aspect: reader.read("aspect", aspect, where=f"datasets/{dataset.dataset}.yaml, key aspects")
+        aspect: reader.read(
+            "aspect", aspect, where=f"datasets/{dataset.dataset}.yaml, key aspects"
+        )
         for dataset in datasets.values()
         for aspect in dataset.aspects
     }
@@ -249,8 +308,14 @@ def _check_parents(reader: Cards, aspect: cards.Aspect) -> None:
 def _criteria(
     reader: Cards, study: cards.Study, aspects: Mapping[str, cards.Aspect], source: str
 ) -> dict[str, cards.Criterion]:
-    """Read the criteria for which some aspect of the study has no wording of its own."""
-    judged = [card for name, card in aspects.items() if not study.aspects or name in study.aspects]
+    """Read the criteria for which some aspect of the study has no wording of its
+    own.
+    """
+    judged = [
+        card
+        for name, card in aspects.items()
+        if not study.aspects or name in study.aspects
+    ]
     worded = {criterion for card in judged for criterion in card.criteria}
     shared = set(reader.names("criterion"))
     criteria = {}
@@ -260,9 +325,12 @@ def _criteria(
             worded | shared,
             "unknown criterion: neither a wording of an aspect nor a criterion card",
             where=f"{source}, key criteria",
-            todo=f"write criteria/{criterion}.yaml, or add a wording to the aspects' cards",
+            todo=f"write criteria/{criterion}.yaml, or add a wording to the aspects' "
+            "cards",
         )
-        if criterion in shared and any(criterion not in card.criteria for card in judged):
+        if criterion in shared and any(
+            criterion not in card.criteria for card in judged
+        ):
             criteria[criterion] = reader.read("criterion", criterion, where=source)
     for card in judged:
         if study.criteria and not {*study.criteria} & {*card.criteria, *criteria}:
@@ -283,7 +351,8 @@ def _given_sets(
     bringing = [card for card in datasets.values() if card.gives_texts]
     if named and len(bringing) == len(datasets):
         raise UserError(
-            "all datasets of the study contain constructed texts: there is nothing to perturb",
+            "all datasets of the study contain constructed texts: there is nothing to "
+            "perturb",
             where=f"{source}, key perturbations",
             got=min(named),
             todo="leave the perturbations out, or add a dataset with references",

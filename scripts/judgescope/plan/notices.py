@@ -8,11 +8,13 @@ from judgescope.plan.study import Plan
 from judgescope.statistics.means import tango
 
 MARGIN: Final = 0.05
-"""A judge withstands hints that move less than this share of its scores (methods.md 9)."""
+"""A judge withstands hints that move less than this share of its scores (methods.md
+9)."""
 
 
 def unjudged(plan: Plan) -> Iterator[str]:
-    """Yield a line about each perturbation whose aspects are not judged on any of its datasets.
+    """Yield a line about each perturbation whose aspects are not judged on any of its
+    datasets.
 
     These are chains and graded sets: other texts are judged on all aspects.
     """
@@ -31,11 +33,16 @@ def unjudged(plan: Plan) -> Iterator[str]:
         elsewhere = any(names & {*card.aspects} for names in judged.values())
         where = " on its datasets" if elsewhere else ""
         aspects = " and ".join(card.aspects)
-        yield f"left out: {name} is about {aspects}, which the study does not judge{where}"
+        yield (
+            f"left out: {name} is about {aspects}, which the study does not "
+            f"judge{where}"
+        )
 
 
 def unordered(plan: Plan) -> Iterator[str]:
-    """Yield a line about each aspect with unordered labels, and the methods that leave it out."""
+    """Yield a line about each aspect with unordered labels, and the methods that leave
+    it out.
+    """
     without = [name for name in plan.study.methods if METHODS[name].unordered == "no"]
     aspects = {
         aspect: None
@@ -51,7 +58,9 @@ def unordered(plan: Plan) -> Iterator[str]:
 
 
 def fewest_items() -> int:
-    """Return the smallest n for which no change in n items has an upper bound below MARGIN: 73."""
+    """Return the smallest n for which no change in n items has an upper bound below
+    MARGIN: 73.
+    """
     n = 1
     while tango(0, 0, n)[1] >= MARGIN:
         n += 1
@@ -59,30 +68,37 @@ def fewest_items() -> int:
 
 
 def asked_once(plan: Plan) -> Iterator[str]:
-    """Yield a line for each judge whose baseline has one draw: its verdict on hints is unknown."""
+    """Yield a line for each judge whose baseline has one draw: its verdict on hints is
+    unknown.
+    """
     for name, judge in plan.judges.items():
         if judge.hint is None or judge.hint.rating == "right":
             continue
         base = plan.judges[judge.hint.baseline]
         if base.draws < 2:
             yield (
-                f"warning: the study cannot show whether {name} withstands its hint, because its "
-                f"baseline {base.judge} is asked once: set `draws: 2` and `estimator: first` in "
-                f"judges/{base.judge}.yaml (the score remains that of the first draw)"
+                f"warning: the study cannot show whether {name} withstands its hint, "
+                f"because its baseline {base.judge} is asked once: set `draws: 2` and "
+                f"`estimator: first` in judges/{base.judge}.yaml (the score remains "
+                "that of the first draw)"
             )
 
 
 def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
-    """Yield a line for each dataset with too few items to show that a judge withstands a hint.
+    """Yield a line for each dataset with too few items to show that a judge withstands
+    a hint.
 
     `items`: dataset -> its number of items.
     """
-    hinted = [one for one in plan.judges.values() if one.hint and one.hint.rating == "wrong"]
+    hinted = [
+        one for one in plan.judges.values() if one.hint and one.hint.rating == "wrong"
+    ]
     needed = fewest_items()
     for dataset, n_items in items.items():
         given = min((round(n_items * judge.share) for judge in hinted), default=needed)
         if given < needed:
             yield (
-                f"warning: {dataset}: judges with a hint get {given} items; even if no score "
-                f"changes, {needed} are needed to show that a judge withstands its hint"
+                f"warning: {dataset}: judges with a hint get {given} items; even if no "
+                f"score changes, {needed} are needed to show that a judge withstands "
+                "its hint"
             )

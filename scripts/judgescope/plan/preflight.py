@@ -56,7 +56,9 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class CheckSpec(SpecPart, frozen=True, kw_only=True):
-    """The job that prints the results of the preflight, and what a run would request."""
+    """The job that prints the results of the preflight, and what a run would
+    request.
+    """
 
     config: dict[str, object]
     """The study's config as Snakemake has read it."""
@@ -81,7 +83,10 @@ def verified(spec: PreflightSpec) -> dict[str, object]:
     for model, card in spec.programs.items():
         folder = Path(spec.owners[model].folder)
         command.build(command.located(CommandModel.model_validate(card), folder, data))
-    covered = {name: getattr(spec, name) for name in ("study", "cards", "cells", "judges", "asked")}
+    covered = {
+        name: getattr(spec, name)
+        for name in ("study", "cards", "cells", "judges", "asked")
+    }
     return {**covered, "sha256": hashes}
 
 

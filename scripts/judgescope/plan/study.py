@@ -17,11 +17,14 @@ from judgescope.schema import cards
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
 """Controls that are made from people's ratings of the same targets that they judge."""
 ALONE = {"rules"}
-"""Lexical forms that read only the text: references merely add to the words that they know."""
+"""Lexical forms that read only the text: references merely add to the words that they
+know."""
 
 
 class Cell(NamedTuple):
-    """The smallest unit of a study: one judge's scores of one set of targets, on all aspects."""
+    """The smallest unit of a study: one judge's scores of one set of targets, on all
+    aspects.
+    """
 
     dataset: str
     perturbation: str
@@ -55,15 +58,18 @@ class Plan:
     aspects: Mapping[str, cards.Aspect]
     criteria: Mapping[str, cards.Criterion]
     perturbations: Mapping[str, cards.AnyPerturbation]
-    """The perturbations that the study names, and the sets of texts that its datasets contain."""
+    """The perturbations that the study names, and the sets of texts that its datasets
+    contain."""
     weights: cards.Weights | None
     expectations: cards.Expectations | None
     templates: Mapping[str, Templates]
-    """Form -> its prompt templates, for judges and writers whose model reads prompts."""
+    """Form -> its prompt templates, for judges and writers whose model reads
+    prompts."""
     usual_tokens: Mapping[str, int]
     """Form -> number of tokens of a usual reply, if its template states it."""
     folders: Mapping[tuple[str, str], str]
-    """(kind, id) -> the card's folder, relative to the working directory where possible."""
+    """(kind, id) -> the card's folder, relative to the working directory where
+    possible."""
     results: str
     """The folder of the study's results."""
 
@@ -74,7 +80,9 @@ class Plan:
 
     @property
     def distillation(self) -> cards.Distillation:
-        """Return how a judge of the study is trained; the study must have the key `distill`."""
+        """Return how a judge of the study is trained; the study must have the key
+        `distill`.
+        """
         assert self.study.distill is not None
         return self.study.distill
 
@@ -92,7 +100,10 @@ class Plan:
     def teachers(self) -> set[str]:
         """Return the judges of the training texts: the teacher and its members."""
         teacher = self.distillation.teacher
-        return {teacher, *(self.derived[teacher].members if teacher in self.derived else [])}
+        return {
+            teacher,
+            *(self.derived[teacher].members if teacher in self.derived else []),
+        }
 
     @property
     def student(self) -> tuple[cards.Judge, cards.VllmModel]:
@@ -115,14 +126,26 @@ class Plan:
         return [f"{WRITTEN}{model}" for model in new.models] if new else []
 
     def plain_aspects(self, dataset: str) -> list[str]:
-        """Return the aspects of a dataset that the study covers, in the card's order."""
+        """Return the aspects of a dataset that the study covers, in the card's
+        order.
+        """
         wanted = self.study.aspects
-        return [name for name in self.datasets[dataset].aspects if not wanted or name in wanted]
+        return [
+            name
+            for name in self.datasets[dataset].aspects
+            if not wanted or name in wanted
+        ]
 
     def aspects_of(self, dataset: str) -> list[str]:
-        """Return these aspects as named in cells: each in every criterion that it has."""
+        """Return these aspects as named in cells: each in every criterion that it
+        has.
+        """
         plain = self.plain_aspects(dataset)
-        return [joined(name, criterion) for name in plain for criterion in self._criteria_of(name)]
+        return [
+            joined(name, criterion)
+            for name in plain
+            for criterion in self._criteria_of(name)
+        ]
 
     def _criteria_of(self, aspect: str) -> list[str] | list[None]:
         known = {*self.aspects[aspect].criteria, *self.criteria}
@@ -130,7 +153,9 @@ class Plan:
         return [name for name in named if name in known] if named else [None]
 
     def aspect_of(self, dataset: str, aspect: str) -> cards.Aspect:
-        """Return an aspect in its wording for the dataset's task and the cell's criterion."""
+        """Return an aspect in its wording for the dataset's task and the cell's
+        criterion.
+        """
         name, criterion = split(aspect)
         card = self.aspects[name].in_task(self.datasets[dataset].task)
         if criterion is None:
@@ -141,12 +166,14 @@ class Plan:
         """Return the scale on which a dataset rates the aspect of a cell."""
         return self.datasets[dataset].aspects[split(aspect)[0]]
 
-    def perturbed(self, dataset: str, *kinds: cards.PerturbationKind) -> list[tuple[str, str]]:
+    def perturbed(
+        self, dataset: str, *kinds: cards.PerturbationKind
+    ) -> list[tuple[str, str]]:
         """Return (perturbation, degree) for every perturbation of a dataset.
 
-        Only perturbations of the given `kinds`; by default those that make one text from each
-        original. For a dataset of constructed texts, return its sets of texts: it has nothing to
-        perturb.
+        Only perturbations of the given `kinds`; by default those that make one text
+        from each original. For a dataset of constructed texts, return its sets of
+        texts: it has nothing to perturb.
         """
         return [
             (name, degree)
@@ -164,15 +191,23 @@ class Plan:
         return whole and (not card.tasks or data.task in card.tasks)
 
     def target_sets(self, dataset: str) -> list[str]:
-        """Return the values of `perturbation` in the dataset's cells that the methods need."""
+        """Return the values of `perturbation` in the dataset's cells that the methods
+        need.
+        """
         read = {text for name in self.study.methods for text in METHODS[name].texts}
         if dataset in self.taught:
             own = [SYSTEMS] if self.datasets[dataset].has_systems else []
             return [*own, *self.new_sets(dataset)]
         if self.datasets[dataset].gives_texts:
-            given = self.perturbed(dataset, "chain", "graded") if "graded" in read else []
+            given = (
+                self.perturbed(dataset, "chain", "graded") if "graded" in read else []
+            )
             return [f"{name}.{degree}" for name, degree in given]
-        sets = ["systems"] if "systems" in read and self.datasets[dataset].has_systems else []
+        sets = (
+            ["systems"]
+            if "systems" in read and self.datasets[dataset].has_systems
+            else []
+        )
         perturbed = self.perturbed(dataset) if "once" in read else []
         perturbed += self.perturbed(dataset, "chain", "graded")
         perturbed += self.perturbed(dataset, "attack") if "attack" in read else []
@@ -185,9 +220,14 @@ class Plan:
             name
             for name, card in self.perturbations.items()
             if isinstance(card, cards.MadePerturbation)
-            or (isinstance(card, cards.GradedPerturbation) and (card.model or card.anchors))
+            or (
+                isinstance(card, cards.GradedPerturbation)
+                and (card.model or card.anchors)
+            )
         } | ({"original"} if self.improved(dataset) else set())
-        return [name for name in self.target_sets(dataset) if name.partition(".")[0] in made]
+        return [
+            name for name in self.target_sets(dataset) if name.partition(".")[0] in made
+        ]
 
     def improved(self, dataset: str) -> cards.Improvement | None:
         """Return how a model writes a dataset's originals, or None if it does not."""
@@ -197,7 +237,9 @@ class Plan:
         return self.study.references or self.datasets[dataset].rewrite_references
 
     def judges_of(self, dataset: str) -> list[str]:
-        """Return the judges that can judge any texts of a dataset, derived judges last."""
+        """Return the judges that can judge any texts of a dataset, derived judges
+        last.
+        """
         judges = [
             name
             for name, judge in self.judges.items()
@@ -205,16 +247,28 @@ class Plan:
             or model.judges(dataset)
             if self.rated_by(name, dataset)
         ]
-        judges += [name for name, card in self.derived.items() if set(card.members) <= set(judges)]
-        return [name for name in judges if dataset not in self.taught or name in self.teachers]
+        judges += [
+            name
+            for name, card in self.derived.items()
+            if set(card.members) <= set(judges)
+        ]
+        return [
+            name
+            for name in judges
+            if dataset not in self.taught or name in self.teachers
+        ]
 
     def compares(self, judge: str) -> bool:
-        """Return whether a judge compares two texts at a time: it has votes, not scores."""
+        """Return whether a judge compares two texts at a time: it has votes, not
+        scores.
+        """
         card = self.judges.get(judge)
         return card is not None and compares(card, self.models[card.model])
 
     def is_oracle(self, judge: str) -> bool:
-        """Return whether a judge is the control that knows how many errors a text has."""
+        """Return whether a judge is the control that knows how many errors a text
+        has.
+        """
         card = self.judges.get(judge)
         return (
             card is not None
@@ -229,11 +283,17 @@ class Plan:
         return self.judges[judge].annotates
 
     def repeats(self, judge: str) -> bool:
-        """Return whether a judge gives several replies about one target or pair: draws or votes."""
-        return judge in self.judges and (self.judges[judge].draws > 1 or self.compares(judge))
+        """Return whether a judge gives several replies about one target or pair: draws
+        or votes.
+        """
+        return judge in self.judges and (
+            self.judges[judge].draws > 1 or self.compares(judge)
+        )
 
     def is_asked(self, model: str) -> bool:
-        """Return whether a model's answers are requested and kept in the reply store."""
+        """Return whether a model's answers are requested and kept in the reply
+        store.
+        """
         return self.models[model].engine in ASKED
 
     def is_prompted(self, model: str) -> bool:
@@ -244,7 +304,8 @@ class Plan:
         """Return why a judge judges no text of a set of targets, or None."""
         if judge in self.derived:
             reasons = (
-                self.excluded(dataset, name, perturbation) for name in self.derived[judge].members
+                self.excluded(dataset, name, perturbation)
+                for name in self.derived[judge].members
             )
             return next(filter(None, reasons), None)
         card, name = self.judges[judge], perturbation.partition(".")[0]
@@ -252,10 +313,14 @@ class Plan:
         if only is not None and name in self.perturbations and name not in only:
             return "left out by the judge's key perturbations"
         model, data = self.models[card.model], self.datasets[dataset]
-        return not_applicable(card, model, data, perturbation, self.kind_of(perturbation))
+        return not_applicable(
+            card, model, data, perturbation, self.kind_of(perturbation)
+        )
 
     def kind_of(self, perturbation: str) -> cards.PerturbationKind | None:
-        """Return the kind of the set of texts `<id>.<degree>`, None for unperturbed texts."""
+        """Return the kind of the set of texts `<id>.<degree>`, None for unperturbed
+        texts.
+        """
         card = self.perturbations.get(perturbation.partition(".")[0])
         return card.kind if card else None
 
@@ -264,31 +329,56 @@ class Plan:
         return self.perturbations[perturbation].degrees_for(dataset)[degree]  # type: ignore[index]
 
     def lowered(self, dataset: str, perturbation: str) -> str:
-        """Return the aspect that a set of texts lowers: the first that the dataset has."""
+        """Return the aspect that a set of texts lowers: the first that the dataset
+        has.
+        """
         aspects = self.perturbations[perturbation].aspects
         return next(name for name in aspects if name in self.plain_aspects(dataset))
 
     def most_errors(self, dataset: str, perturbation: str) -> int:
-        """Return the maximum number of errors in a text of a set by its card, 0 in an original."""
+        """Return the maximum number of errors in a text of a set by its card, 0 in an
+        original.
+        """
         card = self.perturbations.get(perturbation)
         if not isinstance(card, cards.GradedPerturbation):
             return card.steps if card else 0
         if card.anchors:
             return card.anchors.max_errors
-        classes = self.datasets[dataset].aspects[self.lowered(dataset, perturbation)].values() or []
+        classes = (
+            self.datasets[dataset].aspects[self.lowered(dataset, perturbation)].values()
+            or []
+        )
         return card.errors_per_rating * (len(classes) - 1)
 
     def rated_by(self, judge: str, dataset: str) -> list[str]:
         """Return the aspects of a dataset that a judge judges."""
         if judge in self.derived:
-            each = [set(self.rated_by(name, dataset)) for name in self.derived[judge].members]
-            return [name for name in self.aspects_of(dataset) if all(name in one for one in each)]
+            each = [
+                set(self.rated_by(name, dataset))
+                for name in self.derived[judge].members
+            ]
+            return [
+                name
+                for name in self.aspects_of(dataset)
+                if all(name in one for one in each)
+            ]
         only = self.judges[judge].aspects
-        return [name for name in self.aspects_of(dataset) if not only or split(name)[0] in only]
+        return [
+            name
+            for name in self.aspects_of(dataset)
+            if not only or split(name)[0] in only
+        ]
 
     def all_cards(self) -> Iterator[tuple[str, str, cards.Card]]:
         """Yield (kind, id, card) of every card but the study's."""
-        for kind in ("dataset", "model", "judge", "aspect", "criterion", "perturbation"):
+        for kind in (
+            "dataset",
+            "model",
+            "judge",
+            "aspect",
+            "criterion",
+            "perturbation",
+        ):
             for name, card in getattr(self, cards.FOLDERS[kind]).items():
                 yield kind, name, card
         for name, card in self.derived.items():
@@ -312,14 +402,18 @@ class Plan:
 
     def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a judge judges these targets."""
-        aspects, only = self.rated_by(judge, dataset), self.judged_on(dataset, perturbation)
+        aspects, only = (
+            self.rated_by(judge, dataset),
+            self.judged_on(dataset, perturbation),
+        )
         return [name for name in aspects if split(name)[0] in only]
 
     def judged_on(self, dataset: str, perturbation: str) -> list[str]:
-        """Return the aspects on which a set of targets is judged: all, or those of its card.
+        """Return the aspects on which a set of targets is judged: all, or those of its
+        card.
 
-        Perturbed texts are not judged on aspects whose labels have no order, because no label is
-        worse.
+        Perturbed texts are not judged on aspects whose labels have no order, because no
+        label is worse.
         """
         card = self.perturbations.get(perturbation.partition(".")[0])
         only = card.aspects if card else []
@@ -329,10 +423,13 @@ class Plan:
         return [
             name
             for name in self.plain_aspects(dataset)
-            if (not only or name in only) and (perturbation == SYSTEMS or scales[name].ordered)
+            if (not only or name in only)
+            and (perturbation == SYSTEMS or scales[name].ordered)
         ]
 
-    def cell_aspects_of(self, dataset: str, model: str | None = None) -> list[CellAspect]:
+    def cell_aspects_of(
+        self, dataset: str, model: str | None = None
+    ) -> list[CellAspect]:
         """Return a dataset's cells by aspect, or only those that one model answers."""
         cells = self._by_model.get((dataset, model), {})
         return [part for parts in cells.values() for part in parts]
@@ -342,29 +439,40 @@ class Plan:
         return list(self._by_model.get((dataset, model), {}))
 
     def aspects_in(self, cell: Cell) -> list[str]:
-        """Return the aspects (with criteria) that a cell covers, in the order of its files."""
+        """Return the aspects (with criteria) that a cell covers, in the order of its
+        files.
+        """
         return in_order(self._judged_by(cell.judge, cell.dataset, cell.perturbation))
 
     @cached_property
     def _by_model(self) -> dict[tuple[str, str | None], dict[Cell, list[CellAspect]]]:
-        """Return (dataset, model) -> cell -> its aspects, and (dataset, None) -> all cells.
+        """Return (dataset, model) -> cell -> its aspects, and (dataset, None) -> all
+        cells.
 
         Computed once, because rules ask for every dataset and model.
         """
         index: dict[tuple[str, str | None], dict[Cell, list[CellAspect]]] = {}
         for part in self.cell_aspects:
             for model in (None, self.model_of(part.judge)):
-                index.setdefault((part.dataset, model), {}).setdefault(part.cell, []).append(part)
+                index.setdefault((part.dataset, model), {}).setdefault(
+                    part.cell, []
+                ).append(part)
         return index
 
     def model_of(self, judge: str) -> str:
-        """Return the model that answers for a judge, DERIVED for one made from others."""
+        """Return the model that answers for a judge, DERIVED for one made from
+        others.
+        """
         return DERIVED if judge in self.derived else self.judges[judge].model
 
     def file(self, out: str | Path, kind: str, cell: Cell | CellAspect) -> str:
-        """Return the file of a cell's `replies`, `judgments` or `scores` in the results."""
+        """Return the file of a cell's `replies`, `judgments` or `scores` in the
+        results.
+        """
         model = self.model_of(cell.judge)
-        return Paths(str(out)).cell(kind, cell.dataset, model, cell.perturbation, cell.judge)
+        return Paths(str(out)).cell(
+            kind, cell.dataset, model, cell.perturbation, cell.judge
+        )
 
     def computes(self, model: str) -> bool:
         """Return whether a model's judges give scores without replies to parse."""
@@ -374,7 +482,12 @@ class Plan:
 def is_selected(plan: Plan, dataset: str) -> bool:
     """Return whether a study judges only a part of a dataset's texts."""
     select = plan.datasets[dataset].select
-    return bool(select.n or select.drop_systems or select.min_characters or dataset in plan.taught)
+    return bool(
+        select.n
+        or select.drop_systems
+        or select.min_characters
+        or dataset in plan.taught
+    )
 
 
 def uses_references(judge: cards.Judge) -> bool:
@@ -423,7 +536,9 @@ def not_applicable(
 
 
 def compares(judge: cards.Judge, model: cards.Model) -> bool:
-    """Return whether a judge's replies are about two texts, by its form or its recorded rows."""
+    """Return whether a judge's replies are about two texts, by its form or its recorded
+    rows.
+    """
     return judge.form == cards.COMPARE or (
         isinstance(model, cards.RecordedModel) and model.rows.compares
     )

@@ -1,4 +1,5 @@
-"""What the Snakefile needs besides the plan: messages, interpreters, commands, resources of jobs.
+"""What the Snakefile needs besides the plan: messages, interpreters, commands,
+resources of jobs.
 
 Only the Snakefile imports this module, because it needs Snakemake.
 """
@@ -48,20 +49,30 @@ def refusing() -> Iterator[None]:
 def source_of(files: Sequence[str | Path], *, default: bool) -> str:
     """Return the name of a study's file in messages: the last of the config files.
 
-    The default study has another name, because Snakemake keeps it in a different folder each time.
+    The default study has another name, because Snakemake keeps it in a different folder
+    each time.
     """
     if default:
         return DEMO
-    return os.path.relpath(files[-1]) if files else "the config of the importing workflow"
+    return (
+        os.path.relpath(files[-1]) if files else "the config of the importing workflow"
+    )
 
 
 def read_study(
-    config: Mapping[str, object], files: Sequence[str | Path], source: str, *, drafting: bool
+    config: Mapping[str, object],
+    files: Sequence[str | Path],
+    source: str,
+    *,
+    drafting: bool,
 ) -> Dag:
-    """Return the jobs of the study in `config`, which Snakemake has read from `files`."""
+    """Return the jobs of the study in `config`, which Snakemake has read from
+    `files`.
+    """
     if not (WORKFLOW / "rules").is_dir():
         raise UserError(
-            "the installed package does not contain the cards and rules of the workflow",
+            "the installed package does not contain the cards and rules of the "
+            "workflow",
             where=f"judgescope in {Path(sys.prefix).name}",
             todo="install it from a clone: pip install --editable <clone>",
         )
@@ -72,15 +83,16 @@ def read_study(
     return Dag(plan, data_files(plan))
 
 
-# ---- the machine --------------------------------------------------------------------------------
+# ---- the machine ---------------------------------------------------------------------
 
 
 def export_places(*, conda: bool) -> None:
-    """Set variables that name interpreters and the workflow for the shell commands of jobs.
+    """Set variables that name interpreters and the workflow for the shell commands of
+    jobs.
 
-    Snakemake neither tracks nor prints variables: another interpreter or a move re-runs no job, and
-    no path of the machine is in a log. With conda, the interpreter is that of the environment that
-    Snakemake has built from envs/ and activated.
+    Snakemake neither tracks nor prints variables: another interpreter or a move re-runs
+    no job, and no path of the machine is in a log. With conda, the interpreter is that
+    of the environment that Snakemake has built from envs/ and activated.
     """
     pythons = {
         "JUDGESCOPE_PYTHON": sys.executable,
@@ -90,12 +102,14 @@ def export_places(*, conda: bool) -> None:
     for name, path in pythons.items():
         os.environ[name] = "python" if conda else os.environ.get(name, path)
     os.environ["JUDGESCOPE_HOME"] = str(HOME)
-    # A job is one thread to Snakemake, so it is to NumPy: starting idle threads costs 0.1 s a job.
+    # A job is one thread to Snakemake, so it is to NumPy: starting idle threads costs
+    # 0.1 s a job.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def check_interpreters(models: Mapping[str, Model], environ: Mapping[str, str]) -> None:
-    """Check that what the models need is installed: vLLM, what trains a judge, llama.cpp's binding.
+    """Check that what the models need is installed: vLLM, what trains a judge,
+    llama.cpp's binding.
 
     `environ` has the paths of the interpreters of other environments.
     """
@@ -105,7 +119,9 @@ def check_interpreters(models: Mapping[str, Model], environ: Mapping[str, str]) 
         if isinstance(model, VllmModel):
             _check(environ, "with vLLM", f"models/{name}.yaml, key engine", "vllm")
             if model.adapter == TRAINED:
-                _check(environ, "for training", f"models/{name}.yaml, key adapter", "train")
+                _check(
+                    environ, "for training", f"models/{name}.yaml, key adapter", "train"
+                )
 
 
 def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> None:
@@ -115,15 +131,17 @@ def _check(environ: Mapping[str, str], purpose: str, where: str, stage: str) -> 
             f"the environment {purpose} is not installed",
             where=where,
             got=environ[variable],
-            todo=f"run `make env-{stage}`, or name its interpreter: export {variable}=…",
+            todo=f"run `make env-{stage}`, or name its interpreter: export "
+            f"{variable}=…",
         )
 
 
 def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
     """Stop before any job runs if a file is not the one that its card describes.
 
-    If the study sends requests, also stop if data cannot be read or, with `sends`, a key or an
-    environment is missing; without `sends`, such an environment is only reported.
+    If the study sends requests, also stop if data cannot be read or, with `sends`, a
+    key or an environment is missing; without `sends`, such an environment is only
+    reported.
     """
     with refusing():
         verified(study.preflight(jobs.plan))
@@ -140,11 +158,14 @@ def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
         read_all(jobs.plan)
 
 
-# ---- directives of rules ------------------------------------------------------------------------
+# ---- directives of rules -------------------------------------------------------------
 
 
 def command(
-    job: str, *options: str, python: str = "JUDGESCOPE_PYTHON", log: str = "> {log:q} 2>&1"
+    job: str,
+    *options: str,
+    python: str = "JUDGESCOPE_PYTHON",
+    log: str = "> {log:q} 2>&1",
 ) -> str:
     """Return the shell command of a job, which reads its spec from standard input.
 
@@ -155,12 +176,15 @@ def command(
     return f"printf '%s\\n' {{params:q}} | {' '.join(words)}"
 
 
-def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callable[..., str]]:
+def spec_params(
+    spec: Callable[..., Struct], *known: object
+) -> dict[str, Callable[..., str]]:
     """Return the params of a rule: JSON objects that together are the spec of a job.
 
-    `spec` takes `known`, then the rule's wildcards by the names of its positional parameters.
-    Snakemake prints only the params that differ, so there are several: `code` identifies the code,
-    `spec` has the single values, and every other field of the record is a param of its own.
+    `spec` takes `known`, then the rule's wildcards by the names of its positional
+    parameters. Snakemake prints only the params that differ, so there are several:
+    `code` identifies the code, `spec` has the single values, and every other field of
+    the record is a param of its own.
     """
     parameters = list(signature(spec).parameters.values())[len(known) :]
     names = [one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY]
@@ -171,13 +195,19 @@ def spec_params(spec: Callable[..., Struct], *known: object) -> dict[str, Callab
         parts: dict[str, dict[str, object]] = {param: {} for param in param_of.values()}
         for name, value in to_builtins(spec(*known, *wildcards)).items():
             parts[param_of[name]][name] = value
-        # Snakemake's report holds params in a <script> element, which a "<" could close early.
-        return {param: canonical(part).replace("<", "\\u003c") for param, part in parts.items()}
+        # Snakemake's report holds params in a <script> element, which a "<" could close
+        # early.
+        return {
+            param: canonical(part).replace("<", "\\u003c")
+            for param, part in parts.items()
+        }
 
     def text(wildcards: Mapping[str, str], *, param: str) -> str:
         return texts(*(wildcards[name] for name in names))[param]
 
-    return {param: partial(text, param=param) for param in dict.fromkeys(param_of.values())}
+    return {
+        param: partial(text, param=param) for param in dict.fromkeys(param_of.values())
+    }
 
 
 def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
@@ -190,7 +220,9 @@ def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
             if field.name in {"code", "versions"}:
                 param_of[field.name] = "code"
             else:
-                param_of[field.name] = "spec" if types <= SCALARS else f"spec_{field.name}"
+                param_of[field.name] = (
+                    "spec" if types <= SCALARS else f"spec_{field.name}"
+                )
     return param_of
 
 
@@ -213,13 +245,17 @@ class Rules(Protocol):
 
 
 def let_card_decide(
-    rules: Rules, names: Iterable[str], resources: Iterable[str], machine: Callable[..., Machine]
+    rules: Rules,
+    names: Iterable[str],
+    resources: Iterable[str],
+    machine: Callable[..., Machine],
 ) -> None:
-    """Let the resources in a model's card override those of a profile and the command line.
+    """Let the resources in a model's card override those of a profile and the command
+    line.
 
-    Without a card, a rule has what `set-resources` names for it, or else `default-resources`.
-    `machine` returns the card's resources for an attempt and the job's wildcards. A workflow that
-    imports this one may have left a rule out.
+    Without a card, a rule has what `set-resources` names for it, or else
+    `default-resources`. `machine` returns the card's resources for an attempt and the
+    job's wildcards. A workflow that imports this one may have left a rule out.
     """
     for name in filter(rules.has, names):
         values = getattr(rules, name).rule.resources

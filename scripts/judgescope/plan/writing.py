@@ -1,4 +1,6 @@
-"""The texts that models still have to write, at maximum length, and the requests for them."""
+"""The texts that models still have to write, at maximum length, and the requests for
+them.
+"""
 
 import math
 from collections import defaultdict
@@ -27,20 +29,25 @@ from judgescope.schema import cards
 from judgescope.scoring.supervising import Cell, MergeSpec, questions
 
 VERDICT, STRUCTURED, OTHER = 8, 16, 150
-"""Tokens of a bare verdict, of a verdict in JSON, and of a reply whose form states none."""
+"""Tokens of a bare verdict, of a verdict in JSON, and of a reply whose form states
+none."""
 MERGING = "errors merged for "
 """Before the id of an ensemble: the name of this work in a cost estimate."""
 NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
 
-# ---- texts that are not there yet ---------------------------------------------------------------
+# ---- texts that are not there yet ----------------------------------------------------
 
 
 class Imagined(Subjects):
-    """The targets of a dataset; texts that do not exist yet have their maximum length."""
+    """The targets of a dataset; texts that do not exist yet have their maximum
+    length.
+    """
 
     def __init__(self, plan: Plan, dataset: str) -> None:
-        super().__init__(plan.results, dataset, plan.study.seed, sample_file(plan, dataset))
+        super().__init__(
+            plan.results, dataset, plan.study.seed, sample_file(plan, dataset)
+        )
         self.plan = plan
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
@@ -59,11 +66,16 @@ class Imagined(Subjects):
         if perturbation in self.plan.new_sets(self.dataset):
             return self._new(perturbation)
         card = self.plan.perturbations[perturbation.partition(".")[0]]
-        assert not isinstance(card, cards.GivenPerturbation)  # no model has to write these
+        assert not isinstance(
+            card, cards.GivenPerturbation
+        )  # no model has to write these
         by_rule = (
-            isinstance(card, cards.RulePerturbation | cards.AttackPerturbation) or not card.model
+            isinstance(card, cards.RulePerturbation | cards.AttackPerturbation)
+            or not card.model
         )
-        texts = card.targets if isinstance(card, cards.GradedPerturbation) else card.steps
+        texts = (
+            card.targets if isinstance(card, cards.GradedPerturbation) else card.steps
+        )
         return [
             replace(
                 original,
@@ -82,7 +94,9 @@ class Imagined(Subjects):
         new = self.plan.distillation.write
         assert new is not None
         longest_text = "?" * (new.max_tokens * CHARACTERS)
-        drawn = [targets for (name, _), targets in self.drawn.items() if name == perturbation]
+        drawn = [
+            targets for (name, _), targets in self.drawn.items() if name == perturbation
+        ]
         wanted = frozenset().union(*drawn)
         return [
             Subject(
@@ -99,10 +113,15 @@ class Imagined(Subjects):
         ]
 
     def _originals(self) -> list[Subject]:
-        """Return the originals that a model still has to write, from references or from sources."""
+        """Return the originals that a model still has to write, from references or from
+        sources.
+        """
         written = self.plan.improved(self.dataset)
         if not isinstance(written, cards.References):
-            return [replace(one, text=longest(one.text)) for one in self.in_set(names.REFERENCES)]
+            return [
+                replace(one, text=longest(one.text))
+                for one in self.in_set(names.REFERENCES)
+            ]
         longest_text = "?" * (written.max_tokens * CHARACTERS)
         return [
             Subject(
@@ -126,17 +145,19 @@ def longest(text: str) -> str:
 def unmade(plan: Plan, dataset: str) -> set[str]:
     """Return the sets of targets that a model still has to make."""
     sets = generators.waiting(plan, dataset)
-    return {name for name in sets if not Path(plan.paths.targets(dataset, name)).exists()}
+    return {
+        name for name in sets if not Path(plan.paths.targets(dataset, name)).exists()
+    }
 
 
-# ---- what is asked ------------------------------------------------------------------------------
+# ---- what is asked -------------------------------------------------------------------
 
 
 class Asked(NamedTuple):
     """The requests that a judge or a writer still needs for a dataset.
 
-    `replied` is the mean number of completion tokens of its replies so far, None if there are too
-    few; `usual` is the number that such a reply usually has.
+    `replied` is the mean number of completion tokens of its replies so far, None if
+    there are too few; `usual` is the number that such a reply usually has.
     """
 
     dataset: str
@@ -157,13 +178,16 @@ class Asked(NamedTuple):
 
     def sent(self, requests: int) -> int:
         """Return the characters of the prompts of so many requests."""
-        return math.ceil(self.characters * requests / self.prompts) if self.prompts else 0
+        return (
+            math.ceil(self.characters * requests / self.prompts) if self.prompts else 0
+        )
 
 
 def asked_of_writers(
     model: str, texts: Imagined, analyses: Mapping[str, Sequence[Question]]
 ) -> Iterator[Asked]:
-    """Yield the maximum requests to a model for writing for a dataset: texts and analyses.
+    """Yield the maximum requests to a model for writing for a dataset: texts and
+    analyses.
 
     `analyses` are those that it still has to write, by judge.
     """
@@ -187,7 +211,9 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     assert card is not None
     task = plan.datasets[texts.dataset].task
     sizes = [
-        _size(plan, card.form, to_write(task, {}, NO_CHANGE, source=one.source, text=""))
+        _size(
+            plan, card.form, to_write(task, {}, NO_CHANGE, source=one.source, text="")
+        )
         for one in texts.in_set(name)
     ]
     model = name.removeprefix(names.WRITTEN)
@@ -207,16 +233,23 @@ def _written(texts: Imagined, name: str, card: generators.Maker) -> Asked:
         draws, tries = card.draws, 1
     else:
         origin = texts.in_set(
-            names.REFERENCES if name == names.ORIGINAL else names.ORIGINAL, plan.study.share
+            names.REFERENCES if name == names.ORIGINAL else names.ORIGINAL,
+            plan.study.share,
         )
         known = [(one.source, longest(one.text)) for one in origin]
         draws, tries = 1, card.steps * card.attempts
     sizes = [
-        _size(plan, card.form, to_write(task, degree.model_dump(), asked, source=source, text=text))
+        _size(
+            plan,
+            card.form,
+            to_write(task, degree.model_dump(), asked, source=source, text=text),
+        )
         for source, text in known
     ]
     prompts, characters = len(sizes) * tries, sum(sizes) * tries
-    return at_most(texts.dataset, name, card.model, prompts, characters, card.max_tokens, draws)
+    return at_most(
+        texts.dataset, name, card.model, prompts, characters, card.max_tokens, draws
+    )
 
 
 def _size(plan: Plan, form: str, values: Mapping[str, object]) -> int:
@@ -235,7 +268,8 @@ def at_most(
     draws: int = 1,
     usual: int | None = None,
 ) -> Asked:
-    """Return the maximum requests: `draws` of each prompt, with `characters` in all prompts.
+    """Return the maximum requests: `draws` of each prompt, with `characters` in all
+    prompts.
 
     Without `usual`, a written text is assumed to be as long as its prompt.
     """
@@ -263,12 +297,18 @@ def _analysed(
     for judge, unasked in left.items():
         attempts = spec.judges[judge].attempts
         prompts = (question.messages(spec)[0]["content"] for question in unasked)
-        requests, characters = len(unasked) * attempts, sum(map(len, prompts)) * attempts
-        name, limit = f"analyses for {judge}", int(spec.judges[judge].decoding["max_tokens"])
+        requests, characters = (
+            len(unasked) * attempts,
+            sum(map(len, prompts)) * attempts,
+        )
+        name, limit = (
+            f"analyses for {judge}",
+            int(spec.judges[judge].decoding["max_tokens"]),
+        )
         yield at_most(dataset, name, model, requests, characters, limit)
 
 
-# ---- graded sets --------------------------------------------------------------------------------
+# ---- graded sets ---------------------------------------------------------------------
 
 
 def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]:
@@ -284,8 +324,12 @@ def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]
                 yield _comparisons(texts, card, part, anchors)
 
 
-def _each(texts: Imagined, card: cards.GradedPerturbation, part: str) -> tuple[float, int]:
-    """Return the share of the items that have candidates in a part, and the number per item."""
+def _each(
+    texts: Imagined, card: cards.GradedPerturbation, part: str
+) -> tuple[float, int]:
+    """Return the share of the items that have candidates in a part, and the number per
+    item.
+    """
     share, anchors = texts.plan.study.share, card.anchors
     if anchors is None:
         return share, card.targets
@@ -300,20 +344,38 @@ def _items(texts: Imagined, share: float) -> int:
     return len(share_of(texts.items, share, seed=seed, dataset=texts.dataset))
 
 
-def _candidates(texts: Imagined, card: cards.GradedPerturbation, part: str, model: str) -> Asked:
-    """Return the requests to a model for a part's candidates, each with all its attempts."""
+def _candidates(
+    texts: Imagined, card: cards.GradedPerturbation, part: str, model: str
+) -> Asked:
+    """Return the requests to a model for a part's candidates, each with all its
+    attempts.
+    """
     plan, dataset = texts.plan, texts.dataset
     share, per_item = _each(texts, card, part)
     asked_change = change(plan, dataset, card)
-    assert asked_change.aspect is not None and card.form is not None  # checks/prompts.py
+    assert (
+        asked_change.aspect is not None and card.form is not None
+    )  # checks/prompts.py
     errors = to_builtins(asked_change.aspect.sub_aspects[:1])
-    task, most = plan.datasets[dataset].task, plan.most_errors(dataset, card.perturbation)
+    task, most = (
+        plan.datasets[dataset].task,
+        plan.most_errors(dataset, card.perturbation),
+    )
     characters = 0
     for original in texts.in_set(names.ORIGINAL, share):
-        seen = {"source": original.source, "text": longest(original.text), "problem": None}
-        values = to_write(task, {"k": most}, asked_change, **seen) | {"errors": errors * most}
+        seen = {
+            "source": original.source,
+            "text": longest(original.text),
+            "problem": None,
+        }
+        values = to_write(task, {"k": most}, asked_change, **seen) | {
+            "errors": errors * most
+        }
         characters += _size(plan, card.form, values) * per_item * card.attempts
-    requests, name = _items(texts, share) * per_item * card.attempts, f"{card.perturbation}, {part}"
+    requests, name = (
+        _items(texts, share) * per_item * card.attempts,
+        f"{card.perturbation}, {part}",
+    )
     return at_most(dataset, name, model, requests, characters, card.max_tokens)
 
 
@@ -336,7 +398,9 @@ def _comparisons(
     source = max((row["source"] for row in texts.items.values()), key=len, default="")
     shown = source if scale.source_visible else None
     candidates = [longest(original.text) for original in texts.in_set(names.ORIGINAL)]
-    anchor = max((target.text for target in texts.in_set(names.SYSTEMS)), key=len, default="")
+    anchor = max(
+        (target.text for target in texts.in_set(names.SYSTEMS)), key=len, default=""
+    )
     values = {
         "aspect": rated(plan.aspect_of(dataset, aspect), scale)["aspect"],
         **{"text": max([*candidates, anchor], key=len), "text_b": anchor},
@@ -344,10 +408,12 @@ def _comparisons(
     }
     requests, name = pairs * 2, f"{names.COMPARED}{card.perturbation}, {part}"
     characters, limit = _size(plan, anchors.form, values) * requests, anchors.max_tokens
-    return at_most(dataset, name, anchors.model, requests, characters, limit, usual=VERDICT)
+    return at_most(
+        dataset, name, anchors.model, requests, characters, limit, usual=VERDICT
+    )
 
 
-# ---- supervisors --------------------------------------------------------------------------------
+# ---- supervisors ---------------------------------------------------------------------
 
 
 def asked_of_supervisor(
@@ -355,8 +421,8 @@ def asked_of_supervisor(
 ) -> Iterator[Asked]:
     """Yield the requests to a model for merging errors in the texts of a dataset.
 
-    Exact if the members' lists exist, otherwise an upper bound. `unasked` are judges that have not
-    been asked yet, so that their lists are unknown.
+    Exact if the members' lists exist, otherwise an upper bound. `unasked` are judges
+    that have not been asked yet, so that their lists are unknown.
     """
     plan, dataset = texts.plan, texts.dataset
     if card.model not in generators.supervisors(plan, dataset):
@@ -376,25 +442,38 @@ def asked_of_supervisor(
 
 
 def _merges(
-    spec: MergeSpec, card: cards.PromptedModel, store: Store, judge: str, cells: Sequence[Cell]
+    spec: MergeSpec,
+    card: cards.PromptedModel,
+    store: Store,
+    judge: str,
+    cells: Sequence[Cell],
 ) -> Asked:
     """Return the requests for existing lists that are not in the store."""
-    asked = {request.key: request for cell in cells for _, request in questions(spec, card, cell)}
+    asked = {
+        request.key: request
+        for cell in cells
+        for _, request in questions(spec, card, cell)
+    }
     found = store.read(dict.fromkeys(asked, 1))
     missing = [request for key, request in asked.items() if (key, 0) not in found]
     limit, prompts = int(spec.ensembles[judge].decoding["max_tokens"]), len(missing)
     characters = sum(len(request.prompt) for request in missing)
-    most = at_most(spec.dataset, MERGING + judge, card.model, prompts, characters, limit)
+    most = at_most(
+        spec.dataset, MERGING + judge, card.model, prompts, characters, limit
+    )
     return most._replace(wanted=len(asked), bound=False)
 
 
-def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cell]) -> Asked:
+def _merges_at_most(
+    plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cell]
+) -> Asked:
     """Return the maximum requests: about every text, with the longest lists."""
     supervisor, members = plan.derived[judge].supervisor, plan.derived[judge].members
     assert supervisor is not None
     judges = [plan.judges[name] for name in members]
     lists = [
-        [{**NO_ERROR, "explanation": "?" * member.max_tokens * CHARACTERS}] for member in judges
+        [{**NO_ERROR, "explanation": "?" * member.max_tokens * CHARACTERS}]
+        for member in judges
     ]
     share, form = min(member.share for member in judges), supervisor.form
     sizes = [
@@ -406,11 +485,15 @@ def _merges_at_most(plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cel
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), limit)
 
 
-# ---- judges -------------------------------------------------------------------------------------
+# ---- judges --------------------------------------------------------------------------
 
 
 def usual_tokens(plan: Plan, judge: cards.Judge) -> int:
-    """Return the number of tokens of a judge's usual reply, at most its `max_tokens`."""
+    """Return the number of tokens of a judge's usual reply, at most its
+    `max_tokens`.
+    """
     structured = {"choice": VERDICT, "json": STRUCTURED}
     stated = plan.usual_tokens.get(judge.form, OTHER)
-    return min(structured[judge.structured] if judge.structured else stated, judge.max_tokens)
+    return min(
+        structured[judge.structured] if judge.structured else stated, judge.max_tokens
+    )

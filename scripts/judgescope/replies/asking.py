@@ -1,4 +1,6 @@
-"""Every request to a model goes through this module, which skips those that the store answers."""
+"""Every request to a model goes through this module, which skips those that the store
+answers.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +24,8 @@ from judgescope.schema.loading import read_card
 
 LOG_SECONDS = 5.0  # between two progress lines, in the first minutes
 LOG_INTERVAL_FRACTION = 0.02
-"""Later, lines are 2 % of the elapsed time apart: a night writes hundreds, not thousands."""
+"""Later, lines are 2 % of the elapsed time apart: a night writes hundreds, not
+thousands."""
 PROGRESS = "replies: "  # the beginning of a line of progress; the logger reads it
 
 Obtain = Callable[[Iterable[Request]], dict[Draw, Reply]]
@@ -44,7 +47,9 @@ class Progress:
         self._began = self._printed = 0.0
 
     def count(self, reply: Reply) -> None:
-        """Count a reply; print a line when one is due. The clock starts with the first reply."""
+        """Count a reply; print a line when one is due. The clock starts with the first
+        reply.
+        """
         now = monotonic()
         if not self.done:
             self._began = self._printed = now
@@ -69,7 +74,11 @@ class Progress:
             read, written = (round(count / seconds) for count in self.tokens.values())
             left = round(seconds / self.done * (self.total - self.done))
             hours, minutes = left // 3600, left // 60
-            time = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s"
+            time = (
+                f"{hours} h {minutes % 60} min"
+                if hours
+                else f"{minutes} min {left % 60} s"
+            )
             speed = self.done / seconds
             rate = f"{speed:.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
             parts += [rate, f"{time} left", f"tokens/s {read} in, {written} out"]
@@ -77,12 +86,16 @@ class Progress:
 
 
 def complete(
-    stored: StoredReplies, work: Iterable[Work], store: Store, ask: Ask, price: Price | None = None
+    stored: StoredReplies,
+    work: Iterable[Work],
+    store: Store,
+    ask: Ask,
+    price: Price | None = None,
 ) -> None:
     """Request all missing replies; `price` is for the progress lines.
 
-    Every reply is in the journal before this returns or raises. Raises UserError if a missing reply
-    is in a batch, or draws failed for a transient reason.
+    Every reply is in the journal before this returns or raises. Raises UserError if a
+    missing reply is in a batch, or draws failed for a transient reason.
     """
     present, total = stored.count, stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
@@ -106,7 +119,8 @@ def complete(
     if failures:
         kept = stored.count - present
         raise UserError(
-            f"{len(failures)} of {total - present} requests failed: {failures[0].reason}",
+            f"{len(failures)} of {total - present} requests failed: "
+            f"{failures[0].reason}",
             where=", ".join(failure.about for failure in failures[:5]),
             todo=f"the other {kept} replies are stored; run again to request the rest",
         )
@@ -115,18 +129,27 @@ def complete(
 def obtain(
     requests: Iterable[Request], store: Store, ask: Ask, price: Price | None = None
 ) -> dict[Draw, Reply]:
-    """Return the reply to every draw of some requests; ask for those that the store lacks.
+    """Return the reply to every draw of some requests; ask for those that the store
+    lacks.
 
-    Requests are sent in the order of their prompts, so that an engine can share prefixes.
+    Requests are sent in the order of their prompts, so that an engine can share
+    prefixes.
     """
     largest: dict[str, Request] = {}
     for request in requests:
         if request.key not in largest or request.draws > largest[request.key].draws:
             largest[request.key] = request
-    key_table = KeyTable.from_counts({key: request.draws for key, request in largest.items()})
+    key_table = KeyTable.from_counts(
+        {key: request.draws for key, request in largest.items()}
+    )
     stored = store.find(key_table)
-    ordered = sorted(largest.values(), key=lambda request: (request.prompt, request.key))
-    work = (Work(request, stored.missing(key_table.index(request.key))) for request in ordered)
+    ordered = sorted(
+        largest.values(), key=lambda request: (request.prompt, request.key)
+    )
+    work = (
+        Work(request, stored.missing(key_table.index(request.key)))
+        for request in ordered
+    )
     complete(stored, (piece for piece in work if piece.draws), store, ask, price)
     return dict(stored.replies())
 
@@ -135,7 +158,8 @@ def obtain(
 def asker(
     spec: ModelSpec, *, card: str, store: str, budget: str
 ) -> Iterator[tuple[PromptedModel, Obtain]]:
-    """Open a model for requests other than judgments; they use the store, and caps apply.
+    """Open a model for requests other than judgments; they use the store, and caps
+    apply.
 
     `card`, `store` and `budget` are the job's options.
     """
@@ -151,12 +175,18 @@ def asker(
 
 
 @contextmanager
-def writer(spec: WriterSpec, seed: int, **options: str) -> Iterator[tuple[RequestFor, Obtain]]:
-    """Open a writer's model (see `asker`); yield a function that makes requests, and a sender."""
+def writer(
+    spec: WriterSpec, seed: int, **options: str
+) -> Iterator[tuple[RequestFor, Obtain]]:
+    """Open a writer's model (see `asker`); yield a function that makes requests, and a
+    sender.
+    """
     with asker(spec.model, **options) as (model, obtain):
 
         def request_for(about: str, variables: Mapping[str, Any]) -> Request:
-            return prompted(spec, spec.templates, model, variables, seed=seed, about=about)
+            return prompted(
+                spec, spec.templates, model, variables, seed=seed, about=about
+            )
 
         yield request_for, obtain
 
@@ -170,7 +200,9 @@ def prompted(
     seed: int,
     about: str,
 ) -> Request:
-    """Return the request with a prompt form filled with variables; `seed` is the study's."""
+    """Return the request with a prompt form filled with variables; `seed` is the
+    study's.
+    """
     filled = messages(spec.form, templates, **variables)
     decoding = Decoding.model_validate(spec.decoding)
     return request_of(model, decoding, filled, seed=seed, about=about)

@@ -1,7 +1,8 @@
-"""Writes requests as files for a batch endpoint, reads its results as replies; uses no network.
+"""Writes requests as files for a batch endpoint, reads its results as replies; uses no
+network.
 
-A line is one draw of one request, in the format that OpenAI's Batch API and `vllm run-batch` both
-read; its `custom_id` is the key and the draw.
+A line is one draw of one request, in the format that OpenAI's Batch API and `vllm
+run-batch` both read; its `custom_id` is the key and the draw.
 """
 
 import re
@@ -16,7 +17,13 @@ import orjson
 
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
-from judgescope.engines.openai.wire import NoReplyError, body, loads, message_of, read_replies
+from judgescope.engines.openai.wire import (
+    NoReplyError,
+    body,
+    loads,
+    message_of,
+    read_replies,
+)
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.replies.lookup import Draw, KeyTable
 from judgescope.replies.store import Store
@@ -29,7 +36,9 @@ BEGIN = len('{"custom_id":"')
 
 
 class FinalError(UserError):
-    """A permanent error: a refused file, requests that are all refused, or too little money."""
+    """A permanent error: a refused file, requests that are all refused, or too little
+    money.
+    """
 
     @classmethod
     def from_error(cls, error: UserError) -> "FinalError":
@@ -48,7 +57,9 @@ def draws_in(path: Path) -> Iterator[Draw]:
 
 def missing(work: Iterable[Work]) -> Iterator[tuple[Request, int]]:
     """Yield every draw of the work of several jobs once."""
-    done: dict[str, int] = {}  # key -> the number of its draws that are stored or yielded
+    done: dict[
+        str, int
+    ] = {}  # key -> the number of its draws that are stored or yielded
     for request, draws in work:
         count = done.get(request.key, 0)
         yield from ((request, draw) for draw in draws if draw >= count)
@@ -72,7 +83,9 @@ def lines(card: OpenAIModel, work: Iterable[Work]) -> Iterator[bytes]:
 
 
 def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
-    """Write lines into as many files as the limits require; return file -> number of lines."""
+    """Write lines into as many files as the limits require; return file -> number of
+    lines.
+    """
     if earlier := sorted(folder.glob(f"{name}-[0-9][0-9][0-9].jsonl")):
         raise UserError(
             "the folder contains requests of an earlier export",
@@ -99,8 +112,8 @@ def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
 class Results:
     """Counts of the lines of result files.
 
-    `failed`: reason -> failed requests that may succeed when sent again. `foreign`: lines about
-    other requests. `of_files`: file -> all its results.
+    `failed`: reason -> failed requests that may succeed when sent again. `foreign`:
+    lines about other requests. `of_files`: file -> all its results.
     """
 
     new: int = 0
@@ -122,9 +135,9 @@ def read(
 
     `engine`, if given, replaces that of their provenance.
 
-    A refusal is stored as an error only if the model has a reply to one of these requests or, if
-    few are refused, to any request in its store. Otherwise something common to all requests is
-    wrong: then this raises FinalError and stores no refusal.
+    A refusal is stored as an error only if the model has a reply to one of these
+    requests or, if few are refused, to any request in its store. Otherwise something
+    common to all requests is wrong: then this raises FinalError and stores no refusal.
     """
     results = Results()
     readers = [_Reader(*model, results, engine) for model in models]
@@ -175,7 +188,11 @@ class _Reader:
         results: Results,
         engine: str | None,
     ) -> None:
-        self.engine, self.store, self.stored = OpenAIEngine(card), store, store.find(key_table)
+        self.engine, self.store, self.stored = (
+            OpenAIEngine(card),
+            store,
+            store.find(key_table),
+        )
         self.results, self.origin = results, engine
         self.refusals: list[Reply] = []
 
@@ -198,7 +215,9 @@ class _Reader:
         return True
 
     def _reply(self, row: dict[str, Any], key: str, draw: int) -> Reply | None:
-        """Return the reply in a result; None, with its reason counted, if a retry may succeed."""
+        """Return the reply in a result; None, with its reason counted, if a retry may
+        succeed.
+        """
         response = row.get("response")
         response = response if isinstance(response, dict) else {}
         status, content = response.get("status_code"), response.get("body")

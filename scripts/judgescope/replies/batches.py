@@ -1,8 +1,9 @@
 """Batches: files of requests that an endpoint answers within a day, at a lower price.
 
-A record next to each file holds its progress and is updated before each step: after a kill, the
-command resumes where it stopped, and nothing is sent twice. The most that a batch can cost is
-reserved in the study's ledger until its results are fetched; then its actual cost is booked, once.
+A record next to each file holds its progress and is updated before each step: after a
+kill, the command resumes where it stopped, and nothing is sent twice. The most that a
+batch can cost is reserved in the study's ledger until its results are fetched; then its
+actual cost is booked, once.
 """
 
 import os
@@ -42,13 +43,17 @@ MARK = "judgescope"  # the key in a batch's metadata whose value identifies its 
 ENDED = ("completed", "expired", "cancelled", "failed")
 NOT_SENT, CANCELLING = "not sent", "cancelling"
 GONE = {ABSENT}  # the status that says that the endpoint does not have a batch
-RECENT = 500  # the endpoint's latest batches, searched for one whose id was not recorded
+RECENT = (
+    500  # the endpoint's latest batches, searched for one whose id was not recorded
+)
 FILE_SECONDS = 120.0  # the most that an endpoint may take to accept a file
 LOOK_SECONDS = 2.0
 
 
 class Record(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The record of a batch: `held` is its reserve, `file` and `batch` are the endpoint's ids."""
+    """The record of a batch: `held` is its reserve, `file` and `batch` are the
+    endpoint's ids.
+    """
 
     study: str
     model: str
@@ -68,13 +73,16 @@ class Batch:
     def read(cls, path: Path) -> "Batch":
         """Return the batch of a file of requests."""
         try:
-            return cls(path, decode(path.with_suffix(".json").read_bytes(), type=Record))
+            return cls(
+                path, decode(path.with_suffix(".json").read_bytes(), type=Record)
+            )
         except MsgspecError as error:
             raise UserError(
                 f"the record of a batch cannot be read: {error}",
                 where=str(path.with_suffix(".json")),
-                todo="download the results from the endpoint, store them with `judgescope batch "
-                "import`, then delete the file: its reserve then counts as spent",
+                todo="download the results from the endpoint, store them with "
+                "`judgescope batch import`, then delete the file: its reserve then "
+                "counts as spent",
             ) from None
 
     def save(self) -> None:
@@ -84,7 +92,9 @@ class Batch:
 
     @property
     def owner(self) -> str:
-        """Return the name of the batch's account in the ledger and its mark at the endpoint."""
+        """Return the name of the batch's account in the ledger and its mark at the
+        endpoint.
+        """
         return self.path.stem
 
     def remove(self, keep: Iterable[Path] = ()) -> None:
@@ -95,7 +105,9 @@ class Batch:
 
 
 class Fetched(NamedTuple):
-    """The state of a batch, its results and its booked cost; no results while it runs."""
+    """The state of a batch, its results and its booked cost; no results while it
+    runs.
+    """
 
     status: str
     done: int
@@ -113,7 +125,9 @@ def under_way(store: Path, study: str | None = None) -> list[Batch]:
 
 
 def close_lost(store: Path, study: str) -> None:
-    """Book the reserves of a study's batches whose record was deleted: their cost is unknown."""
+    """Book the reserves of a study's batches whose record was deleted: their cost is
+    unknown.
+    """
     books = ledger.Ledger(store / ledger.FOLDER / study)
 
     def lost(state: ledger.State) -> list[str]:
@@ -133,7 +147,9 @@ def close_lost(store: Path, study: str) -> None:
 
 
 def check_not_in_batch(stored: StoredReplies) -> None:
-    """Raise UserError if missing draws are in a batch of any study, which will be paid for."""
+    """Raise UserError if missing draws are in a batch of any study, which will be paid
+    for.
+    """
     counts: Counter[str] = Counter()  # study -> its missing draws
     for each in under_way(stored.shard.parent):
         counts[each.record.study] += sum(
@@ -143,8 +159,8 @@ def check_not_in_batch(stored: StoredReplies) -> None:
         raise UserError(
             f"{count:,} of the missing replies are in batches; no request was sent",
             where=", ".join(f"study {study}" for study in sorted(+counts)),
-            todo="run `judgescope batch fetch` with the file of that study, then run again; or "
-            "`batch cancel`, then `batch fetch`",
+            todo="run `judgescope batch fetch` with the file of that study, then run "
+            "again; or `batch cancel`, then `batch fetch`",
         )
 
 
@@ -171,10 +187,11 @@ class Batches:
     # --- out ---
 
     def submit(self, work: Iterable[Work], caps: Sequence[ledger.Cap]) -> list[Batch]:
-        """Send missing requests that no batch has; first, those that an earlier call left unsent.
+        """Send missing requests that no batch has; first, those that an earlier call
+        left unsent.
 
-        Raises UserError if a cap does not allow a file's possible cost, the endpoint refuses it,
-        another process is sending requests, or a job asks the model.
+        Raises UserError if a cap does not allow a file's possible cost, the endpoint
+        refuses it, another process is sending requests, or a job asks the model.
         """
         with self._locked():
             self._check_no_job()
@@ -192,7 +209,9 @@ class Batches:
         return new
 
     def _locked(self) -> AbstractContextManager[None]:
-        """Lock the batches of all studies: another process could send the same requests."""
+        """Lock the batches of all studies: another process could send the same
+        requests.
+        """
         folder = self.store / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         taken = UserError(
@@ -203,21 +222,28 @@ class Batches:
         return locked(folder / "lock", taken)
 
     def _check_no_job(self) -> None:
-        """Raise UserError while a job of any study asks the model: it may be for the same draws."""
+        """Raise UserError while a job of any study asks the model: it may be for the
+        same draws.
+        """
         now = ledger.Sign(self.store / FOLDER, "submit")
         now.give()
-        if studies := ledger.askers(Store(self.store, self.card.served_name).shard, now):
+        if studies := ledger.askers(
+            Store(self.store, self.card.served_name).shard, now
+        ):
             raise UserError(
-                "a job is asking this model: a batch could pay for the same replies again",
+                "a job is asking this model: a batch could pay for the same replies "
+                "again",
                 where=", ".join(f"study {study}" for study in sorted({*studies})),
                 got=self.card.model,
-                todo="submit again when that run has ended; a job that was killed on another "
-                "machine counts as running for up to an hour",
+                todo="submit again when that run has ended; a job that was killed on "
+                "another machine counts as running for up to an hour",
             )
 
     def _write(self, work: Iterable[Work]) -> list[Batch]:
         """Write the requests and their records."""
-        sent = {draw for each in under_way(self.store) for draw in batch.draws_in(each.path)}
+        sent = {
+            draw for each in under_way(self.store) for draw in batch.draws_in(each.path)
+        }
         name = f"{self.card.model}-{os.urandom(4).hex()}"
         store = Store(self.store, self.card.served_name)
         spending = Spending(store, self.study, self.card.model, self.price, [])
@@ -234,7 +260,9 @@ class Batches:
         new = []
         for path, count in written.items():
             held = {ledger.REQUESTS: count, ledger.NANOS: sum(islice(rest, count))}
-            record = Record(study=self.study, model=self.card.model, requests=count, held=held)
+            record = Record(
+                study=self.study, model=self.card.model, requests=count, held=held
+            )
             new.append(Batch(path, record))
         for each in new:
             each.save()
@@ -250,7 +278,9 @@ class Batches:
             if record.file is None:
                 with each.path.open("rb") as file, self._asking(final=REFUSED):
                     named = (each.path.name, file)
-                    record.file = self.client.files.create(file=named, purpose="batch").id
+                    record.file = self.client.files.create(
+                        file=named, purpose="batch"
+                    ).id
                 each.save()
             self._wait(record.file)
             with self._asking(final=REFUSED):
@@ -268,20 +298,26 @@ class Batches:
         each.save()
 
     def _begun(self, each: Batch) -> bool:
-        """Return whether a batch was started; look up its id if the answer with it was lost."""
+        """Return whether a batch was started; look up its id if the answer with it was
+        lost.
+        """
         record = each.record
         if record.batch is None and record.file is not None:
             with self._asking(final=GONE):
                 for answer in islice(self.client.batches.list(limit=100), RECENT):
                     marked = (answer.metadata or {}).get(MARK) == each.owner
-                    if marked or answer.input_file_id == record.file:  # some keep no metadata
+                    if (
+                        marked or answer.input_file_id == record.file
+                    ):  # some keep no metadata
                         record.batch = answer.id
                         each.save()
                         break
         return record.batch is not None
 
     def _wait(self, file: str) -> None:
-        """Wait until the endpoint has accepted a file; some endpoints check it first."""
+        """Wait until the endpoint has accepted a file; some endpoints check it
+        first.
+        """
         until = time.monotonic() + FILE_SECONDS
         while True:
             with self._asking():
@@ -295,7 +331,9 @@ class Batches:
                 )
             if time.monotonic() > until:
                 todo = "submit again later: the uploaded file is reused"
-                raise self.engine.error("the endpoint has not accepted the file yet", todo)
+                raise self.engine.error(
+                    "the endpoint has not accepted the file yet", todo
+                )
             time.sleep(LOOK_SECONDS)
 
     # --- money ---
@@ -322,27 +360,40 @@ class Batches:
 
         self.ledger.change(step)
 
-    def _no_room(self, unit: str, need: int, room: int, caps: Sequence[ledger.Cap]) -> UserError:
+    def _no_room(
+        self, unit: str, need: int, room: int, caps: Sequence[ledger.Cap]
+    ) -> UserError:
         keys = ", ".join(cap.key for cap in ledger.caps_on(caps, unit, self.card.model))
         return UserError(
             f"a batch may use {ledger.shown(need, unit)}, but the study's caps leave "
             f"{ledger.shown(room, unit)}",
             where=f"the study's card, key {keys}; models/{self.card.model}.yaml",
-            todo="raise the cap, or lower max_tokens: a batch cannot be stopped at a cap, so its "
-            "maximum cost is reserved. `judgescope run` reserves request by request",
+            todo="raise the cap, or lower max_tokens: a batch cannot be stopped at a "
+            "cap, so its maximum cost is reserved. `judgescope run` reserves "
+            "request by request",
         )
 
-    def _close(self, each: Batch, spent: ledger.Amount, keep: Iterable[Path] = ()) -> None:
-        """Book the cost of a batch, unless it is booked already; then delete its files."""
+    def _close(
+        self, each: Batch, spent: ledger.Amount, keep: Iterable[Path] = ()
+    ) -> None:
+        """Book the cost of a batch, unless it is booked already; then delete its
+        files.
+        """
         self.ledger.change(lambda state: state.close(each.owner, spent))
         each.remove(keep)
 
     def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.Amount:
-        """Return the cost of the results, or the entire reserve if one has no token counts."""
+        """Return the cost of the results, or the entire reserve if one has no token
+        counts.
+        """
         account = self.ledger.state().open.get(each.owner)
-        price = self.price if account is None else account.price and Price(**account.price)
+        price = (
+            self.price if account is None else account.price and Price(**account.price)
+        )
         spent = ledger.Amount()
-        for row in (row for path in files for row in batch.rows(path) if row is not None):
+        for row in (
+            row for path in files for row in batch.rows(path) if row is not None
+        ):
             response = row.get("response")
             response = response if isinstance(response, dict) else {}
             status = response.get("status_code")
@@ -365,7 +416,9 @@ class Batches:
         with self._asking(final=GONE):
             answer = self.client.batches.retrieve(each.record.batch)
             errors = (answer.errors and answer.errors.data) or []
-            messages = [self.engine.safe(str(error.message or error.code)) for error in errors]
+            messages = [
+                self.engine.safe(str(error.message or error.code)) for error in errors
+            ]
             counts = answer.request_counts
             done = counts.completed + counts.failed if counts else 0
             ids = (("output", answer.output_file_id), ("error", answer.error_file_id))
@@ -375,7 +428,8 @@ class Batches:
     def fetch(self, each: Batch) -> Fetched:
         """Store the replies of a batch that has ended, and book their cost.
 
-        Lines that cannot be read cost their share of the reserve; the result files are then kept.
+        Lines that cannot be read cost their share of the reserve; the result files are
+        then kept.
         """
         state = self.look(each)
         if state.status not in ENDED:
@@ -384,19 +438,27 @@ class Batches:
         spent, keep = self._spent(each, files), []
         if torn := sum(row is None for path in files for row in batch.rows(path)):
             keep, held = files, Counter(each.record.held)
-            share = {unit: -(-most * torn // each.record.requests) for unit, most in held.items()}
+            share = {
+                unit: -(-most * torn // each.record.requests)
+                for unit, most in held.items()
+            }
             spent |= (spent + Counter(share)) & held
             unread = (
-                f"lines that cannot be read: {torn:,}, booked at their share of the reserve; "
-                f"correct {' and '.join(map(str, files))}, then run `judgescope batch import`"
+                f"lines that cannot be read: {torn:,}, booked at their share of the "
+                f"reserve; correct {' and '.join(map(str, files))}, then run "
+                "`judgescope batch import`"
             )
             state = state._replace(messages=[*state.messages, unread])
         # from the file, because cards may have changed since; the draws of a key ascend
-        sent = KeyTable.from_counts({key: n + 1 for key, n in batch.draws_in(each.path)})
+        sent = KeyTable.from_counts(
+            {key: n + 1 for key, n in batch.draws_in(each.path)}
+        )
         try:
             with Store(self.store, self.card.served_name) as store:
                 results = batch.read(files, [(self.card, store, sent)], engine=BATCH)
-        except FinalError:  # every request was refused: nothing is stored, and the batch is over
+        except (
+            FinalError
+        ):  # every request was refused: nothing is stored, and the batch is over
             self._close(each, spent, keep)
             raise
         self._close(each, spent, keep)
@@ -406,17 +468,20 @@ class Batches:
         path = each.path.with_suffix(f".{kind}.jsonl")
         with self._asking():
             content = self.client.files.content(ident)
-            if content.content[:QUOTED].lstrip().startswith(b"<"):  # a page, not results
+            if (
+                content.content[:QUOTED].lstrip().startswith(b"<")
+            ):  # a page, not results
                 raise ValueError(content.text)
             with whole(path) as part:
                 content.write_to_file(part)
         return path
 
     def cancel(self, each: Batch) -> str:
-        """Cancel a batch at the endpoint unless it has ended; return its state in words.
+        """Cancel a batch at the endpoint unless it has ended; return its state in
+        words.
 
-        Requests answered by then are fetched as usual. A batch that was not sent is dropped, as is
-        one that the endpoint does not have: its reserve counts as spent.
+        Requests answered by then are fetched as usual. A batch that was not sent is
+        dropped, as is one that the endpoint does not have: its reserve counts as spent.
         """
         try:
             if each.record.batch is None:
@@ -434,7 +499,10 @@ class Batches:
         except FinalError:
             self._close(each, Counter(each.record.held))
             name = each.record.batch or each.record.file
-            return f"{name} is unknown to the endpoint: dropped, its reserve counts as spent"
+            return (
+                f"{name} is unknown to the endpoint: dropped, its reserve counts as "
+                "spent"
+            )
         return f"batch {cancelled}: cancellation requested"
 
     @contextmanager
@@ -451,8 +519,9 @@ class Batches:
             todo = f"check the key ({self.card.key_source}); fetched replies are stored"
             if final is GONE and error.status_code == ABSENT:
                 todo = (
-                    f"check base_url and the key ({self.card.key_source}); if the batch no longer "
-                    "exists, `judgescope batch cancel` drops it and books its reserve"
+                    f"check base_url and the key ({self.card.key_source}); if the "
+                    "batch no longer exists, `judgescope batch cancel` drops it and "
+                    "books its reserve"
                 )
             rejected = self.engine.error(
                 f"the endpoint rejected a batch: {self.engine.safe(str(error))}", todo
@@ -465,10 +534,16 @@ class Batches:
                 f"the endpoint does not respond: {self.engine.safe(str(error))}",
                 "run the same command again: nothing is sent twice",
             ) from None
-        except (ValueError, AttributeError, TypeError) as error:  # of decoding the answer
-            came = self.engine.safe(str(getattr(error, "doc", getattr(error, "obj", error))))
+        except (
+            ValueError,
+            AttributeError,
+            TypeError,
+        ) as error:  # of decoding the answer
+            came = self.engine.safe(
+                str(getattr(error, "doc", getattr(error, "obj", error)))
+            )
             raise self.engine.error(
                 f"the endpoint's answer is not that of a Batch API: {came[:QUOTED]!r}",
-                "check base_url and the proxy, then run the same command again: nothing is sent "
-                "twice",
+                "check base_url and the proxy, then run the same command again: "
+                "nothing is sent twice",
             ) from None

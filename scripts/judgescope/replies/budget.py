@@ -1,7 +1,9 @@
-"""A job's part of a study's caps: reserved before a request is sent, released at the end.
+"""A job's part of a study's caps: reserved before a request is sent, released at the
+end.
 
-A job reserves a part of what the study's ledger has left, and more when that part is used up, but
-never more than the caps leave. So concurrent jobs, on one or several machines, never exceed a cap.
+A job reserves a part of what the study's ledger has left, and more when that part is
+used up, but never more than the caps leave. So concurrent jobs, on one or several
+machines, never exceed a cap.
 """
 
 import math
@@ -22,14 +24,18 @@ from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, wri
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, Price
 
-PART = 8  # a job reserves 1/8 of what is left: many jobs can work, with few ledger changes
+PART = (
+    8  # a job reserves 1/8 of what is left: many jobs can work, with few ledger changes
+)
 SIGN_SECONDS = 60.0  # between two signs of life
 WAIT_SECONDS = 5.0  # between two looks for the replies of other jobs
-QUIET = 600.0  # seconds without a sign of life after which no job waits for one on another machine
+# seconds without a sign of life after which no job waits for one on another machine
+QUIET = 600.0
 TEMPLATE_TOKENS = 16  # the most that a chat template adds around a message
 LONGEST = 16384  # the assumed maximum tokens of a reply without a limit
 MARGIN = 1.25
-"""Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH replies."""
+"""Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH
+replies."""
 
 
 class _NoRoomError(UserError):
@@ -37,7 +43,9 @@ class _NoRoomError(UserError):
 
 
 class BudgetOption(Struct, frozen=True, forbid_unknown_fields=True):
-    """The option `--budget` of jobs that ask: the name of the study's ledger, and its caps."""
+    """The option `--budget` of jobs that ask: the name of the study's ledger, and its
+    caps.
+    """
 
     study: str
     caps: list[ledger.Cap]
@@ -52,23 +60,30 @@ def spending(option: str, store: Store, card: AskedModel) -> "Spending":
 class Spending(AbstractContextManager["Spending"]):
     """The `engines.requests.Budget` of one process and model.
 
-    The account is opened by `claim`, or else with the first request, and closed at the end of the
-    `with` block.
+    The account is opened by `claim`, or else with the first request, and closed at the
+    end of the `with` block.
     """
 
     def __init__(
-        self, store: Store, study: str, model: str, price: Price | None, caps: Sequence[ledger.Cap]
+        self,
+        store: Store,
+        study: str,
+        model: str,
+        price: Price | None,
+        caps: Sequence[ledger.Cap],
     ) -> None:
         self.ledger = ledger.Ledger(store.shard.parent / ledger.FOLDER / study)
         self.model, self.price, self.caps = model, price, caps
         self.store, self.owner = store.shard.parent, store.start
         self.journals = store.shard / store.start
         """The start of its journals' paths."""
-        self.units = [unit for unit in ledger.UNITS if ledger.caps_on(caps, unit, model)]
+        self.units = [
+            unit for unit in ledger.UNITS if ledger.caps_on(caps, unit, model)
+        ]
         self.spent, self._under_way = ledger.Amount(), ledger.Amount()
         self._factor = self._next_factor = 1.0
-        """Factor on a request's estimated maximum cost, because some cost more; a new factor
-        applies once no request is in flight."""
+        """Factor on a request's estimated maximum cost, because some cost more; a new
+        factor applies once no request is in flight."""
         self._account: ledger.Account | None = None
         self._sign = ledger.Sign(self.ledger.folder, self.owner)
         self._full: _NoRoomError | None = None
@@ -80,9 +95,11 @@ class Spending(AbstractContextManager["Spending"]):
         """The owners of open accounts that claimed a key before this job."""
 
     def claim(self, keys: Keys) -> Keys:
-        """Open the account of a job that lacks these distinct keys; return those not to ask for.
+        """Open the account of a job that lacks these distinct keys; return those not to
+        ask for.
 
-        Open jobs claimed them earlier. Accounts have one order, so of two jobs only one waits.
+        Open jobs claimed them earlier. Accounts have one order, so of two jobs only one
+        waits.
         """
         self._sign.path.parent.mkdir(parents=True, exist_ok=True)
         self._sign.path.write_bytes(keys.tobytes())
@@ -95,15 +112,18 @@ class Spending(AbstractContextManager["Spending"]):
         return np.unique(np.concatenate([keys[:0], *common.values()]))
 
     def wait(self, stored: Callable[[], bool]) -> None:
-        """Wait until the replies that earlier jobs claimed are stored, or these jobs have ended.
+        """Wait until the replies that earlier jobs claimed are stored, or these jobs
+        have ended.
 
-        Jobs that gave no sign of life for long count as ended: at worst, their requests are sent
-        twice. Meanwhile this job reserves nothing.
+        Jobs that gave no sign of life for long count as ended: at worst, their requests
+        are sent twice. Meanwhile this job reserves nothing.
         """
 
         def release(state: ledger.State) -> None:
             for unit in self.units if self.owner in state.open else ():
-                state.open[self.owner].held[unit] = self.spent[unit] + self._under_way[unit]
+                state.open[self.owner].held[unit] = (
+                    self.spent[unit] + self._under_way[unit]
+                )
 
         began = time.monotonic()
         state = self.ledger.change(release)
@@ -111,7 +131,10 @@ class Spending(AbstractContextManager["Spending"]):
             self._account = state.open[self.owner]
             self._sign.give()
             looked = time.monotonic()
-            if not any(self._lives(owner, state) for owner in self._earlier) or stored():
+            if (
+                not any(self._lives(owner, state) for owner in self._earlier)
+                or stored()
+            ):
                 break
             time.sleep(max(WAIT_SECONDS, 10 * (time.monotonic() - looked)))
             state = self.ledger.state()
@@ -126,7 +149,9 @@ class Spending(AbstractContextManager["Spending"]):
         return sign.behind(self._sign) <= (ledger.SILENT if near else QUIET)
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
-        """Reserve the most that `draws` draws can cost; see `engines.requests.Budget`."""
+        """Reserve the most that `draws` draws can cost; see
+        `engines.requests.Budget`.
+        """
         if self._begun is None:
             self._begun = time.monotonic()
         if self._next_factor > self._factor and any(self._under_way.values()):
@@ -153,11 +178,14 @@ class Spending(AbstractContextManager["Spending"]):
         self._under_way[ledger.NANOS] += times * hold.nanodollars
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
-        """Replace a reserve by the cost of the replies; see `engines.requests.Budget`."""
+        """Replace a reserve by the cost of the replies; see
+        `engines.requests.Budget`.
+        """
         self._add(hold, -1)
         self._full = None
         if self._account is not None and self._sign.age() > SIGN_SECONDS:
-            self._sign.path.touch()  # its age stays, so the next reserve checks whether it is late
+            # its age stays, so the next reserve checks whether it is late
+            self._sign.path.touch()
         self.spent[ledger.REQUESTS] += len(replies)
         usages = [reply.usage for reply in replies if reply.usage is not None]
         if prompt := sum(usage.get("prompt") or 0 for usage in usages):
@@ -174,17 +202,20 @@ class Spending(AbstractContextManager["Spending"]):
     def _overrun(self, cost: int, held: int) -> None:
         """Let all requests in flight finish, and reserve more per request from then on.
 
-        The ledger is updated at once, so that no other job spends what this job has overspent.
+        The ledger is updated at once, so that no other job spends what this job has
+        overspent.
         """
         if self._next_factor == self._factor:
             print(
-                f"warning: a reply cost {ledger.shown(cost, ledger.NANOS)} by its token counts, "
-                f"but only {ledger.shown(held, ledger.NANOS)} were reserved for it: does the "
-                f"endpoint of models/{self.model}.yaml respect max_tokens? New requests wait until "
-                "the current ones finish",
+                f"warning: a reply cost {ledger.shown(cost, ledger.NANOS)} by its "
+                f"token counts, but only {ledger.shown(held, ledger.NANOS)} were "
+                f"reserved for it: does the endpoint of models/{self.model}.yaml "
+                "respect max_tokens? New requests wait until the current ones finish",
                 flush=True,
             )
-        self._next_factor = max(self._next_factor, MARGIN * self._factor * cost / max(held, 1))
+        self._next_factor = max(
+            self._next_factor, MARGIN * self._factor * cost / max(held, 1)
+        )
 
         def step(state: ledger.State) -> None:
             if self.owner in state.open:
@@ -196,7 +227,9 @@ class Spending(AbstractContextManager["Spending"]):
             self._account = self.ledger.change(step).open.get(self.owner, self._account)
 
     def maximum(self, request: Request, draws: int) -> Hold:
-        """Return a request's maximum cost: a prompt has at most as many tokens as bytes."""
+        """Return a request's maximum cost: a prompt has at most as many tokens as
+        bytes.
+        """
         size = len(request.prompt.encode()) + TEMPLATE_TOKENS * len(
             request.asked.get("messages", ())
         )
@@ -207,7 +240,9 @@ class Spending(AbstractContextManager["Spending"]):
             dense = min(1.0, MARGIN * max(self._before.densest, self._pace.densest))
         reply = request.asked.get("max_tokens", LONGEST) * draws
         usage = {"prompt": math.ceil(size * dense), "completion": reply}
-        return Hold(draws, math.ceil(nanodollars(usage, self.price) * self._factor), size)
+        return Hold(
+            draws, math.ceil(nanodollars(usage, self.price) * self._factor), size
+        )
 
     def _fits(self) -> bool:
         if self._account is None:
@@ -215,12 +250,15 @@ class Spending(AbstractContextManager["Spending"]):
         held, covered = self._account.held, self._account.under_way
         under_way = self._under_way
         return all(
-            self.spent[unit] + under_way[unit] <= held[unit] and under_way[unit] <= covered[unit]
+            self.spent[unit] + under_way[unit] <= held[unit]
+            and under_way[unit] <= covered[unit]
             for unit in self.units
         )
 
     def _enlarge(self) -> bool:
-        """Reserve what is missing in the ledger; return False if a cap leaves too little."""
+        """Reserve what is missing in the ledger; return False if a cap leaves too
+        little.
+        """
         if self._full:  # no request was settled since
             return False
         try:
@@ -266,21 +304,23 @@ class Spending(AbstractContextManager["Spending"]):
     def _no_room(self, state: ledger.State, unit: str) -> _NoRoomError:
         caps = ledger.caps_on(self.caps, unit, self.model)
         rooms = [(cap, *state.used(unit, cap.model)) for cap in caps]
-        cap, spent, held = min(rooms, key=lambda room: room[0].limit - room[1] - room[2])
+        cap, spent, held = min(
+            rooms, key=lambda room: room[0].limit - room[1] - room[2]
+        )
         spent += self.spent[unit]
         held -= self._account.held[unit] if self._account else 0
         others = f", {ledger.shown(held, unit)} reserved by other jobs" if held else ""
         if (over := spent - cap.limit) > 0:
             others += (
-                f"; {ledger.shown(over, unit)} over the cap, by requests in flight when a reply "
-                "reported more tokens than were reserved"
+                f"; {ledger.shown(over, unit)} over the cap, by requests in flight "
+                "when a reply reported more tokens than were reserved"
             )
         return _NoRoomError(
             f"the next request could exceed the cap of {ledger.shown(cap.limit, unit)}",
             where=f"the study's card, key {cap.key}; models/{self.model}.yaml",
             got=f"{ledger.shown(spent, unit)} spent by this study so far{others}",
-            todo="raise the cap and run again: paid replies are stored, so only missing ones are "
-            "requested",
+            todo="raise the cap and run again: paid replies are stored, so only "
+            "missing ones are requested",
         )
 
     def _close_dead(self, state: ledger.State) -> None:
@@ -294,7 +334,9 @@ class Spending(AbstractContextManager["Spending"]):
                 state.close(owner, self._dead[owner])
 
     def _stay_alive(self) -> None:
-        """Give a sign of life regularly; after a long silence, check that it is not too late."""
+        """Give a sign of life regularly; after a long silence, check that it is not too
+        late.
+        """
         if self._account is None or self._sign.age() < SIGN_SECONDS:
             return
         late = self._sign.age() > ledger.SILENT / 2

@@ -1,9 +1,11 @@
-"""Compaction, export and import of stored replies; removal of result files to be made again.
+"""Compaction, export and import of stored replies; removal of result files to be made
+again.
 
-Lines are exported or compacted into one Parquet file, and none is lost. Compaction removes a file
-only after reading all its lines back from the new file, and a journal only if it was not modified
-for a day. Two compactions at once leave two files with the same lines, which the next compaction
-joins; the journal of a job that is still writing stays.
+Lines are exported or compacted into one Parquet file, and none is lost. Compaction
+removes a file only after reading all its lines back from the new file, and a journal
+only if it was not modified for a day. Two compactions at once leave two files with the
+same lines, which the next compaction joins; the journal of a job that is still writing
+stays.
 """
 
 import json
@@ -49,7 +51,9 @@ from judgescope.schema.tables import read_table
 
 
 class Compacted(NamedTuple):
-    """The lines of the new file, the removed files, and the remaining files with the reason."""
+    """The lines of the new file, the removed files, and the remaining files with the
+    reason.
+    """
 
     lines: int
     removed: list[Path]
@@ -58,12 +62,18 @@ class Compacted(NamedTuple):
     """Bytes by which the shard became smaller."""
 
 
-def compact(shard: Path, *, keep: Chosen = every, now: float | None = None) -> Compacted:
+def compact(
+    shard: Path, *, keep: Chosen = every, now: float | None = None
+) -> Compacted:
     """Join a shard's files into one; `keep` selects the keys to keep."""
     now = time.time() if now is None else now
     try:
         inputs = files_of(shard)
-        if keep is every and len(inputs) < 2 and not any(path.suffix == JOURNAL for path in inputs):
+        if (
+            keep is every
+            and len(inputs) < 2
+            and not any(path.suffix == JOURNAL for path in inputs)
+        ):
             return Compacted(0, [], {}, 0)
         before = _size(inputs)
         path = shard / f"{os.urandom(8).hex()}{COMPACTED}"
@@ -78,7 +88,8 @@ def compact(shard: Path, *, keep: Chosen = every, now: float | None = None) -> C
             "another process is compacting this shard",
             where=str(shard),
             got=Path(str(error.filename)).name,
-            todo="nothing is lost; run the command again when the other process has finished",
+            todo="nothing is lost; run the command again when the other process has "
+            "finished",
         ) from None
 
 
@@ -87,7 +98,9 @@ def _size(paths: list[Path]) -> int:
 
 
 def unused(shard: Path, keep: Chosen) -> tuple[int, int]:
-    """Return the number of lines with keys that `keep` does not select, and their bytes."""
+    """Return the number of lines with keys that `keep` does not select, and their
+    bytes.
+    """
     lines = size = 0
     for path in files_of(shard):
         for block in blocks(path):
@@ -97,10 +110,13 @@ def unused(shard: Path, keep: Chosen) -> tuple[int, int]:
     return lines, size
 
 
-def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen) -> Iterator[CompactedLine]:
+def _sorted_lines(
+    inputs: list[Path], model: str, chosen: Chosen
+) -> Iterator[CompactedLine]:
     """Yield each distinct valid line of some files once, sorted by key, draw and bytes.
 
-    Memory holds key, draw and place of each line; the line itself is read when it is yielded.
+    Memory holds key, draw and place of each line; the line itself is read when it is
+    yielded.
     """
     files = Files()
     key_parts: list[Keys] = [np.empty(0, KEY)]
@@ -115,7 +131,9 @@ def _sorted_lines(inputs: list[Path], model: str, chosen: Chosen) -> Iterator[Co
                     valid[number] = False
                 else:
                     draws.append(line.draw)
-                    places.append(Place(file, block.offset + int(block.starts[number]), len(data)))
+                    places.append(
+                        Place(file, block.offset + int(block.starts[number]), len(data))
+                    )
             key_parts.append(block.keys[valid])
     keys, numbers = np.concatenate(key_parts), np.array(draws, np.int64)
     order = np.lexsort((numbers, keys))
@@ -134,7 +152,9 @@ def _remove(
     inputs: list[Path], path: Path, keep: Chosen, now: float
 ) -> tuple[list[Path], dict[Path, str]]:
     """Remove the files whose lines to keep are all in the new file."""
-    copied = np.sort(_digests(path, every)) if path.is_file() else np.empty(0, f"S{DIGEST}")
+    copied = (
+        np.sort(_digests(path, every)) if path.is_file() else np.empty(0, f"S{DIGEST}")
+    )
     removed, left = [], {}
     begun = unbooked(path.parent.parent)
     for source in inputs:
@@ -151,7 +171,9 @@ def _remove(
     return removed, left
 
 
-def _why_left(path: Path, copied: NDArray[np.bytes_], keep: Chosen, now: float) -> str | None:
+def _why_left(
+    path: Path, copied: NDArray[np.bytes_], keep: Chosen, now: float
+) -> str | None:
     written = path.stat().st_mtime
     if path.suffix == JOURNAL:
         if now - written < DAY:
@@ -159,7 +181,10 @@ def _why_left(path: Path, copied: NDArray[np.bytes_], keep: Chosen, now: float) 
         with path.open("rb") as file:
             if any(line.endswith(b"\n") and read_line(line) is None for line in file):
                 return "it has lines that are not replies"
-    if not np.isin(_digests(path, keep), copied).all() or path.stat().st_mtime != written:
+    if (
+        not np.isin(_digests(path, keep), copied).all()
+        or path.stat().st_mtime != written
+    ):
         return "the new file lacks some of its lines"
     return None
 
@@ -174,7 +199,9 @@ def _digests(path: Path, keep: Chosen) -> NDArray[np.bytes_]:
 
 
 def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) -> int:
-    """Write the lines of a store to a file, return their number; `chosen`: shard -> its keys."""
+    """Write the lines of a store to a file, return their number; `chosen`: shard -> its
+    keys.
+    """
     keys = {shard.name: every for shard in shards(store)} if chosen is None else chosen
     lines = (
         line
@@ -189,8 +216,8 @@ def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) 
 class Imported:
     """Counts of what an import did with the lines of one shard.
 
-    `differs` counts new lines for draws that already have another reply in the shard; `skipped`
-    counts lines that are not replies.
+    `differs` counts new lines for draws that already have another reply in the shard;
+    `skipped` counts lines that are not replies.
     """
 
     new: int = 0
@@ -202,8 +229,8 @@ class Imported:
 def merge(path: Path, store: Path) -> dict[str, Imported]:
     """Add the lines of an exported file that the store lacks; return shard -> counts.
 
-    If a draw has two replies, both are kept. Which one is used does not depend on their origin, so
-    everyone who exchanges replies uses the same one.
+    If a draw has two replies, both are kept. Which one is used does not depend on their
+    origin, so everyone who exchanges replies uses the same one.
     """
     shards: dict[str, _Import] = {}
     try:
@@ -250,7 +277,9 @@ MAGIC = b"PAR1"  # the end of a Parquet file
 
 
 def forget_errors(store: Store) -> int:
-    """Mark every error in a model's shard to be requested again; return their number."""
+    """Mark every error in a model's shard to be requested again; return their
+    number.
+    """
     errors = store.errors()
     for draw in errors:
         store.forget(draw)
@@ -258,8 +287,14 @@ def forget_errors(store: Store) -> int:
 
 
 def drop_answers(results: Path) -> int:
-    """Delete a study's reply files with errors, to be made again; return their number."""
-    patterns = ("replies/**/*.parquet", "made/**/*.parquet", "construction/*/*.rated.parquet")
+    """Delete a study's reply files with errors, to be made again; return their
+    number.
+    """
+    patterns = (
+        "replies/**/*.parquet",
+        "made/**/*.parquet",
+        "construction/*/*.rated.parquet",
+    )
     with_error = [
         path
         for pattern in patterns
@@ -269,17 +304,21 @@ def drop_answers(results: Path) -> int:
     replies = results / "replies"
     for path in with_error:
         path.unlink()
-        if path.is_relative_to(replies):  # Snakemake knows only the file of their hashes
+        if path.is_relative_to(
+            replies
+        ):  # Snakemake knows only the file of their hashes
             dataset, model = path.relative_to(replies).parts[:2]
             (replies / dataset / f"{model}.json").unlink(missing_ok=True)
     return len(with_error)
 
 
 def cut_files(results: Path) -> dict[Path, list[Path]]:
-    """Return file of hashes -> its files of replies and scores that are cut short or missing.
+    """Return file of hashes -> its files of replies and scores that are cut short or
+    missing.
 
-    A job writes a folder of files and a file of their hashes. Snakemake knows only the file of
-    hashes: if that is deleted and requested, all files are made again, with replies from the store.
+    A job writes a folder of files and a file of their hashes. Snakemake knows only the
+    file of hashes: if that is deleted and requested, all files are made again, with
+    replies from the store.
     """
     cut: dict[Path, list[Path]] = {}
     for kind in ("replies", "scores"):
@@ -293,7 +332,9 @@ def cut_files(results: Path) -> dict[Path, list[Path]]:
             paths = []
             for name in names:  # it may begin with its kind
                 first, _, rest = name.partition("/")
-                of_kind, cell = (first, rest) if first in ("judgments", "scores") else (kind, name)
+                of_kind, cell = (
+                    (first, rest) if first in ("judgments", "scores") else (kind, name)
+                )
                 paths.append(results / of_kind / below / f"{cell}.parquet")
             if incomplete := [path for path in paths if not _is_complete(path)]:
                 cut[hashes] = incomplete

@@ -1,7 +1,7 @@
 """Demonstrations in a prompt: rated texts of other items, spread over the scale.
 
-Nothing is drawn at random: among texts equally near to a rating, a hash of the id selects one, so
-that all studies of the same data send the same prompts.
+Nothing is drawn at random: among texts equally near to a rating, a hash of the id
+selects one, so that all studies of the same data send the same prompts.
 """
 
 import hashlib
@@ -28,7 +28,9 @@ class Rated(NamedTuple):
 
 
 def levels(shots: Shots, low: float, high: float) -> list[float]:
-    """Return the ratings that demonstrations should have: low, …, high; the middle if one."""
+    """Return the ratings that demonstrations should have: low, …, high; the middle if
+    one.
+    """
     if shots.n == 1:
         return [(low + high) / 2]
     return [low + (high - low) * step / (shots.n - 1) for step in range(shots.n)]
@@ -37,7 +39,8 @@ def levels(shots: Shots, low: float, high: float) -> list[float]:
 class Demonstrations:
     """The demonstrations of one judge and aspect, for any item that is judged.
 
-    `analyses`: target -> the explanation of its rating, if the judge is shown explanations.
+    `analyses`: target -> the explanation of its rating, if the judge is shown
+    explanations.
     """
 
     def __init__(
@@ -51,9 +54,11 @@ class Demonstrations:
         self.rated = sorted(rated, key=_hash)
 
     def for_item(self, item: str) -> tuple[Rated, ...]:
-        """Return the demonstrations for an item: texts of other items with other sources.
+        """Return the demonstrations for an item: texts of other items with other
+        sources.
 
-        If the usual ones qualify, it returns them, so that most prompts share their beginning.
+        If the usual ones qualify, it returns them, so that most prompts share their
+        beginning.
         """
         sources = self._sources.get(item, set())
 
@@ -83,7 +88,8 @@ class Demonstrations:
         return sources
 
     def _chosen(self, rated: Sequence[Rated]) -> tuple[Rated, ...]:
-        """Return the nearest text for each level, all of different items, ordered by hash.
+        """Return the nearest text for each level, all of different items, ordered by
+        hash.
 
         Ascending ratings would give the judge a hint.
         """
@@ -93,8 +99,8 @@ class Demonstrations:
             free = [each for each in rated if each.subject.item not in items]
             if not free:
                 raise UserError(
-                    f"only {len(items)} items have rated texts: too few for {self.shots.n} "
-                    "examples and a text to judge",
+                    f"only {len(items)} items have rated texts: too few for "
+                    f"{self.shots.n} examples and a text to judge",
                     where="a judge's card, key shots",
                     todo="reduce `n`, or use a dataset with more rated items",
                 )
@@ -139,7 +145,9 @@ def _hash(text: Rated) -> bytes:
 
 
 class Question(NamedTuple):
-    """A demonstration to be explained; `shown`: the text and its aspect as prompt variables."""
+    """A demonstration to be explained; `shown`: the text and its aspect as prompt
+    variables.
+    """
 
     judge: str
     aspect: str
@@ -154,12 +162,15 @@ class Question(NamedTuple):
 
 
 def questions(spec: AnalyseSpec, judge: str, subjects: Subjects) -> Iterator[Question]:
-    """Yield a judge's demonstrations for all items that it judges, by aspect and wording.
+    """Yield a judge's demonstrations for all items that it judges, by aspect and
+    wording.
 
     Raises UserError if too few texts are rated.
     """
     analysed = spec.judges[judge]
-    items = share_of(subjects.items, analysed.share, seed=spec.seed, dataset=spec.dataset)
+    items = share_of(
+        subjects.items, analysed.share, seed=spec.seed, dataset=spec.dataset
+    )
     for name in analysed.aspects:
         scale = RatedAspect(**spec.scales[name])
         values = rated(Aspect(**spec.aspects[name]), scale)

@@ -32,23 +32,27 @@ from judgescope.replies.shard import (
 )
 
 DROPPED = ".dropped"
-"""In a shard: digests of damaged lines whose replies may be requested again, one per line."""
+"""In a shard: digests of damaged lines whose replies may be requested again, one per
+line."""
 SHOWN = 5
 DAMAGED = "this line was changed after it was written: its checksum is wrong"
 REDUNDANT = (
-    "unreadable, but the journals contain all of its lines: rebuild it with `judgescope replies "
-    "compact`"
+    "unreadable, but the journals contain all of its lines: rebuild it with "
+    "`judgescope replies compact`"
 )
 TORN = "incomplete line, skipped: the job that wrote it was stopped"
-DIFFERS = "another reply to the same draw is at {}; the one whose bytes sort first is used"
+DIFFERS = (
+    "another reply to the same draw is at {}; the one whose bytes sort first is used"
+)
 
 
 @dataclass
 class Stats:
     """The figures of one shard.
 
-    `replies` and `errors` count lines: a draw that two jobs requested at once has two. `tokens`:
-    tokens of prompts and completions in all lines; `unknown`: replies without usage.
+    `replies` and `errors` count lines: a draw that two jobs requested at once has two.
+    `tokens`: tokens of prompts and completions in all lines; `unknown`: replies without
+    usage.
     """
 
     journals: int = 0
@@ -64,7 +68,9 @@ class Stats:
 
 
 def stats(shard: Path) -> Stats:
-    """Count a shard's contents; a line that is in a journal and a compacted file counts once."""
+    """Count a shard's contents; a line that is in a journal and a compacted file counts
+    once.
+    """
     stats = Stats()
     keys = [np.empty(0, KEY)]
     seen: set[bytes] = set()
@@ -117,7 +123,9 @@ def verify(shard: Path) -> Iterator[Finding]:
                 if line is None:
                     yield _fault(where, data)
                 elif isinstance(line, ReplyLine) and line.status != "error":
-                    answers.append((bytes.fromhex(line.key), line.draw, digest_of(data), where))
+                    answers.append(
+                        (bytes.fromhex(line.key), line.draw, digest_of(data), where)
+                    )
         except UserError as error:
             spare = isinstance(error, DamagedFileError) and is_spare(path)
             yield Finding(str(path), REDUNDANT if spare else error.what, True)
@@ -135,7 +143,9 @@ def _all_lines(path: Path) -> Iterator[bytes]:
 
 
 def _journal_lines(path: Path) -> Iterator[bytes]:
-    """Yield a journal's lines up to the first incomplete one: its job may be writing the rest."""
+    """Yield a journal's lines up to the first incomplete one: its job may be writing
+    the rest.
+    """
     with path.open("rb") as file:
         for line in file:
             yield line
@@ -150,20 +160,25 @@ def _fault(where: str, line: bytes) -> Finding:
     if is_damaged(line):
         return Finding(where, f"{DAMAGED}: {shown}", True)
     if fields := unknown_in(line):
-        problem = f"written by a newer version of Judgescope, with the fields {', '.join(fields)}"
+        problem = (
+            "written by a newer version of Judgescope, with the fields "
+            f"{', '.join(fields)}"
+        )
         return Finding(where, problem, True)
     return Finding(where, f"not a reply: {shown}", True)
 
 
 def check(shard: Path) -> None:
-    """Raise UserError if a shard has damaged lines: each may be a reply that cost money."""
+    """Raise UserError if a shard has damaged lines: each may be a reply that cost
+    money.
+    """
     if damaged := list(_damaged(shard)):
         raise UserError(
             "stored replies were changed after they were written; no request was sent",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
             got=f"{len(damaged)} lines with a wrong checksum",
-            todo="restore these files from a backup, or drop these replies with `judgescope "
-            "replies verify --drop` and pay for new ones",
+            todo="restore these files from a backup, or drop these replies with "
+            "`judgescope replies verify --drop` and pay for new ones",
         )
 
 

@@ -1,8 +1,8 @@
 """The lines of journals: their format, and a scan that is fast for millions of them.
 
-A line is `{"key":"…","draw":…,…,"crc":"…"}`, with the key first, so that lines with other keys need
-not be parsed. `crc` is a checksum of everything before it, in eight hex digits. A line whose
-writing was interrupted ends with CUT.
+A line is `{"key":"…","draw":…,…,"crc":"…"}`, with the key first, so that lines with
+other keys need not be parsed. `crc` is a checksum of everything before it, in eight hex
+digits. A line whose writing was interrupted ends with CUT.
 """
 
 import hashlib
@@ -29,7 +29,9 @@ HEAD = b'{"key":"'
 DIGEST = 16
 HEX, DIGITS = 64, "0123456789abcdef"
 CRC = b',"crc":"'
-SEAL = len(CRC) + len('01234567"}\n')  # bytes at a line's end that its checksum does not cover
+SEAL = len(CRC) + len(
+    '01234567"}\n'
+)  # bytes at a line's end that its checksum does not cover
 CUT = b"\x18\n"
 BLOCK = 1 << 20  # bytes scanned at once
 MOST_DRAWS = 1 << 20
@@ -47,7 +49,9 @@ class _Line(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class ReplyLine(_Line, kw_only=True):
-    """A stored reply; `attempt` is 1 plus the errors of this draw that were forgotten before."""
+    """A stored reply; `attempt` is 1 plus the errors of this draw that were forgotten
+    before.
+    """
 
     text: str
     finish: str
@@ -61,9 +65,14 @@ class ReplyLine(_Line, kw_only=True):
         """Return the reply."""
         logprobs: Logprobs | None = None
         tokens = self.logprobs
-        # older lines have None for non-finite log probabilities, which no chosen token has
-        if tokens is not None and not any(ranked and ranked[0][1] is None for ranked in tokens):
-            logprobs = [[(name, p) for name, p in ranked if p is not None] for ranked in tokens]
+        # older lines have None for non-finite log probabilities, which no chosen token
+        # has
+        if tokens is not None and not any(
+            ranked and ranked[0][1] is None for ranked in tokens
+        ):
+            logprobs = [
+                [(name, p) for name, p in ranked if p is not None] for ranked in tokens
+            ]
         return Reply(
             self.key,
             self.draw,
@@ -114,7 +123,9 @@ class Block(NamedTuple):
 
 
 def blocks(path: Path) -> Iterator[Block]:
-    """Yield a journal's lines block by block, in memory that does not grow with its size."""
+    """Yield a journal's lines block by block, in memory that does not grow with its
+    size.
+    """
     offset, rest = 0, b""
     with path.open("rb") as file:
         while read := file.read(BLOCK):
@@ -132,8 +143,12 @@ def _block(offset: int, data: bytes) -> Block:
     array = np.frombuffer(data, np.uint8)
 
     def columns(starts: Counts, first: int, length: int) -> NDArray[np.uint8]:
-        """Return an array (lines, length): the bytes from offset `first` after each start."""
-        taken: NDArray[np.uint8] = array[starts[:, None] + np.arange(first, first + length)]
+        """Return an array (lines, length): the bytes from offset `first` after each
+        start.
+        """
+        taken: NDArray[np.uint8] = array[
+            starts[:, None] + np.arange(first, first + length)
+        ]
         return taken
 
     ends = np.flatnonzero(array == ord("\n")) + 1
@@ -160,13 +175,17 @@ def is_sealed(line: bytes) -> bool:
 
 
 def is_damaged(line: bytes) -> bool:
-    """Return whether a line was changed: wrong checksum, but neither empty nor cut short."""
+    """Return whether a line was changed: wrong checksum, but neither empty nor cut
+    short.
+    """
     cut = not line.endswith(b"\n") or line.endswith(CUT)
     return not cut and line != b"\n" and not is_sealed(line)
 
 
 def read_line(line: bytes) -> ReplyLine | ForgetLine | None:
-    """Return a line's record; None if it was changed, lacks a field or has an unknown one."""
+    """Return a line's record; None if it was changed, lacks a field or has an unknown
+    one.
+    """
     if not is_sealed(line):
         return None
     record: ReplyLine | ForgetLine
@@ -181,13 +200,19 @@ def read_line(line: bytes) -> ReplyLine | ForgetLine | None:
 
 
 def _is_key(key: object, line: bytes) -> bool:
-    return isinstance(key, str) and key.encode() == line[KEY_PLACE] and not key.strip(DIGITS)
+    return (
+        isinstance(key, str)
+        and key.encode() == line[KEY_PLACE]
+        and not key.strip(DIGITS)
+    )
 
 
 def unknown_in(line: bytes) -> list[str]:
-    """Return the unknown fields of a line that is valid without them: a newer version wrote it.
+    """Return the unknown fields of a line that is valid without them: a newer version
+    wrote it.
 
-    A line of a newer version that lacks a field of this version must have a field `format`.
+    A line of a newer version that lacks a field of this version must have a field
+    `format`.
     """
     try:
         row = orjson.loads(line) if is_sealed(line) else None
@@ -197,7 +222,9 @@ def unknown_in(line: bytes) -> list[str]:
         kind: type[_Line] = ForgetLine if "forget" in row else ReplyLine
         if type(row.get(FORMAT)) is int:
             kind, row = _Line, {"key": row["key"], "draw": row.get("draw")}
-        convert({name: value for name, value in row.items() if name not in unknown}, kind)
+        convert(
+            {name: value for name, value in row.items() if name not in unknown}, kind
+        )
     except (MsgspecError, ValueError):
         return []
     return sorted(unknown)
@@ -219,5 +246,7 @@ def line_of(reply: Reply, attempt: int = 1) -> bytes:
 
 
 def forgetting(key: str, draw: int, attempt: int) -> bytes:
-    """Return the line that marks a draw's errors, up to this attempt, to be requested again."""
+    """Return the line that marks a draw's errors, up to this attempt, to be requested
+    again.
+    """
     return sealed({"key": key, "draw": draw, "forget": attempt})

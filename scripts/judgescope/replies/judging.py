@@ -16,16 +16,21 @@ from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.schema import cards
 
-Shown = tuple[Subject, ...]  # the texts of one question: one, or the two that are compared
+Shown = tuple[
+    Subject, ...
+]  # the texts of one question: one, or the two that are compared
 MARK = "\0prompt\0"
-HINT = "hint"  # the variable with a hint's rating: a trusted number, so it needs no spotlight
+# the variable with a hint's rating: a trusted number, so it needs no spotlight
+HINT = "hint"
 CHOICES = ["Choice: A", "Choice: B", "Choice: tie"]
 """The possible answers to the prompt form `compare`."""
 ALWAYS_SEEN = {"form", "text", "text_b"}  # the fields that every program gets
 
 
 class Outline(NamedTuple):
-    """The part of a question that a plan stores: key, prompt length, parts of the prompt."""
+    """The part of a question that a plan stores: key, prompt length, parts of the
+    prompt.
+    """
 
     key: bytes
     characters: int
@@ -62,7 +67,9 @@ class Questions:
     def __getitem__(self, number: int) -> Request:
         """Return a question as a request."""
         messages = prompts.as_messages(self.prompt(number))
-        return Request({**self._alike, "messages": messages}, self.judge.draws, self.about(number))
+        return Request(
+            {**self._alike, "messages": messages}, self.judge.draws, self.about(number)
+        )
 
     def prompt(self, number: int) -> str:
         """Return the prompt of a question."""
@@ -73,7 +80,9 @@ class Questions:
         return map(self.__getitem__, range(len(self)))
 
     def outline(self, number: int) -> Outline:
-        """Return a question's outline, in a third of the time that its request takes."""
+        """Return a question's outline, in a third of the time that its request
+        takes.
+        """
         prompt, parts = self._filled(number)
         before, after = self._around
         key = hashlib.sha256(before + orjson.dumps(prompt) + after).digest()
@@ -81,32 +90,49 @@ class Questions:
 
     @cached_property
     def _alike(self) -> Mapping[str, Any]:
-        """Return the content of the cell's requests, with a placeholder for the prompt."""
+        """Return the content of the cell's requests, with a placeholder for the
+        prompt.
+        """
         assert not isinstance(self.model, cards.CommandModel)  # see ProgramQuestions
         mark = prompts.as_messages(MARK)
-        return request_of(self.model, self.judge, mark, seed=self.seed, wants=self.wants).asked
+        return request_of(
+            self.model, self.judge, mark, seed=self.seed, wants=self.wants
+        ).asked
 
     @cached_property
     def _around(self) -> tuple[bytes, bytes]:
-        """Return the canonical JSON of a request: the parts before and after the prompt."""
+        """Return the canonical JSON of a request: the parts before and after the
+        prompt.
+        """
         before, after = canonical(self._alike).split(canonical(MARK))
         return before.encode(), after.encode()
 
     def _filled(self, number: int) -> prompts.Filled:
-        """Return a question's filled form; if the judge has a spotlight, its texts are marked."""
+        """Return a question's filled form; if the judge has a spotlight, its texts are
+        marked.
+        """
         texts = self._texts(number)
         if not self.judge.spotlight:
             return self._form_of(number).fill(texts)
         shots = self._shots(number) or []
-        shot_texts = [shot[name] for shot in shots for name in prompts.SHOWN if name in shot]
+        shot_texts = [
+            shot[name] for shot in shots for name in prompts.SHOWN if name in shot
+        ]
         seed = self.seed if self.judge.seed == "study" else ""
         light = prompts.Spotlight.on([*texts.values(), *shot_texts], seed)
         marked = {
-            name: text if name == HINT else light.marked(text) for name, text in texts.items()
+            name: text if name == HINT else light.marked(text)
+            for name, text in texts.items()
         }
-        form = self._form([light.shot(shot) for shot in shots]) if shots else self._form_of(number)
+        form = (
+            self._form([light.shot(shot) for shot in shots])
+            if shots
+            else self._form_of(number)
+        )
         prompt, parts = form.fill(marked)
-        return prompts.Filled(light.preamble + prompt, [light.preamble + parts[0], *parts[1:]])
+        return prompts.Filled(
+            light.preamble + prompt, [light.preamble + parts[0], *parts[1:]]
+        )
 
     @property
     def own_scale(self) -> cards.Scale:
@@ -119,7 +145,9 @@ class Questions:
         return self.demonstrations.variables(self.shown[number][0].item)
 
     def _form_of(self, number: int) -> prompts.Form:
-        """Return the judge's form, filled with aspect, scale and demonstrations; cached."""
+        """Return the judge's form, filled with aspect, scale and demonstrations;
+        cached.
+        """
         shots: tuple[Rated, ...] = ()
         if self.demonstrations is not None:
             shots = self.demonstrations.for_item(self.shown[number][0].item)
@@ -140,7 +168,9 @@ class Questions:
 
     @cached_property
     def wants(self) -> dict[str, Any]:
-        """Return the fields by which the judge's requests ask for more than plain text."""
+        """Return the fields by which the judge's requests ask for more than plain
+        text.
+        """
         judge, scale = self.judge, self.own_scale
         wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
@@ -165,7 +195,9 @@ class Questions:
         return " ".join([self.judge.judge, self.aspect.aspect, *names])
 
     def text_columns(self, number: int) -> dict[str, str]:
-        """Return the texts that a question is about, as the first columns of its rows."""
+        """Return the texts that a question is about, as the first columns of its
+        rows.
+        """
         names = [subject.target for subject in self.shown[number]]
         place = dict(zip(("target", "target_b"), names, strict=False))
         return place if self.hints is None else {**place, "hint": self.hints[names[0]]}
@@ -174,10 +206,14 @@ class Questions:
         shown = self.shown[number]
         source = shown[0].source if self.scale.source_visible else None
         names = ("source", "text", "text_b")
-        texts = dict(zip(names, (source, *(subject.text for subject in shown)), strict=False))
+        texts = dict(
+            zip(names, (source, *(subject.text for subject in shown)), strict=False)
+        )
         if self.hints is not None:
             hint = self.hints[shown[0].target]
-            texts[HINT] = str(self.scale.shown(float(hint))) if self.scale.categorical else hint
+            texts[HINT] = (
+                str(self.scale.shown(float(hint))) if self.scale.categorical else hint
+            )
         if not needs_reference(self.judge, self.model):
             return texts
         return texts | {"reference": compared(shown[0], self.judge.against)[0][0]}
@@ -190,7 +226,9 @@ class ProgramQuestions(Questions):
     model: cards.CommandModel
 
     def __getitem__(self, number: int) -> Request:
-        """Return a question with the fields that the program's card lists under `sees`."""
+        """Return a question with the fields that the program's card lists under
+        `sees`.
+        """
         values = prompts.rated(self.aspect, self.own_scale)
         # the aspect's other texts are instructions for models that read prompts
         about = {name: values["aspect"][name] for name in ("name", "definition")}
@@ -217,31 +255,40 @@ class ProgramQuestions(Questions):
 
 
 def needs_reference(judge: cards.Judge, model: cards.AskedModel) -> bool:
-    """Return whether a judge's prompt shows a reference; for a program, whether it `sees` one."""
+    """Return whether a judge's prompt shows a reference; for a program, whether it
+    `sees` one.
+    """
     return judge.against is not None and not isinstance(model, cards.CommandModel)
 
 
 def shown(
-    judge: cards.Judge, subjects: Sequence[Subject], preferred: Sequence[tuple[str, str]] = ()
+    judge: cards.Judge,
+    subjects: Sequence[Subject],
+    preferred: Sequence[tuple[str, str]] = (),
 ) -> list[Shown]:
-    """Return the texts of each question: one per target, or two (both orders) per compared pair.
+    """Return the texts of each question: one per target, or two (both orders) per
+    compared pair.
 
-    preferred: the pairs of targets that people compared, which are asked instead of adjacent
-    targets.
+    preferred: the pairs of targets that people compared, which are asked instead of
+    adjacent targets.
     """
     if judge.form != cards.COMPARE:
         return [(subject,) for subject in subjects]
     compared = pairs(subjects, judge.pairs)
     if preferred and judge.pairs == "adjacent":
         known = {subject.target: subject for subject in subjects}
-        compared = ((known[a], known[b]) for a, b in preferred if a in known and b in known)
+        compared = (
+            (known[a], known[b]) for a, b in preferred if a in known and b in known
+        )
     back = [False, True] if judge.orders == "both" else [False]
     return [pair[::-1] if turned else pair for pair in compared for turned in back]
 
 
 def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Subject]]:
     """Yield the pairs of an item's texts to compare, ordered by step and id."""
-    ordered = sorted(subjects, key=lambda subject: (subject.item, subject.step, subject.target))
+    ordered = sorted(
+        subjects, key=lambda subject: (subject.item, subject.step, subject.target)
+    )
     for _, group in groupby(ordered, key=lambda subject: subject.item):
         texts = list(group)
         yield from pairwise(texts) if which == "adjacent" else combinations(texts, 2)
@@ -250,10 +297,17 @@ def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Su
 def rows(
     questions: Questions, reply_to: Callable[[int, int], Reply | None]
 ) -> list[dict[str, Any]]:
-    """Return the rows of a cell's reply file; `reply_to(number, draw)` may return None."""
+    """Return the rows of a cell's reply file; `reply_to(number, draw)` may return
+    None.
+    """
     judge, aspect = questions.judge, questions.aspect.aspect
     kind = "compare" if judge.form == cards.COMPARE else "rate"
-    cell = {"judge": judge.judge, "kind": kind, "aspect": aspect, "criterion": questions.criterion}
+    cell = {
+        "judge": judge.judge,
+        "kind": kind,
+        "aspect": aspect,
+        "criterion": questions.criterion,
+    }
     replied = [
         {**cell, **questions.text_columns(number), **reply_columns(reply)}
         for number in range(len(questions))
@@ -261,7 +315,13 @@ def rows(
         if (reply := reply_to(number, draw)) is not None
     ]
     return replied + [
-        {**cell, "target": subject.target, "draw": draw, "text": reason, "status": "not_applicable"}
+        {
+            **cell,
+            "target": subject.target,
+            "draw": draw,
+            "text": reason,
+            "status": "not_applicable",
+        }
         for subject, reason in questions.not_asked
         for draw in range(judge.draws)
     ]

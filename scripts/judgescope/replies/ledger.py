@@ -1,10 +1,12 @@
-"""The ledger of a study: its spending and the reserves of its jobs, shared without a lock.
+"""The ledger of a study: its spending and the reserves of its jobs, shared without a
+lock.
 
-A ledger is a chain of numbered folders, each with the state after one change. A change is first
-written outside the chain and then moved to the next number. A folder cannot be moved onto one that
-is not empty: if two jobs change the same state, one succeeds and the other starts again from the
-new state. This works on network file systems too. Numbers are never removed, so that a slow job
-cannot fork the chain. The spending of a dead job is read from its journals.
+A ledger is a chain of numbered folders, each with the state after one change. A change
+is first written outside the chain and then moved to the next number. A folder cannot be
+moved onto one that is not empty: if two jobs change the same state, one succeeds and
+the other starts again from the new state. This works on network file systems too.
+Numbers are never removed, so that a slow job cannot fork the chain. The spending of a
+dead job is read from its journals.
 """
 
 import json
@@ -30,17 +32,23 @@ FOLDER = ".budget"  # next to the shards of the store; no model's slug begins wi
 REQUESTS, NANOS = "requests", "nanodollars"
 UNITS = (REQUESTS, NANOS)
 Amount = Counter[str]  # unit -> an integer; one request means one requested reply
-SILENT = 3600.0  # seconds without a sign of life after which a job on another machine is dead
-BOOT = Path("/proc/sys/kernel/random/boot_id")  # differs between machines of equal names
+# seconds without a sign of life after which a job on another machine is dead
+SILENT = 3600.0
+BOOT = Path(
+    "/proc/sys/kernel/random/boot_id"
+)  # differs between machines of equal names
 JOURNALS_STAY = 86400.0  # seconds before compaction may remove a journal
 
 
 NO_PROCESS = 0
-"""The process number of an account that lives until it is closed: a batch at an endpoint."""
+"""The process number of an account that lives until it is closed: a batch at an
+endpoint."""
 
 
 class Cap(NamedTuple):
-    """A limit on a study's spending, for one model or for all; `key` is its key in the card."""
+    """A limit on a study's spending, for one model or for all; `key` is its key in the
+    card.
+    """
 
     key: str
     unit: str
@@ -52,9 +60,9 @@ class Cap(NamedTuple):
 class Account:
     """The amount that an open job has reserved of a model's caps.
 
-    under_way: the most that was ever in flight at once; if the job dies, it counts as spent.
-    journals: the prefix of its journals' paths, relative to the store's folder. host: the machine
-    of `process` (`this_machine`).
+    under_way: the most that was ever in flight at once; if the job dies, it counts as
+    spent. journals: the prefix of its journals' paths, relative to the store's folder.
+    host: the machine of `process` (`this_machine`).
     """
 
     model: str
@@ -77,15 +85,22 @@ class State:
         """Return the spent and the reserved amount of a unit, for one model or all."""
         spent = [amount for name, amount in self.spent.items() if model in (None, name)]
         held = [each.held for each in self.open.values() if model in (None, each.model)]
-        return sum(amount[unit] for amount in spent), sum(amount[unit] for amount in held)
+        return sum(amount[unit] for amount in spent), sum(
+            amount[unit] for amount in held
+        )
 
     def free(self, unit: str, model: str, caps: Sequence[Cap]) -> int | None:
         """Return how much of a unit a model's jobs may still reserve; None: no cap."""
-        rooms = [cap.limit - sum(self.used(unit, cap.model)) for cap in caps_on(caps, unit, model)]
+        rooms = [
+            cap.limit - sum(self.used(unit, cap.model))
+            for cap in caps_on(caps, unit, model)
+        ]
         return max(0, min(rooms)) if rooms else None
 
     def close(self, owner: str, spent: Amount) -> None:
-        """Book an owner's spending, unless it is booked, and release the rest of its reserve."""
+        """Book an owner's spending, unless it is booked, and release the rest of its
+        reserve.
+        """
         if owner in self.open:
             model = self.open.pop(owner).model
             self.spent[model] = self.spent.get(model, Amount()) + spent
@@ -97,7 +112,9 @@ def caps_on(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
 
 
 def unbooked(store: Path) -> list[Path]:
-    """Return the path prefixes of the journals of jobs whose spending is not booked yet."""
+    """Return the path prefixes of the journals of jobs whose spending is not booked
+    yet.
+    """
     return [
         store / account.journals
         for folder in sorted((store / FOLDER).glob("*/"))
@@ -107,7 +124,9 @@ def unbooked(store: Path) -> list[Path]:
 
 def shown(amount: int, unit: str) -> str:
     """Return an amount as text for messages."""
-    return f"{amount} requests" if unit == REQUESTS else f"{amount / 1e9:.6g} US dollars"
+    return (
+        f"{amount} requests" if unit == REQUESTS else f"{amount / 1e9:.6g} US dollars"
+    )
 
 
 class Ledger:
@@ -117,11 +136,14 @@ class Ledger:
         self.folder = folder
 
     def state(self) -> State:
-        """Return the state after the last change, or an empty state before the first change."""
+        """Return the state after the last change, or an empty state before the first
+        change.
+        """
         return self._last()[1]
 
     def change(self, step: Callable[[State], None]) -> State:
-        """Apply `step` to the state (again if another job was faster); return the new state.
+        """Apply `step` to the state (again if another job was faster); return the new
+        state.
 
         If `step` raises, the chain stays as it is.
         """
@@ -133,9 +155,13 @@ class Ledger:
             number, state = self._last(number + 1)
 
     def _last(self, number: int = 0) -> tuple[int, State]:
-        """Return the last number, not below `number`, and its state: a listing may be stale."""
+        """Return the last number, not below `number`, and its state: a listing may be
+        stale.
+        """
         named = self.folder.iterdir() if self.folder.is_dir() else ()
-        number = max([number, *(int(path.name) for path in named if path.name.isdigit())])
+        number = max(
+            [number, *(int(path.name) for path in named if path.name.isdigit())]
+        )
         while (self._path(number + 1) / STATE).exists():
             number += 1
         return number, self._read(number) if number else State()
@@ -149,19 +175,31 @@ class Ledger:
             state = json.loads(path.read_text(encoding="utf-8"))
             spent = {model: Counter(amount) for model, amount in state["spent"].items()}
             accounts = {
-                name: Account(**each | {key: Counter(each[key]) for key in ("held", "under_way")})
+                name: Account(
+                    **each | {key: Counter(each[key]) for key in ("held", "under_way")}
+                )
                 for name, each in state["open"].items()
             }
             return State(spent, accounts)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             raise UserError(
                 f"the record of the study's spending cannot be read: {error}",
                 where=str(path),
-                todo="restore it from a backup, or delete its folder; spending then restarts at 0",
+                todo="restore it from a backup, or delete its folder; spending then "
+                "restarts at 0",
             ) from error
 
     def _add(self, number: int, state: State) -> bool:
-        """Append a state to the chain as `number`; return False if the number is taken."""
+        """Append a state to the chain as `number`; return False if the number is
+        taken.
+        """
         mark = os.urandom(8).hex()
         beside = self.folder / f".{mark}"
         beside.mkdir(parents=True)
@@ -179,7 +217,8 @@ class Ledger:
         except OSError:
             if not (self._path(number) / STATE).exists():
                 raise
-            # a file server may have moved it and lost its response: then the mark is this job's
+            # a file server may have moved it and lost its response: then the mark is
+            # this job's
             won = mark in (self._path(number) / STATE).read_text(encoding="utf-8")
             if not won:
                 (beside / STATE).unlink()
@@ -189,7 +228,9 @@ class Ledger:
 
 
 def here() -> str:
-    """Return the namespace of this process's number: the host, and the container on it."""
+    """Return the namespace of this process's number: the host, and the container on
+    it.
+    """
     try:
         container = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -217,7 +258,8 @@ def is_running(process: int) -> bool:
 
 
 class Sign:
-    """A file that a job touches while it runs; its time is that of the file server's clock.
+    """A file that a job touches while it runs; its time is that of the file server's
+    clock.
 
     It contains the keys of the judgments that the job requests.
     """
@@ -244,7 +286,9 @@ class Sign:
         return time.monotonic() - self._given
 
     def behind(self, now: "Sign") -> float:
-        """Return the sign's age in seconds compared with `now`; infinity if there is none."""
+        """Return the sign's age in seconds compared with `now`; infinity if there is
+        none.
+        """
         try:
             return now.path.stat().st_mtime - self.path.stat().st_mtime
         except FileNotFoundError:
@@ -273,7 +317,8 @@ def askers(shard: Path, now: Sign) -> list[str]:
 
 
 def spent_by(account: Account, store: Path, silent: float) -> Amount:
-    """Return a dead owner's spending: its stored replies and the most it may have had in flight.
+    """Return a dead owner's spending: its stored replies and the most it may have had
+    in flight.
 
     If a reply has no usage or the journals were removed, return its entire reserve.
     """

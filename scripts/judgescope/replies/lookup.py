@@ -1,4 +1,6 @@
-"""The requested keys and the places of their replies: a few bytes per reply, whatever its size."""
+"""The requested keys and the places of their replies: a few bytes per reply, whatever
+its size.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -29,9 +31,9 @@ PLACE = np.dtype([("file", np.int32), ("offset", np.int64), ("length", np.int32)
 class KeyTable:
     """Distinct keys in ascending order, and the number of draws requested for each.
 
-    Equal keys are joined, with the highest number of draws; `representative` is the index of the
-    first key with so many draws. All draws form one sequence of slots: draw d of key k has slot
-    `first[k] + d`.
+    Equal keys are joined, with the highest number of draws; `representative` is the
+    index of the first key with so many draws. All draws form one sequence of slots:
+    draw d of key k has slot `first[k] + d`.
     """
 
     def __init__(self, keys: Keys, draws: Counts) -> None:
@@ -50,7 +52,9 @@ class KeyTable:
 
     @classmethod
     def together(cls, tables: Iterable["KeyTable"]) -> Self:
-        """Return the table of all keys of some tables, of which there is at least one."""
+        """Return the table of all keys of some tables, of which there is at least
+        one.
+        """
         keys, draws = zip(*((table.keys, table.draws) for table in tables), strict=True)
         return cls(np.concatenate(keys), np.concatenate(draws))
 
@@ -72,7 +76,9 @@ class KeyTable:
 
 
 def indices_in(ascending: Keys, keys: Keys) -> Counts:
-    """Return the index of each of `keys` in the sorted `ascending`, or -1 if it is missing."""
+    """Return the index of each of `keys` in the sorted `ascending`, or -1 if it is
+    missing.
+    """
     if not len(ascending):
         return np.full(len(keys), -1)
     places = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
@@ -86,13 +92,14 @@ def having(*keys: Keys) -> Chosen:
 
 
 class StoredReplies:
-    """The places of a shard's replies to the keys of a table; a reply is read when it is needed.
+    """The places of a shard's replies to the keys of a table; a reply is read when it
+    is needed.
 
-    If a draw has several lines (two processes asked at once), replies precede errors, and the line
-    whose bytes sort first is used, whatever the order of writing.
+    If a draw has several lines (two processes asked at once), replies precede errors,
+    and the line whose bytes sort first is used, whatever the order of writing.
 
-    `skipped` counts lines that are not a valid reply. `forgotten`: draw -> the last attempt whose
-    error is to be requested again.
+    `skipped` counts lines that are not a valid reply. `forgotten`: draw -> the last
+    attempt whose error is to be requested again.
     """
 
     def __init__(self, shard: Path, key_table: KeyTable) -> None:
@@ -123,8 +130,12 @@ class StoredReplies:
             if attempt > self.forgotten.get(draw, 0):
                 self._put(slot, place, refused=True)
 
-    def _take(self, block: Block, file: int, errors: list[tuple[int, Draw, int, Place]]) -> None:
-        """Record a block's replies; errors wait until all lines that forget errors are read."""
+    def _take(
+        self, block: Block, file: int, errors: list[tuple[int, Draw, int, Place]]
+    ) -> None:
+        """Record a block's replies; errors wait until all lines that forget errors are
+        read.
+        """
         self.skipped += block.skipped
         places = self.key_table.indices(block.keys)
         listed = places >= 0
@@ -150,21 +161,26 @@ class StoredReplies:
         self._put_all(replies)
 
     def _check_known(self, line: bytes) -> None:
-        """Raise UserError for a newer version's reply: it would be misread or paid for again."""
+        """Raise UserError for a newer version's reply: it would be misread or paid for
+        again.
+        """
         if fields := unknown_in(line):
             raise UserError(
                 "a newer version of Judgescope wrote a reply in the store",
                 where=str(self.shard),
                 got=", ".join(fields),
                 allowed="replies without these fields",
-                todo="use that version, or another store (key `store` of the study's card); no "
-                "request was sent",
+                todo="use that version, or another store (key `store` of the study's "
+                "card); no request was sent",
             )
 
     def _put_all(self, replies: list[tuple[int, Place]]) -> None:
         """Record many replies at once, or one by one if a draw has several."""
         slots = np.array([slot for slot, _ in replies], np.int64)
-        if len(np.unique(slots)) < len(slots) or (self._places["file"][slots] >= 0).any():
+        if (
+            len(np.unique(slots)) < len(slots)
+            or (self._places["file"][slots] >= 0).any()
+        ):
             for slot, place in replies:
                 self._put(slot, place, refused=False)
         else:
@@ -185,7 +201,9 @@ class StoredReplies:
         key = self.key_table.index(reply.key)
         if reply.draw < self.key_table.draws[key]:
             slot = int(self.key_table.first[key]) + reply.draw
-            self._put(slot, Place(self.files.number(path), offset, length), refused=False)
+            self._put(
+                slot, Place(self.files.number(path), offset, length), refused=False
+            )
 
     @property
     def count(self) -> int:
@@ -205,7 +223,9 @@ class StoredReplies:
     def missing(self, index: int) -> tuple[int, ...]:
         """Return the missing draws of the key at an index."""
         first = self.key_table.first[index]
-        files = self._places["file"][first : first + self.key_table.draws[index]].tolist()
+        files = self._places["file"][
+            first : first + self.key_table.draws[index]
+        ].tolist()
         return tuple(draw for draw, file in enumerate(files) if file < 0)
 
     def lacks(self, key: str, draw: int) -> bool | None:
@@ -236,8 +256,8 @@ class StoredReplies:
             raise UserError(
                 "a reply in the store was changed during the run",
                 where=str(self.shard),
-                todo="find the line with `judgescope replies verify` and restore its file from a "
-                "backup",
+                todo="find the line with `judgescope replies verify` and restore its "
+                "file from a backup",
             )
         return line.reply()
 

@@ -1,7 +1,8 @@
-"""The plan of a job: the questions of a study to one model about one dataset, and their keys.
+"""The plan of a job: the questions of a study to one model about one dataset, and their
+keys.
 
-It holds 32 bytes per question and each text once, but no prompts: these are made to compute the
-keys, and again when they are sent.
+It holds 32 bytes per question and each text once, but no prompts: these are made to
+compute the keys, and again when they are sent.
 """
 
 import hashlib
@@ -48,7 +49,9 @@ from judgescope.statistics.bias import hint
 
 Hints = Mapping[str, str]  # target -> the rating in the hint about it
 Cell = tuple[str, str, str]  # (perturbation, judge, aspect)
-PARTS = 7  # at most three texts in a prompt, and the pieces before, between and after them
+PARTS = (
+    7  # at most three texts in a prompt, and the pieces before, between and after them
+)
 NOTE, KEYS, CELLS = ".note", ".keys.npy", ".cells.npy"
 
 
@@ -66,11 +69,14 @@ class Count(NamedTuple):
     characters: int
     """Characters of these prompts."""
     repeated: int
-    """Draws that need no request because their prompts equal others, which are asked once."""
+    """Draws that need no request because their prompts equal others, which are asked
+    once."""
 
 
 class Job:
-    """The cells of one model and dataset, their questions, and the key of each question."""
+    """The cells of one model and dataset, their questions, and the key of each
+    question.
+    """
 
     def __init__(self, cells: Mapping[Cell, Questions]) -> None:
         self.cells = cells
@@ -78,7 +84,9 @@ class Job:
         self._first = np.cumsum([0, *map(len, self._questions)])
         total = int(self._first[-1])
         self.keys: Keys = np.empty(total, KEY)
-        self._keys_of = dict(zip(cells, np.split(self.keys, self._first[1:-1]), strict=False))
+        self._keys_of = dict(
+            zip(cells, np.split(self.keys, self._first[1:-1]), strict=False)
+        )
         self.characters = np.empty(total, np.int32)
         parts = np.zeros((total, PARTS), np.int32)
         number_of: dict[str, int] = {"": 0}
@@ -89,10 +97,14 @@ class Job:
             self.characters[span] = [outline.characters for outline in outlines]
             columns = zip_longest(*(outline.parts for outline in outlines))
             for place, column in enumerate(islice(columns, PARTS)):
-                numbers = [number_of.setdefault(part or "", len(number_of)) for part in column]
+                numbers = [
+                    number_of.setdefault(part or "", len(number_of)) for part in column
+                ]
                 parts[span, place] = numbers
         rank = np.empty(len(number_of), np.int32)
-        rank[[number_of[part] for part in sorted(number_of)]] = np.arange(len(number_of))
+        rank[[number_of[part] for part in sorted(number_of)]] = np.arange(
+            len(number_of)
+        )
         self._parts = rank[parts]
 
     @cached_property
@@ -109,9 +121,9 @@ class Job:
     def work(self, stored: StoredReplies) -> Iterator[Work]:
         """Yield the requests that lack a draw; each is made when it is needed.
 
-        They are ordered by the parts of their prompts (the piece before the first text, that text,
-        the piece before the next, and so on), then by key. So requests with a common prefix are
-        adjacent, and the order depends only on the prompts.
+        They are ordered by the parts of their prompts (the piece before the first text,
+        that text, the piece before the next, and so on), then by key. So requests with
+        a common prefix are adjacent, and the order depends only on the prompts.
         """
         lacking = stored.key_table.keys[stored.lacking() > 0]
         for place in self._ordered(self.key_table.indices(lacking)).tolist():
@@ -123,7 +135,8 @@ class Job:
     def part(self, number: int, count: int) -> KeyTable:
         """Return part `number` (from 1) of `count` parts of the key table.
 
-        Prompts with a common beginning stay together; parts do not depend on the store's contents.
+        Prompts with a common beginning stay together; parts do not depend on the
+        store's contents.
         """
         ordered = self._ordered(np.arange(len(self.key_table.keys)))
         return self.key_table.only(np.array_split(ordered, count)[number - 1])
@@ -139,7 +152,9 @@ class Job:
     def rows(
         self, cell: Cell, stored: StoredReplies, *, so_far: bool = False
     ) -> list[dict[str, Any]]:
-        """Return the rows of a cell's reply file; with `so_far`, missing replies are left out."""
+        """Return the rows of a cell's reply file; with `so_far`, missing replies are
+        left out.
+        """
         indices = stored.key_table.indices(self._keys_of[cell])
         slots: list[int] = stored.key_table.first[indices].tolist()
 
@@ -150,7 +165,9 @@ class Job:
         return rows(self.cells[cell], reply_to)
 
     def cell_numbers(self) -> Counts:
-        """Return for each key of the key table the number of the first cell that needs it."""
+        """Return for each key of the key table the number of the first cell that needs
+        it.
+        """
         numbers = self.key_table.representative
         return np.searchsorted(self._first, numbers, side="right") - 1
 
@@ -179,16 +196,25 @@ def planned(
     findings: Findings | None = None,
     subjects: Subjects | None = None,
 ) -> Job:
-    """Return the plan for an asking spec and its model; the dataset's targets must exist.
+    """Return the plan for an asking spec and its model; the dataset's targets must
+    exist.
 
-    `findings` about the endpoint determine how its judges are asked. `subjects` replace the targets
-    on disk. Raises UserError for a judge that the endpoint does not support.
+    `findings` about the endpoint determine how its judges are asked. `subjects` replace
+    the targets on disk. Raises UserError for a judge that the endpoint does not
+    support.
     """
-    judges = {name: able(cards.Judge(**card), findings or {}) for name, card in spec.judges.items()}
+    judges = {
+        name: able(cards.Judge(**card), findings or {})
+        for name, card in spec.judges.items()
+    }
     aspects = {name: cards.Aspect(**card) for name, card in spec.aspects.items()}
     scales = {name: cards.RatedAspect(**scale) for name, scale in spec.scales.items()}
-    kind: type[Questions] = ProgramQuestions if isinstance(model, cards.CommandModel) else Questions
-    texts = _Texts(subjects or Subjects(spec.output, spec.dataset, spec.seed, spec.sample), model)
+    kind: type[Questions] = (
+        ProgramQuestions if isinstance(model, cards.CommandModel) else Questions
+    )
+    texts = _Texts(
+        subjects or Subjects(spec.output, spec.dataset, spec.seed, spec.sample), model
+    )
 
     def questions(perturbation: str, name: str, aspect: str) -> Questions:
         judge, scale = judges[name], scales[aspect]
@@ -203,7 +229,9 @@ def planned(
             templates=spec.templates.get(judge.form, {}),
             seed=spec.seed,
             criterion=split(aspect)[1],
-            demonstrations=texts.demonstrations(judge, aspect, scale, spec.analysts.get(name)),
+            demonstrations=texts.demonstrations(
+                judge, aspect, scale, spec.analysts.get(name)
+            ),
             not_asked=not_asked,
             hints=hints,
             task=spec.task,
@@ -217,30 +245,46 @@ class _Texts:
 
     def __init__(self, subjects: Subjects, model: cards.AskedModel) -> None:
         self.subjects, self.model = subjects, model
-        self._asked: dict[tuple[object, ...], tuple[list[Shown], list[tuple[Subject, str]]]] = {}
+        self._asked: dict[
+            tuple[object, ...], tuple[list[Shown], list[tuple[Subject, str]]]
+        ] = {}
         self._shots: dict[tuple[str, ...], Demonstrations] = {}
         self._hints: dict[tuple[str, str], Hints] = {}
 
     def asked(
         self, perturbation: str, judge: cards.Judge, aspect: str, hints: Hints | None
     ) -> tuple[list[Shown], list[tuple[Subject, str]]]:
-        """Return the texts of each question, and the texts that cannot be judged with the reason.
+        """Return the texts of each question, and the texts that cannot be judged with
+        the reason.
 
         The reason is a missing reference, or a missing rating for the hint.
         """
         if hints is not None:
             subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             reason = "needs_ratings_on_the_scale"
-            unrated = [(subject, reason) for subject in subjects if subject.target not in hints]
-            return shown(judge, [each for each in subjects if each.target in hints]), unrated
+            unrated = [
+                (subject, reason) for subject in subjects if subject.target not in hints
+            ]
+            return shown(
+                judge, [each for each in subjects if each.target in hints]
+            ), unrated
         needed = judge.against if needs_reference(judge, self.model) else None
         preferred: Sequence[tuple[str, str]] = ()
-        if perturbation == SYSTEMS and judge.form == cards.COMPARE:  # pairs that people compared
+        if (
+            perturbation == SYSTEMS and judge.form == cards.COMPARE
+        ):  # pairs that people compared
             preferred = self.subjects.preferences.get(split(aspect)[0], ())
         # all aspects share the texts if they need the same ones
         own = aspect if self.subjects.sample or preferred else ""
         which = judge.pairs, judge.orders
-        key = (perturbation, judge.form == cards.COMPARE, *which, judge.share, needed, own)
+        key = (
+            perturbation,
+            judge.form == cards.COMPARE,
+            *which,
+            judge.share,
+            needed,
+            own,
+        )
         if key not in self._asked:
             subjects = self.subjects.in_set(perturbation, judge.share, aspect)
             without: list[tuple[Subject, str]] = []
@@ -249,11 +293,15 @@ class _Texts:
                     subjects = self.subjects.with_originals(subjects)
                 references = [(each, *compared(each, needed)) for each in subjects]
                 subjects = [each for each, texts, _ in references if texts]
-                without = [(each, reason) for each, texts, reason in references if not texts]
+                without = [
+                    (each, reason) for each, texts, reason in references if not texts
+                ]
             self._asked[key] = shown(judge, subjects, preferred), without
         return self._asked[key]
 
-    def hints(self, judge: cards.Judge, aspect: str, scale: cards.RatedAspect) -> Hints | None:
+    def hints(
+        self, judge: cards.Judge, aspect: str, scale: cards.RatedAspect
+    ) -> Hints | None:
         if judge.hint is None:
             return None
         kind, name = judge.hint.rating, split(aspect)[0]
@@ -267,11 +315,17 @@ class _Texts:
         return self._hints[name, kind]
 
     def demonstrations(
-        self, judge: cards.Judge, aspect: str, scale: cards.RatedAspect, analyst: str | None
+        self,
+        judge: cards.Judge,
+        aspect: str,
+        scale: cards.RatedAspect,
+        analyst: str | None,
     ) -> Demonstrations | None:
-        """Return a judge's demonstrations; `analyst`: the model that wrote their analyses.
+        """Return a judge's demonstrations; `analyst`: the model that wrote their
+        analyses.
 
-        Without analyses, judges with the same number of demonstrations share them in all wordings.
+        Without analyses, judges with the same number of demonstrations share them in
+        all wordings.
         """
         if judge.shots is None:
             return None
@@ -288,10 +342,11 @@ class _Texts:
 
 @dataclass(frozen=True)
 class Note:
-    """An asking job's keys and cells, stored next to its log, so that live replies can be read.
+    """An asking job's keys and cells, stored next to its log, so that live replies can
+    be read.
 
-    `keys` are ascending; `numbers` are those of the first cell that needs each key; `start` is the
-    prefix of the job's journal paths.
+    `keys` are ascending; `numbers` are those of the first cell that needs each key;
+    `start` is the prefix of the job's journal paths.
     """
 
     dataset: str
@@ -301,9 +356,15 @@ class Note:
     numbers: Counts
 
     def cells_of(self, keys: Sequence[str]) -> list[Cell | None]:
-        """Return the cell of each key (in hex), or None if the job does not request the key."""
-        places = indices_in(self.keys, np.array([bytes.fromhex(key) for key in keys], KEY))
-        return [self.cells[self.numbers[place]] if place >= 0 else None for place in places]
+        """Return the cell of each key (in hex), or None if the job does not request the
+        key.
+        """
+        places = indices_in(
+            self.keys, np.array([bytes.fromhex(key) for key in keys], KEY)
+        )
+        return [
+            self.cells[self.numbers[place]] if place >= 0 else None for place in places
+        ]
 
     def journals(self) -> list[Path]:
         """Return the journals that the job has started."""
@@ -311,7 +372,9 @@ class Note:
 
 
 def write_note(log: Path, dataset: str, job: Job, store: Store) -> None:
-    """Write a job's note next to its log, before it asks; the file NOTE is written last."""
+    """Write a job's note next to its log, before it asks; the file NOTE is written
+    last.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     np.save(log.with_suffix(KEYS), job.key_table.keys)
     np.save(log.with_suffix(CELLS), job.cell_numbers())
@@ -325,7 +388,9 @@ def read_note(path: Path) -> Note:
     """Return a job's note; its keys are read from disk when they are looked up."""
     note = json.loads(path.read_text(encoding="utf-8"))
     cells: list[Cell] = [(cell[0], cell[1], cell[2]) for cell in note["cells"]]
-    arrays = (np.load(path.with_suffix(suffix), mmap_mode="r") for suffix in (KEYS, CELLS))
+    arrays = (
+        np.load(path.with_suffix(suffix), mmap_mode="r") for suffix in (KEYS, CELLS)
+    )
     return Note(note["dataset"], Path(note["start"]), cells, *arrays)
 
 
@@ -336,7 +401,9 @@ def clear_note(path: Path) -> None:
 
 
 def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") -> None:
-    """Plan the requests of all cells, ask for missing replies, write every cell's reply file."""
+    """Plan the requests of all cells, ask for missing replies, write every cell's reply
+    file.
+    """
     model = read_card("model", Path(card)).model_copy(update=spec.model)
     model = settled(model, Path(spec.folder), Path(spec.data), spec.trained)
     endpoint = model if isinstance(model, cards.ProbedModel) else None
@@ -358,11 +425,18 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
                 table = replies.key_table
-                claimed = table.indices(allowed.claim(table.keys[replies.lacking() > 0]))
+                claimed = table.indices(
+                    allowed.claim(table.keys[replies.lacking() > 0])
+                )
                 if len(claimed):
                     theirs = table.only(claimed)
-                    print(f"{theirs.slots} replies are left to earlier jobs, awaited at the end")
-                    own = shard.find(table.only(np.delete(np.arange(len(table.keys)), claimed)))
+                    print(
+                        f"{theirs.slots} replies are left to earlier jobs, awaited at "
+                        "the end"
+                    )
+                    own = shard.find(
+                        table.only(np.delete(np.arange(len(table.keys)), claimed))
+                    )
                     complete(own, job.work(own), shard, engine, model.price)
                     allowed.wait(lambda: shard.find(theirs).count == theirs.slots)
                 replies = shard.find(table)  # other jobs may have stored some

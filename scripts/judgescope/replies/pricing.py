@@ -1,4 +1,6 @@
-"""Prices of tokens, numbers of tokens in texts, and the speed of a model's earlier replies."""
+"""Prices of tokens, numbers of tokens in texts, and the speed of a model's earlier
+replies.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +28,11 @@ def nanodollars(usage: Mapping[str, int | None], price: "Price") -> int:
     prompt, completion = usage.get("prompt") or 0, usage.get("completion") or 0
     cached = min(usage.get("cached") or 0, prompt)
     cached_price = price.input if price.cached_input is None else price.cached_input
-    dollars = (prompt - cached) * price.input + cached * cached_price + completion * price.output
+    dollars = (
+        (prompt - cached) * price.input
+        + cached * cached_price
+        + completion * price.output
+    )
     return math.ceil(dollars * PER_MILLION - 1e-6)
 
 
@@ -50,7 +56,8 @@ def density(tokens: int, characters: int, replies: int, where: str) -> Density:
 def tokenizer(path: Path, where: str) -> Callable[[str], int]:
     """Return a function that counts the tokens of a text by a model's tokenizer.json.
 
-    Raises UserError if the file cannot be read or the package tokenizers is not installed.
+    Raises UserError if the file cannot be read or the package tokenizers is not
+    installed.
     """
     try:
         from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
@@ -58,8 +65,8 @@ def tokenizer(path: Path, where: str) -> Callable[[str], int]:
         raise UserError(
             "the package `tokenizers` is not installed",
             where=f"{where}, key tokenizer",
-            todo="run `pip install tokenizers`, or omit the key: the estimate then uses stored "
-            "replies",
+            todo="run `pip install tokenizers`, or omit the key: the estimate then "
+            "uses stored replies",
         ) from None
     try:
         read = Tokenizer.from_file(str(path))
@@ -75,9 +82,9 @@ def tokenizer(path: Path, where: str) -> Callable[[str], int]:
 class Pace(NamedTuple):
     """Sums over replies with usage, and over the seconds of jobs.
 
-    `size`: bytes of the prompts; `densest`: the most prompt tokens per byte in one request. Each
-    job that asks writes its pace to a file next to its journals. Only estimates use it; no table
-    depends on it.
+    `size`: bytes of the prompts; `densest`: the most prompt tokens per byte in one
+    request. Each job that asks writes its pace to a file next to its journals. Only
+    estimates use it; no table depends on it.
     """
 
     replies: int = 0

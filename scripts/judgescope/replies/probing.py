@@ -1,7 +1,7 @@
 """Probes an endpoint's capabilities with a few small requests before judges are asked.
 
-Many endpoints silently ignore fields. The findings are stored next to the replies, for each model
-and address, and printed to the job's log.
+Many endpoints silently ignore fields. The findings are stored next to the replies, for
+each model and address, and printed to the job's log.
 """
 
 import hashlib
@@ -40,19 +40,26 @@ SCHEMA = {
 
 
 def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probed]:
-    """Return what the endpoint does with each field, and an engine whose requests it accepts.
+    """Return what the endpoint does with each field, and an engine whose requests it
+    accepts.
 
-    The engine is a new one if the endpoint refuses a field of every request by name, also with the
-    temperature and top_p of the `judges`. Raises UserError if a plain request is refused or gets no
-    answer.
+    The engine is a new one if the endpoint refuses a field of every request by name,
+    also with the temperature and top_p of the `judges`. Raises UserError if a plain
+    request is refused or gets no answer.
     """
     usual = (1.0, 1.0)  # temperature and top_p
 
     def ask(
-        prompt: str, tokens: int, *draws: int, sampling: tuple[float, float] = usual, **wants: Any
+        prompt: str,
+        tokens: int,
+        *draws: int,
+        sampling: tuple[float, float] = usual,
+        **wants: Any,
     ) -> list[Reply] | None:
         nonlocal engine
-        decoding = Decoding(temperature=sampling[0], top_p=sampling[1], max_tokens=tokens)
+        decoding = Decoding(
+            temperature=sampling[0], top_p=sampling[1], max_tokens=tokens
+        )
         message = {"role": "user", "content": prompt}
         trial, tried = engine, list[ProbedModel]()
         while True:
@@ -74,20 +81,27 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
             engine = trial
             return replies
 
-    def finding(replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]) -> Finding:
+    def finding(
+        replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]
+    ) -> Finding:
         if replies is None:
             return "refused"
         return "honoured" if honoured(replies) else "ignored"
 
     first, again, other = (ask(ENDLESS, SHORT_TOKENS, draw) or [] for draw in (0, 0, 1))
-    if isinstance(engine.card, OpenAIModel):  # servers that Judgescope starts know all fields
-        for sampling in sorted({(one.temperature, one.top_p) for one in judges} - {usual}):
+    if isinstance(
+        engine.card, OpenAIModel
+    ):  # servers that Judgescope starts know all fields
+        for sampling in sorted(
+            {(one.temperature, one.top_p) for one in judges} - {usual}
+        ):
             ask(PLAIN, SHORT_TOKENS, sampling=sampling)
     several = ask(ENDLESS, SHORT_TOKENS, 0, 1)
     scored = ask(PLAIN, SHORT_TOKENS, logprobs=5)
     chosen = ask(PLAIN, LONG_TOKENS, choices=CHOICES)
     filled = ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA)
-    # equal seeds must give equal texts, which is evidence only if other seeds give other texts
+    # equal seeds must give equal texts, which is evidence only if other seeds give
+    # other texts
     seed: Finding = "honoured" if first[0].text != other[0].text else "unknown"
     findings: Findings = {
         "max_tokens": finding(first, _is_short),
@@ -102,7 +116,9 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
 
 def _is_short(replies: list[Reply]) -> bool:
     tokens = (replies[0].usage or {}).get("completion")
-    return replies[0].finish == "length" or (tokens is not None and tokens <= SHORT_TOKENS)
+    return replies[0].finish == "length" or (
+        tokens is not None and tokens <= SHORT_TOKENS
+    )
 
 
 def _fits_schema(replies: list[Reply]) -> bool:
@@ -126,14 +142,19 @@ def read_findings(store: Store, card: ProbedModel) -> Findings | None:
         findings = json.loads(findings_path(store, card).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return findings if isinstance(findings, dict) and findings.keys() == set(FIELDS) else None
+    return (
+        findings
+        if isinstance(findings, dict) and findings.keys() == set(FIELDS)
+        else None
+    )
 
 
 def try_out(store: Store, engine: Probed, judges: Iterable[Judge] = ()) -> Findings:
     """Probe an endpoint, store all findings or none, and print them.
 
-    If the endpoint refuses a field that the card sends, raises UserError with a line to add to the
-    card. Judgments never use settings that are not on the card, as a reply's key includes them.
+    If the endpoint refuses a field that the card sends, raises UserError with a line to
+    add to the card. Judgments never use settings that are not on the card, as a reply's
+    key includes them.
     """
     store.ready()
     findings, accepted = probe(engine, judges)
@@ -151,16 +172,18 @@ def try_out(store: Store, engine: Probed, judges: Iterable[Judge] = ()) -> Findi
         ]
         raise engine.error(
             f"the endpoint refuses fields that the card sends: {', '.join(refused)}",
-            f"write `{field_line(names)}` into the card, since the endpoint accepts this, and run "
-            "again; no judgment was requested",
+            f"write `{field_line(names)}` into the card, since the endpoint accepts "
+            "this, and run again; no judgment was requested",
         )
     return findings
 
 
 def able(judge: Judge, findings: Findings) -> Judge:
-    """Return the judge in a version that the endpoint supports: unchanged, or its fallback.
+    """Return the judge in a version that the endpoint supports: unchanged, or its
+    fallback.
 
-    Raises UserError if the endpoint supports neither, or the judge's card has no fallback.
+    Raises UserError if the endpoint supports neither, or the judge's card has no
+    fallback.
     """
     needed: dict[str, str] = {}  # key of the card -> the field that it needs
     if judge.structured:
@@ -171,13 +194,15 @@ def able(judge: Judge, findings: Findings) -> Judge:
         if findings.get(field, "unknown") in {"honoured", "unknown"}:
             continue
         if field == "logprobs" and judge.fallback is not None:
-            return judge.model_copy(update={"estimator": "mean", **judge.fallback.model_dump()})
+            return judge.model_copy(
+                update={"estimator": "mean", **judge.fallback.model_dump()}
+            )
         raise UserError(
             "the endpoint does not support a setting of this judge",
             where=f"judges/{judge.judge}.yaml, key {key}",
             got=f"the field {field} is {findings[field]}",
             todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
-            + "; if the endpoint has changed, delete probe-*.json in the folder of the model's "
-            "replies",
+            + "; if the endpoint has changed, delete probe-*.json in the folder of the "
+            "model's replies",
         )
     return judge

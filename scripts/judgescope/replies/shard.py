@@ -1,8 +1,9 @@
-"""The files of a shard, the folder of one model's replies: journals and compacted files.
+"""The files of a shard, the folder of one model's replies: journals and compacted
+files.
 
-A compacted file is a Parquet file with the lines of many journals, sorted by key. Each row has a
-key, a draw and the line exactly as it was written, so that no field is ever lost. An export is the
-same table for the models of several shards.
+A compacted file is a Parquet file with the lines of many journals, sorted by key. Each
+row has a key, a draw and the line exactly as it was written, so that no field is ever
+lost. An export is the same table for the models of several shards.
 """
 
 import os
@@ -27,7 +28,12 @@ JOURNAL, COMPACTED = ".jsonl", ".parquet"
 ROWS = 4096  # lines of a row group; a group without a requested key is not read
 MOST_UNFOLDED = 2 << 30  # the most bytes of memory for a row group
 SCHEMA = pa.schema(
-    [("model", pa.string()), ("key", pa.binary(32)), ("draw", pa.int32()), ("line", pa.binary())]
+    [
+        ("model", pa.string()),
+        ("key", pa.binary(32)),
+        ("draw", pa.int32()),
+        ("line", pa.binary()),
+    ]
 )
 MOST_OPEN = 64  # a shard may have more journals than a process may have open files
 SPOOL = 1 << 30  # the number of the temporary file
@@ -62,8 +68,8 @@ def files_of(shard: Path) -> list[Path]:
 def blocks(path: Path, chosen: Chosen = every) -> Iterator[Block]:
     """Yield the lines of a file; of a compacted one, those with a chosen key.
 
-    Skips a damaged compacted file if its source journals still exist: the next compaction remakes
-    it.
+    Skips a damaged compacted file if its source journals still exist: the next
+    compaction remakes it.
     """
     if path.suffix == JOURNAL:
         yield from journal.blocks(path)
@@ -79,8 +85,8 @@ def blocks(path: Path, chosen: Chosen = every) -> Iterator[Block]:
 def compacted_blocks(path: Path, chosen: Chosen = every) -> Iterator[tuple[str, Block]]:
     """Yield (model, lines) of a compacted file: those with a chosen key.
 
-    A block's `data` are its lines; they have no offset in the file. Raises UserError for a file
-    with other contents, and DamagedFileError for a file that cannot be read.
+    A block's `data` are its lines; they have no offset in the file. Raises UserError
+    for a file with other contents, and DamagedFileError for a file that cannot be read.
     """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
@@ -93,15 +99,17 @@ def compacted_blocks(path: Path, chosen: Chosen = every) -> Iterator[tuple[str, 
                     lines = list(_group(path, file, group, chosen))
                 yield from lines
     except OverflowError as error:
-        raise _foreign(path, [f"lines that decompress to too much data: {error}"]) from None
+        raise _foreign(
+            path, [f"lines that decompress to too much data: {error}"]
+        ) from None
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError) as error:
         raise DamagedFileError(
             f"these replies cannot be read: {' '.join(str(error).split())}",
             where=str(path),
-            todo="restore the file from a backup, or delete it: its replies are then requested "
-            "again",
+            todo="restore the file from a backup, or delete it: its replies are then "
+            "requested again",
         ) from error
 
 
@@ -111,7 +119,9 @@ def _group(
     column = file.read_row_group(group, ["key"], use_threads=False)["key"]
     if column.null_count:
         raise _foreign(path, ["lines without a key"])
-    parts = [np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)] for chunk in column.chunks]
+    parts = [
+        np.frombuffer(chunk.buffers()[1], KEY)[: len(chunk)] for chunk in column.chunks
+    ]
     keys: Keys = np.concatenate([np.empty(0, KEY), *parts])
     kept = chosen(keys)
     if not kept.any():
@@ -135,8 +145,9 @@ def _foreign(path: Path, content: list[str]) -> UserError:
         where=str(path),
         got=", ".join(content),
         allowed=", ".join(SCHEMA.names),
-        todo="use the version of Judgescope that wrote it, or another store (key `store` of the "
-        "study's card); if Judgescope did not write it, remove it from the store",
+        todo="use the version of Judgescope that wrote it, or another store (key "
+        "`store` of the study's card); if Judgescope did not write it, remove it "
+        "from the store",
     )
 
 
@@ -192,7 +203,9 @@ class Place(NamedTuple):
 
 
 class Files:
-    """Numbered files, which are opened to read from them; only a few are open at a time."""
+    """Numbered files, which are opened to read from them; only a few are open at a
+    time.
+    """
 
     def __init__(self) -> None:
         self.paths: list[Path] = []
@@ -211,7 +224,8 @@ class Files:
     def placed(self, path: Path, chosen: Chosen = every) -> Iterator[tuple[int, Block]]:
         """Yield (number of a file, its lines), as `blocks` does.
 
-        Lines of a compacted file are copied to a temporary file, where each has a place.
+        Lines of a compacted file are copied to a temporary file, where each has a
+        place.
         """
         for block in blocks(path, chosen):
             if path.suffix == JOURNAL:

@@ -1,4 +1,6 @@
-"""Specs of jobs that ask a model for judgments or analyses, and spec parts for other jobs."""
+"""Specs of jobs that ask a model for judgments or analyses, and spec parts for other
+jobs.
+"""
 
 from typing import Any
 
@@ -22,9 +24,11 @@ class AskSpec(CellsSpec, frozen=True, kw_only=True):
     analysts: dict[str, str] = field(default_factory=dict)
     """Judge -> the model that wrote the analyses in its prompts."""
     task: str = ""
-    """The dataset's task, for judges that annotate errors; empty without such judges."""
+    """The dataset's task, for judges that annotate errors; empty without such
+    judges."""
     trained: str | None = None
-    """The folder of the adapter that the study trains for the model, if it trains one."""
+    """The folder of the adapter that the study trains for the model, if it trains
+    one."""
 
 
 class ModelSpec(SpecPart, frozen=True, kw_only=True):
@@ -66,7 +70,9 @@ class AnalysedJudge(PromptSpec, frozen=True, kw_only=True):
 
 
 class AnalyseSpec(JobSpec, frozen=True, kw_only=True):
-    """The job in which a model explains the ratings of demonstrations that judges are shown."""
+    """The job in which a model explains the ratings of demonstrations that judges are
+    shown.
+    """
 
     dataset: str
     seed: int

@@ -1,7 +1,8 @@
 """The store of replies: no request is paid for twice, in any study, after any crash.
 
-A shard is the folder of one model. Every process that asks writes its own journal there, one JSON
-object per line, and never reopens it. So no lock is needed, and concurrent writers lose nothing.
+A shard is the folder of one model. Every process that asks writes its own journal
+there, one JSON object per line, and never reopens it. So no lock is needed, and
+concurrent writers lose nothing.
 """
 
 import errno
@@ -22,13 +23,16 @@ from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.shard import blocks, files_of
 
 SYNC_SECONDS = 1.0
-"""A crash of the machine loses at most the replies of this interval; of the process, none."""
+"""A crash of the machine loses at most the replies of this interval; of the process,
+none."""
 IDLE_SECONDS = 3600.0
-"""After this time a new journal is started, so that the old one can be compacted. Either clock can
-trigger this: the monotonic clock stops while a machine sleeps, the other can be set."""
+"""After this time a new journal is started, so that the old one can be compacted.
+Either clock can trigger this: the monotonic clock stops while a machine sleeps, the
+other can be set."""
 DAY = 86400.0
 RESERVE, RESERVED = ".reserve", 1 << 22
-"""Four megabytes next to each journal: space for replies in flight when the disk is full."""
+"""Four megabytes next to each journal: space for replies in flight when the disk is
+full."""
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -49,10 +53,11 @@ class Written(NamedTuple):
 
 
 class Store(AbstractContextManager["Store"]):
-    """The shard of one model in a folder that studies can share, and this process's journals.
+    """The shard of one model in a folder that studies can share, and this process's
+    journals.
 
-    `forgotten` comes from the last `find`. The names of its journals begin with `start`; the first
-    is created with the first line.
+    `forgotten` comes from the last `find`. The names of its journals begin with
+    `start`; the first is created with the first line.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
@@ -93,10 +98,12 @@ class Store(AbstractContextManager["Store"]):
         return {draw: reply for draw, reply in replies if reply.status == "error"}
 
     def is_proven(self, requests: int) -> bool:
-        """Return whether the model answers, so that refusals are the fault of these requests.
+        """Return whether the model answers, so that refusals are the fault of these
+        requests.
 
-        For a few requests, any reply in the shard shows it. For more, it must be a reply that this
-        process found or stored: since the others, the card may have become wrong.
+        For a few requests, any reply in the shard shows it. For more, it must be a
+        reply that this process found or stored: since the others, the card may have
+        become wrong.
         """
         return self._proven or (requests < HOPELESS and self._has_reply())
 
@@ -105,15 +112,19 @@ class Store(AbstractContextManager["Store"]):
             with suppress(FileNotFoundError):  # compacted meanwhile
                 for block in blocks(path):
                     lines = map(read_line, block.lines())
-                    if any(isinstance(line, ReplyLine) and line.status == "ok" for line in lines):
+                    if any(
+                        isinstance(line, ReplyLine) and line.status == "ok"
+                        for line in lines
+                    ):
                         return True
         return False
 
     def ready(self) -> None:
-        """Start a journal before any request: a reply that cannot be stored must not be paid for.
+        """Start a journal before any request: a reply that cannot be stored must not be
+        paid for.
 
-        Raises UserError if a line was changed after it was written: it may have been a reply that
-        would now be paid for again.
+        Raises UserError if a line was changed after it was written: it may have been a
+        reply that would now be paid for again.
         """
         check(self.shard)
         if self._file is None:
@@ -170,7 +181,9 @@ class Store(AbstractContextManager["Store"]):
         self._file = os.open(self._path, flags, 0o644)
 
     def _set_aside(self) -> None:
-        """Reserve space for the replies that are in flight when the disk becomes full."""
+        """Reserve space for the replies that are in flight when the disk becomes
+        full.
+        """
         for path in self.shard.glob(f".*{RESERVE}"):
             journal = self.shard / path.name[1 : -len(RESERVE)]
             with suppress(FileNotFoundError):  # removed meanwhile by its own process
@@ -185,7 +198,9 @@ class Store(AbstractContextManager["Store"]):
                 self._reserve.unlink()
                 if error.errno in FULL:
                     raise _disk_full(self.shard, "no request was sent") from None
-                if error.errno == errno.EFBIG:  # the journal would hit the size limit too
+                if (
+                    error.errno == errno.EFBIG
+                ):  # the journal would hit the size limit too
                     error.filename = str(self._reserve)
                     raise
 
@@ -195,7 +210,9 @@ class Store(AbstractContextManager["Store"]):
             error.filename = str(self._path)  # the error of a descriptor names no file
             raise error
         if self._full:
-            raise _disk_full(self.shard, "the last replies could not be written") from None
+            raise _disk_full(
+                self.shard, "the last replies could not be written"
+            ) from None
         self._full = True
         self._reserve.unlink(missing_ok=True)
 

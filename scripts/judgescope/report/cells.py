@@ -11,8 +11,8 @@ from judgescope.statistics.resampling import NO_WIDTH
 
 FLAT = "°"
 NO_WIDTH_TOLD = (
-    f"{FLAT} No width: leaving out any one source does not change the value, or changes only ties. "
-    "This does not mean certainty: other sources may differ."
+    f"{FLAT} No width: leaving out any one source does not change the value, or "
+    "changes only ties. This does not mean certainty: other sources may differ."
 )
 SHADE_STEPS = (0.1, 0.25, 0.5, 0.75)
 """Shares at which the next shade begins."""
@@ -20,11 +20,12 @@ SHADE_STEPS = (0.1, 0.25, 0.5, 0.75)
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its text, the interval and small print below it, and a title with the counts.
+    """One cell: its text, the interval and small print below it, and a title with the
+    counts.
 
-    `sort` is the number by which a column is sorted; `style` a class of the style sheet, `mark` a
-    sign whose meaning stands below the table. `row` is the estimate that is shown, if it is one.
-    `href` is where its text leads.
+    `sort` is the number by which a column is sorted; `style` a class of the style
+    sheet, `mark` a sign whose meaning stands below the table. `row` is the estimate
+    that is shown, if it is one. `href` is where its text leads.
     """
 
     text: str
@@ -39,12 +40,18 @@ class Cell:
 
     @property
     def exact(self) -> list[tuple[str, str]]:
-        """Return the numbers behind the cell, unrounded, by the names of its attributes."""
+        """Return the numbers behind the cell, unrounded, by the names of its
+        attributes.
+        """
         values = {"v": self.sort}
         if row := self.row:
             values |= {"lo": row.ci_low, "hi": row.ci_high, "n": row.n}
             values |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
-        return [(name, words.exact(value)) for name, value in values.items() if value is not None]
+        return [
+            (name, words.exact(value))
+            for name, value in values.items()
+            if value is not None
+        ]
 
     @property
     def flat(self) -> bool:
@@ -56,11 +63,14 @@ NO_CELL = Cell("", style="none")
 UNDEFINED = Cell(words.DASH, style="undefined")
 
 
-def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: str = "") -> Cell:
-    """Return the cell of an estimate: value, interval, what is missing; a dash and the reason.
+def estimate(
+    row: Row | None, *, counts: bool = False, mark: str = "", style: str = ""
+) -> Cell:
+    """Return the cell of an estimate: value, interval, what is missing; a dash and the
+    reason.
 
-    With `counts` n and ties stand in the cell, otherwise in its title; a correlation of few texts
-    or sources is then no number (`of_few`).
+    With `counts` n and ties stand in the cell, otherwise in its title; a correlation of
+    few texts or sources is then no number (`of_few`).
     """
     if row is None:
         return Cell(words.DASH, notes=("not planned",), style="undefined")
@@ -69,7 +79,11 @@ def estimate(row: Row | None, *, counts: bool = False, mark: str = "", style: st
     numbers = counts_of(row)
     if of_few(row) and not counts:
         return Cell(short(row), title=numbers, style="undefined", mark=mark)
-    missing = () if counts or not row.n_missing else (f"{words.count(row.n_missing)} missing",)
+    missing = (
+        ()
+        if counts or not row.n_missing
+        else (f"{words.count(row.n_missing)} missing",)
+    )
     return Cell(
         words.written(row.statistic, row.value),
         interval=interval(row),
@@ -126,11 +140,15 @@ def short(row: Row) -> str:
 
 def count_cell(number: int) -> Cell:
     """Return the cell of a count; 0 is shown faintly."""
-    return Cell(words.count(number), sort=number, style="number" if number else "number none")
+    return Cell(
+        words.count(number), sort=number, style="number" if number else "number none"
+    )
 
 
 def heat(share: float, steps: Sequence[float] = SHADE_STEPS) -> str:
-    """Return the style of a cell that is shaded, a step for each of `steps` that is reached."""
+    """Return the style of a cell that is shaded, a step for each of `steps` that is
+    reached.
+    """
     return f"heat-{sum(share >= step for step in steps)}"
 
 

@@ -1,9 +1,11 @@
-"""Figures as SVG, the same bytes everywhere: no layout depends on how a font measures text.
+"""Figures as SVG, the same bytes everywhere: no layout depends on how a font measures
+text.
 
-A figure is a Vega-Lite specification of fixed places: signs by group, curves over steps, and
-histograms back to back; panels.py has small multiples. Colours are those of the light page; the
-style sheet replaces them by attribute in the dark. Hue shows the measure; the sign's shape, filled
-or hollow, shows it as well, so that no reader needs the colours.
+A figure is a Vega-Lite specification of fixed places: signs by group, curves over
+steps, and histograms back to back; panels.py has small multiples. Colours are those of
+the light page; the style sheet replaces them by attribute in the dark. Hue shows the
+measure; the sign's shape, filled or hollow, shows it as well, so that no reader needs
+the colours.
 """
 
 import json
@@ -27,11 +29,18 @@ CURVES_WIDTH, CURVES_HEIGHT, CURVES_LEFT = 640, 240, 60
 SLOT, LONGEST_LABEL, LONGEST_GROUP = 10, 30, 34
 """The most characters of a label, and of one at the left of a figure with groups."""
 ROW, SPREAD = 64, 0.46
-"""Pixels of a group of a histogram; its largest share reaches so far of them, up or down."""
+"""Pixels of a group of a histogram; its largest share reaches so far of them, up or
+down."""
 ROLES = re.compile(r' role="graphics-[a-z]+" aria-roledescription="[^"]*"')
 QUANTITATIVE = {"type": "quantitative"}
 _X_AXIS: Spec = {
-    **{"domain": False, "gridColor": GRID, "tickCount": 6, "labelColor": SOFT, "labelFontSize": 11},
+    **{
+        "domain": False,
+        "gridColor": GRID,
+        "tickCount": 6,
+        "labelColor": SOFT,
+        "labelFontSize": 11,
+    },
     **{"titleColor": SOFT, "titleFontSize": 12, "titleFontWeight": "normal"},
 }
 LOOK: Spec = {
@@ -42,8 +51,18 @@ LOOK: Spec = {
     "axis": {"ticks": False, "labelOverlap": False},
     "axisX": {**_X_AXIS, "labelFlush": False, "minExtent": 16, "maxExtent": 16},
     "axisY": {
-        **{"domainColor": SOFT, "labelColor": INK, "labelFontSize": 12, "labelLimit": 0},
-        **{"labelPadding": 8, "minExtent": LEFT - 8, "maxExtent": LEFT - 8, "grid": False},
+        **{
+            "domainColor": SOFT,
+            "labelColor": INK,
+            "labelFontSize": 12,
+            "labelLimit": 0,
+        },
+        **{
+            "labelPadding": 8,
+            "minExtent": LEFT - 8,
+            "maxExtent": LEFT - 8,
+            "grid": False,
+        },
     },
 }
 """Extents are fixed and nothing is cut or dropped by the width of its text."""
@@ -81,7 +100,14 @@ SIGNS = {
 }
 MOST_SIGNS = len(SIGNS)
 """The number of measures that have their own sign in a figure."""
-COLOURS = {"blue": BLUE, "red": RED, "green": GREEN, "ochre": OCHRE, "purple": PURPLE, "sky": SKY}
+COLOURS = {
+    "blue": BLUE,
+    "red": RED,
+    "green": GREEN,
+    "ochre": OCHRE,
+    "purple": PURPLE,
+    "sky": SKY,
+}
 
 
 def signs(names: Sequence[str]) -> list[Series]:
@@ -103,7 +129,11 @@ def svg(spec: Spec) -> str:
 
 def layer(mark: str, values: Sequence[object], encoding: Spec, **look: object) -> Spec:
     """Return a layer: its marks, their values and how these are placed."""
-    return {"data": {"values": values}, "mark": {"type": mark, **look}, "encoding": encoding}
+    return {
+        "data": {"values": values},
+        "mark": {"type": mark, **look},
+        "encoding": encoding,
+    }
 
 
 def framed(
@@ -113,7 +143,9 @@ def framed(
     padding: tuple[int, int, int, int] = (0, 0, 0, 0),
     look: Spec = LOOK,
 ) -> Spec:
-    """Return the specification of layers in a frame; `padding` is left, right, top, bottom."""
+    """Return the specification of layers in a frame; `padding` is left, right, top,
+    bottom.
+    """
     return {
         "autosize": {"type": "none"},
         "config": look,
@@ -125,8 +157,14 @@ def framed(
 
 
 def cut(text: str, limit: int = LONGEST_LABEL, end: int = 6) -> str:
-    """Return a name, cut where the figure has no room for more: not at its `end`, which differs."""
-    return text if len(text) <= limit else f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
+    """Return a name, cut where the figure has no room for more: not at its `end`, which
+    differs.
+    """
+    return (
+        text
+        if len(text) <= limit
+        else f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
+    )
 
 
 def told_apart(names: Iterable[str]) -> dict[str, str]:
@@ -135,12 +173,14 @@ def told_apart(names: Iterable[str]) -> dict[str, str]:
     for at, name in enumerate(dict.fromkeys(names), 1):
         label = cut(name, LONGEST_GROUP)
         labels[name] = (
-            f"{cut(name, LONGEST_GROUP - 5)} #{at}" if label in labels.values() else label
+            f"{cut(name, LONGEST_GROUP - 5)} #{at}"
+            if label in labels.values()
+            else label
         )
     return labels
 
 
-# --- signs by group --------------------------------------------------------------------------
+# --- signs by group -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -155,9 +195,16 @@ class Point:
 
 
 def chart_spec(
-    points: Sequence[Point], groups: Sequence[str], series: Sequence[Series], *, line: float, x: str
+    points: Sequence[Point],
+    groups: Sequence[str],
+    series: Sequence[Series],
+    *,
+    line: float,
+    x: str,
 ) -> Spec:
-    """Return the specification: a band per group, a slot per series, a vertical line."""
+    """Return the specification: a band per group, a slot per series, a vertical
+    line.
+    """
     labels = told_apart(groups)
     band = {"domain": [*labels.values()], "paddingInner": 0.14, "paddingOuter": 0.07}
     slots = {"domain": [one.name for one in series]}
@@ -173,8 +220,14 @@ def chart_spec(
     marks = []
     for one in series:
         mine = [value for value in values if value["series"] == one.name]
-        look = {"fill": COLOURS[one.style], "stroke": COLOURS[one.style], "shape": one.shape}
-        marks.append(layer("point", mine, channels("value"), size=44, opacity=1, **look))
+        look = {
+            "fill": COLOURS[one.style],
+            "stroke": COLOURS[one.style],
+            "shape": one.shape,
+        }
+        marks.append(
+            layer("point", mine, channels("value"), size=44, opacity=1, **look)
+        )
     known = [value for value in values if value["ci_low"] is not None]
     ends = {**channels("ci_low"), "x2": {"field": "ci_high"}}
     upright = {"x": {"field": "line", **QUANTITATIVE}}
@@ -187,12 +240,14 @@ def chart_spec(
     return framed(layers, WIDTH, len(groups) * (len(series) * SLOT + 10), PADDING)
 
 
-# --- curves over steps -----------------------------------------------------------------------
+# --- curves over steps ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Values over whole numbers, the first first; `dots` says that each value is marked."""
+    """Values over whole numbers, the first first; `dots` says that each value is
+    marked.
+    """
 
     values: Sequence[tuple[int, float]]
     colour: str
@@ -212,19 +267,29 @@ def curves_spec(curves: Sequence[Curve], *, x: str, y: str) -> Spec:
     for curve in curves:
         values = [{"x": step, "y": value} for step, value in curve.values]
         dots = curve.dots or len(values) == 1
-        point = {"fill": curve.colour, "stroke": curve.colour, "size": 34} if dots else False
-        look = {"stroke": curve.colour, "strokeWidth": 2 if curve.dots else 1.2, "point": point}
+        point = (
+            {"fill": curve.colour, "stroke": curve.colour, "size": 34}
+            if dots
+            else False
+        )
+        look = {
+            "stroke": curve.colour,
+            "strokeWidth": 2 if curve.dots else 1.2,
+            "point": point,
+        }
         layers.append(layer("line", values, channels, **look))
     padding = (CURVES_LEFT, RIGHT, TOP, BOTTOM)
     return framed(layers, CURVES_WIDTH, CURVES_HEIGHT, padding, CURVES_LOOK)
 
 
-# --- histograms ------------------------------------------------------------------------------
+# --- histograms -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """Shares by bin, the first from the bottom of the range; `mean` in units of a bin."""
+    """Shares by bin, the first from the bottom of the range; `mean` in units of a
+    bin.
+    """
 
     group: str
     series: str
@@ -233,9 +298,14 @@ class Distribution:
 
 
 def histogram_spec(
-    distributions: Sequence[Distribution], groups: Sequence[str], series: tuple[str, str], *, x: str
+    distributions: Sequence[Distribution],
+    groups: Sequence[str],
+    series: tuple[str, str],
+    *,
+    x: str,
 ) -> Spec:
-    """Return the specification: of each group the first series upwards, the second downwards.
+    """Return the specification: of each group the first series upwards, the second
+    downwards.
 
     A group's largest share of either series has the full reach.
     """
@@ -246,9 +316,18 @@ def histogram_spec(
 
     def channel(field: str) -> Spec:
         names = json.dumps([cut(group, LONGEST_GROUP) for group in groups])
-        axis = {"values": [*lines.values()], "labelExpr": f"{names}[floor(datum.value)]"}
+        axis = {
+            "values": [*lines.values()],
+            "labelExpr": f"{names}[floor(datum.value)]",
+        }
         scale = {"domain": [0, len(groups)], "reverse": True}
-        return {"field": field, **QUANTITATIVE, "title": None, "scale": scale, "axis": axis}
+        return {
+            "field": field,
+            **QUANTITATIVE,
+            "title": None,
+            "scale": scale,
+            "axis": axis,
+        }
 
     base = [{"line": line} for line in lines.values()]
     layers = [layer("rule", base, {"y": channel("line")}, stroke=SOFT, strokeWidth=1)]
@@ -270,13 +349,19 @@ def histogram_spec(
             for number, share in enumerate(each.shares)
             if share > 0
         ]
-        layers.append(layer("rect", bins, bars, fill=fill, stroke=stroke, strokeWidth=1))
+        layers.append(
+            layer("rect", bins, bars, fill=fill, stroke=stroke, strokeWidth=1)
+        )
         signs = [
             {"mean": each.mean, "at": lines[each.group] + up * 0.08}
             for each in mine
             if each.mean is not None
         ]
-        sign = {"shape": "triangle-down" if up < 0 else "triangle-up", "size": 50, "opacity": 1}
+        sign = {
+            "shape": "triangle-down" if up < 0 else "triangle-up",
+            "size": 50,
+            "opacity": 1,
+        }
         outline = {"fill": stroke, "stroke": "white", "strokeWidth": 1}
         layers.append(layer("point", signs, means, **sign, **outline))
     return framed(layers, WIDTH, len(groups) * ROW, PADDING)

@@ -7,7 +7,13 @@ from typing import NamedTuple
 from judgescope.methods.claims import base
 from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.agreement import FOUND as ENOUGH
-from judgescope.methods.claims.base import AGREEMENT, BAR, PERTURBATION, SEQUENCE, VERDICT
+from judgescope.methods.claims.base import (
+    AGREEMENT,
+    BAR,
+    PERTURBATION,
+    SEQUENCE,
+    VERDICT,
+)
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
@@ -15,15 +21,17 @@ from judgescope.report.words import LEVELS, label, percent, written
 from judgescope.statistics.verdict import Outcome
 
 FIRST = "first"
-"""The kind of claim that a judge is above every other: of several judges, not of one."""
+"""The kind of claim that a judge is above every other: of several judges, not of
+one."""
 PLANNED = "following the planned quality of {}"
 
 
 class Kind(NamedTuple):
-    """A kind of claims: what they are about, with a place for the subject, and what decides them.
+    """A kind of claims: what they are about, with a place for the subject, and what
+    decides them.
 
-    `subjects` are what such claims are counted as; `question` is the title of their column of the
-    matrix, "" of kinds with several.
+    `subjects` are what such claims are counted as; `question` is the title of their
+    column of the matrix, "" of kinds with several.
     """
 
     respect: str
@@ -32,39 +40,59 @@ class Kind(NamedTuple):
     question: str = ""
 
 
-LABELLED = f"finding at least {percent(ENOUGH)}% of the texts that people label “%s” on {{}}"
+LABELLED = (
+    f"finding at least {percent(ENOUGH)}% of the texts that people label “%s” on {{}}"
+)
 KINDS = {
     base.AGREEMENT: Kind("agreeing with people on {}"),
     base.LABELS: Kind("giving people's label on {}", "balanced_accuracy"),
     base.CAUGHT: Kind(LABELLED, "tnr", question="Bad texts found"),
     base.PASSED: Kind(LABELLED, "tpr", question="Good texts found"),
-    base.RATING: Kind("finding people's rating on {}", "kappa_linear", question="Right rating"),
+    base.RATING: Kind(
+        "finding people's rating on {}", "kappa_linear", question="Right rating"
+    ),
     base.ORDER: Kind(
         *("ordering texts of one source as people do on {}", "half_credit"),
         question="Order of one source's texts",
     ),
     base.PAIRS: Kind(
-        *("choosing the better of two texts by {}", "half_credit"), question="Better of two texts"
+        *("choosing the better of two texts by {}", "half_credit"),
+        question="Better of two texts",
     ),
     base.GRADED: Kind(
-        *("finding the rating of graded texts ({})", "kappa_linear", "graded sets", "Graded texts")
+        *(
+            "finding the rating of graded texts ({})",
+            "kappa_linear",
+            "graded sets",
+            "Graded texts",
+        )
     ),
     base.SEQUENCE: Kind(
         "ordering the texts of a chain by their errors ({})",
         *("half_credit", "chains", "Order in chains of errors"),
     ),
     base.SPANS: Kind(
-        "marking the words that people mark as faulty ({})", "span_f1", question="Error spans"
+        "marking the words that people mark as faulty ({})",
+        "span_f1",
+        question="Error spans",
     ),
     base.PERTURBATION: Kind("noticing {}", "D_exact", "perturbations"),
     base.CRITERIA: Kind(
         *("lowering the perturbed criterion alone", "confusion_auc", "cases"),
         "Criteria distinguished",
     ),
-    base.HINTS: Kind("withstanding false hints", "hint_effect", "cases", "False hints withstood"),
+    base.HINTS: Kind(
+        "withstanding false hints", "hint_effect", "cases", "False hints withstood"
+    ),
     FIRST: Kind("being above every other judge on {}"),
 }
-GOOD = {Outcome.BETTER, Outcome.AS_RATER, Outcome.MEETS, Outcome.NOTICED, Outcome.WITHSTANDS}
+GOOD = {
+    Outcome.BETTER,
+    Outcome.AS_RATER,
+    Outcome.MEETS,
+    Outcome.NOTICED,
+    Outcome.WITHSTANDS,
+}
 """Outcomes in favour of a judge."""
 FOUND = {base.CAUGHT: 0, base.PASSED: 1}
 """Kind of claim on the texts of one of two labels -> the label's place."""
@@ -74,8 +102,9 @@ FOUND = {base.CAUGHT: 0, base.PASSED: 1}
 class Claim:
     """One claim about a judge on a dataset, as table `verdicts` has it.
 
-    `kind` is what it is about, with the `subject` where there are several; `reasons` are codes;
-    `row` has the deciding number, `others` the further numbers, by statistic.
+    `kind` is what it is about, with the `subject` where there are several; `reasons`
+    are codes; `row` has the deciding number, `others` the further numbers, by
+    statistic.
     """
 
     judge: str
@@ -98,16 +127,25 @@ def claims(report: Report, judge: Judge) -> list[Claim]:
     """Return all claims about a judge, by dataset, in the order of the methods."""
     return report.once(
         ("claims", judge.id),
-        lambda: [claim for dataset in report.datasets for claim in _claims(report, dataset, judge)],
+        lambda: [
+            claim
+            for dataset in report.datasets
+            for claim in _claims(report, dataset, judge)
+        ],
     )
 
 
 def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
     rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
-    for kind in [*KINDS, *(form for form in rows.names("form") if form.startswith(BAR))]:
+    for kind in [
+        *KINDS,
+        *(form for form in rows.names("form") if form.startswith(BAR)),
+    ]:
         groups: dict[tuple[str, ...], dict[str, Row]] = {}
         for row in rows.where(form=kind):
-            groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = row
+            groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = (
+                row
+            )
         for by_name in groups.values():
             if VERDICT in by_name:
                 claim = _claim(report, dataset, judge, kind, by_name)
@@ -126,7 +164,9 @@ def _claim(
     if kind == AGREEMENT:
         number = DECIDES.get(verdict.level, "")
     else:
-        number = KINDS[kind].number if kind in KINDS else kind.split()[1]  # "bar spearman"
+        number = (
+            KINDS[kind].number if kind in KINDS else kind.split()[1]
+        )  # "bar spearman"
     row = by_name.get(number, verdict)
     return Claim(
         judge.id,
@@ -142,7 +182,9 @@ def _claim(
 
 
 def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
-    """Return the topic of a claim, with a place for its subject; for a bar, which bar."""
+    """Return the topic of a claim, with a place for its subject; for a bar, which
+    bar.
+    """
     if kind == AGREEMENT and dataset.planned:
         return PLANNED
     if kind in FOUND:
@@ -156,7 +198,9 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
         return label(name)
     level = f" ({LEVELS[verdict.level][0]})" if verdict.level in LEVELS else ""
     subject = " on {}" if verdict.judged else ""
-    return f"{label(name)} of {bar.note} {written(name, bar.value or 0.0)}{level}{subject}"
+    return (
+        f"{label(name)} of {bar.note} {written(name, bar.value or 0.0)}{level}{subject}"
+    )
 
 
 def _subject(report: Report, kind: str, row: Row) -> str:
@@ -170,14 +214,22 @@ def _subject(report: Report, kind: str, row: Row) -> str:
     return report.aspect(row.judged) if row.judged else ""
 
 
-def _first(report: Report, dataset: Dataset, judge: Judge, claim: Claim) -> Iterator[Claim]:
+def _first(
+    report: Report, dataset: Dataset, judge: Judge, claim: Claim
+) -> Iterator[Claim]:
     """Yield the claim that a judge is above every other, for that judge alone."""
     for measure in measures(report, dataset):
         if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
             continue
-        others = [one for one in report.judges if not (one.control or one.hint or one is judge)]
+        others = [
+            one
+            for one in report.judges
+            if not (one.control or one.hint or one is judge)
+        ]
         known = [one for one in others if measure.defined([one])]
         if known and all(measure.above(judge, one) for one in known):
             first = replace(claim, kind=FIRST, respect=KINDS[FIRST].respect, others={})
-            yield replace(first, outcome=Outcome.BETTER, reasons=(f"above: {len(known)}",))
+            yield replace(
+                first, outcome=Outcome.BETTER, reasons=(f"above: {len(known)}",)
+            )
         return

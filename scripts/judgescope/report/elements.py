@@ -51,7 +51,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """One row: its heading, which may lead to a page, small print below that, and its cells."""
+    """One row: its heading, which may lead to a page, small print below that, and its
+    cells.
+    """
 
     head: str
     cells: Sequence[Cell]
@@ -62,7 +64,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Body:
-    """Rows that belong together, under a heading of their own, to which its `id` leads."""
+    """Rows that belong together, under a heading of their own, to which its `id`
+    leads.
+    """
 
     lines: Sequence[Line]
     title: str = ""
@@ -72,7 +76,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Table(Block):
-    """A table with a caption; `code` says that row headings are ids, `whole` that all are shown."""
+    """A table with a caption; `code` says that row headings are ids, `whole` that all
+    are shown.
+    """
 
     caption: str
     corner: str
@@ -85,20 +91,31 @@ class Table(Block):
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """Return the shared headings and how many columns each spans; empty without any."""
+        """Return the shared headings and how many columns each spans; empty without
+        any.
+        """
         groups = groupby(column.group for column in self.columns)
         spans = [(name, len([*columns])) for name, columns in groups]
         return spans if any(name for name, _ in spans) else []
 
     @property
     def all_notes(self) -> list[str]:
-        """Return the notes of a table that stands alone, without the legend of the report."""
-        cells = (cell for body in self.bodies for line in body.lines for cell in line.cells)
-        return [*self.notes, *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else [])]
+        """Return the notes of a table that stands alone, without the legend of the
+        report.
+        """
+        cells = (
+            cell for body in self.bodies for line in body.lines for cell in line.cells
+        )
+        return [
+            *self.notes,
+            *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else []),
+        ]
 
     @property
     def too_long(self) -> int:
-        """Return the number of rows if they are too many to show and not `whole`, else 0."""
+        """Return the number of rows if they are too many to show and not `whole`, else
+        0.
+        """
         rows = sum(len(body.lines) for body in self.bodies)
         return rows if rows > LONGEST and not self.whole else 0
 
@@ -120,7 +137,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Figure(Block):
-    """A figure as SVG, the sentence that says what it shows, its legend and its numbers."""
+    """A figure as SVG, the sentence that says what it shows, its legend and its
+    numbers.
+    """
 
     title: str
     svg: str
@@ -131,7 +150,9 @@ class Figure(Block):
 
 @dataclass(frozen=True)
 class Text(Block):
-    """A paragraph, or a list of sentences under it; `style` is "" or "warning" or "small"."""
+    """A paragraph, or a list of sentences under it; `style` is "" or "warning" or
+    "small".
+    """
 
     text: str
     items: Sequence[str] = ()
@@ -140,7 +161,8 @@ class Text(Block):
 
 @dataclass(frozen=True)
 class Mark:
-    """A cell of the matrix: a number, the step it reaches, the meaning of both, and its evidence.
+    """A cell of the matrix: a number, the step it reaches, the meaning of both, and its
+    evidence.
 
     Nothing was measured where `meaning` is "".
     """
@@ -154,7 +176,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Standing:
-    """A judge on the first screen: its answer in a sentence, and its line of the matrix."""
+    """A judge on the first screen: its answer in a sentence, and its line of the
+    matrix.
+    """
 
     judge: str
     href: str
@@ -165,9 +189,11 @@ class Standing:
 
 @dataclass(frozen=True)
 class Overview(Block):
-    """The first screen: stated bars, answers, the matrix judge x question, and a forest plot.
+    """The first screen: stated bars, answers, the matrix judge x question, and a forest
+    plot.
 
-    `groups` are lines of the matrix under a title each; of controls there are no answers.
+    `groups` are lines of the matrix under a title each; of controls there are no
+    answers.
     """
 
     bars: Sequence[str]
@@ -211,7 +237,8 @@ class Heading(Block):
 class Part:
     """A part of a text: plain, a gap, or marked with a `shade`; `sign` follows it.
 
-    `errors` are the positions of its remarks among those of its group; none if it is not marked.
+    `errors` are the positions of its remarks among those of its group; none if it is
+    not marked.
     """
 
     text: str
@@ -223,7 +250,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Group:
-    """Neighbouring parts of a text that share errors, and (id, remark) of each error."""
+    """Neighbouring parts of a text that share errors, and (id, remark) of each
+    error.
+    """
 
     parts: Sequence[Part]
     remarks: Sequence[tuple[str, str]] = ()
@@ -236,7 +265,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Marking:
-    """A text as one marks it: who, what else they say, and the errors that are nowhere in it.
+    """A text as one marks it: who, what else they say, and the errors that are nowhere
+    in it.
 
     `who` is the id of a judge, "" for people.
     """
@@ -265,7 +295,9 @@ class Fold(Block):
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A text of data or models: its shown part, with marks, and `whole` if that is not all."""
+    """A text of data or models: its shown part, with marks, and `whole` if that is not
+    all.
+    """
 
     label: str
     pieces: Sequence[Piece]
@@ -276,7 +308,9 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Case(Block):
-    """One judgment: which text and aspect, its numbers, its texts, and where there is more."""
+    """One judgment: which text and aspect, its numbers, its texts, and where there is
+    more.
+    """
 
     title: str
     about: str
@@ -287,7 +321,9 @@ class Case(Block):
 
 @dataclass(frozen=True)
 class Picture:
-    """A section at a glance: its first figure as SVG, "" without one, and a line about it."""
+    """A section at a glance: its first figure as SVG, "" without one, and a line about
+    it.
+    """
 
     title: str
     href: str
@@ -297,7 +333,9 @@ class Picture:
 
 @dataclass(frozen=True)
 class Gallery(Block):
-    """A picture for each section of a group of the contents, each leading to its page."""
+    """A picture for each section of a group of the contents, each leading to its
+    page.
+    """
 
     groups: Sequence[tuple[str, Sequence[Picture]]]
 

@@ -1,19 +1,23 @@
-"""The page on which every judgment of a study can be looked at, and the shards that it loads.
+"""The page on which every judgment of a study can be looked at, and the shards that it
+loads.
 
-The page holds no data. Beside it lies a folder: `index.js` lists the contents; for each dataset
-`names.*` lists its texts, `list.*` one judge's scores, and numbered shards hold sources, texts and
-replies, of which the page loads those that are looked at. Everything is referred to by its number
-in a list of the index, and file names are made of ids only.
+The page holds no data. Beside it lies a folder: `index.js` lists the contents; for each
+dataset `names.*` lists its texts, `list.*` one judge's scores, and numbered shards hold
+sources, texts and replies, of which the page loads those that are looked at. Everything
+is referred to by its number in a list of the index, and file names are made of ids
+only.
 
-A shard is a script that calls one function of the page with plain data: a page that is opened from
-a disk may load scripts and nothing else. The data are untrusted: no character of theirs ends the
-script, and what is in them is never more than a JSON literal.
+A shard is a script that calls one function of the page with plain data: a page that is
+opened from a disk may load scripts and nothing else. The data are untrusted: no
+character of theirs ends the script, and what is in them is never more than a JSON
+literal.
 
-Other pages may link to what is shown: `explore.html#` and any of `dataset`, `judge`, `aspect` (or
-`aspect.criterion`), `perturbation` (`original`, `systems` or `id.degree`), `system`, `status`,
-`target` (the id of one text; `other` of the second of a pair), `find` (a part of an id of a text or
-an item), `order` (`study`, `item`, `low`, `high`; without it the scores that are farthest from the
-ratings come first) and `page`, written as in a URL's query.
+Other pages may link to what is shown: `explore.html#` and any of `dataset`, `judge`,
+`aspect` (or `aspect.criterion`), `perturbation` (`original`, `systems` or `id.degree`),
+`system`, `status`, `target` (the id of one text; `other` of the second of a pair),
+`find` (a part of an id of a text or an item), `order` (`study`, `item`, `low`, `high`;
+without it the scores that are farthest from the ratings come first) and `page`, written
+as in a URL's query.
 """
 
 import json
@@ -39,16 +43,19 @@ CALL = "judgescope"
 LIMIT = 250_000
 """Characters after which a numbered shard is full; one row is never split."""
 DIGITS = 7
-"""Significant digits of a number that the page shows of an open text; the list rounds it."""
+"""Significant digits of a number that the page shows of an open text; the list rounds
+it."""
 BEGINNING = 90
 """Characters of a text that the list shows."""
 KINDS = ("same", "del", "ins", "moved")
 NAMES = list(STATUSES)
 IN_STEPS = ("chain", "graded")
-"""Kinds of perturbation whose texts of an item differ in how many errors were put in."""
+"""Kinds of perturbation whose texts of an item differ in how many errors were put
+in."""
 
 _UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
-"""Characters that end a script or a line, or are invisible, and that JSON does not escape."""
+"""Characters that end a script or a line, or are invisible, and that JSON does not
+escape."""
 
 Row = dict[str, Any]
 
@@ -60,7 +67,9 @@ def render(study: str) -> str:
 
 
 def write_shards(spec: ExploreSpec, folder: Path) -> None:
-    """Write all shards into a folder; those of an earlier state of the study are deleted."""
+    """Write all shards into a folder; those of an earlier state of the study are
+    deleted.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.js"):
         path.unlink()
@@ -68,14 +77,20 @@ def write_shards(spec: ExploreSpec, folder: Path) -> None:
         "study": spec.study,
         "statuses": [*STATUSES.items()],
         "judges": [*spec.judges.items()],
-        "numbers": [at for at, name in enumerate(spec.judges) if name in spec.thresholded],
-        "datasets": [Writer(spec, at, folder).write() for at in range(len(spec.datasets))],
+        "numbers": [
+            at for at, name in enumerate(spec.judges) if name in spec.thresholded
+        ],
+        "datasets": [
+            Writer(spec, at, folder).write() for at in range(len(spec.datasets))
+        ],
     }
     append(folder / "index.js", call("index", [], literal(index)))
 
 
 class Writer:
-    """Writes the shards of one dataset, the one set of texts that it is at in memory."""
+    """Writes the shards of one dataset, the one set of texts that it is at in
+    memory.
+    """
 
     def __init__(self, spec: ExploreSpec, number: int, folder: Path) -> None:
         self.spec, self.number, self.folder = spec, number, folder
@@ -86,7 +101,8 @@ class Writer:
         self.texts = Texts(spec.results, self.dataset)
         self.target_shelf = Shelf(folder, f"texts.{self.dataset}", "texts")
         self.row_shelves = {
-            name: Shelf(folder, f"rows.{self.dataset}.{name}", "rows") for name in spec.judges
+            name: Shelf(folder, f"rows.{self.dataset}.{name}", "rows")
+            for name in spec.judges
         }
 
     def write(self) -> Row:
@@ -103,15 +119,24 @@ class Writer:
                 size = self._cell(len(written), (name, judge, aspect), targets)
                 written.append([at, self.judges[judge], self.aspects[aspect], size])
         return {
-            **{key: getattr(self.card, key) for key in ("id", "name", "ratings", "aspects")},
+            **{
+                key: getattr(self.card, key)
+                for key in ("id", "name", "ratings", "aspects")
+            },
             "sets": sets,
-            "labels": {self.aspects[name]: each for name, each in self.card.labels.items()},
+            "labels": {
+                self.aspects[name]: each for name, each in self.card.labels.items()
+            },
             "cells": written,
-            "opposed": [at for at, (_, j, a, _) in enumerate(written) if self._opposed(j, a)],
+            "opposed": [
+                at for at, (_, j, a, _) in enumerate(written) if self._opposed(j, a)
+            ],
         }
 
     def _opposed(self, judge: int, aspect: int) -> bool:
-        """Return whether either the ratings or the scores, not both, are best at their lowest."""
+        """Return whether either the ratings or the scores, not both, are best at their
+        lowest.
+        """
         name, turned = self.card.aspects[aspect][0], self.card.turned or Turned({}, {})
         scores = turned.scores.get([*self.judges][judge], {})
         return (name.partition(".")[0] in turned.ratings) != (name in scores)
@@ -120,7 +145,9 @@ class Writer:
         """Write sources and references; return item -> number."""
         items = list(self.texts.items())
         shelf = Shelf(self.folder, f"sources.{self.dataset}", "sources")
-        parts = shelf.put([self.number], ([one.source, one.references] for one in items))
+        parts = shelf.put(
+            [self.number], ([one.source, one.references] for one in items)
+        )
         self._name("items", [], {"ids": [one.item for one in items], "parts": parts})
         return {one.item: at for at, one in enumerate(items)}
 
@@ -129,7 +156,11 @@ class Writer:
         append(self.folder / f"names.{self.dataset}.js", line)
 
     def _set(
-        self, set_number: int, name: str, card: PerturbationCard | None, items: Mapping[str, int]
+        self,
+        set_number: int,
+        name: str,
+        card: PerturbationCard | None,
+        items: Mapping[str, int],
     ) -> dict[str, int]:
         """Write a set of texts and their ratings; return text -> number."""
         targets = list(self.texts.targets(name).values())
@@ -143,16 +174,25 @@ class Writer:
             "beginnings": [beginning(one.text) for one in targets],
             "items": [items[one.item] for one in targets],
             "systems": [one.system for one in targets],
-            "steps": [one.step for one in targets] if card and card.kind in IN_STEPS else None,
-            "ratings": {number: values for number, values in ratings.items() if any(values)},
+            "steps": [one.step for one in targets]
+            if card and card.kind in IN_STEPS
+            else None,
+            "ratings": {
+                number: values for number, values in ratings.items() if any(values)
+            },
             "parts": self.target_shelf.put([self.number, set_number], views),
         }
         self._name("set", [set_number], columns)
         return {one.target: number for number, one in enumerate(targets)}
 
-    def _cell(self, number: int, cell: tuple[str, str, str], targets: Mapping[str, int]) -> int:
+    def _cell(
+        self, number: int, cell: tuple[str, str, str], targets: Mapping[str, int]
+    ) -> int:
         """Write the judgments of one cell; return of how many texts."""
-        judge, rows = cell[1], list[tuple[int, int | None, float | None, int, int | None]]()
+        judge, rows = (
+            cell[1],
+            list[tuple[int, int | None, float | None, int, int | None]](),
+        )
         words: dict[str | None, int | None] = {None: None}
 
         def numbered(word: str | None) -> int | None:
@@ -167,10 +207,14 @@ class Writer:
                 numbers = targets[one.target.target], other, short(one.score), ended
                 rows.append((*numbers, numbered(one.estimator)))
                 text = one.target.text
-                yield [drawn(draw, at, text, numbered) for at, draw in enumerate(one.draws)]
+                yield [
+                    drawn(draw, at, text, numbered) for at, draw in enumerate(one.draws)
+                ]
 
         parts = self.row_shelves[judge].put([self.number, number], opened())
-        texts, others, scores, statuses, estimators = ([row[at] for row in rows] for at in range(5))
+        texts, others, scores, statuses, estimators = (
+            [row[at] for row in rows] for at in range(5)
+        )
         columns = {
             "t": None if texts == list(range(len(rows))) else texts,
             "b": _same(others),
@@ -192,7 +236,11 @@ def drawn(
     told = draw.rationale and draw.rationale not in (draw.reply or "")
     fields = [
         *(draw.reply, short(draw.value), NAMES.index(draw.status)),
-        *(numbered(draw.rule), numbered(draw.parser), None if draw.draw == index else draw.draw),
+        *(
+            numbered(draw.rule),
+            numbered(draw.parser),
+            None if draw.draw == index else draw.draw,
+        ),
         *(draw.hint, draw.label, draw.rationale if told else None),
         None if draw.spans is None else errors(draw.spans, text),
     ]
@@ -219,7 +267,8 @@ def beginning(text: str) -> str:
 
 
 def view(target: Target, card: PerturbationCard | None) -> object:
-    """Return a text, or the pieces of both its states in one, or beside each other if moved.
+    """Return a text, or the pieces of both its states in one, or beside each other if
+    moved.
 
     A piece is [kind, text, number]; what stayed is its text, no other piece has one.
     """
@@ -227,7 +276,9 @@ def view(target: Target, card: PerturbationCard | None) -> object:
         return target.text
     return [
         [
-            piece.text if piece.kind == "same" else [KINDS.index(piece.kind), *piece[1:]]
+            piece.text
+            if piece.kind == "same"
+            else [KINDS.index(piece.kind), *piece[1:]]
             for piece in pieces
         ]
         for pieces in states(target.before, target.text, target.edits, card)
@@ -235,7 +286,8 @@ def view(target: Target, card: PerturbationCard | None) -> object:
 
 
 def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
-    """Return errors as [start, end, severity, category, explanation, match, quoted words].
+    """Return errors as [start, end, severity, category, explanation, match, quoted
+    words].
 
     Offsets count as a script counts them, in UTF-16.
     """
@@ -248,21 +300,27 @@ def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
     return [[units(span.start), units(span.end), *span[2:]] for span in spans]
 
 
-# --- shards ----------------------------------------------------------------------------------
+# --- shards ---------------------------------------------------------------------------
 
 
 def literal(value: object) -> str:
-    """Return a value as JSON that stands safely in a script, whatever its strings hold."""
+    """Return a value as JSON that stands safely in a script, whatever its strings
+    hold.
+    """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     def escaped(sign: re.Match[str]) -> str:
-        return "\\u" + sign[0].encode("utf-16-be", "surrogatepass").hex("-", 2).replace("-", "\\u")
+        return "\\u" + sign[0].encode("utf-16-be", "surrogatepass").hex("-", 2).replace(
+            "-", "\\u"
+        )
 
     return _UNSAFE.sub(escaped, text)
 
 
 def call(kind: str, numbers: Sequence[int], data: str) -> str:
-    """Return one line of a shard: `data` is a literal, `place` numbers what it belongs to."""
+    """Return one line of a shard: `data` is a literal, `place` numbers what it belongs
+    to.
+    """
     arguments = ",".join([f'"{kind}"', *map(str, numbers), data])
     return f"{CALL}({arguments});\n"
 
@@ -275,7 +333,9 @@ class Shelf:
         self._number = self._size = 0
 
     def put(self, numbers: Sequence[int], rows: Iterable[object]) -> list[list[int]]:
-        """Write rows; return [the first row, the number of its shard] for each part of them."""
+        """Write rows; return [the first row, the number of its shard] for each part of
+        them.
+        """
         parts: list[list[int]] = []
         lines: list[str] = []
         for number, row in enumerate(rows):
@@ -291,7 +351,10 @@ class Shelf:
         return parts
 
     def _write(
-        self, numbers: Sequence[int], parts: Sequence[Sequence[int]], lines: Sequence[str]
+        self,
+        numbers: Sequence[int],
+        parts: Sequence[Sequence[int]],
+        lines: Sequence[str],
     ) -> None:
         if lines:
             line = call(self._kind, [*numbers, parts[-1][0]], f"[{','.join(lines)}]")
@@ -305,7 +368,9 @@ def append(path: Path, text: str) -> None:
 
 
 def explore(spec: ExploreSpec) -> None:
-    """Write the page of all judgments, and the data that it loads from a folder beside it."""
+    """Write the page of all judgments, and the data that it loads from a folder beside
+    it.
+    """
     output = Path(spec.output)
     write_shards(spec, output.with_suffix(""))
     write_text(output, render(spec.study))

@@ -1,7 +1,9 @@
-"""The measures that compare judges on the first screen, and the rule for who is above whom.
+"""The measures that compare judges on the first screen, and the rule for who is above
+whom.
 
-A judge is called better than another only if their 95 % intervals do not overlap and, if the study
-tested the pair, the test agrees: no sentence rests only on a point estimate.
+A judge is called better than another only if their 95 % intervals do not overlap and,
+if the study tested the pair, the test agrees: no sentence rests only on a point
+estimate.
 """
 
 from collections import Counter
@@ -19,7 +21,8 @@ from judgescope.statistics.resampling import NO_WIDTH
 
 POOLED = "pooled"
 COMPARED_BY = {"within_source": ("spearman", "by_source")}
-"""Level of agreement -> statistic and level by which judges are tested against each other."""
+"""Level of agreement -> statistic and level by which judges are tested against each
+other."""
 COMPARED = "accuracy_comparison_half"
 SCORES = ("D_avg_exact", "D_min_exact")
 WORDED = {
@@ -30,7 +33,10 @@ WORDED = {
         ("kappa_linear", "global", "graded sets"),
         ("accuracy_adjacent_half", "local", "series of texts"),
     ),
-    "robustness": (("alpha_pair", "", "aspects"), ("hint_adoption_rate", "", "aspects")),
+    "robustness": (
+        ("alpha_pair", "", "aspects"),
+        ("hint_adoption_rate", "", "aspects"),
+    ),
     "ensemble": (
         ("error_correlation_mean", POOLED, "aspects"),
         ("effective_judges", POOLED, "aspects"),
@@ -48,7 +54,8 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of the table of judges: a statistic on a dataset, of an aspect or over all.
+    """A column of the table of judges: a statistic on a dataset, of an aspect or over
+    all.
 
     `group` is the heading above it, `noun` what its `n` counts.
     """
@@ -80,7 +87,9 @@ class Measure:
     def row(self, judge: Judge) -> Row | None:
         """Return the judge's row."""
         rows = self.report.rows(self.table, self.dataset.id)
-        return rows.find(judge.id, self.statistic, self._place, cell=self.cell, form=self.form)
+        return rows.find(
+            judge.id, self.statistic, self._place, cell=self.cell, form=self.form
+        )
 
     def defined(self, judges: Iterable[Judge]) -> list[Row]:
         """Return the rows of judges that have a value."""
@@ -89,19 +98,26 @@ class Measure:
 
     @cached_property
     def best_control(self) -> Row | None:
-        """Return the row of the highest control; the first of equals, never the oracle."""
-        rows = self.defined(judge for judge in self.report.judges if judge.engine == "control")
+        """Return the row of the highest control; the first of equals, never the
+        oracle.
+        """
+        rows = self.defined(
+            judge for judge in self.report.judges if judge.engine == "control"
+        )
         return max(rows, key=lambda row: self.merit(row.value or 0.0), default=None)
 
     def below_control(self, row: Row | None) -> bool:
-        """Return whether a number is worse than the best control's, by point estimate."""
+        """Return whether a number is worse than the best control's, by point
+        estimate.
+        """
         control = self.best_control
         if row is None or row.value is None or control is None or control.value is None:
             return False
         return self.merit(row.value) < self.merit(control.value)
 
     def letters(self, judge: Judge) -> str:
-        """Return the letters of the groups that a test puts the judge in, "" where none was made.
+        """Return the letters of the groups that a test puts the judge in, "" where none
+        was made.
 
         The study ranks judges by the statistics of agreement alone.
         """
@@ -117,14 +133,18 @@ class Measure:
         return -value if self.statistic in LEAST_IS_BEST else value
 
     def above(self, judge: Judge, other: Judge) -> bool:
-        """Return whether a judge is better than another: intervals apart, and no test contradicts.
+        """Return whether a judge is better than another: intervals apart, and no test
+        contradicts.
 
-        Without an interval no judge is better or worse; a control's bare value still has to be
-        beaten. A judge that is given a rating of the very text is neither.
+        Without an interval no judge is better or worse; a control's bare value still
+        has to be beaten. A judge that is given a rating of the very text is neither.
         """
         if judge.hint or other.hint:
             return False
-        mine, theirs = self._ends(self.row(judge)), self._ends(self.row(other), bare=other.control)
+        mine, theirs = (
+            self._ends(self.row(judge)),
+            self._ends(self.row(other), bare=other.control),
+        )
         if not mine or not theirs or mine[0] <= theirs[1]:
             return False
         table = "comparison" if self.kind == AGREEMENT else self.table
@@ -144,28 +164,38 @@ class Measure:
     def _compared_by(self) -> tuple[str, str]:
         return COMPARED_BY.get(self.level, (self.statistic, self.level))
 
-    def _ends(self, row: Row | None, *, bare: bool = False) -> tuple[float, float] | None:
+    def _ends(
+        self, row: Row | None, *, bare: bool = False
+    ) -> tuple[float, float] | None:
         """Return the ends of the interval of a row's merit, the worse one first.
 
-        With `bare` a number without an interval counts as it stands, else as none: so does one
-        whose interval has no width.
+        With `bare` a number without an interval counts as it stands, else as none: so
+        does one whose interval has no width.
         """
         if row is None or row.value is None:
             return None
-        if row.ci_low is None or row.ci_high is None or (NO_WIDTH in row.note and not bare):
+        if (
+            row.ci_low is None
+            or row.ci_high is None
+            or (NO_WIDTH in row.note and not bare)
+        ):
             return (self.merit(row.value), self.merit(row.value)) if bare else None
         both = self.merit(row.ci_low), self.merit(row.ci_high)
         return min(both), max(both)
 
 
 def measures(report: Report, dataset: Dataset) -> list[Measure]:
-    """Return the measures for which some judge has a row, in the order of the methods."""
+    """Return the measures for which some judge has a row, in the order of the
+    methods.
+    """
 
     def planned() -> Iterator[Measure]:
         new = partial(Measure, report, dataset)
         yield from _agreement(report, dataset)
         group = f"Labels: {label(LABEL_STATISTIC)}"
-        labelled = partial(new, "verdicts", LABEL_STATISTIC, group, form=LABELS, kind=LABELS)
+        labelled = partial(
+            new, "verdicts", LABEL_STATISTIC, group, form=LABELS, kind=LABELS
+        )
         for aspect in filter(dataset.labels_on, dataset.aspects):
             yield labelled("texts", aspect, POOLED)
         group = f"Pairs: {label(COMPARED)}"
@@ -184,8 +214,12 @@ def measures(report: Report, dataset: Dataset) -> list[Measure]:
 
 
 def _agreement(report: Report, dataset: Dataset) -> Iterator[Measure]:
-    """Yield agreement on every aspect, at the level that decides the claims of most judges."""
-    rows = report.rows("verdicts", dataset.id).where(form=AGREEMENT, statistic=(*DECIDES.values(),))
+    """Yield agreement on every aspect, at the level that decides the claims of most
+    judges.
+    """
+    rows = report.rows("verdicts", dataset.id).where(
+        form=AGREEMENT, statistic=(*DECIDES.values(),)
+    )
     counts = Counter((row.judged, row.level) for row in rows)
     levels = dict(aspect_level for aspect_level, _ in reversed(counts.most_common()))
     new = partial(Measure, report, dataset, "verdicts", form=AGREEMENT, kind=AGREEMENT)
@@ -205,14 +239,24 @@ def _worded(report: Report, dataset: Dataset, table: str) -> Iterator[Measure]:
             view = level if table == "perspectives" else ""
             parts = (table.capitalize(), view, f"wording {word}" if word else "")
             group = ", ".join(filter(None, parts))
-            yield Measure(report, dataset, table, name, group, noun, aspect, level, word)
+            yield Measure(
+                report, dataset, table, name, group, noun, aspect, level, word
+            )
 
 
 def _spans(report: Report, dataset: Dataset) -> Iterator[Measure]:
-    """Yield how well the errors that judges list cover what people marked, by aspect."""
-    cells = report.rows("spans", dataset.id).where(statistic=MARKED, form=WORDS).names("cell")
+    """Yield how well the errors that judges list cover what people marked, by
+    aspect.
+    """
+    cells = (
+        report.rows("spans", dataset.id)
+        .where(statistic=MARKED, form=WORDS)
+        .names("cell")
+    )
     cell = next((name for name in SETS if name in cells), "")
     group = f"Error spans: {label(MARKED)}, same words"
-    new = partial(Measure, report, dataset, "spans", MARKED, group, cell=cell, form=WORDS)
+    new = partial(
+        Measure, report, dataset, "spans", MARKED, group, cell=cell, form=WORDS
+    )
     for aspect in dataset.aspects if cells else ():
         yield new("annotations", aspect, POOLED)

@@ -1,4 +1,6 @@
-"""Self-contained HTML pages: how their templates are filled, and their security policy."""
+"""Self-contained HTML pages: how their templates are filled, and their security
+policy.
+"""
 
 import base64
 import hashlib
@@ -18,7 +20,8 @@ _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 
 
 def environment_of(folder: str) -> Environment:
-    """Return the environment for the templates of a folder of the workflow and the base of all.
+    """Return the environment for the templates of a folder of the workflow and the base
+    of all.
 
     All values are escaped.
     """
@@ -33,7 +36,10 @@ def environment_of(folder: str) -> Environment:
 
 
 def page_from(
-    template: Template, styles: Iterable[str] = (), scripts: Iterable[str] = (), **values: object
+    template: Template,
+    styles: Iterable[str] = (),
+    scripts: Iterable[str] = (),
+    **values: object,
 ) -> str:
     """Return a page with these style sheets and scripts, files of the workflow.
 
@@ -53,8 +59,8 @@ def script_hash(script: str) -> str:
 def finished(page: str, script: str = "") -> str:
     """Return a filled page with a policy for the style in its head and its `script`.
 
-    Characters that it cannot hold are shown as codes. Even if something in it were markup, no
-    browser would load, run or send anything.
+    Characters that it cannot hold are shown as codes. Even if something in it were
+    markup, no browser would load, run or send anything.
     """
     page, script = coded(page), coded(script)
     styles = _STYLE.findall(page.partition("<body>")[0])[:1]

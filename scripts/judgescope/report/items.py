@@ -1,7 +1,7 @@
 """Every judgment of a study with its text, reply, parsed value and score.
 
-Read cell by cell, so that no more than one set of texts and one cell are in memory at once. Of
-texts with listed errors a sample is read, drawn by the study's seed.
+Read cell by cell, so that no more than one set of texts and one cell are in memory at
+once. Of texts with listed errors a sample is read, drawn by the study's seed.
 """
 
 from collections import defaultdict
@@ -26,7 +26,9 @@ Row = dict[str, Any]
 
 
 class Item(NamedTuple):
-    """What texts are written for: its source, which may be empty, and its references."""
+    """What texts are written for: its source, which may be empty, and its
+    references.
+    """
 
     item: str
     source: str
@@ -34,10 +36,11 @@ class Item(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A text that judges are asked about; `step` counts its errors, or is its step in a chain.
+    """A text that judges are asked about; `step` counts its errors, or is its step in a
+    chain.
 
-    `before` is the text that it was made of, None of one that nobody changed; `edits` lead from
-    there to `text`.
+    `before` is the text that it was made of, None of one that nobody changed; `edits`
+    lead from there to `text`.
     """
 
     target: str
@@ -50,7 +53,9 @@ class Target(NamedTuple):
 
 
 class Span(NamedTuple):
-    """An error that a judge lists: where it is in the text, and how it was found there."""
+    """An error that a judge lists: where it is in the text, and how it was found
+    there.
+    """
 
     start: int | None
     end: int | None
@@ -64,8 +69,8 @@ class Span(NamedTuple):
 class Draw(NamedTuple):
     """One reply to one question, and what was read of it by which rule.
 
-    `value` is None where nothing was parsed, `reply` where nothing was asked (a judge made from
-    others), `spans` where the judge lists no errors.
+    `value` is None where nothing was parsed, `reply` where nothing was asked (a judge
+    made from others), `spans` where the judge lists no errors.
     """
 
     draw: int
@@ -83,9 +88,9 @@ class Draw(NamedTuple):
 class Judged(NamedTuple):
     """A text, or a pair of them, as one judge sees it in one aspect of one criterion.
 
-    `score` is None where too little was parsed, or where there are votes on pairs and no scores;
-    `ratings` are those of the dataset's raters on this text and aspect, [] without any: whether
-    these are people is said by the dataset's card.
+    `score` is None where too little was parsed, or where there are votes on pairs and
+    no scores; `ratings` are those of the dataset's raters on this text and aspect, []
+    without any: whether these are people is said by the dataset's card.
     """
 
     target: Target
@@ -106,7 +111,17 @@ DRAWN, LEAST = 6, 2
 LONGEST_REMARK = 600
 """Characters of an error's words, kind and explanation that are shown, each."""
 _ASKED = ("aspect", "criterion", "target", "target_b", "hint", "draw")
-_READ = [*_ASKED, "kind", "status", "value", "label", "rule", "parser", "rationale", "spans"]
+_READ = [
+    *_ASKED,
+    "kind",
+    "status",
+    "value",
+    "label",
+    "rule",
+    "parser",
+    "rationale",
+    "spans",
+]
 
 
 class Texts:
@@ -125,19 +140,30 @@ class Texts:
             yield Item(row["item"], row["source"] or "", tuple(row["references"] or ()))
 
     def targets(self, perturbation: str) -> Mapping[str, Target]:
-        """Return target -> text of a set, in the order of its table; the last set is kept."""
+        """Return target -> text of a set, in the order of its table; the last set is
+        kept.
+        """
         if self._set[0] != perturbation:
             path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
             self._set = perturbation, {}
             for row in read_table("targets", path).to_pylist():
-                edits, text = tuple(Edit(**edit) for edit in row["edits"] or ()), row["text"] or ""
+                edits, text = (
+                    tuple(Edit(**edit) for edit in row["edits"] or ()),
+                    row["text"] or "",
+                )
                 before = undone_edits(text, edits) if edits else None
-                about = (row["target"], row["item"], row["system"] or "", row["step"] or 0)
+                about = (
+                    row["target"],
+                    row["item"],
+                    row["system"] or "",
+                    row["step"] or 0,
+                )
                 self._set[1][row["target"]] = Target(*about, text, before, edits)
         return self._set[1]
 
     def judged(self, cell: tuple[str, str, str], model: str) -> list[Judged]:
-        """Return the judgments of (set of texts, judge, aspect), in the order of its scores.
+        """Return the judgments of (set of texts, judge, aspect), in the order of its
+        scores.
 
         Those of all aspects are read at once, and the last ones kept.
         """
@@ -151,17 +177,23 @@ class Texts:
             draws = _draws(judgments, replies)
             columns = [*_ASKED[:4], "value", "estimator"]
             for row in read_table("scores", scores, columns).to_pylist():
-                name, criterion, target, target_b, value, estimator = map(row.get, columns)
+                name, criterion, target, target_b, value, estimator = map(
+                    row.get, columns
+                )
                 second = targets[target_b] if target_b is not None else None
                 ratings = self.ratings(name).get((target, target_b), [])
                 own = draws[name, criterion, target, target_b]
-                judgment = Judged(targets[target], second, value, estimator, ratings, own)
+                judgment = Judged(
+                    targets[target], second, value, estimator, ratings, own
+                )
                 found[joined(name, criterion)].append(judgment)
             self._cell = scores, found
         return self._cell[1].get(aspect, [])
 
     def ratings(self, aspect: str) -> Mapping[tuple[str, str | None], list[float]]:
-        """Return (target, target_b) -> ratings on an aspect, in the order of the raters."""
+        """Return (target, target_b) -> ratings on an aspect, in the order of the
+        raters.
+        """
         return self._ratings.get(aspect, {})
 
     @cached_property
@@ -186,7 +218,9 @@ class Texts:
             if value is not None:
                 pairs = ratings.setdefault(aspect, {})
                 pairs.setdefault((target, target_b), []).append(value)
-                if target_b is not None:  # the same choice, as a judge in the other order sees it
+                if (
+                    target_b is not None
+                ):  # the same choice, as a judge in the other order sees it
                     pairs.setdefault((target_b, target), []).append(-value)
         return ratings
 
@@ -210,13 +244,15 @@ def _draws(judgments: str, replies: str) -> Mapping[tuple[object, ...], list[Dra
     return draws
 
 
-# --- a sample of texts with the errors that judges list in them -------------------------------
+# --- a sample of texts with the errors that judges list in them -----------------------
 
 
 class Reading(NamedTuple):
-    """A judge's reading of a text, or people's where `judge` is ""; `value` is None if nothing.
+    """A judge's reading of a text, or people's where `judge` is ""; `value` is None if
+    nothing.
 
-    `errors` is None where there is no list: nothing was read, or an ensemble could not make one.
+    `errors` is None where there is no list: nothing was read, or an ensemble could not
+    make one.
     """
 
     judge: str
@@ -226,7 +262,9 @@ class Reading(NamedTuple):
 
 
 class AnnotatedText(NamedTuple):
-    """A text, and aspect -> its readings; the errors that people marked are of no aspect."""
+    """A text, and aspect -> its readings; the errors that people marked are of no
+    aspect.
+    """
 
     target: str
     text: str
@@ -235,40 +273,54 @@ class AnnotatedText(NamedTuple):
 
 
 def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedText]:
-    """Return some texts of a set with the first draw of every judge, by the id of the text.
+    """Return some texts of a set with the first draw of every judge, by the id of the
+    text.
 
-    Drawn among the texts that a judge was asked about; which ones they are, and in which aspects
-    they are shown, depends on nothing but their ids and the aspects'.
+    Drawn among the texts that a judge was asked about; which ones they are, and in
+    which aspects they are shown, depends on nothing but their ids and the aspects'.
     """
     marked = read_table("marked", source.marked)
-    of_set = pc.and_(pc.equal(marked["perturbation"], source.set), pc.equal(marked["draw"], 0))
-    marked = marked.filter(pc.and_(of_set, pc.not_equal(marked["status"], "not_applicable")))
+    of_set = pc.and_(
+        pc.equal(marked["perturbation"], source.set), pc.equal(marked["draw"], 0)
+    )
+    marked = marked.filter(
+        pc.and_(of_set, pc.not_equal(marked["status"], "not_applicable"))
+    )
     chosen = _drawn(marked, seed, dataset)
     names = sorted({name for name, _ in chosen})
-    readings: dict[str, dict[str, list[Reading]]] = {name: defaultdict(list) for name in names}
+    readings: dict[str, dict[str, list[Reading]]] = {
+        name: defaultdict(list) for name in names
+    }
     for row in _of_targets(marked, names):
         if (row["target"], row["aspect"]) in chosen:
             spans = row["spans"]
-            errors = spans and [_error(one, one["severity"], one["explanation"]) for one in spans]
+            errors = spans and [
+                _error(one, one["severity"], one["explanation"]) for one in spans
+            ]
             reading = Reading(row["judge"], row["value"], row["status"], errors)
             readings[row["target"]][row["aspect"]].append(reading)
     gold: dict[str, list[Error]] = defaultdict(list)
-    for row in _of_targets(read_table("gold_spans", source.gold), names) if source.gold else ():
+    for row in (
+        _of_targets(read_table("gold_spans", source.gold), names) if source.gold else ()
+    ):
         instead = f"instead: {row['correction']}" if row["correction"] else ""
         why = "; ".join(filter(None, (instead, row["comment"])))
         gold[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
     texts = texts_of(source.targets)
     return [
-        AnnotatedText(name, texts[name] or "", gold[name] if source.gold else None, readings[name])
+        AnnotatedText(
+            name, texts[name] or "", gold[name] if source.gold else None, readings[name]
+        )
         for name in names
     ]
 
 
 def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
-    """Return targets, each with an aspect in which it is shown: other targets in every aspect.
+    """Return targets, each with an aspect in which it is shown: other targets in every
+    aspect.
 
-    The targets are put in an order by the seed, and each aspect takes the next ones that are judged
-    in it; where these run out, the first ones again.
+    The targets are put in an order by the seed, and each aspect takes the next ones
+    that are judged in it; where these run out, the first ones again.
     """
     columns = marked.select(["aspect", "target"]).to_pandas()
     judged = columns.groupby("aspect")["target"].agg(set)

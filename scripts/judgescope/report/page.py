@@ -1,4 +1,6 @@
-"""HTML pages from sections: those of the report, and its parts for Snakemake's own report."""
+"""HTML pages from sections: those of the report, and its parts for Snakemake's own
+report.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -29,7 +31,8 @@ TICKS = re.compile(r"`([^`]*)`")
 STYLE, SCRIPTS = "report/style.css", ("report/sort.js", "report/csv.js")
 """The files of a page with tables: they are sorted, saved, and show their notes."""
 SCORE = re.compile(
-    r"\b(D(?=_[a-z])|S(?=_[A-Z]))_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|exact|[TF])\b"
+    r"\b(D(?=_[a-z])|S(?=_[A-Z]))_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|"
+    r"exact|[TF])\b"
 )
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
 BESIDE = re.compile(r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL)
@@ -40,7 +43,8 @@ TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 ACROSS = 90
 """Characters of a line of a figure's title."""
 PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
-"""Characters that a label may not have: Snakemake fills braces and writes labels into a script."""
+"""Characters that a label may not have: Snakemake fills braces and writes labels into a
+script."""
 
 
 def render(
@@ -51,9 +55,9 @@ def render(
 ) -> str:
     """Return a page of these sections; the same text for the same report.
 
-    `contents` are all sections of the report, to which the page leads; without them it leads to
-    those that it has. `root` is the way from the page to the folder of the report, None of a page
-    that lies elsewhere.
+    `contents` are all sections of the report, to which the page leads; without them it
+    leads to those that it has. `root` is the way from the page to the folder of the
+    report, None of a page that lies elsewhere.
     """
     return page_from(
         filled(root).get_template("index.html.jinja"),
@@ -71,7 +75,8 @@ def render(
 def filled(root: str | None = None) -> Environment:
     """Return what fills the report's templates: each is compiled once for all pages.
 
-    `root` stands before every link to another page; without it, long tables have no pages.
+    `root` stands before every link to another page; without it, long tables have no
+    pages.
     """
 
     def linked(href: str) -> str:
@@ -86,7 +91,9 @@ def filled(root: str | None = None) -> Environment:
 
 
 def table_cell(cell: Cell, linked: Callable[[str], str] = str) -> Markup:
-    """Return a cell of a table as HTML; pages have tens of thousands. `linked` completes links."""
+    """Return a cell of a table as HTML; pages have tens of thousands. `linked`
+    completes links.
+    """
     parts = [f'<td class="{escape(cell.style)}"']
     parts += [f' data-{name}="{escape(number)}"' for name, number in cell.exact]
     parts.append(f' title="{escape(cell.title)}">' if cell.title else ">")
@@ -103,21 +110,29 @@ def table_cell(cell: Cell, linked: Callable[[str], str] = str) -> Markup:
 
 
 def inline(text: str) -> Markup:
-    """Return our own sentences as HTML: `code` in ticks, the scores with their index below.
+    """Return our own sentences as HTML: `code` in ticks, the scores with their index
+    below.
 
     Everything is escaped first, so that quoted text stays text.
     """
     with_code = TICKS.sub(r"<code>\1</code>", str(escape(text)))
     return Markup(
-        SCORE.sub(lambda at: f"<var>{at[1]}</var><sub>{at[2].replace('_', ' ')}</sub>", with_code)
+        SCORE.sub(
+            lambda at: f"<var>{at[1]}</var><sub>{at[2].replace('_', ' ')}</sub>",
+            with_code,
+        )
     )
 
 
-# --- parts of the report ----------------------------------------------------------------------
+# --- parts of the report --------------------------------------------------------------
 
 
-def write_parts(report: Report, sections: Iterable[Section], figures: Path, pages: Path) -> None:
-    """Write `<section>/<number>-<title>.svg` into one folder, `<section>.html` into another."""
+def write_parts(
+    report: Report, sections: Iterable[Section], figures: Path, pages: Path
+) -> None:
+    """Write `<section>/<number>-<title>.svg` into one folder, `<section>.html` into
+    another.
+    """
     figures.mkdir(parents=True, exist_ok=True)
     for section in sections:
         write_text(pages / f"{section.id}.html", unlinked(render(report, [section])))
@@ -140,11 +155,15 @@ def write_pages(report: Report, sections: Sequence[Section], folder: Path) -> No
         for table in every_block(section.blocks):
             if isinstance(table, Table) and table.too_long:
                 whole = replace(section, lead="", blocks=[replace(table, whole=True)])
-                write_text(folder / table.page, render(report, [whole], sections, "../"))
+                write_text(
+                    folder / table.page, render(report, [whole], sections, "../")
+                )
 
 
 def gallery(sections: Iterable[Section]) -> Section:
-    """Return the section of the first page that shows each other section at a glance."""
+    """Return the section of the first page that shows each other section at a
+    glance.
+    """
     groups: dict[str, list[elements.Picture]] = {}
     for section in sections:
         if section.id not in FRONT:
@@ -158,7 +177,9 @@ def gallery(sections: Iterable[Section]) -> Section:
 
 
 def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks and those within them: of folds, of the first screen, and tables of figures."""
+    """Yield blocks and those within them: of folds, of the first screen, and tables of
+    figures.
+    """
     for block in blocks:
         yield block
         if isinstance(block, elements.Fold):
@@ -170,7 +191,9 @@ def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def unlinked(page: str) -> str:
-    """Return a page without links to the report's neighbours: its parts lie elsewhere."""
+    """Return a page without links to the report's neighbours: its parts lie
+    elsewhere.
+    """
     return BESIDE.sub(r"\1", page)
 
 
@@ -180,7 +203,9 @@ def figures_of(blocks: Iterable[Block]) -> Iterator[Figure]:
 
 
 def alone(figure: Figure) -> str:
-    """Return a figure as a whole file: on white, with its title, its summary and its legend."""
+    """Return a figure as a whole file: on white, with its title, its summary and its
+    legend.
+    """
     size = SIZE.search(figure.svg)
     assert size, "our own charts say how large they are"
     template = filled().get_template("figure.svg.jinja")
@@ -191,17 +216,23 @@ def alone(figure: Figure) -> str:
 
 
 def title_of(path: str | Path) -> str:
-    """Return the title of a figure's or a section's file, as a label of Snakemake's report."""
+    """Return the title of a figure's or a section's file, as a label of Snakemake's
+    report.
+    """
     found = TITLE.search(Path(path).read_text(encoding="utf-8"))
     return unescape(found[1]).translate(PLAIN) if found else Path(path).stem
 
 
 def report(spec: ReportSpec) -> None:
-    """Write the pages of the report, and its figures and sections as files of their own."""
+    """Write the pages of the report, and its figures and sections as files of their
+    own.
+    """
     contents = Report.load(spec)
     sections = sections_of(contents)
     tables = Path(next(iter(spec.tables.values()))).parent
-    delete_stale([*tables.glob("*.csv"), *tables.glob("*.parquet")], spec.tables, "table")
+    delete_stale(
+        [*tables.glob("*.csv"), *tables.glob("*.parquet")], spec.tables, "table"
+    )
     output = Path(spec.output)
     if not spec.texts:  # pages of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
@@ -210,7 +241,9 @@ def report(spec: ReportSpec) -> None:
 
 
 def delete_stale(paths: Iterable[Path], names: Collection[str], what: str) -> None:
-    """Delete files that an earlier state of the study left: they would pass for this one's."""
+    """Delete files that an earlier state of the study left: they would pass for this
+    one's.
+    """
     for path in sorted(path for path in paths if path.stem not in names):
         print(f"deleted, because the study no longer has this {what}: {path}")
         path.unlink()

@@ -1,7 +1,7 @@
 """Small multiples as SVG: ensembles, forest plots, scores by rating, costs, heat maps.
 
-Everything has its place in pixels, titles and ticks too: as in charts.py, no layout depends on how
-a font measures text.
+Everything has its place in pixels, titles and ticks too: as in charts.py, no layout
+depends on how a font measures text.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,15 +19,18 @@ from judgescope.report.words import MINUS
 COLUMNS, WIDE, HIGH = 3, 240, 190
 """Panels of ensembles in a row, and the pixels of one with what belongs to it."""
 FOOT, EDGE = 24, 10
-"""Pixels under all panels, for the name of their numbers; and around the first and last one."""
+"""Pixels under all panels, for the name of their numbers; and around the first and last
+one."""
 MOST_TICKS, NARROW = 6, 640
-"""Ticks of a scale, and the least pixels of a figure: a narrower one would be enlarged."""
+"""Ticks of a scale, and the least pixels of a figure: a narrower one would be
+enlarged."""
 FREE_WIDE, GAP, PRICE_EDGE = 60, 16, 12
 """Pixels: width of the column of free judges, gap beside it, margins within both."""
 LEAST_SPAN = 1e-6
 """The width below which all values of a panel of costs are one."""
 FORESTS, FOREST_WIDE, FOREST_LEFT, FOREST_NAME = 2, 560, 130, 18
-"""Forest plots beside each other, their pixels, those of the names, and characters of a name."""
+"""Forest plots beside each other, their pixels, those of the names, and characters of a
+name."""
 FOREST_LINE, FOREST_HEAD, FOREST_FOOT = 18, 26, 22
 """Pixels of a judge, and above and below the judges."""
 
@@ -62,7 +65,12 @@ LOOKS: dict[str, Spec] = {
     "grid": {"mark": "rule", "stroke": GRID, "strokeWidth": 1},
     "spread": {"mark": "rule", "stroke": RED, "strokeWidth": 5, "opacity": 0.35},
     "mean": {"mark": "line", "stroke": RED, "strokeWidth": 1.8},
-    "level": {"mark": "rule", "stroke": GREEN, "strokeWidth": 1.8, "strokeDash": [5, 3]},
+    "level": {
+        "mark": "rule",
+        "stroke": GREEN,
+        "strokeWidth": 1.8,
+        "strokeDash": [5, 3],
+    },
     "level_end": {"mark": "rule", "stroke": GREEN, "strokeWidth": 1.8},
     "interval": {"mark": "rule", "stroke": INK, "strokeWidth": 1.3},
     "subset": _dot(strokeWidth=1, size=30, opacity=0.75),
@@ -89,7 +97,9 @@ class Canvas:
     def add(self, look: str, x: float, y: float, **more: float | str) -> None:
         """Add a mark; `more` are further CHANNELS, the same for all marks of a look."""
         place = {"x": x, "y": y, **more}
-        rounded = {k: round(v, 2) if isinstance(v, float) else v for k, v in place.items()}
+        rounded = {
+            k: round(v, 2) if isinstance(v, float) else v for k, v in place.items()
+        }
         self.marks.setdefault(look, []).append(rounded)
 
     def spec(self, width: float, height: float) -> Spec:
@@ -98,7 +108,9 @@ class Canvas:
         for name, look in LOOKS.items():
             if values := self.marks.get(name):
                 known = [(field, *CHANNELS[field]) for field in values[0]]
-                channels = {channel: {"field": field, **how} for field, channel, how in known}
+                channels = {
+                    channel: {"field": field, **how} for field, channel, how in known
+                }
                 marks = charts.layer(values=values, encoding=channels, **look)
                 layers.append({"name": name, **marks})
         return charts.framed(layers, width, height)
@@ -114,12 +126,18 @@ class Scale:
 
     @classmethod
     def covering(cls, values: Iterable[float | None], wider: float = 1.0) -> Self:
-        """Return the scale that holds the values, with few ticks; fewer where it is `wider`."""
+        """Return the scale that holds the values, with few ticks; fewer where it is
+        `wider`.
+        """
         known = [value for value in values if value is not None]
         span, step = (max(known) - min(known)) * wider, 0.1
         if span >= LEAST_SPAN:  # the least step of 1, 2 or 5 times a power of ten
             power = floor(log10(span / MOST_TICKS))
-            steps = (round(base * 10.0**up, 9) for up in (power, power + 1) for base in (1, 2, 5))
+            steps = (
+                round(base * 10.0**up, 9)
+                for up in (power, power + 1)
+                for base in (1, 2, 5)
+            )
             step = next(step for step in steps if span / step <= MOST_TICKS)
         low = floor(min(known) / step)
         return cls(low, max(ceil(max(known) / step), low + 1), step)
@@ -137,7 +155,9 @@ class Scale:
 
 
 class _Grid(NamedTuple):
-    """Panels in rows: how many in one, their pixels, and those around the dots of each."""
+    """Panels in rows: how many in one, their pixels, and those around the dots of
+    each.
+    """
 
     columns: int
     wide: int
@@ -153,9 +173,13 @@ COSTS = _Grid(2, 370, 220, left=50, top=28, right=20, bottom=26)
 
 
 class _Frame:
-    """One panel of a grid on a canvas: its title, and a scale upwards with a line at each tick."""
+    """One panel of a grid on a canvas: its title, and a scale upwards with a line at
+    each tick.
+    """
 
-    def __init__(self, canvas: Canvas, grid: _Grid, number: int, title: str, scale: Scale) -> None:
+    def __init__(
+        self, canvas: Canvas, grid: _Grid, number: int, title: str, scale: Scale
+    ) -> None:
         row, column = divmod(number, grid.columns)
         self.canvas, self.scale = canvas, scale
         self.left = column * grid.wide + grid.left
@@ -193,15 +217,16 @@ def _framed(canvas: Canvas, grid: _Grid, number: int, x: str) -> Spec:
     return canvas.spec(width, height)
 
 
-# --- ensembles by size -----------------------------------------------------------------------
+# --- ensembles by size ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class TargetSet:
-    """Numbers of subsets over their size k, and the means of each size with their intervals.
+    """Numbers of subsets over their size k, and the means of each size with their
+    intervals.
 
-    Of the subset of all members, `whole`, the interval is drawn, too; `student` is a line across,
-    its interval at the line's end.
+    Of the subset of all members, `whole`, the interval is drawn, too; `student` is a
+    line across, its interval at the line's end.
     """
 
     title: str
@@ -223,8 +248,13 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
 
     All panels share both scales.
     """
-    sizes = sorted({row.k for panel in panels for row in (*panel.subsets, *panel.means)})
-    scale, canvas = Scale.covering(value for panel in panels for value in panel.values), Canvas()
+    sizes = sorted(
+        {row.k for panel in panels for row in (*panel.subsets, *panel.means)}
+    )
+    scale, canvas = (
+        Scale.covering(value for panel in panels for value in panel.values),
+        Canvas(),
+    )
     for number, panel in enumerate(panels):
         frame = _Frame(canvas, ENSEMBLES, number, panel.title, scale)
         wide, places = frame.right - frame.left - 2 * EDGE, dict[int, float]()
@@ -245,7 +275,7 @@ def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
     return _framed(canvas, ENSEMBLES, len(panels), x)
 
 
-# --- agreement beside people and controls -----------------------------------------------------
+# --- agreement beside people and controls ---------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -269,8 +299,12 @@ class Forest:
 
 
 def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Spec:
-    """Return the specification: a line for each name, panels beside each other, one scale."""
-    scale = Scale.covering((value for panel in panels for value in panel.values), wider=1.5)
+    """Return the specification: a line for each name, panels beside each other, one
+    scale.
+    """
+    scale = Scale.covering(
+        (value for panel in panels for value in panel.values), wider=1.5
+    )
     canvas = Canvas()
     columns = min(FORESTS, len(panels))
     wide, edge = (FOREST_WIDE - FOREST_LEFT) / columns, 2 * EDGE
@@ -305,14 +339,17 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
                 if row.ci_low is not None and row.ci_high is not None:
                     canvas.add("interval", x_of(row.ci_low), y, x2=x_of(row.ci_high))
     height = ceil(len(panels) / columns) * tall + FOOT
-    canvas.add("axis", FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, height - 8, text=x)
+    canvas.add(
+        "axis", FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, height - 8, text=x
+    )
     return canvas.spec(FOREST_WIDE, height)
 
 
-# --- scores beside ratings --------------------------------------------------------------------
+# --- scores beside ratings ------------------------------------------------------------
 
 BINS, SCATTER_WIDE, SCATTER_HIGH, LARGEST_DOT = 9, 150, 90, 110
-"""Bins of either axis, pixels of a panel with its margin, and the area of the largest dot."""
+"""Bins of either axis, pixels of a panel with its margin, and the area of the largest
+dot."""
 
 
 def bins_spec(
@@ -322,9 +359,11 @@ def bins_spec(
     *,
     x: str,
 ) -> Spec:
-    """Return the specification: a panel by row and column, of texts counted in BINS × BINS bins.
+    """Return the specification: a panel by row and column, of texts counted in BINS ×
+    BINS bins.
 
-    A bin is numbered from the lower left; the area of its dot is its share of the panel's largest.
+    A bin is numbered from the lower left; the area of its dot is its share of the
+    panel's largest.
     """
     canvas = Canvas()
     wide, high = SCATTER_WIDE - 2 * EDGE, SCATTER_HIGH - 2 * EDGE
@@ -334,23 +373,30 @@ def bins_spec(
         canvas.add("frame", left, bottom - high, x2=left + wide, y2=bottom)
         most = max(counts.values())
         for (across, up), number in counts.items():
-            place = left + (across + 0.5) * wide / BINS, bottom - (up + 0.5) * high / BINS
+            place = (
+                left + (across + 0.5) * wide / BINS,
+                bottom - (up + 0.5) * high / BINS,
+            )
             canvas.add("texts", *place, size=LARGEST_DOT * number / most)
     height = FOREST_HEAD + len(rows) * SCATTER_HIGH + FOOT
     for at, name in enumerate(rows):
         y = FOREST_HEAD + (at + 0.5) * SCATTER_HIGH
         canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
     for at, name in enumerate(columns):
-        canvas.add("title", FOREST_LEFT + at * SCATTER_WIDE + EDGE, 16, text=cut(name, 22, 0))
+        canvas.add(
+            "title", FOREST_LEFT + at * SCATTER_WIDE + EDGE, 16, text=cut(name, 22, 0)
+        )
     canvas.add("name", FOREST_LEFT + EDGE, height - 6, text=x)
     return canvas.spec(max(FOREST_LEFT + len(columns) * SCATTER_WIDE, NARROW), height)
 
 
-# --- cost against quality --------------------------------------------------------------------
+# --- cost against quality -------------------------------------------------------------
 
 
 class Bought(NamedTuple):
-    """A judge in a panel: its number in the legend, the price of 1,000 judgments, its row."""
+    """A judge in a panel: its number in the legend, the price of 1,000 judgments, its
+    row.
+    """
 
     number: int
     price: float
@@ -369,8 +415,8 @@ class Priced:
 def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     """Return the specification; some dot of some panel has a price above 0.
 
-    Prices span decades, so that they lie on a logarithm, which all panels share; what is free has a
-    column of its own beside them. Each panel has its own height.
+    Prices span decades, so that they lie on a logarithm, which all panels share; what
+    is free has a column of its own beside them. Each panel has its own height.
     """
     prices = [dot.price for panel in panels for dot in panel.dots]
     powers = [log10(price) for price in prices if price > 0]
@@ -378,7 +424,9 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     free, canvas = any(price <= 0 for price in prices), Canvas()
     for number, panel in enumerate(panels):
         ends = [end for dot in panel.dots for end in dot.row.ends]
-        frame = _Frame(canvas, COSTS, number, panel.title, Scale.covering([*ends, panel.level]))
+        frame = _Frame(
+            canvas, COSTS, number, panel.title, Scale.covering([*ends, panel.level])
+        )
         start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
         wide = (frame.right - PRICE_EDGE - start) / (dear - cheap)
         unpaid = [dot.number for dot in panel.dots if dot.price <= 0]
@@ -392,7 +440,10 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
             if dot.price > 0:
                 at = start + (log10(dot.price) - cheap) * wide
             else:  # free judges stand side by side
-                at = frame.left + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE
+                at = (
+                    frame.left
+                    + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE
+                )
             y = frame.y(dot.row.value or 0.0)
             frame.upright("interval", at, dot.row)
             canvas.add("judge", at, y)
@@ -400,14 +451,16 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     return _framed(canvas, COSTS, len(panels), x)
 
 
-# --- heat maps -------------------------------------------------------------------------------
+# --- heat maps ------------------------------------------------------------------------
 
 ACROSS, HEAT_LEFT, HEAT_GAP = 720, 200, 24
 """Pixels of all panels, of the names of rows before them, and between panels."""
 SIDE, LEAST_SIDE, ROW, NARROWEST = 30, 10, 18, 170
-"""Pixels of a cell's width, its height, and the width of a panel, which its title needs."""
+"""Pixels of a cell's width, its height, and the width of a panel, which its title
+needs."""
 TITLE, CHARACTER, LONGEST_NAME = 26, 6, 16
-"""Pixels of a panel's title and of a character of its columns' upright names; at most so many."""
+"""Pixels of a panel's title and of a character of its columns' upright names; at most
+so many."""
 SHOWN = 0.1
 """From here on a value below 0 has a sign, so that the colour is not needed."""
 
@@ -425,11 +478,19 @@ class HeatMap:
 
 
 def heat_keys(above: str, below: str, outlined: str) -> list[Key]:
-    """Return the legend of a heat map: what shades above and below 0 and outlines mean."""
-    return [Key("■", "blue", above), Key(MINUS, "red", below), Key("□", "ink", outlined)]
+    """Return the legend of a heat map: what shades above and below 0 and outlines
+    mean.
+    """
+    return [
+        Key("■", "blue", above),
+        Key(MINUS, "red", below),
+        Key("□", "ink", outlined),
+    ]
 
 
-def heatmap_spec(panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequence[str]) -> Spec:
+def heatmap_spec(
+    panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequence[str]
+) -> Spec:
     """Return the specification of panels with these rows and columns."""
     canvas, side = Canvas(), max(LEAST_SIDE, min(SIDE, ACROSS // len(columns)))
     width = max(side * len(columns), NARROWEST) + HEAT_GAP
@@ -445,7 +506,9 @@ def heatmap_spec(panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequen
             canvas.add("column", x, top - 4, text=cut(column, LONGEST_NAME))
         for line, row in enumerate(rows if not right else ()):
             canvas.add("line", HEAT_LEFT - 8, top + (line + 0.5) * ROW, text=cut(row))
-        for (line, row), (index, column) in product(enumerate(rows), enumerate(columns)):
+        for (line, row), (index, column) in product(
+            enumerate(rows), enumerate(columns)
+        ):
             x, y = left + index * side + 1, top + line * ROW + 1
             ends = {"x2": x + side - 2, "y2": y + ROW - 2}
             value = panel.values.get((row, column))
@@ -459,4 +522,6 @@ def heatmap_spec(panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequen
             if (row, column) in panel.outlined:
                 canvas.add("outline", x, y, **ends)
     used = min(each_row, len(panels)) * width
-    return canvas.spec(max(HEAT_LEFT + used, NARROW), ceil(len(panels) / each_row) * height)
+    return canvas.spec(
+        max(HEAT_LEFT + used, NARROW), ceil(len(panels) / each_row) * height
+    )

@@ -1,4 +1,6 @@
-"""The data of the report: the study's spec, its result tables, counts of each dataset."""
+"""The data of the report: the study's spec, its result tables, counts of each
+dataset.
+"""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,13 +36,16 @@ class Judge:
     card: str = ""
     """The link to the judge's card, "" without one."""
     hint: str = ""
-    """Which rating of the judged text its prompt gives: `right`, `wrong`, "" for none."""
+    """Which rating of the judged text its prompt gives: `right`, `wrong`, "" for
+    none."""
     max_tokens: int = 0
     """Where a longer reply is cut; 0 where no prompt is read."""
 
     @property
     def control(self) -> bool:
-        """Return whether this is a control: a baseline that nobody would use as a judge."""
+        """Return whether this is a control: a baseline that nobody would use as a
+        judge.
+        """
         return self.engine in {"control", ORACLE}
 
 
@@ -71,7 +76,9 @@ class Dataset:
         return self.card.aspects
 
     def labels_on(self, aspect: str) -> list[str]:
-        """Return the labels by which people rate an aspect; none where these are numbers."""
+        """Return the labels by which people rate an aspect; none where these are
+        numbers.
+        """
         return self.card.labels.get(aspect.partition(".")[0], [])
 
     @property
@@ -96,7 +103,9 @@ class Perturbation:
 
 
 class TrainingStep(Struct, frozen=True):
-    """A line of the log of a training: the mean loss of the tokens of a split, in nats."""
+    """A line of the log of a training: the mean loss of the tokens of a split, in
+    nats.
+    """
 
     step: int
     split: str
@@ -117,27 +126,40 @@ class Report:
     annotated: Mapping[str, Sequence[AnnotatedText]] = field(default_factory=dict)
     """Dataset -> a sample of its texts with the errors that judges list in them."""
     training: Sequence[TrainingStep] = ()
-    """The log of the training of the distilled judge, none where the study trains none."""
-    _cache: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The log of the training of the distilled judge, none where the study trains
+    none."""
+    _cache: dict[Hashable, Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def load(cls, spec: ReportSpec) -> Self:
         """Read all that the spec names."""
         tables = {
-            name: Rows.of_table(read_table("results", path)) for name, path in spec.tables.items()
+            name: Rows.of_table(read_table("results", path))
+            for name, path in spec.tables.items()
         }
         counts = {
             name: decode(Path(card.report).read_bytes(), type=ReadCounts)
             for name, card in spec.datasets.items()
         }
         for name, paths in spec.joined.items():
-            from judgescope.engines.recorded import join_lines, read_joins  # slow to import
+            from judgescope.engines.recorded import (
+                join_lines,
+                read_joins,
+            )  # slow to import
 
             joins = [join for path in paths for join in read_joins(path)]
             counts[name].problems += join_lines(joins, poor=True)
         seed = spec.study.seed
-        annotated = {name: sample(texts, seed, name) for name, texts in spec.annotated.items()}
-        log = read_table("training", spec.distilled.log).to_pylist() if spec.distilled else []
+        annotated = {
+            name: sample(texts, seed, name) for name, texts in spec.annotated.items()
+        }
+        log = (
+            read_table("training", spec.distilled.log).to_pylist()
+            if spec.distilled
+            else []
+        )
         return cls(spec, tables, counts, annotated, convert(log, list[TrainingStep]))
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -147,7 +169,9 @@ class Report:
         return cast(T, self._cache[key])
 
     def rows(self, table: str, dataset: str = "") -> Rows:
-        """Return the rows of a table, of one dataset if named; none if there is no such table."""
+        """Return the rows of a table, of one dataset if named; none if there is no such
+        table.
+        """
         rows = self.tables.get(table, NO_ROWS)
         return rows.where(dataset=dataset) if dataset else rows
 
@@ -160,7 +184,10 @@ class Report:
     def datasets(self) -> list[Dataset]:
         """Return the datasets."""
         cards = [(name, self.spec.datasets[name]) for name in self.spec.study.datasets]
-        return [Dataset(name, card.name or name, card, self.counts[name]) for name, card in cards]
+        return [
+            Dataset(name, card.name or name, card, self.counts[name])
+            for name, card in cards
+        ]
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -168,7 +195,9 @@ class Report:
         return {dataset.id: dataset.name for dataset in self.datasets}
 
     def raters(self, names: Iterable[str]) -> str:
-        """Return `people` if these have rated the texts of all datasets, else `ratings`."""
+        """Return `people` if these have rated the texts of all datasets, else
+        `ratings`.
+        """
         planned = any(self.spec.datasets[name].ratings == "planned" for name in names)
         return "ratings" if planned else "people"
 
@@ -237,7 +266,9 @@ class Report:
 
 @dataclass(frozen=True)
 class CardReport(Report):
-    """The data of the judges' cards: also settings and the rules for the worst cases."""
+    """The data of the judges' cards: also settings and the rules for the worst
+    cases.
+    """
 
     spec: JudgeCardSpec
 
@@ -246,7 +277,7 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name))
 
 
-# --- sections -----------------------------------------------------------------------------------
+# --- sections -------------------------------------------------------------------------
 
 Maker = Callable[[Report], Section | None]
 """Makes a section; None if the study has nothing for it."""

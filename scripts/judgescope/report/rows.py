@@ -15,7 +15,9 @@ GROUP = "group "
 
 
 class Place(TypedDict, total=False):
-    """Where a statistic of a judge holds; `aspect` may have a criterion behind a dot."""
+    """Where a statistic of a judge holds; `aspect` may have a criterion behind a
+    dot.
+    """
 
     aspect: str
     level: str
@@ -83,7 +85,9 @@ class Row(NamedTuple):
     @property
     def cell(self) -> str:
         """Return the set of targets: `<perturbation>.<degree>`, or its name alone."""
-        return f"{self.perturbation}.{self.degree}" if self.degree else self.perturbation
+        return (
+            f"{self.perturbation}.{self.degree}" if self.degree else self.perturbation
+        )
 
     @property
     def ends(self) -> tuple[float | None, float | None, float | None]:
@@ -92,7 +96,9 @@ class Row(NamedTuple):
 
     @property
     def group(self) -> str:
-        """Return the letters of a rank: a test does not separate judges that share one."""
+        """Return the letters of a rank: a test does not separate judges that share
+        one.
+        """
         letters = (part for part in self.note.split("; ") if part.startswith(GROUP))
         return next(letters, "").removeprefix(GROUP)
 
@@ -108,7 +114,8 @@ NUMBERS = {
 class Rows:
     """A result table, or some of its rows, in its order.
 
-    `frame` has the columns of `Row`, with `judged`, `cell` and the `record` of each row.
+    `frame` has the columns of `Row`, with `judged`, `cell` and the `record` of each
+    row.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
@@ -121,18 +128,24 @@ class Rows:
         fields = [*Row._fields, "judged", "cell", "record"]
         rows = [(*row, row.judged, row.cell, row) for row in records]
         # objects are filtered several times faster than the string type
-        return cls(pd.DataFrame(rows, columns=fields, dtype=object).astype(NUMBERS).copy())
+        return cls(
+            pd.DataFrame(rows, columns=fields, dtype=object).astype(NUMBERS).copy()
+        )
 
     @classmethod
     def of_table(cls, table: pa.Table) -> "Rows":
         """Return the rows of a result table.
 
-        Where a number is there with and without the texts that are the references, the report
-        shows the one without: with them a judge is measured against itself.
+        Where a number is there with and without the texts that are the references, the
+        report shows the one without: with them a judge is measured against itself.
         """
         columns = []
         for name, default in Row._field_defaults.items():
-            values = table[name].to_pylist() if name in table.column_names else [None] * len(table)
+            values = (
+                table[name].to_pylist()
+                if name in table.column_names
+                else [None] * len(table)
+            )
             columns.append([default if value is None else value for value in values])
         frame = cls.from_records(map(Row._make, zip(*columns, strict=True))).frame
         with_and_without = frame.duplicated(["dataset", *_OVERALL], keep=False)
@@ -147,7 +160,9 @@ class Rows:
         return len(self.frame)
 
     def where(self, **equal: str | tuple[str | int, ...]) -> "Rows":
-        """Return the rows whose columns equal the values, or are one of them where a tuple."""
+        """Return the rows whose columns equal the values, or are one of them where a
+        tuple.
+        """
         rows = self
         for name, wanted in equal.items():
             if isinstance(wanted, tuple):
@@ -182,10 +197,20 @@ class Rows:
         return float(self.where(statistic=statistic).frame["value"].sum())
 
     def find(
-        self, judge: str, statistic: str, shared: Place = _OVERALL, **more: Unpack[Place]
+        self,
+        judge: str,
+        statistic: str,
+        shared: Place = _OVERALL,
+        **more: Unpack[Place],
     ) -> Row | None:
         """Return the row in a place, or None; the rows are those of one dataset."""
-        where: Address = {**_OVERALL, **shared, **more, "judge": judge, "statistic": statistic}
+        where: Address = {
+            **_OVERALL,
+            **shared,
+            **more,
+            "judge": judge,
+            "statistic": statistic,
+        }
         aspect, _, criterion = where["aspect"].partition(".")
         where["aspect"], where["criterion"] = aspect, criterion or where["criterion"]
         return self._index.get((*where.values(),))
@@ -193,7 +218,11 @@ class Rows:
     @cached_property
     def _index(self) -> dict[tuple[object, ...], Row]:
         return dict(
-            zip(self.frame[[*_OVERALL]].itertuples(index=False, name=None), self, strict=True)
+            zip(
+                self.frame[[*_OVERALL]].itertuples(index=False, name=None),
+                self,
+                strict=True,
+            )
         )
 
 
@@ -201,11 +230,20 @@ NO_ROWS = Rows.from_records()
 
 
 def scores_of(out: str, dataset: str) -> pd.DataFrame:
-    """Return the scores that judges gave to single texts of a dataset in the results `out`.
+    """Return the scores that judges gave to single texts of a dataset in the results
+    `out`.
 
     `judged` is the aspect with its criterion, as cells name it.
     """
-    names = ["judge", "perturbation", "aspect", "criterion", "target", "value", "target_b"]
+    names = [
+        "judge",
+        "perturbation",
+        "aspect",
+        "criterion",
+        "target",
+        "value",
+        "target_b",
+    ]
     path = f"{out}/collected/{dataset}/scores.parquet"
     frame = read_table("scores", path, names).to_pandas()
     frame = frame[frame["target_b"].isna()]

@@ -1,4 +1,6 @@
-"""The specs of the jobs that write pages: the report, the judges' cards, texts, judgments."""
+"""The specs of the jobs that write pages: the report, the judges' cards, texts,
+judgments.
+"""
 
 from typing import Literal
 
@@ -13,7 +15,9 @@ Ends = tuple[float, float] | None
 
 
 class StudyFacts(SpecPart, frozen=True, kw_only=True):
-    """The parts of a study's card that pages depend on; names are in the study's order."""
+    """The parts of a study's card that pages depend on; names are in the study's
+    order.
+    """
 
     study: str
     seed: int
@@ -26,7 +30,9 @@ class StudyFacts(SpecPart, frozen=True, kw_only=True):
 
 
 class DatasetCard(SpecPart, frozen=True, kw_only=True):
-    """The facts about a dataset on a page; `report` is the file of counts from reading it."""
+    """The facts about a dataset on a page; `report` is the file of counts from reading
+    it.
+    """
 
     name: str
     task: str
@@ -40,7 +46,9 @@ class DatasetCard(SpecPart, frozen=True, kw_only=True):
 
 
 class JudgeCard(SpecPart, frozen=True, kw_only=True):
-    """The facts about a judge on a page; fields from `model` on: of judges that read prompts."""
+    """The facts about a judge on a page; fields from `model` on: of judges that read
+    prompts.
+    """
 
     engine: str
     form: str
@@ -83,7 +91,9 @@ class AnnotatedTexts(SpecPart, frozen=True, kw_only=True):
 
 
 class Distilled(SpecPart, frozen=True, kw_only=True):
-    """Which judge learns from which, how, and the file of the course of its training."""
+    """Which judge learns from which, how, and the file of the course of its
+    training.
+    """
 
     judge: str
     teacher: str
@@ -105,7 +115,8 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     perturbations: dict[str, PerturbationCard]
     output: str
     cards: str | None = None
-    """The way from the page to the folder of the judges' cards; None if it leads to none."""
+    """The way from the page to the folder of the judges' cards; None if it leads to
+    none."""
     command: str = ""
     """The command that reproduces the study."""
     left_out: list[str] = field(default_factory=list)
@@ -119,9 +130,11 @@ class ReportSpec(JobSpec, frozen=True, kw_only=True):
     figures: str = ""
     sections: str = ""
     results: str = ""
-    """The folder of the study's ratings and scores, "" where a page shows result tables alone."""
+    """The folder of the study's ratings and scores, "" where a page shows result tables
+    alone."""
     turned: dict[str, Turned] = field(default_factory=dict)
-    """Dataset -> the scales of its ratings and scores whose lowest value is the best, if any."""
+    """Dataset -> the scales of its ratings and scores whose lowest value is the best,
+    if any."""
 
 
 class ExpectedDrop(SpecPart, frozen=True, kw_only=True):
@@ -185,7 +198,9 @@ class SpotcheckSpec(JobSpec, frozen=True, kw_only=True):
 
 
 class ExploredDataset(SpecPart, frozen=True, kw_only=True):
-    """A dataset with its sets of texts, its aspects (id and name each) and its cells."""
+    """A dataset with its sets of texts, its aspects (id and name each) and its
+    cells.
+    """
 
     id: str
     name: str
@@ -194,7 +209,8 @@ class ExploredDataset(SpecPart, frozen=True, kw_only=True):
     aspects: list[tuple[str, str]]
     cells: list[Block]
     labels: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
-    """Aspect that people rate by labels alone -> these, and whether they are ordered."""
+    """Aspect that people rate by labels alone -> these, and whether they are
+    ordered."""
     turned: Turned | None = None
     """The scales of ratings and scores whose lowest value is the best."""
 

@@ -1,6 +1,8 @@
-"""A sample of perturbed texts, to check by eye whether each perturbation does what its card says.
+"""A sample of perturbed texts, to check by eye whether each perturbation does what its
+card says.
 
-Texts are drawn by the study's seed. They come from data and models: all of it is escaped.
+Texts are drawn by the study's seed. They come from data and models: all of it is
+escaped.
 """
 
 from collections import Counter
@@ -72,14 +74,19 @@ def render(spec: SpotcheckSpec) -> str:
 
 
 def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[Sample]:
-    """Yield the samples of a dataset, in the order in which the study names its perturbation."""
+    """Yield the samples of a dataset, in the order in which the study names its
+    perturbation.
+    """
     originals = texts_of(f"{spec.results}/targets/{dataset}/original.parquet")
     for perturbation in spec.datasets[dataset].sets:
         yield _sample(spec, originals, dataset, perturbation)
 
 
 def _sample(
-    spec: SpotcheckSpec, originals: Mapping[str, str], dataset: str, perturbation: PerturbedSet
+    spec: SpotcheckSpec,
+    originals: Mapping[str, str],
+    dataset: str,
+    perturbation: PerturbedSet,
 ) -> Sample:
     name, degree = perturbation.perturbation, perturbation.degree
     card, file = spec.perturbations[name], f"{dataset}/{name}.{degree}.parquet"
@@ -87,7 +94,9 @@ def _sample(
     done, undone = drawn(table, spec.seed, dataset, name, degree)
     replies: dict[str, str] = {}  # the last reply for a text decided its outcome
     if undone and card.method != "rule":
-        answers = read_table("answers", f"{spec.results}/made/{file}", ["target", "text"])
+        answers = read_table(
+            "answers", f"{spec.results}/made/{file}", ["target", "text"]
+        )
         replies = {row["target"]: row["text"] for row in answers.to_pylist()}
     # a text of a chain was made from the one before
     chain = texts_of(f"{spec.results}/targets/{file}") if card.kind == "chain" else {}
@@ -111,7 +120,9 @@ def _sample(
         id=f"{dataset}.{name}.{degree}",
         card=card,
         degree="" if degree == "single" else degree,
-        asked=", ".join(f"{key} = {value}" for key, value in amount if value is not None),
+        asked=", ".join(
+            f"{key} = {value}" for key, value in amount if value is not None
+        ),
         counts=Counter(map(_outcome, table["status"].to_pylist())),
         done=[example(row) for row in done],
         undone=[example(row) for row in undone],
@@ -125,7 +136,8 @@ def _outcome(status: str) -> str:
 def drawn(
     table: pa.Table, seed: int, dataset: str, name: str, degree: str
 ) -> tuple[list[Row], list[Row]]:
-    """Return some perturbed texts and some that could not be, in the order of the table.
+    """Return some perturbed texts and some that could not be, in the order of the
+    table.
 
     Which ones they are depends on the names of the texts and not on that order.
     """
@@ -134,15 +146,23 @@ def drawn(
     rng = stream(seed, "spotcheck", dataset, name, degree)
     found = []
     for limit, done in ((DRAWN, True), (UNDONE, False)):
-        places = [at for at, outcome in enumerate(outcomes) if (outcome in DONE) == done]
+        places = [
+            at for at, outcome in enumerate(outcomes) if (outcome in DONE) == done
+        ]
         places.sort(key=names.__getitem__)
-        chosen = sorted(places[at] for at in rng.permutation(len(places))[:limit].tolist())
+        chosen = sorted(
+            places[at] for at in rng.permutation(len(places))[:limit].tolist()
+        )
         found.append(table.take(pa.array(chosen, pa.int64())).to_pylist())
     return found[0], found[1]
 
 
-def _perturbed(before: str, after: str, edits: list[Edit], card: PerturbationCard) -> list[Excerpt]:
-    """Return both states of a text in one, or beside each other where sentences moved."""
+def _perturbed(
+    before: str, after: str, edits: list[Edit], card: PerturbationCard
+) -> list[Excerpt]:
+    """Return both states of a text in one, or beside each other where sentences
+    moved.
+    """
     shown = [shortened(pieces) for pieces in states(before, after, edits, card)]
     names = ("Original", "Perturbed") if shown[1:] else ("",)
     return [Excerpt(name, pieces) for pieces, name in zip(shown, names, strict=True)]
@@ -151,11 +171,15 @@ def _perturbed(before: str, after: str, edits: list[Edit], card: PerturbationCar
 def _unperturbed(before: str, reply: str | None) -> Excerpt:
     """Return a text as it is, or as the reply has it that could not be used."""
     if reply:
-        return Excerpt("The text in the last reply", shortened(marked(compared(before, reply))))
+        return Excerpt(
+            "The text in the last reply", shortened(marked(compared(before, reply)))
+        )
     label = "The text; the last reply is empty" if reply == "" else "The text"
     return Excerpt(label, shortened([Piece("same", before)]))
 
 
 def spotcheck(spec: SpotcheckSpec) -> None:
-    """Write a sample of the perturbed texts, with the replies behind those that a model made."""
+    """Write a sample of the perturbed texts, with the replies behind those that a model
+    made.
+    """
     write_text(Path(spec.output), render(spec))

@@ -1,4 +1,6 @@
-"""Tables and figures of estimates: a line per judge, and what places them across and below."""
+"""Tables and figures of estimates: a line per judge, and what places them across and
+below.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +49,8 @@ class Entry:
 class RowGroup:
     """Lines under one title; `where` is what all their numbers share.
 
-    The lines are `lines`, or else a line for each of `judges`, or of the table's judges.
+    The lines are `lines`, or else a line for each of `judges`, or of the table's
+    judges.
     """
 
     title: str = ""
@@ -60,9 +63,10 @@ class RowGroup:
 class TableSpec:
     """A table of estimates: what each column and each line shows.
 
-    A cell is the number at the places of its group, its line and its column together; `statistic`,
-    `level` and `judge` hold where none of them says its own. HTML, Markdown, LaTeX and the lines of
-    a terminal are written from the `Table` that `filled` returns.
+    A cell is the number at the places of its group, its line and its column together;
+    `statistic`, `level` and `judge` hold where none of them says its own. HTML,
+    Markdown, LaTeX and the lines of a terminal are written from the `Table` that
+    `filled` returns.
     """
 
     caption: str
@@ -87,7 +91,9 @@ class TableSpec:
         for group in self.groups:
             if group.lines is None:
                 shown = judges if group.judges is None else group.judges
-                bodies += judge_bodies(shown, partial(self._of_judge, rows, group), group.title)
+                bodies += judge_bodies(
+                    shown, partial(self._of_judge, rows, group), group.title
+                )
                 continue
             lines = []
             for each in group.lines:
@@ -98,7 +104,15 @@ class TableSpec:
                     lines.append(Line(each.head, cells, about=each.about))
             bodies.append(Body(lines, group.title))
         return Table(
-            *(self.caption, self.corner, self.columns, bodies, self.notes, self.code, self.source)
+            *(
+                self.caption,
+                self.corner,
+                self.columns,
+                bodies,
+                self.notes,
+                self.code,
+                self.source,
+            )
         )
 
     def _of_judge(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
@@ -109,7 +123,12 @@ class TableSpec:
         """Return the cells of a line, and whether any has a row."""
         found = []
         for column in self.columns:
-            place: Address = {"judge": self.judge, "level": self.level, **shared, **column.where}
+            place: Address = {
+                "judge": self.judge,
+                "level": self.level,
+                **shared,
+                **column.where,
+            }
             name = column.statistic or place.get("statistic", self.statistic)
             found.append(rows.find(place["judge"], name, place))
         show = self.cell or partial(estimate, counts=self.counts)
@@ -117,7 +136,9 @@ class TableSpec:
 
 
 def rater(judge: str) -> str:
-    """Return the name of a row's judge on a page: "people" for their agreement with each other."""
+    """Return the name of a row's judge on a page: "people" for their agreement with
+    each other.
+    """
     return "people" if judge == PEOPLE else judge
 
 
@@ -127,19 +148,27 @@ def rank_cell(row: Row | None) -> Cell:
 
 
 def judge_bodies(
-    judges: Iterable[Judge], cells: Callable[[Judge], list[Cell] | None], title: str = ""
+    judges: Iterable[Judge],
+    cells: Callable[[Judge], list[Cell] | None],
+    title: str = "",
 ) -> list[Body]:
-    """Return the judges' rows and, apart, the controls'; none for a judge without cells."""
+    """Return the judges' rows and, apart, the controls'; none for a judge without
+    cells.
+    """
     real: list[Line] = []
     controls: list[Line] = []
     for judge in judges:
         shown = cells(judge)
         if shown is not None:
             badge = "control" if judge.control else ""
-            line = Line(rater(judge.id), shown, about=judge.about, badge=badge, href=judge.card)
+            line = Line(
+                rater(judge.id), shown, about=judge.about, badge=badge, href=judge.card
+            )
             (controls if judge.control else real).append(line)
     bodies = [Body(real, title)] if real else []
-    return bodies + ([Body(controls, "" if real else title, "controls")] if controls else [])
+    return bodies + (
+        [Body(controls, "" if real else title, "controls")] if controls else []
+    )
 
 
 def statistic_columns(
@@ -152,13 +181,20 @@ def statistic_columns(
     ]
 
 
-def aspect_columns(report: Report, aspects: Iterable[str], **where: Unpack[Place]) -> list[Column]:
+def aspect_columns(
+    report: Report, aspects: Iterable[str], **where: Unpack[Place]
+) -> list[Column]:
     """Return a column for each aspect, which may have a criterion behind a dot."""
-    return [Column(report.aspect(aspect), where={**where, "aspect": aspect}) for aspect in aspects]
+    return [
+        Column(report.aspect(aspect), where={**where, "aspect": aspect})
+        for aspect in aspects
+    ]
 
 
 def aspect_or_mean(report: Report, aspect: str) -> str:
-    """Return the name of an aspect, or of the mean over aspects, with the criterion, if any."""
+    """Return the name of an aspect, or of the mean over aspects, with the criterion, if
+    any.
+    """
     plain, *criterion = aspect.split(".", 1)
     if plain != AVERAGE:
         return report.aspect(aspect)
@@ -192,10 +228,12 @@ def section_of(
     always: bool = False,
     finish: Callable[[Report, list[Block]], list[Block]] = lambda _, blocks: blocks,
 ) -> Callable[[Callable[[Report, Dataset, Rows], Iterable[Block]]], Maker]:
-    """Register the section of a result table: a function makes the blocks of each dataset.
+    """Register the section of a result table: a function makes the blocks of each
+    dataset.
 
-    Of a dataset without rows there is the text `empty`, or nothing, unless the function makes
-    blocks `always`; `finish` adds those of no dataset. The section is None without blocks.
+    Of a dataset without rows there is the text `empty`, or nothing, unless the function
+    makes blocks `always`; `finish` adds those of no dataset. The section is None
+    without blocks.
     """
 
     def register(make: Callable[[Report, Dataset, Rows], Iterable[Block]]) -> Maker:
@@ -237,9 +275,10 @@ def chart(
 ) -> Figure | Table:
     """Return a table's estimates as a figure; the table alone where none is defined.
 
-    Each line is a group, each column a series; `across` is the reverse, as is what spares series
-    without a sign of their own: those are not drawn, but in the table. The table may have other
-    `statistics` than these, default: all are drawn; `names` are lines' names in the figure.
+    Each line is a group, each column a series; `across` is the reverse, as is what
+    spares series without a sign of their own: those are not drawn, but in the table.
+    The table may have other `statistics` than these, default: all are drawn; `names`
+    are lines' names in the figure.
     """
     found, heading = [], ""
     for body in table.bodies:
@@ -252,7 +291,9 @@ def chart(
         return table
     heads = Counter(each.head for body in table.bodies for each in body.lines)
     texts = Counter(table.columns[at].text for at in {at for _, _, at, _ in found})
-    columns = [one.heading if texts[one.text] > 1 else one.text for one in table.columns]
+    columns = [
+        one.heading if texts[one.text] > 1 else one.text for one in table.columns
+    ]
     points = []
     for each, title_of_body, at, row in found:
         more = (title_of_body or each.about) if heads[each.head] > 1 else ""
@@ -260,14 +301,20 @@ def chart(
         head = names.get(each.head, f"{each.head}{f', {more}' if more else ''}{badge}")
         place = (columns[at], head) if across else (head, columns[at])
         points.append(Point(*place, row.value or 0.0, row.ci_low, row.ci_high))
-    groups, every = list({one.group: 0 for one in points}), list({one.series: 0 for one in points})
+    groups, every = (
+        list({one.group: 0 for one in points}),
+        list({one.series: 0 for one in points}),
+    )
     (groups if across else every).sort(key=columns.index)
     if len(every) > MOST_SIGNS >= len(groups):
         points = [replace(one, group=one.series, series=one.group) for one in points]
         groups, every = every, groups
     series = signs(every[:MOST_SIGNS])
     if len(every) > MOST_SIGNS:
-        summary += f" The figure shows the first {MOST_SIGNS} of {len(every)}; the table has all."
+        summary += (
+            f" The figure shows the first {MOST_SIGNS} of {len(every)}; the "
+            "table has all."
+        )
         points = [point for point in points if point.series in every[:MOST_SIGNS]]
     keys = [elements.Key(one.sign, one.style, one.name) for one in series]
     drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
@@ -284,7 +331,8 @@ def aspect_chart(
     source: str,
     **where: Unpack[Place],
 ) -> Iterator[Figure | Table]:
-    """Yield a statistic of every judge by aspect as a figure; nothing where none is defined.
+    """Yield a statistic of every judge by aspect as a figure; nothing where none is
+    defined.
 
     `words` are a title, a sentence, and what the axis shows.
     """
@@ -296,13 +344,16 @@ def aspect_chart(
         return
     ends = (each(known, key=lambda row: row.value or 0.0) for each in (min, max))
     low, high = (
-        f"{figures(row)} ({row.judge}, {report.aspect(row.judged).lower()})" for row in ends
+        f"{figures(row)} ({row.judge}, {report.aspect(row.judged).lower()})"
+        for row in ends
     )
     found = {*known.names("judged")}
     aspects = [aspect for aspect in dataset.aspects if aspect in found]
     table = TableSpec(
         f"{title}; {statistic_caption(name)}.",
-        aspect_columns(report, [*aspects, *sorted(found - {*aspects, AVERAGE})], **where),
+        aspect_columns(
+            report, [*aspects, *sorted(found - {*aspects, AVERAGE})], **where
+        ),
         statistic=name,
         source=source,
         counts=True,
@@ -314,13 +365,17 @@ def aspect_chart(
 def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
     """Return the rows with the highest value: several where judges tie.
 
-    A control leads only where no other judge has a value; a judge that is given a rating of the
-    very text never does.
+    A control leads only where no other judge has a value; a judge that is given a
+    rating of the very text never does.
     """
     judges = list(judges)
     controls = {judge.id for judge in judges if judge.control}
     hinted = {judge.id for judge in judges if judge.hint}
-    known = [(row.value, row) for row in rows if row.value is not None and row.judge not in hinted]
+    known = [
+        (row.value, row)
+        for row in rows
+        if row.value is not None and row.judge not in hinted
+    ]
     real = [(value, row) for value, row in known if row.judge not in controls] or known
     most = max((value for value, _ in real), default=None)
     return [row for value, row in real if value == most]
@@ -334,7 +389,9 @@ def labelled(judge: Judge) -> str:
 def between(
     rows: Rows, judge: Judge, other: Judge, statistic: str, **where: Unpack[Place]
 ) -> Row | None:
-    """Return the row of a judge's value minus another's, whichever way it was written."""
+    """Return the row of a judge's value minus another's, whichever way it was
+    written.
+    """
     name = f"difference_{statistic}"
     straight = rows.find(judge.id, name, where, judge_b=other.id)
     return straight or turned(rows.find(other.id, name, where, judge_b=judge.id))
@@ -345,13 +402,20 @@ def turned(row: Row | None) -> Row | None:
     if row is None:
         return None
     value, lo, hi = (
-        None if end is None else 0.0 - end for end in (row.value, row.ci_high, row.ci_low)
+        None if end is None else 0.0 - end
+        for end in (row.value, row.ci_high, row.ci_low)
     )
-    return row._replace(judge=row.judge_b, judge_b=row.judge, value=value, ci_low=lo, ci_high=hi)
+    return row._replace(
+        judge=row.judge_b, judge_b=row.judge, value=value, ci_low=lo, ci_high=hi
+    )
 
 
 def matrix(
-    rows: Rows, judges: Sequence[Judge], statistic: str, name: str, **where: Unpack[Place]
+    rows: Rows,
+    judges: Sequence[Judge],
+    statistic: str,
+    name: str,
+    **where: Unpack[Place],
 ) -> list[Fold]:
     """Return, folded, the differences of all pairs of judges; `name` says of what."""
     if not any(rows.where(statistic=f"difference_{statistic}").names("judge_b")):
@@ -359,7 +423,9 @@ def matrix(
 
     def cells(judge: Judge) -> list[Cell]:
         return [
-            NO_CELL if other is judge else estimate(between(rows, judge, other, statistic, **where))
+            NO_CELL
+            if other is judge
+            else estimate(between(rows, judge, other, statistic, **where))
             for other in judges
         ]
 
@@ -372,10 +438,14 @@ def matrix(
 def mean_differences(
     report: Report, rows: Rows, statistics: Iterable[str], name: str, level: str
 ) -> Iterator[Fold]:
-    """Yield, in one fold, the differences of judges' means over aspects, in each wording."""
+    """Yield, in one fold, the differences of judges' means over aspects, in each
+    wording.
+    """
     tables: list[Block] = []
     for measure in statistics:
-        means = rows.where(aspect=AVERAGE, statistic=f"difference_{measure}", level=level)
+        means = rows.where(
+            aspect=AVERAGE, statistic=f"difference_{measure}", level=level
+        )
         for criterion in means.names("criterion"):
             part = means.where(criterion=criterion)
             known = {*part.defined.names("judge"), *part.defined.names("judge_b")}
@@ -393,7 +463,10 @@ def class_columns(
 ) -> list[Column]:
     """Return a column for each class that some count has, from the lowest."""
     classes = range(1, max((row.k for row in counts), default=0) + 1)
-    return [Column(f"class {k}", "", group, statistic=statistic, where={"k": k}) for k in classes]
+    return [
+        Column(f"class {k}", "", group, statistic=statistic, where={"k": k})
+        for k in classes
+    ]
 
 
 def counted(row: Row | None) -> Cell:
@@ -413,8 +486,9 @@ def class_table(
 ) -> Table:
     """Return the classes of texts (rows) by those of a judge (columns).
 
-    `names` are those of the classes; link(row, column), both from 1: where a count leads. Cells are
-    shaded by their share of the line; that of the right class is outlined.
+    `names` are those of the classes; link(row, column), both from 1: where a count
+    leads. Cells are shaded by their share of the line; that of the right class is
+    outlined.
     """
     counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
     lines = []
@@ -426,7 +500,9 @@ def class_table(
             outline = " wanted" if other == k else ""
             cell = count_cell(number)
             href = link(k, other) if number else ""
-            cells.append(replace(cell, style=f"{cell.style} {shade}{outline}", href=href))
+            cells.append(
+                replace(cell, style=f"{cell.style} {shade}{outline}", href=href)
+            )
         lines.append(Line(names[k - 1] if names else f"class {k}", cells))
     note = f"Outlined: the judge finds {classes}. Shaded by the share of the row."
     columns = [Column(line.head) for line in lines]

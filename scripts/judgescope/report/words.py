@@ -1,4 +1,6 @@
-"""How numbers, statistics, statuses and controls are written: a true minus, few digits."""
+"""How numbers, statistics, statuses and controls are written: a true minus, few
+digits.
+"""
 
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.statistics.registry import statistic
@@ -9,7 +11,10 @@ SWAYS = ("partial_pearson", "partial_spearman", "length_slope", "self_preference
 """Statistics of influences on a judge, not of its agreement."""
 
 LEVELS = {
-    "pooled": ("all targets pooled", "One correlation over all targets of the dataset."),
+    "pooled": (
+        "all targets pooled",
+        "One correlation over all targets of the dataset.",
+    ),
     "by_source": (
         "mean over sources",
         "Correlation among the texts of one source, averaged over sources.",
@@ -51,7 +56,9 @@ def correlation(value: float) -> str:
 
 
 def score(value: float) -> str:
-    """Return a discernment score or a mean with two decimals, without decimals from 100 on."""
+    """Return a discernment score or a mean with two decimals, without decimals from 100
+    on.
+    """
     return _signed(f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}")
 
 
@@ -76,7 +83,9 @@ def amount(value: float) -> str:
 
 
 def dollars(price: float) -> str:
-    """Return a price with two decimals; below 1, two significant digits; from 1000 on, none."""
+    """Return a price with two decimals; below 1, two significant digits; from 1000 on,
+    none.
+    """
     if price >= 1000:
         return count(price)
     return f"{price:#.2g}" if 0 < price < 0.995 else f"{price:.2f}"

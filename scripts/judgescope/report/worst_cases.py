@@ -1,4 +1,6 @@
-"""The worst judgments of a judge, chosen by rules, as a reader sees them: all of it escaped."""
+"""The worst judgments of a judge, chosen by rules, as a reader sees them: all of it
+escaped.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,17 +39,18 @@ WHOLE = 20_000
 SMALL = 500
 """Characters of a reply that are shown at once."""
 LEAD = (
-    "Chosen by rule, never by hand. Differences are shares of the judge's range: its scale "
-    "or, if its scores have none, the span from the lowest to the highest score that it gave. "
-    "Each text is shown once, in the aspect with the largest difference."
+    "Chosen by rule, never by hand. Differences are shares of the judge's range: its "
+    "scale or, if its scores have none, the span from the lowest to the highest score "
+    "that it gave. Each text is shown once, in the aspect with the largest difference."
 )
 
 
 class Bad(NamedTuple):
-    """A text that a judge misjudged: `score` where `other` was to be expected, `by` how much.
+    """A text that a judge misjudged: `score` where `other` was to be expected, `by` how
+    much.
 
-    `other` is the score of the text's original, or the mean rating of the text itself; `by` is a
-    share of the range, above 0 where the score is too good.
+    `other` is the score of the text's original, or the mean rating of the text itself;
+    `by` is a share of the range, above 0 where the score is too good.
     """
 
     cell: str
@@ -62,7 +65,9 @@ class Bad(NamedTuple):
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst of `n` texts; `higher` and `equal` compare perturbed ones with their originals."""
+    """The worst of `n` texts; `higher` and `equal` compare perturbed ones with their
+    originals.
+    """
 
     cases: Sequence[Bad]
     n: int
@@ -78,15 +83,24 @@ def unnoticed(
     ends: Mapping[str, Ends],
     turned: Collection[str] = (),
 ) -> Worst:
-    """Return the perturbed texts that score no worse than their originals, the best first.
+    """Return the perturbed texts that score no worse than their originals, the best
+    first.
 
-    `scores` are those of a judge (`scores_of`), the lowest the best in the aspects `turned`;
-    `perturbed` is set -> target -> original, of each of which one text is shown. Equals are in the
-    order: the heavier degree, the study's order of perturbations, the id.
+    `scores` are those of a judge (`scores_of`), the lowest the best in the aspects
+    `turned`; `perturbed` is set -> target -> original, of each of which one text is
+    shown. Equals are in the order: the heavier degree, the study's order of
+    perturbations, the id.
     """
     judged = {*zip(scores["perturbation"], scores["judged"], strict=True)}
     places = [
-        (HEAVIEST.index(one.cell.rpartition(".")[2]), order, one.cell, aspect, target, original)
+        (
+            HEAVIEST.index(one.cell.rpartition(".")[2]),
+            order,
+            one.cell,
+            aspect,
+            target,
+            original,
+        )
         for order, one in enumerate(perturbations)
         for aspect in one.aspects
         if (one.cell, aspect) in judged
@@ -97,13 +111,22 @@ def unnoticed(
     before = scores[scores["perturbation"] == ORIGINAL]
     before = before.rename(columns={"target": "original", "value": "other"})
     every = every.merge(scores, "left", ["perturbation", "judged", "target"])
-    every = every.merge(before[["judged", "original", "other"]], "left", ["judged", "original"])
-    widths = {aspect: _width(scores, aspect, ends.get(aspect)) for aspect in {*every["judged"]}}
+    every = every.merge(
+        before[["judged", "original", "other"]], "left", ["judged", "original"]
+    )
+    widths = {
+        aspect: _width(scores, aspect, ends.get(aspect))
+        for aspect in {*every["judged"]}
+    }
     rise = every["value"] - every["other"]
-    every["by"] = rise.mask(every["judged"].isin(turned), -rise) / every["judged"].map(widths)
+    every["by"] = rise.mask(every["judged"].isin(turned), -rise) / every["judged"].map(
+        widths
+    )
     worst = every.dropna(subset="by").sort_values("by", ascending=False, kind="stable")
     worst = worst.drop_duplicates(["order", "target"])  # of equal aspects, the first
-    worst = worst.sort_values(["by", "heavy", "order", "target"], ascending=[False, *[True] * 3])
+    worst = worst.sort_values(
+        ["by", "heavy", "order", "target"], ascending=[False, *[True] * 3]
+    )
     higher, equal = int((worst["by"] > 0).sum()), int((worst["by"] == 0).sum())
     shown = worst[: higher + equal].drop_duplicates("original")
     n_missing = len(every.drop_duplicates(["order", "target"])) - len(worst)
@@ -116,7 +139,9 @@ def _cases(worst: pd.DataFrame) -> list[Bad]:
 
 
 def _width(scores: pd.DataFrame, aspect: str, ends: Ends) -> float:
-    """Return how wide the range of the judge's scores is on an aspect, infinite for one value."""
+    """Return how wide the range of the judge's scores is on an aspect, infinite for one
+    value.
+    """
     if ends is None:
         values = scores["value"][scores["judged"] == aspect]
         ends = (values.min(), values.max())
@@ -133,9 +158,9 @@ def disagreeing(
 ) -> Worst:
     """Return the rated texts whose score lies farthest from their mean rating.
 
-    Both are placed between the ends of their scales; where the judge's scores have no ends, both
-    by their mid-rank among the texts that have both; in the aspects `turned_…` the lowest is the
-    best. Equals are in the order of their ids.
+    Both are placed between the ends of their scales; where the judge's scores have no
+    ends, both by their mid-rank among the texts that have both; in the aspects
+    `turned_…` the lowest is the best. Equals are in the order of their ids.
     """
     of_systems, parts = scores[scores["perturbation"] == SYSTEMS], []
     for aspect, scale in scales.items():  # the study's order
@@ -143,9 +168,16 @@ def disagreeing(
         if len(of_aspect):
             plain = aspect.partition(".")[0]
             rated = pd.Series(ratings.get(plain, {}), name="other", dtype=float)
-            part = rated.rename_axis("target").reset_index().merge(of_aspect, "left", "target")
+            part = (
+                rated.rename_axis("target")
+                .reset_index()
+                .merge(of_aspect, "left", "target")
+            )
             known = part.dropna(subset="value")
-            score, rating = _places(known["value"], span), _places(known["other"], span and scale)
+            score, rating = (
+                _places(known["value"], span),
+                _places(known["other"], span and scale),
+            )
             score = 1 - score if aspect in turned_scores else score
             distance = score - (1 - rating if plain in turned_ratings else rating)
             part["by"] = distance.map(lambda by: round(by, 12))
@@ -155,9 +187,12 @@ def disagreeing(
     every = pd.concat(parts)
     every["far"] = every["by"].abs()
     worst = every.dropna(subset="by").sort_values("far", ascending=False, kind="stable")
-    worst = worst.drop_duplicates("target").sort_values(["far", "target"], ascending=[False, True])
+    worst = worst.drop_duplicates("target").sort_values(
+        ["far", "target"], ascending=[False, True]
+    )
     cases = [
-        bad._replace(ranked=ends.get(bad.aspect) is None) for bad in _cases(worst[worst["far"] > 0])
+        bad._replace(ranked=ends.get(bad.aspect) is None)
+        for bad in _cases(worst[worst["far"] > 0])
     ]
     return Worst(cases, len(worst), every["target"].nunique() - len(worst))
 
@@ -192,19 +227,24 @@ class Reader:
         return {target.item: target for target in texts.targets(ORIGINAL).values()}
 
     def perturbed(self, cell: str) -> dict[str, str]:
-        """Return target -> the original of its item, for the texts of a set that were perturbed."""
+        """Return target -> the original of its item, for the texts of a set that were
+        perturbed.
+        """
         if cell not in self._perturbed:
             path = f"{self.out}/targets/{self.dataset.id}/{cell}.parquet"
             table = read_table("targets", path, ["target", "item", "status"])
             self._perturbed[cell] = {
                 row["target"]: self.originals[row["item"]].target
                 for row in table.to_pylist()
-                if row["status"].partition(":")[0] in DONE and row["item"] in self.originals
+                if row["status"].partition(":")[0] in DONE
+                and row["item"] in self.originals
             }
         return self._perturbed[cell]
 
     def ends(self, judge: Judge) -> Mapping[str, Ends]:
-        """Return aspect -> the ends of the judge's scores, None where they have none."""
+        """Return aspect -> the ends of the judge's scores, None where they have
+        none.
+        """
         spec = self.report.spec
         return spec.ends[spec.ends_of[judge.id]].get(self.dataset.id, {})
 
@@ -215,7 +255,10 @@ class Reader:
 
     def written(self, judge: Judge, aspect: str, score: float) -> str:
         """Return a score as a label where the judge gives labels, else as a number."""
-        labels, card = self.dataset.labels_on(aspect), self.report.spec.judges.get(judge.id)
+        labels, card = (
+            self.dataset.labels_on(aspect),
+            self.report.spec.judges.get(judge.id),
+        )
         known = labels and card and not card.thresholded and score in range(len(labels))
         return labels[int(score)] if known else amount(score)
 
@@ -227,11 +270,17 @@ class Reader:
     def find(self, judge: Judge, bad: Bad) -> Judged:
         """Return the judge's judgment of a text."""
         found = self.judged(judge, bad.cell, bad.aspect)
-        return next(one for one in found if (one.target.target, one.target_b) == (bad.target, None))
+        return next(
+            one
+            for one in found
+            if (one.target.target, one.target_b) == (bad.target, None)
+        )
 
 
 def section(readers: Iterable[Reader], judge: Judge) -> Section | None:
-    """Return the worst cases of a judge on every dataset; None for one that judged nothing."""
+    """Return the worst cases of a judge on every dataset; None for one that judged
+    nothing.
+    """
     by_id = {reader.dataset.id: reader for reader in readers}
 
     def cases(dataset: Dataset) -> Iterator[Block]:
@@ -259,27 +308,40 @@ def _unnoticed(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator[B
     turned = reader.turned.scores.get(judge.id, ())
     worst = unnoticed(scores, perturbations, perturbed, reader.ends(judge), turned)
     yield Text("Perturbations that it does not notice", style="finding")
-    missing = f" {count(worst.n_missing)} more have no score to compare." if worst.n_missing else ""
+    missing = (
+        f" {count(worst.n_missing)} more have no score to compare."
+        if worst.n_missing
+        else ""
+    )
     counted = (
-        f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score better than their "
-        f"originals in an aspect that should drop, and {count(worst.equal)} score the same as "
-        f"their originals at best.{missing}"
+        f"Of {plural(worst.n, 'perturbed text')}, {count(worst.higher)} score better "
+        f"than their originals in an aspect that should drop, and {count(worst.equal)} "
+        f"score the same as their originals at best.{missing}"
     )
     shown = "There are none to show."
     if left := worst.higher + worst.equal:
         shown = (
-            f"Shown: {count(len(worst.cases))} of these {count(left)}, the largest rise first, one "
-            "per original; ties are ordered by degree (heavier first), the study's order and id."
+            f"Shown: {count(len(worst.cases))} of these {count(left)}, the largest "
+            "rise first, one per original; ties are ordered by degree (heavier first), "
+            "the study's order and id."
         )
     yield Text(f"{counted} {shown}", items=_why(perturbations))
     for bad in worst.cases:
         found = reader.find(judge, bad)
         written = partial(reader.written, judge, bad.aspect)
         better = f"better by {percent(bad.by)} of its range" if bad.by else "no worse"
-        facts = [("original", written(bad.other)), ("perturbed", written(bad.score)), ("", better)]
-        if found.target.step > 1:  # of a row: all its errors are marked, not the last one alone
+        facts = [
+            ("original", written(bad.other)),
+            ("perturbed", written(bad.score)),
+            ("", better),
+        ]
+        if (
+            found.target.step > 1
+        ):  # of a row: all its errors are marked, not the last one alone
             original = reader.originals[found.target.item].text
-            found = found._replace(target=found.target._replace(before=original, edits=()))
+            found = found._replace(
+                target=found.target._replace(before=original, edits=())
+            )
         yield _case(reader, judge, found, bad.cell, bad.aspect, facts)
 
 
@@ -309,13 +371,19 @@ def _disagreeing(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator
         *(scores, reader.texts.means, rules.scales, reader.ends(judge), turned, people)
     )
     whose = "the planned ratings" if reader.dataset.planned else "people's ratings"
-    missing = f" {count(worst.n_missing)} more have no score." if worst.n_missing else ""
+    missing = (
+        f" {count(worst.n_missing)} more have no score." if worst.n_missing else ""
+    )
     ranked = any(bad.ranked for bad in worst.cases)
-    how = "by their ranks, because its scores have no scale" if ranked else "on their scales"
+    how = (
+        "by their ranks, because its scores have no scale"
+        if ranked
+        else "on their scales"
+    )
     yield Text(f"Farthest from {whose}", style="finding")
     yield Text(
-        f"Shown: {count(len(worst.cases))} of {plural(worst.n, 'rated text')}; score and mean "
-        f"rating are compared {how}; ties are ordered by id.{missing}"
+        f"Shown: {count(len(worst.cases))} of {plural(worst.n, 'rated text')}; score "
+        f"and mean rating are compared {how}; ties are ordered by id.{missing}"
     )
     for bad in worst.cases:
         found = reader.find(judge, bad)
@@ -338,19 +406,23 @@ def _disagreeing(reader: Reader, judge: Judge, scores: pd.DataFrame) -> Iterator
 def _failed(reader: Reader, judge: Judge) -> Iterator[Block]:
     """Yield replies without a value, the first of each status.
 
-    The first: in the study's order of texts and aspects, then by the texts' ids and the draw.
+    The first: in the study's order of texts and aspects, then by the texts' ids and the
+    draw.
     """
-    table = read_table("statuses", f"{reader.out}/collected/{reader.dataset.id}/statuses.parquet")
+    table = read_table(
+        "statuses", f"{reader.out}/collected/{reader.dataset.id}/statuses.parquet"
+    )
     rows = table.filter(pc.equal(table["judge"], judge.id)).to_pylist()
     counts = {
-        status: sum(row["n"] for row in rows if row["status"] == status) for status in NO_VALUE
+        status: sum(row["n"] for row in rows if row["status"] == status)
+        for status in NO_VALUE
     }
     numbers = [f"{count(n)} {STATUSES[status]}" for status, n in counts.items() if n]
     if not numbers:
         return
     text = (
-        f"In total {listed(numbers)}. Shown: up to {MOST} of each, the first in order of set "
-        "of texts, aspect, text id and draw."
+        f"In total {listed(numbers)}. Shown: up to {MOST} of each, the first in order "
+        "of set of texts, aspect, text id and draw."
     )
     yield Text("Replies without a value", style="finding")
     yield Text(f"{text} {words.OFF_GRID_SENTENCE}" if counts[OFF_GRID] else text)
@@ -362,9 +434,14 @@ def _failed_cases(
     reader: Reader, judge: Judge, rows: Iterable[dict[str, Any]], status: str
 ) -> Iterator[Case]:
     def ids(judgment: Judged) -> tuple[str, str]:
-        return judgment.target.target, judgment.target_b.target if judgment.target_b else ""
+        return (
+            judgment.target.target,
+            judgment.target_b.target if judgment.target_b else "",
+        )
 
-    places = [(row["perturbation"], row["aspect"]) for row in rows if row["status"] == status]
+    places = [
+        (row["perturbation"], row["aspect"]) for row in rows if row["status"] == status
+    ]
     for cell, aspect in dict.fromkeys(places):
         for found in sorted(reader.judged(judge, cell, aspect), key=ids):
             failed = [draw for draw in found.draws if draw.status == status]
@@ -385,7 +462,9 @@ def _case(
     facts: Sequence[tuple[str, str]],
     draw: Draw | None = None,
 ) -> Case:
-    """Return a judgment with its texts and a reply: the first, or the one that it is about."""
+    """Return a judgment with its texts and a reply: the first, or the one that it is
+    about.
+    """
     report, other = reader.report, judgment.target_b
     texts = {"The text": judgment.target}
     if other is not None:
@@ -395,7 +474,11 @@ def _case(
     excerpts = [_excerpt(label, target, card) for label, target in texts.items()]
     reply = draw or next(iter(judgment.draws), None)
     if reply is not None:
-        which = "" if draw or len(judgment.draws) == 1 else f", the first of {len(judgment.draws)}"
+        which = (
+            ""
+            if draw or len(judgment.draws) == 1
+            else f", the first of {len(judgment.draws)}"
+        )
         excerpts.append(_reply(reply, which))
     known = {SYSTEMS: "a system's text", ORIGINAL: "an original"}
     title = (card.name if card else None) or known.get(name, name)
@@ -421,7 +504,9 @@ def explore(**where: str) -> str:
 
 
 def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excerpt:
-    """Return a text with its changes marked, if they are known; a long text is shortened."""
+    """Return a text with its changes marked, if they are known; a long text is
+    shortened.
+    """
     if target.before is None:
         pieces = [Piece("same", target.text)] if target.text else []
     else:
@@ -433,7 +518,9 @@ def _excerpt(label: str, target: Target, card: PerturbationCard | None) -> Excer
 
 
 def _reply(draw: Draw, which: str) -> Excerpt:
-    """Return a reply; a judge that is made from others has none, nor have recorded scores."""
+    """Return a reply; a judge that is made from others has none, nor have recorded
+    scores.
+    """
     if draw.reply is None:
         return Excerpt("This judge gives scores without replies.", [])
     if not draw.reply:
@@ -444,8 +531,12 @@ def _reply(draw: Draw, which: str) -> Excerpt:
     return _with_rest(f"Its reply{which}", pieces, draw.reply, whole=left <= 0)
 
 
-def _with_rest(label: str, pieces: Sequence[Piece], text: str, *, whole: bool) -> Excerpt:
-    """Return an excerpt; unless it is the whole text, that can be unfolded up to a limit."""
+def _with_rest(
+    label: str, pieces: Sequence[Piece], text: str, *, whole: bool
+) -> Excerpt:
+    """Return an excerpt; unless it is the whole text, that can be unfolded up to a
+    limit.
+    """
     if whole:
         return Excerpt(label, pieces)
     return Excerpt(label, pieces, text[:WHOLE], max(len(text) - WHOLE, 0))

@@ -1,4 +1,6 @@
-"""Reading cards: from YAML to typed models, with file, line and key of every problem."""
+"""Reading cards: from YAML to typed models, with file, line and key of every
+problem.
+"""
 
 import re
 import shlex
@@ -19,7 +21,14 @@ from yaml.error import MarkedYAMLError
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.core.secrets import suspects
-from judgescope.schema.cards import FOLDERS, KINDS, Card, ListedPrice, OpenAIModel, PriceTable
+from judgescope.schema.cards import (
+    FOLDERS,
+    KINDS,
+    Card,
+    ListedPrice,
+    OpenAIModel,
+    PriceTable,
+)
 
 KeyPath = tuple[str | int, ...]
 Lines = dict[KeyPath, int]
@@ -28,18 +37,30 @@ Lines = dict[KeyPath, int]
 MOST_BYTES = 2_000_000
 MOST_VALUES = 50_000
 DEEPEST = 40
-"""Limits of a card's file. No card needs a tenth of these; the parser itself fails at some hundred
-levels."""
+"""Limits of a card's file. No card needs a tenth of these; the parser itself fails at
+some hundred levels."""
 STUDIES = Path("config", "studies")
 STUDY_KEY = re.compile(r"^study:\s*['\"]?([\w-]+)", re.MULTILINE)
 SECRET = {
-    *("api_key_env", "api_key_file", "base_url", "env", "headers", "key_header", "proxy", "query"),
+    *(
+        "api_key_env",
+        "api_key_file",
+        "base_url",
+        "env",
+        "headers",
+        "key_header",
+        "proxy",
+        "query",
+    ),
     *("proxy_auth_env", "proxy_auth_file", "token_command"),
 }
 """Keys whose wrong values may be a key or a password: they are not shown."""
 SHORT_FORMS = {"data", 0}
-"""Keys that a card may leave out: the role of its only file, the position in a list of one."""
-SURPRISING = re.compile(r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+")
+"""Keys that a card may leave out: the role of its only file, the position in a list of
+one."""
+SURPRISING = re.compile(
+    r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+"
+)
 """Numbers that YAML 1.1 reads in a surprising way: 1:30 as 90, and 010 as 8."""
 NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 LIST = ("a list", "write [value, value], or each value on a line that begins with `- `")
@@ -47,7 +68,9 @@ MAPPING = ("keys with values", "write `key: value` on a line of its own, indente
 EXPECTED = {
     **dict.fromkeys(("list_type", "tuple_type"), LIST),
     **dict.fromkeys(("dict_type", "model_type"), MAPPING),
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), ("a whole number", "")),
+    **dict.fromkeys(
+        ("int_type", "int_parsing", "int_from_float"), ("a whole number", "")
+    ),
     **dict.fromkeys(("float_type", "float_parsing"), ("a number", "")),
     **dict.fromkeys(("bool_type", "bool_parsing"), ("true or false", "")),
     "string_type": ("text", ""),
@@ -60,7 +83,8 @@ EXPECTED = {
 }
 """Pydantic's type of an error -> what the value must be, and how to write it."""
 QUOTED = (
-    "put it in quotes: without them, YAML does not read yes, no, on, off, digits and dates as text"
+    "put it in quotes: without them, YAML does not read yes, no, on, off, digits "
+    "and dates as text"
 )
 
 
@@ -72,7 +96,9 @@ class _Marking:
         try:
             return super().construct_object(node, deep)  # type: ignore[misc]
         except ValueError as error:
-            raise MarkedYAMLError(problem=str(error), problem_mark=node.start_mark) from error
+            raise MarkedYAMLError(
+                problem=str(error), problem_mark=node.start_mark
+            ) from error
 
 
 class _Loader(_Marking, yaml.SafeLoader):
@@ -80,14 +106,16 @@ class _Loader(_Marking, yaml.SafeLoader):
 
 
 class _FastLoader(_Marking, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The same with libyaml, if PyYAML has it: fifteen times as fast, with shorter errors."""
+    """The same with libyaml, if PyYAML has it: fifteen times as fast, with shorter
+    errors.
+    """
 
 
 def load_yaml(path: Path) -> tuple[Any, Lines]:
     """Return the content of a YAML file and the line of every key and list entry in it.
 
-    Raises UserError for a file that is missing, is not UTF-8 or YAML, has a key twice, or is too
-    large, before or after its aliases are expanded.
+    Raises UserError for a file that is missing, is not UTF-8 or YAML, has a key twice,
+    or is too large, before or after its aliases are expanded.
     """
     try:
         try:
@@ -114,7 +142,8 @@ def load_yaml(path: Path) -> tuple[Any, Lines]:
         raise UserError(
             f"this is not YAML in UTF-8: {_fault(error)}",
             where=str(path),
-            todo="check the indentation, brackets and quotes of that line and of the one above",
+            todo="check the indentation, brackets and quotes of that line and of the "
+            "one above",
         ) from None
 
 
@@ -147,10 +176,14 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
     for event in yaml.parse(text, Loader=loader_class):
         if isinstance(event, yaml.CollectionStartEvent):
             open_nodes.append((event.anchor, single))
-        elif isinstance(event, yaml.CollectionEndEvent | yaml.ScalarEvent | yaml.AliasEvent):
+        elif isinstance(
+            event, yaml.CollectionEndEvent | yaml.ScalarEvent | yaml.AliasEvent
+        ):
             if isinstance(event, yaml.AliasEvent):
                 if event.anchor in {anchor for anchor, _ in open_nodes}:
-                    raise _too_much(path, "this value contains itself", f"*{event.anchor}")
+                    raise _too_much(
+                        path, "this value contains itself", f"*{event.anchor}"
+                    )
                 anchor, child = None, anchors.get(str(event.anchor), single)
             elif isinstance(event, yaml.ScalarEvent):
                 anchor, child = event.anchor, single
@@ -163,18 +196,24 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
             open_nodes[-1] = (outer, grown)
         extent = open_nodes[-1][1]
         if extent.levels + len(open_nodes) - 1 > DEEPEST:
-            raise _too_much(path, "the card is nested too deeply", f"over {DEEPEST} levels")
+            raise _too_much(
+                path, "the card is nested too deeply", f"over {DEEPEST} levels"
+            )
         if extent.values > MOST_VALUES:
             got = f"over {MOST_VALUES:,} values, with every alias expanded"
             raise _too_much(path, "the card expands to too many values", got)
 
 
 def _too_much(path: Path, what: str, got: str) -> UserError:
-    return UserError(what, where=str(path), got=got, todo="write fewer values, without aliases")
+    return UserError(
+        what, where=str(path), got=got, todo="write fewer values, without aliases"
+    )
 
 
 def _fault(error: yaml.YAMLError) -> str:
-    """Return what is wrong with a file, and the line number without the line's content."""
+    """Return what is wrong with a file, and the line number without the line's
+    content.
+    """
     if not isinstance(error, MarkedYAMLError):
         return " ".join(str(error).split())
     mark = error.problem_mark or error.context_mark
@@ -184,7 +223,9 @@ def _fault(error: yaml.YAMLError) -> str:
 
 
 def nearest_file(path: Path) -> str | None:
-    """Return the YAML file that was probably meant: in the same folder, or a study; or None."""
+    """Return the YAML file that was probably meant: in the same folder, or a study; or
+    None.
+    """
     files = _files_near(path)
     near = get_close_matches(path.stem, files, n=1)
     return files[near[0]] if near else None
@@ -233,9 +274,15 @@ def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> 
 
 
 def _check_number(node: yaml.ScalarNode, keys: KeyPath, path: Path) -> None:
-    """Raise UserError for a number whose value in YAML 1.1 is not what it looks like."""
+    """Raise UserError for a number whose value in YAML 1.1 is not what it looks
+    like.
+    """
     text = str(node.value)
-    if node.style or node.tag not in NUMBER_TAGS or not (match := SURPRISING.fullmatch(text)):
+    if (
+        node.style
+        or node.tag not in NUMBER_TAGS
+        or not (match := SURPRISING.fullmatch(text))
+    ):
         return
     value = _Loader("").construct_object(node)
     base = "in base 60" if match["base60"] else "in base 8"
@@ -270,7 +317,9 @@ def read_card(kind: str, path: Path) -> Any:
     return card
 
 
-def validate_card(kind: str, content: object, source: str, lines: Lines | None = None) -> Any:
+def validate_card(
+    kind: str, content: object, source: str, lines: Lines | None = None
+) -> Any:
     """Return the typed card for already loaded content; `source` names it in errors."""
 
     def where(keys: KeyPath) -> str:
@@ -282,7 +331,9 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
 
     if not isinstance(content, dict):
         raise UserError(
-            f"a card of kind {kind} must be a mapping of keys to values", where=source, got=content
+            f"a card of kind {kind} must be a mapping of keys to values",
+            where=source,
+            got=content,
         )
     if secrets := [*suspects(content)]:
         raise UserErrors(
@@ -291,8 +342,9 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
                     "this may be a key or a password, which a card must not hold",
                     where=where(keys),
                     todo="put it into an environment variable or a file and name that: "
-                    "`api_key_env`, `api_key_file` or `token_command` of an endpoint (with "
-                    "`key_header`, if it expects another header), or `env` of a program",
+                    "`api_key_env`, `api_key_file` or `token_command` of an endpoint "
+                    "(with `key_header`, if it expects another header), or `env` of a "
+                    "program",
                 )
                 for keys in secrets
             ]
@@ -301,9 +353,12 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
         card = adapter(kind).validate_python(content)
     except ValidationError as error:
         issues = [(issue, _keys_of(kind, content, issue)) for issue in error.errors()]
-        given = {(*keys[:-1], _new_name(kind, keys)) for _, keys in issues}  # by their old names
+        given = {
+            (*keys[:-1], _new_name(kind, keys)) for _, keys in issues
+        }  # by their old names
         issues = _united(issues)
-        # a mapping with wrong entries need not also be the number that is the alternative
+        # a mapping with wrong entries need not also be the number that is the
+        # alternative
         outer = {keys[:end] for _, keys in issues for end in range(len(keys))}
         raise UserErrors(
             [
@@ -311,12 +366,15 @@ def validate_card(kind: str, content: object, source: str, lines: Lines | None =
                 for issue, keys in issues
                 if not (isinstance(issue["input"], dict) and keys in outer)
                 if issue["type"] != "missing" or keys not in given
-                if issue["type"] != "default_factory_not_called"  # follows from another issue
+                if issue["type"]
+                != "default_factory_not_called"  # follows from another issue
             ]
         ) from error
     if truths := [*_truths(content, adapter(kind).dump_python(card), ())]:
         what = "this value must be a number, not yes or no"
-        raise UserErrors([UserError(what, where=where(keys), got=got) for keys, got in truths])
+        raise UserErrors(
+            [UserError(what, where=where(keys), got=got) for keys, got in truths]
+        )
     return card
 
 
@@ -326,7 +384,9 @@ def adapter(kind: str) -> TypeAdapter[Any]:
     return TypeAdapter(KINDS[kind])
 
 
-def _truths(content: object, validated: object, keys: KeyPath) -> Iterator[tuple[KeyPath, bool]]:
+def _truths(
+    content: object, validated: object, keys: KeyPath
+) -> Iterator[tuple[KeyPath, bool]]:
     """Yield the truth values that were read as numbers: pydantic reads `yes` as 1."""
     if isinstance(content, dict) and isinstance(validated, dict):
         for key in (key for key in content if key in validated):
@@ -339,12 +399,16 @@ def _truths(content: object, validated: object, keys: KeyPath) -> Iterator[tuple
 
 
 def _keys_of(kind: str, content: object, issue: ErrorDetails) -> KeyPath:
-    """Return the place of an issue in the file: pydantic's, without names that the file lacks.
+    """Return the place of an issue in the file: pydantic's, without names that the file
+    lacks.
 
-    Pydantic also names the member of a union that did not match, as in `threshold.float`.
+    Pydantic also names the member of a union that did not match, as in
+    `threshold.float`.
     """
     is_union = not isinstance(KINDS[kind], type)
-    absent = {*SHORT_FORMS, issue["loc"][-1]} if issue["type"] == "missing" else SHORT_FORMS
+    absent = (
+        {*SHORT_FORMS, issue["loc"][-1]} if issue["type"] == "missing" else SHORT_FORMS
+    )
     keys: KeyPath = ()
     for key in issue["loc"][is_union:]:
         entries = dict(enumerate(content)) if isinstance(content, list) else content
@@ -359,7 +423,9 @@ def _keys_of(kind: str, content: object, issue: ErrorDetails) -> KeyPath:
     return keys
 
 
-def _united(issues: list[tuple[ErrorDetails, KeyPath]]) -> list[tuple[ErrorDetails, KeyPath]]:
+def _united(
+    issues: list[tuple[ErrorDetails, KeyPath]],
+) -> list[tuple[ErrorDetails, KeyPath]]:
     """Return the issues in our words, with one for all forms that a value may have."""
     forms: dict[KeyPath, list[str]] = {}
     united = []
@@ -371,7 +437,9 @@ def _united(issues: list[tuple[ErrorDetails, KeyPath]]) -> list[tuple[ErrorDetai
             united.append((issue, keys))
     for issue, keys in united:
         if issue["type"] in EXPECTED:
-            issue["msg"] = f"this value must be {' or '.join(dict.fromkeys(forms[keys]))}"
+            issue["msg"] = (
+                f"this value must be {' or '.join(dict.fromkeys(forms[keys]))}"
+            )
     return united
 
 
@@ -381,7 +449,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
         case "missing" | "union_tag_not_found":
             allowed = _values_of(kind, keys) if fault == "missing" else None
             todo = f"add {keys[-1]!r}"
-            return UserError("a required key is missing", where=where, allowed=allowed, todo=todo)
+            return UserError(
+                "a required key is missing", where=where, allowed=allowed, todo=todo
+            )
         case "extra_forbidden":
             if new := _new_name(kind, keys):
                 what, todo = "this key was renamed", f"write `{new}` in its place"
@@ -391,7 +461,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             return UserError("unknown key", where=where, got=keys[-1], allowed=allowed)
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected", context.get("expected_tags", ""))
-            allowed = [part.strip("' ") for part in expected.replace(" or ", ", ").split(",")]
+            allowed = [
+                part.strip("' ") for part in expected.replace(" or ", ", ").split(",")
+            ]
             value = context.get("tag", got)
             return UserError("unknown value", where=where, got=value, allowed=allowed)
         case "string_pattern_mismatch":
@@ -399,7 +471,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             shown = None if SECRET & set(keys) else got
             what = "this value has the wrong format"
             return UserError(what, where=where, got=shown, allowed=form)
-    if isinstance(got, dict) or SECRET & set(keys):  # the whole card would not explain the error
+    if isinstance(got, dict) or SECRET & set(
+        keys
+    ):  # the whole card would not explain the error
         got = None
     unquoted = fault == "string_type" and isinstance(got, bool | int | float | date)
     what = issue["msg"].removeprefix("Value error, ")
@@ -410,7 +484,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
 def _new_name(kind: str, keys: KeyPath) -> str:
     """Return the current name of a key of an earlier version, "" for any other key."""
     models = _models_at(KINDS[kind], keys[:-1]) if keys else []
-    return next((model.renamed[keys[-1]] for model in models if keys[-1] in model.renamed), "")
+    return next(
+        (model.renamed[keys[-1]] for model in models if keys[-1] in model.renamed), ""
+    )
 
 
 def _models_at(annotation: Any, keys: KeyPath) -> list[type[Card]]:
@@ -420,7 +496,9 @@ def _models_at(annotation: Any, keys: KeyPath) -> list[type[Card]]:
         return models
     key = str(keys[0])
     fields = [model.model_fields[key] for model in models if key in model.model_fields]
-    inner = [model for field in fields for model in _models_at(field.annotation, keys[1:])]
+    inner = [
+        model for field in fields for model in _models_at(field.annotation, keys[1:])
+    ]
     return inner or _models_at(annotation, keys[1:])
 
 
@@ -450,7 +528,8 @@ def words_of(annotation: Any) -> list[str]:
 def write_new_card(card: dict[str, Any], path: Path) -> None:
     """Write a card that a command made.
 
-    Raises UserError if a card with this name exists, and for a name that no study would find.
+    Raises UserError if a card with this name exists, and for a name that no study would
+    find.
     """
     if path.suffix != ".yaml":
         todo = f"name it {path.stem}.yaml"
@@ -461,12 +540,15 @@ def write_new_card(card: dict[str, Any], path: Path) -> None:
             file.write(yaml.safe_dump(card, sort_keys=False))
     except FileExistsError:
         raise UserError(
-            "a card with this name already exists", where=str(path), todo="choose another name"
+            "a card with this name already exists",
+            where=str(path),
+            todo="choose another name",
         ) from None
 
 
 class Cards:
-    """The cards of one or more configuration folders; the first folder with a card is used.
+    """The cards of one or more configuration folders; the first folder with a card is
+    used.
 
     `study` is the study's file, if there is one, for errors.
     """
@@ -477,17 +559,23 @@ class Cards:
     def names(self, kind: str) -> list[str]:
         """Return the ids of all cards of a kind."""
         folders = (folder / FOLDERS[kind] for folder in self.folders)
-        return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
+        return sorted(
+            {path.stem for folder in folders for path in folder.glob("*.yaml")}
+        )
 
     def path(self, kind: str, name: str, *, where: str) -> Path:
-        """Return a card's file; raises UserError with the nearest name if there is none."""
+        """Return a card's file; raises UserError with the nearest name if there is
+        none.
+        """
         card = Path(FOLDERS[kind], f"{name}.yaml")
         for folder in self.folders:
             path = folder / card
             if path.is_file():
                 return path
         above = Path(self.study).parents
-        there = next((each for each in above if (each / "config" / card).is_file()), None)
+        there = next(
+            (each for each in above if (each / "config" / card).is_file()), None
+        )
         raise UserError(
             f"unknown {kind} card",
             where=where,
@@ -495,8 +583,8 @@ class Cards:
             allowed=self.names(kind),
             todo=f"write {card} or name an existing card"
             if there is None
-            else "cards are looked up in ./config of the working directory: run the command in "
-            f"{shlex.quote(str(there))}",
+            else "cards are looked up in ./config of the working directory: run the "
+            f"command in {shlex.quote(str(there))}",
         )
 
     def read(self, kind: str, name: str, *, where: str) -> Any:
@@ -514,12 +602,18 @@ class Cards:
             yield
         except (UserError, UserErrors) as error:
             for each in error.errors if isinstance(error, UserErrors) else [error]:
-                each.where = self._with_line(each.where.replace("the study,", f"{self.study},"))
+                each.where = self._with_line(
+                    each.where.replace("the study,", f"{self.study},")
+                )
             raise
 
     def _with_line(self, where: str) -> str:
         place = _KEY_OF_FILE.fullmatch(where)
-        files = [folder / place["file"] for folder in [Path(), *self.folders]] if place else []
+        files = (
+            [folder / place["file"] for folder in [Path(), *self.folders]]
+            if place
+            else []
+        )
         file = next(filter(Path.is_file, files), None)
         if place is None or file is None:
             return where
@@ -530,10 +624,16 @@ class Cards:
         while keys and keys not in lines:
             keys = keys[:-1]
         shown = place["file"] if file.is_absolute() else file
-        return f"{shown}:{lines[keys]}, key {place['keys']}{place['more']}" if keys else where
+        return (
+            f"{shown}:{lines[keys]}, key {place['keys']}{place['more']}"
+            if keys
+            else where
+        )
 
 
-_KEY_OF_FILE = re.compile(r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<more>.*)", re.DOTALL)
+_KEY_OF_FILE = re.compile(
+    r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<more>.*)", re.DOTALL
+)
 
 
 PRICES = HOME / "config" / "prices.yaml"
@@ -541,7 +641,9 @@ PRICES = HOME / "config" / "prices.yaml"
 
 
 def priced(card: OpenAIModel) -> OpenAIModel:
-    """Return a card with its price: its own, or the listed price of its model at its host."""
+    """Return a card with its price: its own, or the listed price of its model at its
+    host.
+    """
     if card.price is not None:
         return card
     listed = _prices().get((urlsplit(card.base_url).hostname or "", card.served_name))

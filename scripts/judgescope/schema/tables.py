@@ -1,4 +1,5 @@
-"""The columns and keys of every table between jobs, and the functions that read and write them.
+"""The columns and keys of every table between jobs, and the functions that read and
+write them.
 
 Column order is part of the contract: keys come first.
 """
@@ -49,7 +50,8 @@ SPAN = pa.struct(
 )
 USAGE = pa.struct(_counts("prompt", "completion", "reasoning", "cached"))
 LOGPROBS = pa.list_(pa.map_(TEXT, NUMBER))
-"""Per token of a reply: the sampled token, then the likeliest others -> log probability."""
+"""Per token of a reply: the sampled token, then the likeliest others -> log
+probability."""
 PROVENANCE = pa.struct(_texts("engine", "model", "version", "fingerprint"))
 
 _QUESTION = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint"]
@@ -68,7 +70,15 @@ _ESTIMATE = {
 }
 _RESULT = ["dataset", "judge", "aspect", "statistic", "level"]
 _APPLIES_TO = {
-    **_texts("perturbation", "degree", "criterion", "form", "judge_b", "aspect_b", "criterion_b"),
+    **_texts(
+        "perturbation",
+        "degree",
+        "criterion",
+        "form",
+        "judge_b",
+        "aspect_b",
+        "criterion_b",
+    ),
     **_counts("k", "k_b"),
     # the systems whose texts are used, if not all
     "system_subset": TEXT,
@@ -83,14 +93,19 @@ class Table(NamedTuple):
 
 
 def _keyed(key: list[str], columns: Columns) -> Table:
-    """Return a table whose columns begin with its key: texts, and counts such as `draw`."""
+    """Return a table whose columns begin with its key: texts, and counts such as
+    `draw`.
+    """
     counted = {"draw", "end", "start", "step"}
-    return Table(key, {name: COUNT if name in counted else TEXT for name in key} | columns)
+    return Table(
+        key, {name: COUNT if name in counted else TEXT for name in key} | columns
+    )
 
 
 TABLES: dict[str, Table] = {
     "items": _keyed(
-        ["dataset", "item"], {"source": TEXT, "references": pa.list_(TEXT), "meta": TEXT}
+        ["dataset", "item"],
+        {"source": TEXT, "references": pa.list_(TEXT), "meta": TEXT},
     ),
     "targets": _keyed(
         ["dataset", "target"],
@@ -101,23 +116,31 @@ TABLES: dict[str, Table] = {
             "edits": pa.list_(EDIT),
         },
     ),
-    "ratings": _keyed(["dataset", "target", "target_b", "aspect", "rater"], {"value": NUMBER}),
-    # errors that people marked; offsets are characters of the target's text, `end` is excluded
+    "ratings": _keyed(
+        ["dataset", "target", "target_b", "aspect", "rater"], {"value": NUMBER}
+    ),
+    # errors that people marked; offsets are characters of the target's text, `end` is
+    # excluded
     "gold_spans": _keyed(
-        ["dataset", "target", "start", "end", "category"], _texts("text", "correction", "comment")
+        ["dataset", "target", "start", "end", "category"],
+        _texts("text", "correction", "comment"),
     ),
     # why a rated text deserves its rating, as a judge's prompt shows it
     "analyses": _keyed(
-        ["dataset", "judge", "aspect", "criterion", "target"], {"rating": NUMBER, "text": TEXT}
+        ["dataset", "judge", "aspect", "criterion", "target"],
+        {"rating": NUMBER, "text": TEXT},
     ),
     # rated texts that represent a rating, and the cost of choosing them for it
     "anchors": _keyed(["dataset", "aspect", "target"], _numbers("rating", "cost")),
-    # the better of a text and an anchor, by both orders: 1 the text, -1 the anchor, 0 neither
+    # the better of a text and an anchor, by both orders: 1 the text, -1 the anchor, 0
+    # neither
     "comparisons": _keyed(
-        ["dataset", "target", "anchor"], {**_numbers("rating", "outcome"), "n_missing": COUNT}
+        ["dataset", "target", "anchor"],
+        {**_numbers("rating", "outcome"), "n_missing": COUNT},
     ),
-    # the candidates of a graded set: their ratings, and the shares of anchors (with the rating
-    # below, the same and the one above) that are worse (above_) or better (below_) than each
+    # the candidates of a graded set: their ratings, and the shares of anchors (with the
+    # rating below, the same and the one above) that are worse (above_) or better
+    # (below_) than each
     "graded": Table(
         ["dataset", "target", "aspect"],
         {
@@ -131,7 +154,9 @@ TABLES: dict[str, Table] = {
     ),
     "replies": _keyed(["key", "draw"], _REPLY),
     # a cell's reply file: replies, with the requests that they answer
-    "answers": Table([*_QUESTION, "draw"], {**_texts(*_QUESTION, "key"), "draw": COUNT, **_REPLY}),
+    "answers": Table(
+        [*_QUESTION, "draw"], {**_texts(*_QUESTION, "key"), "draw": COUNT, **_REPLY}
+    ),
     "judgments": Table(
         [*_QUESTION, "draw"],
         {
@@ -149,25 +174,32 @@ TABLES: dict[str, Table] = {
     ),
     # every draw of cells with several replies to one question, and every vote
     "draws": _keyed([*_CELL, "target", "target_b", "draw"], {"value": NUMBER}),
-    # scores and reasons of prompted judges for rated texts, and their hints (robustness)
+    # scores and reasons of prompted judges for rated texts, and their hints
+    # (robustness)
     "rationales": _keyed(
         ["judge", "aspect", "target", "draw"],
         {**_texts("hint", "status"), "value": NUMBER, "text": TEXT},
     ),
-    # every judgment of judges that list errors, with the errors; other columns as in judgments
+    # every judgment of judges that list errors, with the errors; other columns as in
+    # judgments
     "marked": _keyed(
         [*_CELL, "target", "draw"],
         {**_texts("status", "rule"), "value": NUMBER, "spans": pa.list_(SPAN)},
     ),
-    # the number of a cell's judgments by status and rule, and the models that served them
-    "statuses": _keyed([*_CELL, "status", "rule"], {"n": COUNT, "served": pa.list_(TEXT)}),
-    # every reply of a model, once for each judge that reads it, or for the texts made from it
+    # the number of a cell's judgments by status and rule, and the models that served
+    # them
+    "statuses": _keyed(
+        [*_CELL, "status", "rule"], {"n": COUNT, "served": pa.list_(TEXT)}
+    ),
+    # every reply of a model, once for each judge that reads it, or for the texts made
+    # from it
     "bought": _keyed(
         ["judge", "perturbation", "key", "draw"],
         {**_counts("prompt", "completion", "reasoning", "cached"), "batch": TRUTH},
     ),
-    # the training examples of a judge: the texts that its teacher judges, each with its prompt;
-    # room: the tokens by which a text that is still to be written may lengthen the prompt
+    # the training examples of a judge: the texts that its teacher judges, each with its
+    # prompt; room: the tokens by which a text that is still to be written may lengthen
+    # the prompt
     "samples": Table(
         ["dataset", "target", "aspect"],
         {
@@ -177,9 +209,9 @@ TABLES: dict[str, Table] = {
             "room": COUNT,
         },
     ),
-    # the course of a training. Losses are mean negative log likelihoods (nats) of the tokens of
-    # replies: of one step, or of all that are held out; examples and tokens are those seen so far,
-    # or held out
+    # the course of a training. Losses are mean negative log likelihoods (nats) of the
+    # tokens of replies: of one step, or of all that are held out; examples and tokens
+    # are those seen so far, or held out
     "training": _keyed(
         ["step", "split"],
         {**_numbers("loss", "learning_rate"), **_counts("examples", "tokens")},
@@ -200,14 +232,18 @@ TABLES: dict[str, Table] = {
     ),
 }
 
-SCHEMAS = {name: pa.schema(list(table.columns.items())) for name, table in TABLES.items()}
+SCHEMAS = {
+    name: pa.schema(list(table.columns.items())) for name, table in TABLES.items()
+}
 KEYS = {name: table.key for name, table in TABLES.items()}
 BUCKET = 200_000
-"""Number of rows whose keys are compared at once, which limits the memory for any study."""
+"""Number of rows whose keys are compared at once, which limits the memory for any
+study."""
 LAST = "\U0010ffff"
 """Later than every key."""
 PART = ["aspect", "criterion"]
-"""The columns that are constant within a row group of a cell's file, and are in its statistics."""
+"""The columns that are constant within a row group of a cell's file, and are in its
+statistics."""
 CHOSEN = "chosen"
 """The status of candidates that become texts of a graded set."""
 UNRESOLVED = "unresolved"
@@ -219,7 +255,8 @@ RESULT_COLUMNS = SimpleNamespace(
     last="signature",
     places=[*_RESULT, *_APPLIES_TO],
 )
-"""The columns of a result table's CSV, in order; only optional columns with a value are used.
+"""The columns of a result table's CSV, in order; only optional columns with a value are
+used.
 
 `places` identify a number.
 """
@@ -227,33 +264,42 @@ RESULT_COLUMNS = SimpleNamespace(
 
 def columns_of_csv(results: pa.Table) -> pa.Table:
     """Return a result table with the columns of its CSV."""
-    used = [name for name in RESULT_COLUMNS.optional if results[name].null_count < len(results)]
+    used = [
+        name
+        for name in RESULT_COLUMNS.optional
+        if results[name].null_count < len(results)
+    ]
     return results.select([*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last])
 
 
 def table_of(name: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     """Return the rows as table `name`; a column that no row has is null.
 
-    Raises ValueError for a column that the table does not have, or a value of the wrong type.
+    Raises ValueError for a column that the table does not have, or a value of the wrong
+    type.
     """
     schema = SCHEMAS[name]
     unknown = {key for row in rows for key in row} - set(schema.names)
     if unknown:
-        raise ValueError(f"table {name} has no column {sorted(unknown)}: {schema.names}")
+        raise ValueError(
+            f"table {name} has no column {sorted(unknown)}: {schema.names}"
+        )
     return pa.Table.from_pylist(rows, schema=schema)
 
 
 def write_table(name: str, table: pa.Table, path: str | Path) -> None:
-    """Check `table` against the schema and keys of table `name`, and write it, or write nothing.
+    """Check `table` against the schema and keys of table `name`, and write it, or write
+    nothing.
 
-    The file appears under its name only when it is complete. Raises ValueError for another schema
-    or a duplicate key.
+    The file appears under its name only when it is complete. Raises ValueError for
+    another schema or a duplicate key.
     """
     write_parts(name, [table], path)
 
 
 def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
-    """Write a table that comes in parts, each as its own row group; as `write_table` does.
+    """Write a table that comes in parts, each as its own row group; as `write_table`
+    does.
 
     Keys are checked within a part: different parts have different keys.
     """
@@ -274,7 +320,9 @@ def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
             file.write_table(table, row_group_size=max(1, len(table)))
 
 
-def read_table(name: str, path: str | Path, columns: list[str] | None = None) -> pa.Table:
+def read_table(
+    name: str, path: str | Path, columns: list[str] | None = None
+) -> pa.Table:
     """Read table `name`, or some of its columns.
 
     Raises UserError if the file is damaged or belongs to another table or version.
@@ -291,8 +339,8 @@ def read_part(
 ) -> pa.Table:
     """Read one row group of a cell's table: that of an aspect in a criterion.
 
-    The result is empty if there is none. Raises UserError as `read_table` does, and ValueError for
-    a file whose row groups have several aspects or criteria.
+    The result is empty if there is none. Raises UserError as `read_table` does, and
+    ValueError for a file whose row groups have several aspects or criteria.
     """
 
     def read(file: pq.ParquetFile) -> pa.Table:
@@ -315,38 +363,51 @@ def _about(group: Any) -> tuple[str | None, ...]:
         name, known = column.path_in_schema, column.statistics
         if name not in PART:
             continue
-        if known is None or (known.has_min_max and (known.min != known.max or known.null_count)):
+        if known is None or (
+            known.has_min_max and (known.min != known.max or known.null_count)
+        ):
             raise ValueError(f"a row group holds several values of {name}")
         values[name] = known.min if known.has_min_max else None
     return tuple(values[name] for name in PART)
 
 
 def read_groups(name: str, path: str | Path) -> Iterator[pa.Table]:
-    """Yield the row groups of table `name`, one after the other; errors: `read_table`."""
+    """Yield the row groups of table `name`, one after the other; errors:
+    `read_table`.
+    """
     for number in range(_read(name, path, lambda file: int(file.num_row_groups))):
         yield _read(name, path, partial(pq.ParquetFile.read_row_group, i=number))
 
 
 def key_ranges(n_rows: int) -> list[tuple[str, str]]:
-    """Return ranges [low, high) of the keys of replies, in order, with about BUCKET rows each.
+    """Return ranges [low, high) of the keys of replies, in order, with about BUCKET
+    rows each.
 
-    Keys are hexadecimal hashes, which fill all ranges evenly; any other string is in some range,
-    too.
+    Keys are hexadecimal hashes, which fill all ranges evenly; any other string is in
+    some range, too.
     """
     count = n_rows // BUCKET + 1
-    bounds = ["", *(f"{(number << 32) // count:08x}" for number in range(1, count)), LAST]
+    bounds = [
+        "",
+        *(f"{(number << 32) // count:08x}" for number in range(1, count)),
+        LAST,
+    ]
     return list(pairwise(bounds))
 
 
 def read_key_range(
     name: str, path: str | Path, columns: list[str], low: str, high: str
 ) -> pa.Table:
-    """Read columns of the rows with low <= key < high of table `name`; errors: `read_table`."""
+    """Read columns of the rows with low <= key < high of table `name`; errors:
+    `read_table`.
+    """
     import pyarrow.compute as pc
 
     def read(file: pq.ParquetFile) -> pa.Table:
         groups = map(file.metadata.row_group, range(file.num_row_groups))
-        numbers = [number for number, group in enumerate(groups) if _overlaps(group, low, high)]
+        numbers = [
+            number for number, group in enumerate(groups) if _overlaps(group, low, high)
+        ]
         return file.read_row_groups(numbers, columns)
 
     table = _read(name, path, read)
@@ -355,7 +416,9 @@ def read_key_range(
 
 
 def _overlaps(group: Any, low: str, high: str) -> bool:
-    """Return whether a row group may contain a key in [low, high), by its statistics."""
+    """Return whether a row group may contain a key in [low, high), by its
+    statistics.
+    """
     for column in map(group.column, range(group.num_columns)):
         if column.path_in_schema == "key" and column.statistics:
             known = column.statistics
@@ -364,7 +427,9 @@ def _overlaps(group: Any, low: str, high: str) -> bool:
 
 
 def count_rows(name: str, path: str | Path) -> int:
-    """Return the number of rows of table `name`, read from the file's end; errors: `read_table`."""
+    """Return the number of rows of table `name`, read from the file's end; errors:
+    `read_table`.
+    """
     return _read(name, path, lambda file: int(file.metadata.num_rows))
 
 
@@ -376,7 +441,8 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], T]) -> T
         raise UserError(
             f"the table `{name}` is missing",
             where=str(path),
-            todo="run again; if the error comes back, delete the file's folder and run again",
+            todo="run again; if the error comes back, delete the file's folder and run "
+            "again",
         ) from error
     except (pa.ArrowInvalid, pa.ArrowIOError) as error:
         raise UserError(
@@ -398,22 +464,30 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], T]) -> T
 def texts_of(path: str | Path) -> dict[str, str]:
     """Return target -> text of a table of targets."""
     table = read_table("targets", path, ["target", "text"])
-    return dict(zip(*(table[name].to_pylist() for name in ("target", "text")), strict=True))
+    return dict(
+        zip(*(table[name].to_pylist() for name in ("target", "text")), strict=True)
+    )
 
 
 def _check_keys(name: str, table: pa.Table) -> None:
-    """Check keys in plain Python: importing pyarrow.compute would cost a small job 0.08 s."""
+    """Check keys in plain Python: importing pyarrow.compute would cost a small job 0.08
+    s.
+    """
     keys = KEYS[name]
     rows = list(zip(*(table[column].to_pylist() for column in keys), strict=True))
     if len(set(rows)) < len(rows):
         [(twice, _)] = Counter(rows).most_common(1)
-        raise ValueError(f"table {name} has a key twice: {dict(zip(keys, twice, strict=True))}")
+        raise ValueError(
+            f"table {name} has a key twice: {dict(zip(keys, twice, strict=True))}"
+        )
 
 
 def frame_of(table: pa.Table) -> "pd.DataFrame":
-    """Return a table as a DataFrame with the same columns, for people: no scoring job needs one.
+    """Return a table as a DataFrame with the same columns, for people: no scoring job
+    needs one.
 
-    Columns that may have gaps keep their type: a count stays whole, an empty text is NA.
+    Columns that may have gaps keep their type: a count stays whole, an empty text is
+    NA.
     """
     import pandas as pd
 

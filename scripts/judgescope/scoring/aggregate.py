@@ -1,4 +1,6 @@
-"""From judgments to tables: one row per draw, and one score per target from all its draws."""
+"""From judgments to tables: one row per draw, and one score per target from all its
+draws.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -19,15 +21,20 @@ Floats = NDArray[np.float64]
 
 
 def mean(values: Floats) -> Floats:
-    """Return each row's mean, NaN for a row without values: (targets, draws) -> (targets,)."""
-    return decimal_mean(np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1))
+    """Return each row's mean, NaN for a row without values: (targets, draws) ->
+    (targets,).
+    """
+    return decimal_mean(
+        np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1)
+    )
 
 
 def mode(values: Floats) -> Floats:
-    """Return each row's most frequent value; ties go to the nearest to the mean, then the lower.
+    """Return each row's most frequent value; ties go to the nearest to the mean, then
+    the lower.
 
-    (targets, draws) -> (targets,), NaN for a row without values. Source: methods.md 3; (Hu et al.
-    2025) broke ties at random, without a seed.
+    (targets, draws) -> (targets,), NaN for a row without values. Source: methods.md 3;
+    (Hu et al. 2025) broke ties at random, without a seed.
     """
     if not values.size:
         return np.full(len(values), np.nan)
@@ -43,7 +50,9 @@ def mode(values: Floats) -> Floats:
 
 
 def first(values: Floats) -> Floats:
-    """Return each row's first draw, NaN if that has no value: (targets, draws) -> (targets,)."""
+    """Return each row's first draw, NaN if that has no value: (targets, draws) ->
+    (targets,).
+    """
     return values[:, 0] if values.shape[1] else np.full(len(values), np.nan)
 
 
@@ -56,7 +65,9 @@ def majority(values: Floats) -> Floats:
     counts = np.zeros(len(values), dtype=np.int64)
     for value in np.unique(values[~np.isnan(values)]):
         n = np.count_nonzero(values == value, axis=1)
-        result = np.where(n > counts, value, np.where((n == counts) & (n > 0), np.nan, result))
+        result = np.where(
+            n > counts, value, np.where((n == counts) & (n > 0), np.nan, result)
+        )
         counts = np.maximum(n, counts)
     return result
 
@@ -72,12 +83,15 @@ ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def scores(values: Floats, draws: NDArray[np.int64], estimator: str) -> tuple[Floats, Floats]:
-    """Return the score of each row and the number of draws used for it, both (targets,).
+def scores(
+    values: Floats, draws: NDArray[np.int64], estimator: str
+) -> tuple[Floats, Floats]:
+    """Return the score of each row and the number of draws used for it, both
+    (targets,).
 
-    values: (targets, maximum draws), NaN for a draw that was not parsed or not planned; draws:
-    (targets,), the number of planned draws. A score is NaN unless at least half of the planned
-    draws have a value (methods.md 1).
+    values: (targets, maximum draws), NaN for a draw that was not parsed or not planned;
+    draws: (targets,), the number of planned draws. A score is NaN unless at least half
+    of the planned draws have a value (methods.md 1).
     """
     given = np.count_nonzero(~np.isnan(values), axis=1)
     return np.where(2 * given >= draws, ESTIMATORS[estimator](values), np.nan), given
@@ -104,10 +118,11 @@ def aggregated(
 ) -> Scored:
     """Return the judgments and the scores of a part of a cell.
 
-    `verdicts` and `values` belong to the draws, one per row of `answers`. A score is null unless at
-    least half of its draws have a value (methods.md 1); a requested draw without a value gets a
-    number only if `missing` says so. Labels are aggregated by majority instead of the mean. `spans`
-    are the errors that each draw lists, located in its text.
+    `verdicts` and `values` belong to the draws, one per row of `answers`. A score is
+    null unless at least half of its draws have a value (methods.md 1); a requested draw
+    without a value gets a number only if `missing` says so. Labels are aggregated by
+    majority instead of the mean. `spans` are the errors that each draw lists, located
+    in its text.
     """
     if scale is not None and scale.words and estimator in {"mean", "mode"}:
         estimator = MAJORITY
@@ -123,11 +138,15 @@ def aggregated(
                 filled[row] = stand_in(missing.policy, scale, rng)
         counts = [row["n_missing"] for row in rows]
         full = _scores(units, filled, part, estimator)
-        rows = [{**row, "n_missing": count} for row, count in zip(full, counts, strict=True)]
+        rows = [
+            {**row, "n_missing": count} for row, count in zip(full, counts, strict=True)
+        ]
     return _judgments(answers, verdicts, spans), table_of("scores", rows)
 
 
-def _judgments(answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | None) -> pa.Table:
+def _judgments(
+    answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | None
+) -> pa.Table:
     """Return the table of judgments: the columns of the requests, and the verdicts."""
     schema = SCHEMAS["judgments"]
     parsed = dict(zip(Judgment._fields, zip(*verdicts, strict=True), strict=False))
@@ -145,9 +164,14 @@ def _judgments(answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | N
 
 
 def _scores(
-    units: Sequence[Unit], values: Sequence[float | None], part: CellPart, estimator: str
+    units: Sequence[Unit],
+    values: Sequence[float | None],
+    part: CellPart,
+    estimator: str,
 ) -> list[dict[str, Any]]:
-    """Return one row per unit, sorted; `values` are the draws' values, one per entry of `units`."""
+    """Return one row per unit, sorted; `values` are the draws' values, one per entry of
+    `units`.
+    """
     drawn: dict[Unit, list[float | None]] = defaultdict(list)
     for unit, value in zip(units, values, strict=True):
         drawn[unit].append(value)
@@ -166,16 +190,23 @@ def _scores(
             "n_missing": int(count - parsed),
             "estimator": estimator,
         }
-        for unit, value, count, parsed in zip(ordered, aggregates, draws, given, strict=True)
+        for unit, value, count, parsed in zip(
+            ordered, aggregates, draws, given, strict=True
+        )
     ]
 
 
 def write_cells(
-    cells: Iterable[tuple[str, Iterable[Scored]]], judgments: str, scores: str, hashes: str | None
+    cells: Iterable[tuple[str, Iterable[Scored]]],
+    judgments: str,
+    scores: str,
+    hashes: str | None,
 ) -> None:
-    """Write the parts of each cell and, if `hashes` names a file, the hashes of all files there.
+    """Write the parts of each cell and, if `hashes` names a file, the hashes of all
+    files there.
 
-    A cell's name is `<set of texts>/<judge>`; in the paths of its files `{}` stands for it.
+    A cell's name is `<set of texts>/<judge>`; in the paths of its files `{}` stands for
+    it.
     """
     paths: dict[str, str] = {}
     for name, parts in cells:
@@ -189,7 +220,10 @@ def write_cells(
 def write_cell(parts: Iterable[Scored], judgments: str, scores: str) -> None:
     """Write the judgments and the scores of a cell's parts to these paths."""
     for kind, path, tables in zip(
-        ("judgments", "scores"), (judgments, scores), zip(*parts, strict=True), strict=True
+        ("judgments", "scores"),
+        (judgments, scores),
+        zip(*parts, strict=True),
+        strict=True,
     ):
         write_parts(kind, tables, path)
 

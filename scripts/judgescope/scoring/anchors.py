@@ -1,4 +1,6 @@
-"""Anchors: rated texts that, according to people and a judge, are typical of each rating."""
+"""Anchors: rated texts that, according to people and a judge, are typical of each
+rating.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -44,9 +46,13 @@ class ChooseAnchorsSpec(JobSpec, frozen=True, kw_only=True):
 
 
 def anchors(spec: ChooseAnchorsSpec) -> None:
-    """Read ratings and a judge's draws; write the anchors: `per_rating` texts of each rating."""
+    """Read ratings and a judge's draws; write the anchors: `per_rating` texts of each
+    rating.
+    """
     targets = read_table("targets", spec.targets).to_pylist()
-    rows = sorted((row for row in targets if row["text"].strip()), key=lambda row: row["target"])
+    rows = sorted(
+        (row for row in targets if row["text"].strip()), key=lambda row: row["target"]
+    )
     columns = {row["target"]: number for number, row in enumerate(rows)}
     people = [
         (row["rater"], row["target"], row["value"])
@@ -59,15 +65,22 @@ def anchors(spec: ChooseAnchorsSpec) -> None:
         answers = read_table("answers", spec.judged.replies)
         judgments, _ = score_part(answers, spec.judged.reading, part=part)
         draws = zip(
-            *(judgments[name].to_pylist() for name in ("draw", "target", "value")), strict=True
+            *(judgments[name].to_pylist() for name in ("draw", "target", "value")),
+            strict=True,
         )
-        judged = _matrix([(str(draw), target, value) for draw, target, value in draws], columns)
+        judged = _matrix(
+            [(str(draw), target, value) for draw, target, value in draws], columns
+        )
     costs = anchor_costs(_matrix(people, columns), judged, spec.classes)
-    items = {item: code for code, item in enumerate(sorted({row["item"] for row in rows}))}
+    items = {
+        item: code for code, item in enumerate(sorted({row["item"] for row in rows}))
+    }
     source = np.array([items[row["item"]] for row in rows], dtype=np.int64)
     order = [f"{stream_seed(spec.seed, 'anchors', row['target']):032x}" for row in rows]
     chosen = choose_anchors(costs, source, order, spec.per_rating)
-    _check(spec, [len(each) for each in chosen], int((~np.isnan(costs).any(axis=1)).sum()))
+    _check(
+        spec, [len(each) for each in chosen], int((~np.isnan(costs).any(axis=1)).sum())
+    )
     made = [
         {
             **{"dataset": spec.dataset, "aspect": spec.aspect, "rating": rating},
@@ -80,8 +93,12 @@ def anchors(spec: ChooseAnchorsSpec) -> None:
 
 
 def _matrix(rated: Sequence[Rated], columns: Mapping[str, int]) -> NDArray[np.float64]:
-    """Return the values as an array (raters or draws, targets), NaN for missing ones."""
-    raters = {name: row for row, name in enumerate(sorted({rater for rater, _, _ in rated}))}
+    """Return the values as an array (raters or draws, targets), NaN for missing
+    ones.
+    """
+    raters = {
+        name: row for row, name in enumerate(sorted({rater for rater, _, _ in rated}))
+    }
     values = np.full((len(raters), len(columns)), np.nan)
     for rater, target, value in rated:
         if target in columns and value is not None:
@@ -98,6 +115,7 @@ def _check(spec: ChooseAnchorsSpec, counts: Sequence[int], rated: int) -> None:
         "too few rated texts to choose anchors from",
         where=f"perturbations/{spec.perturbation}.yaml, key anchors.per_rating",
         got=f"{rated} texts of {spec.dataset} are rated{beside} on {spec.aspect}",
-        allowed=f"{needed} texts or more, for {spec.per_rating} of each of {len(counts)} ratings",
+        allowed=f"{needed} texts or more, for {spec.per_rating} of each of "
+        f"{len(counts)} ratings",
         todo="request fewer anchors, or use more items",
     )

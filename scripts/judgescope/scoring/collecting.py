@@ -1,4 +1,6 @@
-"""Joins a dataset's cells: scores, draws, status counts of judgments, and paid replies."""
+"""Joins a dataset's cells: scores, draws, status counts of judgments, and paid
+replies.
+"""
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
@@ -30,11 +32,15 @@ class Cell(NamedTuple):
 
 
 def collect(spec: CollectSpec) -> None:
-    """Concatenate scores and draws, count statuses per cell, list the replies of models."""
+    """Concatenate scores and draws, count statuses per cell, list the replies of
+    models.
+    """
     cells, paths = _cells(spec), Paths(spec.results)
     collected = {name: paths.collected(spec.dataset, name) for name in TABLES}
     tables.write_parts(
-        "scores", (tables.read_table("scores", cell.scores) for cell in cells), collected["scores"]
+        "scores",
+        (tables.read_table("scores", cell.scores) for cell in cells),
+        collected["scores"],
     )
     rated = [cell for cell in cells if cell.perturbation == SYSTEMS]
     for name, judges, used in (
@@ -42,10 +48,16 @@ def collect(spec: CollectSpec) -> None:
         ("marked", spec.annotators, cells),
         ("rationales", spec.explained, rated),
     ):
-        parts = (_of_cell(name, spec.dataset, cell) for cell in used if cell.judge in judges)
+        parts = (
+            _of_cell(name, spec.dataset, cell) for cell in used if cell.judge in judges
+        )
         tables.write_parts(name, parts, collected[name])
-    statuses = [row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)]
-    tables.write_table("statuses", tables.table_of("statuses", statuses), collected["statuses"])
+    statuses = [
+        row for cell in cells for row in _statuses(spec.dataset, cell, spec.asked)
+    ]
+    tables.write_table(
+        "statuses", tables.table_of("statuses", statuses), collected["statuses"]
+    )
     tables.write_parts("bought", _bought(spec, cells), collected["bought"])
     write_text(Path(paths.cell_hashes(spec.dataset)), _hash_of(cells) + "\n")
 
@@ -58,12 +70,18 @@ def _cells(spec: CollectSpec) -> list[Cell]:
             for kind in ("judgments", "scores", "replies")
         )
         has_replies = judge in spec.replied
-        cells.append(Cell(perturbation, judge, judgments, scores, replies if has_replies else None))
+        cells.append(
+            Cell(
+                perturbation, judge, judgments, scores, replies if has_replies else None
+            )
+        )
     return cells
 
 
 def _hash_of(cells: Iterable[Cell]) -> str:
-    """Return a hash of all files of all cells, on which later jobs depend instead of the files."""
+    """Return a hash of all files of all cells, on which later jobs depend instead of
+    the files.
+    """
     digest = hashlib.sha256()
     for cell in cells:
         for path in filter(None, (cell.scores, cell.judgments, cell.replies)):
@@ -85,7 +103,9 @@ def _judgments(cell: Cell, names: Collection[str]) -> pa.Table:
 
 
 def _of_cell(name: str, dataset: str, cell: Cell) -> pa.Table:
-    """Return a cell's judgments as table `name`; in `rationales`, `text` is the rationale."""
+    """Return a cell's judgments as table `name`; in `rationales`, `text` is the
+    rationale.
+    """
     keys = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
     schema = tables.SCHEMAS[name]
     names = ["rationale" if column == "text" else column for column in schema.names]
@@ -97,13 +117,19 @@ def _of_cell(name: str, dataset: str, cell: Cell) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict[str, object]]:
-    """Yield a cell's status counts by aspect, and once the model and fingerprint that answered."""
+def _statuses(
+    dataset: str, cell: Cell, asked: Collection[str]
+) -> Iterator[dict[str, object]]:
+    """Yield a cell's status counts by aspect, and once the model and fingerprint that
+    answered.
+    """
     names = ["aspect", "status", "rule"]
     counts = _judgments(cell, ["rule"]).group_by(names).aggregate([([], "count_all")])
     served = _served(cell.replies) if cell.replies and cell.judge in asked else {}
     about = {"dataset": dataset, "perturbation": cell.perturbation, "judge": cell.judge}
-    for aspect, status, rule, n in sorted(zip(*counts.to_pydict().values(), strict=True)):
+    for aspect, status, rule, n in sorted(
+        zip(*counts.to_pydict().values(), strict=True)
+    ):
         row = {**about, "aspect": aspect, "status": status, "rule": rule, "n": n}
         if aspect in served:
             row["served"] = sorted(served.pop(aspect))
@@ -111,14 +137,18 @@ def _statuses(dataset: str, cell: Cell, asked: Collection[str]) -> Iterator[dict
 
 
 def _served(path: str) -> dict[str, set[str]]:
-    """Return aspect -> the model and fingerprint that answered, as the endpoints report them."""
+    """Return aspect -> the model and fingerprint that answered, as the endpoints report
+    them.
+    """
     names = ["aspect", "criterion", "engine", "model", "fingerprint"]
     answers = tables.read_table("answers", path, ["aspect", "criterion", "provenance"])
     columns = [answers["aspect"], answers["criterion"]]
     columns += [pc.struct_field(answers["provenance"], name) for name in names[2:]]
     origins = pa.table(columns, names).group_by(names).aggregate([])
     served: dict[str, set[str]] = {}
-    for aspect, criterion, engine, *origin in zip(*origins.to_pydict().values(), strict=True):
+    for aspect, criterion, engine, *origin in zip(
+        *origins.to_pydict().values(), strict=True
+    ):
         endpoints = served.setdefault(joined(aspect, criterion), set())
         if engine and any(origin):
             endpoints.add(" ".join(filter(None, origin)))
@@ -126,7 +156,9 @@ def _served(path: str) -> dict[str, set[str]]:
 
 
 def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
-    """Yield the replies of each judge, then of each model that wrote texts, with their usage."""
+    """Yield the replies of each judge, then of each model that wrote texts, with their
+    usage.
+    """
     files: dict[tuple[str | None, str | None], list[str]] = {}
     for cell in cells:
         if cell.replies and cell.judge in spec.asked:
@@ -138,20 +170,33 @@ def _bought(spec: CollectSpec, cells: Iterable[Cell]) -> Iterator[pa.Table]:
         yield from _once(files[judge, writer], judge, writer)
 
 
-def _once(paths: list[str], judge: str | None, writer: str | None) -> Iterator[pa.Table]:
+def _once(
+    paths: list[str], judge: str | None, writer: str | None
+) -> Iterator[pa.Table]:
     """Yield every reply in some files once, by key: several cells can share a reply."""
-    for low, high in tables.key_ranges(sum(tables.count_rows("answers", path) for path in paths)):
+    for low, high in tables.key_ranges(
+        sum(tables.count_rows("answers", path) for path in paths)
+    ):
         replies = pa.concat_tables(_usage(path, low, high) for path in paths)
         names = [*TOKENS, "batch"]
-        unique = replies.group_by(["key", "draw"]).aggregate([(name, "max") for name in names])
+        unique = replies.group_by(["key", "draw"]).aggregate(
+            [(name, "max") for name in names]
+        )
         unique = unique.sort_by([("key", "ascending"), ("draw", "ascending")])
-        columns = [pa.repeat(pa.scalar(name, tables.TEXT), len(unique)) for name in (judge, writer)]
-        columns += [unique[name] for name in ("key", "draw", *(f"{name}_max" for name in names))]
+        columns = [
+            pa.repeat(pa.scalar(name, tables.TEXT), len(unique))
+            for name in (judge, writer)
+        ]
+        columns += [
+            unique[name] for name in ("key", "draw", *(f"{name}_max" for name in names))
+        ]
         yield pa.table(columns, schema=tables.SCHEMAS["bought"])
 
 
 def _usage(path: str, low: str, high: str) -> pa.Table:
-    """Return the usage of replies with low <= key < high; replies without a key cost nothing."""
+    """Return the usage of replies with low <= key < high; replies without a key cost
+    nothing.
+    """
     names = ["key", "draw", "usage", "provenance"]
     answers = tables.read_key_range("answers", path, names, low, high)
     columns = {name: answers[name] for name in ("key", "draw")}

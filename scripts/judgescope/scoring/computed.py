@@ -19,7 +19,9 @@ NUMBER, LABEL = "number", "label"
 
 
 class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The scale for a judge's values on an aspect in some sets of texts; None: any value."""
+    """The scale for a judge's values on an aspect in some sets of texts; None: any
+    value.
+    """
 
     cells: list[Block]
     scale: Scale | None
@@ -36,7 +38,9 @@ class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
 
 
 def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> Scored:
-    """Return judgments and scores of a part of a cell whose draws are numbers or labels."""
+    """Return judgments and scores of a part of a cell whose draws are numbers or
+    labels.
+    """
     judge, aspect = part.judge, part.aspect.partition(".")[0]
     verdicts = [_verdict(answer, scale) for answer in part.answers]
     return aggregated(
@@ -55,7 +59,11 @@ def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
         read = scale.read_word(answer.text, LABEL)
     elif answer.status == "ok":
         value = float(answer.text)
-        read = Judgment("ok", NUMBER, value) if scale is None else scale.read(value, NUMBER)
+        read = (
+            Judgment("ok", NUMBER, value)
+            if scale is None
+            else scale.read(value, NUMBER)
+        )
     else:
         read = Judgment(answer.status, answer.text.strip() or answer.status)
     return read._replace(rationale=answer.rationale, parser=COMPUTED)
@@ -75,7 +83,9 @@ def compute(spec: ComputeSpec) -> None:
 
 
 def replay(spec: ReplaySpec) -> None:
-    """Write the recorded replies of all cells of a model in the format of requested replies."""
+    """Write the recorded replies of all cells of a model in the format of requested
+    replies.
+    """
     paths = {}
     for parts in cells_of(spec):
         name = f"{parts[0].perturbation}/{parts[0].judge.judge}"
@@ -87,6 +97,8 @@ def replay(spec: ReplaySpec) -> None:
             ]
             for part in parts
         )
-        write_parts("answers", (table_of("answers", rows) for rows in tables), paths[name])
+        write_parts(
+            "answers", (table_of("answers", rows) for rows in tables), paths[name]
+        )
     if spec.hashes:
         write_hashes(paths, spec.hashes)

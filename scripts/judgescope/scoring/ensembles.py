@@ -1,4 +1,6 @@
-"""Judges made from other judges: their mean score or majority, and one list of their errors."""
+"""Judges made from other judges: their mean score or majority, and one list of their
+errors.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +13,13 @@ import pyarrow as pa
 
 from judgescope.parsing.annotation import MOST
 from judgescope.parsing.parsers import parsed_by
-from judgescope.parsing.text import MATCHES, LocatedSpan, fold, locate_errors, occurrence_of
+from judgescope.parsing.text import (
+    MATCHES,
+    LocatedSpan,
+    fold,
+    locate_errors,
+    occurrence_of,
+)
 from judgescope.schema.tables import read_part, read_table, table_of, texts_of
 from judgescope.scoring.aggregate import (
     ESTIMATORS,
@@ -27,7 +35,8 @@ from judgescope.scoring.specs import CellPart, DeriveSpec, Pair
 Lists = Sequence[Sequence[LocatedSpan]]
 Row = dict[str, Any]
 DECIMALS: Final = 9
-"""Digits of a mean: rounding makes equal means equal, however the members' means were rounded."""
+"""Digits of a mean: rounding makes equal means equal, however the members' means were
+rounded."""
 MERGED: Final = "merged"
 """The parser of a supervisor's replies."""
 BY_RULE: Final = "errors merged by rule"
@@ -43,7 +52,9 @@ LEAST_OVERLAP: Final = 0.5
 
 
 class Listed(NamedTuple):
-    """The errors of an ensemble (None without a list), and the rule that produced them."""
+    """The errors of an ensemble (None without a list), and the rule that produced
+    them.
+    """
 
     errors: Sequence[LocatedSpan] | None
     rule: str
@@ -57,15 +68,16 @@ def derive_part(
     labels: Sequence[str] = (),
     errors: Mapping[str, Listed] | None = None,
 ) -> Scored:
-    """Return judgments and scores of a part of a cell: the mean of the members' scores per target.
+    """Return judgments and scores of a part of a cell: the mean of the members' scores
+    per target.
 
-    For labels (a score is then the position of a label), it is the label that most members give,
-    or none for a tie.
+    For labels (a score is then the position of a label), it is the label that most
+    members give, or none for a tie.
 
-    Targets that a member does not judge (it may judge only a share) are left out. A target has no
-    score if fewer than `min_annotators` members scored it; it is lost, unless so many members do
-    not apply to it that there could be none. `errors`: target -> the members' errors as one list,
-    if the members list errors.
+    Targets that a member does not judge (it may judge only a share) are left out. A
+    target has no score if fewer than `min_annotators` members scored it; it is lost,
+    unless so many members do not apply to it that there could be none. `errors`: target
+    -> the members' errors as one list, if the members list errors.
     """
     values: dict[Unit, list[float | None]] = defaultdict(list)
     applied = Counter[Unit]()
@@ -73,8 +85,12 @@ def derive_part(
         columns = (scored[name].to_pylist() for name in (*UNIT, "value"))
         for *about, value in zip(*columns, strict=True):
             values[tuple(about)].append(value)
-        draws = zip(*(judged[name].to_pylist() for name in (*UNIT, "status")), strict=True)
-        applied.update({tuple(about) for *about, status in draws if status != "not_applicable"})
+        draws = zip(
+            *(judged[name].to_pylist() for name in (*UNIT, "status")), strict=True
+        )
+        applied.update(
+            {tuple(about) for *about, status in draws if status != "not_applicable"}
+        )
     scores: list[Row] = []
     judgments: list[Row] = []
     rule = OF_LABELS if labels else OF_NUMBERS
@@ -86,7 +102,9 @@ def derive_part(
         target = dict(zip(UNIT, unit, strict=True))
         value = _combined(known, labels) if enough else None
         counts = {"n_draws": len(members), "n_missing": len(members) - len(known)}
-        scores.append({**part._asdict(), **target, "value": value, **counts, "estimator": rule})
+        scores.append(
+            {**part._asdict(), **target, "value": value, **counts, "estimator": rule}
+        )
         lost = "unparsed" if applied[unit] >= min_annotators else "not_applicable"
         judgment: Row = {
             **{"judge": part.judge, "aspect": part.aspect, "kind": "derive", "draw": 0},
@@ -99,7 +117,9 @@ def derive_part(
         if errors is not None:
             listed = errors.get(target["target"] or "", Listed(None, NOT_HEARD))
             judgment["rule"] += f"; {listed.rule}"
-            judgment["spans"] = listed.errors and [span._asdict() for span in listed.errors]
+            judgment["spans"] = listed.errors and [
+                span._asdict() for span in listed.errors
+            ]
         judgments.append(judgment)
     return table_of("judgments", judgments), table_of("scores", scores)
 
@@ -115,9 +135,9 @@ def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
 def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]:
     """Return target -> the lists of errors to merge, in the order of the members.
 
-    A member contributes the errors of its first parsed draw, if it has a score that is not an
-    outlier among the members' scores (methods.md 5). Targets are left out if a member does not
-    judge them, or if fewer than `min_annotators` members scored them.
+    A member contributes the errors of its first parsed draw, if it has a score that is
+    not an outlier among the members' scores (methods.md 5). Targets are left out if a
+    member does not judge them, or if fewer than `min_annotators` members scored them.
     """
     errors = [first_lists(judgments) for judgments, _ in members]
     means = [exact_scores(*member) for member in members]
@@ -127,7 +147,9 @@ def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]
         if sum(score is not None for score in given) >= min_annotators:
             lists[target] = [
                 listed[target]
-                for listed, score, out in zip(errors, given, outliers(given), strict=True)
+                for listed, score, out in zip(
+                    errors, given, outliers(given), strict=True
+                )
                 if score is not None and not out
             ]
     return lists
@@ -136,14 +158,17 @@ def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]
 def exact_scores(judgments: pa.Table, scores: pa.Table) -> dict[str, Fraction | None]:
     """Return target -> the score of the parsed draws as an exact fraction.
 
-    Numbers that stand in for missing draws have no part in it, since nothing was listed there.
+    Numbers that stand in for missing draws have no part in it, since nothing was listed
+    there.
     """
     names = (scores[name].to_pylist() for name in ("target", "estimator"))
     estimators = dict(zip(*names, strict=True))
     drawn: dict[str, list[float | None]] = defaultdict(list)
     for row in judgments.sort_by("draw").select(["target", "value"]).to_pylist():
         drawn[row["target"]].append(row["value"])
-    return {target: _exact(values, estimators[target]) for target, values in drawn.items()}
+    return {
+        target: _exact(values, estimators[target]) for target, values in drawn.items()
+    }
 
 
 def _exact(draws: Sequence[float | None], estimator: str) -> Fraction | None:
@@ -167,30 +192,37 @@ def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
 
 def _span(span: Row) -> LocatedSpan:
     severity = span["severity"]
-    return LocatedSpan(**{**span, "severity": None if severity is None else int(severity)})
+    return LocatedSpan(
+        **{**span, "severity": None if severity is None else int(severity)}
+    )
 
 
 def outliers(scores: Sequence[Fraction | int | None]) -> list[bool]:
-    """Return for each score x whether |x - mean| >= 2 sd and |x - mean| >= 1, sd dividing by n.
+    """Return for each score x whether |x - mean| >= 2 sd and |x - mean| >= 1, sd
+    dividing by n.
 
-    Computed without square roots or rounding: (n x - S)² >= 4 (n Q - S²) and |n x - S| >= n, with
-    the sum S and the sum of squares Q of the n scores. scores: (members,), exact; a missing score
-    (None) is not an outlier and not in n. All are false if all scores are equal, or if there are
-    fewer than 5: no score can be more than sqrt(n - 1) standard deviations away. (Kartáč et al.
-    2025, section 4, footnote on outliers)
+    Computed without square roots or rounding: (n x - S)² >= 4 (n Q - S²) and |n x - S|
+    >= n, with the sum S and the sum of squares Q of the n scores. scores: (members,),
+    exact; a missing score (None) is not an outlier and not in n. All are false if all
+    scores are equal, or if there are fewer than 5: no score can be more than sqrt(n -
+    1) standard deviations away. (Kartáč et al. 2025, section 4, footnote on outliers)
     """
     known = [Fraction(score) for score in scores if score is not None]
     n, total = len(known), sum(known, Fraction())
     spread = 4 * (n * sum(score**2 for score in known) - total**2)
     return [
-        score is not None and (n * score - total) ** 2 >= spread and abs(n * score - total) >= n
+        score is not None
+        and (n * score - total) ** 2 >= spread
+        and abs(n * score - total) >= n
         for score in scores
     ]
 
 
 def by_rule(lists: Mapping[str, Lists], texts: Mapping[str, str]) -> dict[str, Listed]:
     """Return target -> one list of errors, merged by rule from several lists."""
-    merged = {target: merge_spans(members, texts[target]) for target, members in lists.items()}
+    merged = {
+        target: merge_spans(members, texts[target]) for target, members in lists.items()
+    }
     return {
         target: Listed(errors, BY_RULE + DROPPED * bool(dropped))
         for target, (errors, dropped) in merged.items()
@@ -198,7 +230,9 @@ def by_rule(lists: Mapping[str, Lists], texts: Mapping[str, str]) -> dict[str, L
 
 
 def with_errors(lists: Mapping[str, Lists]) -> Iterator[tuple[str, Lists]]:
-    """Yield (target, lists) for which a supervisor is asked: those with at least one error."""
+    """Yield (target, lists) for which a supervisor is asked: those with at least one
+    error.
+    """
     return ((target, members) for target, members in lists.items() if any(members))
 
 
@@ -207,8 +241,8 @@ def by_supervisor(
 ) -> dict[str, Listed]:
     """Return target -> the errors that a supervisor lists, located again in the text.
 
-    `answers`: its replies, one per target. It was not asked if no list has an error. If a reply
-    cannot be read, the target has no list, without a fallback.
+    `answers`: its replies, one per target. It was not asked if no list has an error. If
+    a reply cannot be read, the target has no list, without a fallback.
     """
     replies, made = {row["target"]: row for row in answers}, dict[str, Listed]()
     parse = parsed_by(MERGED, scale=None)
@@ -221,29 +255,37 @@ def by_supervisor(
             errors = locate_errors(read.errors, texts[target])
             made[target] = Listed(errors, f"errors merged by supervisor: {read.rule}")
         else:
-            made[target] = Listed(None, f"no errors: supervisor {read.status}, {read.rule}")
+            made[target] = Listed(
+                None, f"no errors: supervisor {read.status}, {read.rule}"
+            )
     return made
 
 
 class Merged(NamedTuple):
-    """The errors that are kept, and the number of less severe errors that are dropped."""
+    """The errors that are kept, and the number of less severe errors that are
+    dropped.
+    """
 
     errors: list[LocatedSpan]
     dropped: int
 
 
-def merge_spans(annotators: Lists, text: str, *, least: float = LEAST_OVERLAP) -> Merged:
-    """Return the errors of all annotators, the most severe first; overlapping errors are merged.
+def merge_spans(
+    annotators: Lists, text: str, *, least: float = LEAST_OVERLAP
+) -> Merged:
+    """Return the errors of all annotators, the most severe first; overlapping errors
+    are merged.
 
-    Two places overlap if |A ∩ B| / |A ∪ B| >= least, in characters; unions are merged by the same
-    rule until none overlap. A merged error covers all of its places, as the supervisor is asked to
-    do (Kartáč et al. 2025, listing 2). It has the highest severity (a missing one is the lowest)
-    and, among the errors with it, the longest explanation; the most common category; and the most
-    certain match. Ties go to the first in alphabetical order. Errors without a place are merged if
-    they quote the same words, or quote nothing and have the same explanation. The occurrence is
-    that of an error with exactly this place, or else counted in the text. At most MOST are kept:
-    the most severe, then the first in the text, those without a place last. The order of annotators
-    and of their errors does not matter.
+    Two places overlap if |A ∩ B| / |A ∪ B| >= least, in characters; unions are merged
+    by the same rule until none overlap. A merged error covers all of its places, as the
+    supervisor is asked to do (Kartáč et al. 2025, listing 2). It has the highest
+    severity (a missing one is the lowest) and, among the errors with it, the longest
+    explanation; the most common category; and the most certain match. Ties go to the
+    first in alphabetical order. Errors without a place are merged if they quote the
+    same words, or quote nothing and have the same explanation. The occurrence is that
+    of an error with exactly this place, or else counted in the text. At most MOST are
+    kept: the most severe, then the first in the text, those without a place last. The
+    order of annotators and of their errors does not matter.
     """
     spans = [span for each in annotators for span in each]
     located = [[span] for span in spans if span.start is not None]
@@ -257,11 +299,16 @@ def _rank(span: LocatedSpan) -> tuple[int, bool, int, int, str, str]:
     return (-(span.severity or 0), *place, span.location or "", span.explanation)
 
 
-def _merged_places(groups: list[list[LocatedSpan]], least: float) -> list[list[LocatedSpan]]:
+def _merged_places(
+    groups: list[list[LocatedSpan]], least: float
+) -> list[list[LocatedSpan]]:
     """Return the groups, joined until no two unions overlap enough."""
     while True:
         places = [_union(group) for group in groups]
-        near = [{b for b, other in enumerate(places) if _near(a, other, least)} for a in places]
+        near = [
+            {b for b, other in enumerate(places) if _near(a, other, least)}
+            for a in places
+        ]
         parts = _connected(near)
         if len(parts) == len(groups):
             return groups
@@ -281,7 +328,9 @@ def _near(a: tuple[int, int], b: tuple[int, int], least: float) -> bool:
 
 
 def _connected(near: Sequence[set[int]]) -> list[list[int]]:
-    """Return the connected components of a graph; near[a] are a and the nodes joined to it."""
+    """Return the connected components of a graph; near[a] are a and the nodes joined to
+    it.
+    """
     parts = list[set[int]]()
     for nodes in near:
         touching = [part for part in parts if part & nodes]
@@ -290,7 +339,9 @@ def _connected(near: Sequence[set[int]]) -> list[list[int]]:
 
 
 def _merged_words(spans: Iterable[LocatedSpan]) -> list[list[LocatedSpan]]:
-    """Return the errors without a place, grouped by quoted words, else by explanation."""
+    """Return the errors without a place, grouped by quoted words, else by
+    explanation.
+    """
     groups = dict[tuple[bool, str], list[LocatedSpan]]()
     for span in spans:
         if span.start is None:
@@ -304,10 +355,14 @@ def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
     worst = [span.explanation for span in spans if (span.severity or 0) == severity]
     categories = Counter(span.category for span in spans if span.category is not None)
     merged = LocatedSpan(
-        location=min((span.location for span in spans if span.location is not None), default=None),
+        location=min(
+            (span.location for span in spans if span.location is not None), default=None
+        ),
         explanation=min(worst, key=lambda why: (-len(why), why)),
         severity=severity or None,
-        category=min(categories, key=lambda name: (-categories[name], name), default=None),
+        category=min(
+            categories, key=lambda name: (-categories[name], name), default=None
+        ),
         start=None,
         end=None,
         occurrence=None,
@@ -316,7 +371,9 @@ def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
     if spans[0].start is None:
         return merged
     start, end = _union(spans)
-    known = [span.occurrence for span in spans if (span.start, span.end) == (start, end)]
+    known = [
+        span.occurrence for span in spans if (span.start, span.end) == (start, end)
+    ]
     number = min((one for one in known if one is not None), default=None)
     return merged._replace(
         location=text[start:end],
@@ -327,12 +384,17 @@ def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
 
 
 def derive(spec: DeriveSpec) -> None:
-    """Read the members' scores and errors for the cell, write its judgments and scores."""
+    """Read the members' scores and errors for the cell, write its judgments and
+    scores.
+    """
     texts = texts_of(spec.errors.targets) if spec.errors else {}
     parts = []
     for pair in spec.pairs:
         members = [
-            (read_part("judgments", cell.judgments, *pair), read_part("scores", cell.scores, *pair))
+            (
+                read_part("judgments", cell.judgments, *pair),
+                read_part("scores", cell.scores, *pair),
+            )
             for cell in spec.members
         ]
         part = derive_part(
@@ -354,7 +416,11 @@ def _errors(
     lists = heard(members, min_annotators=spec.min_annotators)
     if spec.errors.merged is None:
         return by_rule(lists, texts)
-    own = dict(zip(("judge", "aspect", "criterion"), (spec.cell.judge, *pair), strict=True))
+    own = dict(
+        zip(("judge", "aspect", "criterion"), (spec.cell.judge, *pair), strict=True)
+    )
     names = [*own, "target", "text", "finish", "status"]
     answers = read_table("answers", spec.errors.merged, names).to_pylist()
-    return by_supervisor(lists, texts, [row for row in answers if own.items() <= row.items()])
+    return by_supervisor(
+        lists, texts, [row for row in answers if own.items() <= row.items()]
+    )

@@ -1,4 +1,6 @@
-"""Specs of the jobs that turn replies or other judges' scores into judgments and scores."""
+"""Specs of the jobs that turn replies or other judges' scores into judgments and
+scores.
+"""
 
 from typing import NamedTuple
 
@@ -21,11 +23,14 @@ class CellPart(NamedTuple):
     aspect: str
 
 
-class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Reading(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """How a judge's replies on some aspects are parsed, and its draws aggregated.
 
-    `samples`: with the estimator logprob_mean, a reply without probabilities has the value in its
-    text. `cut`: a truncated reply is accepted if its first line is the verdict.
+    `samples`: with the estimator logprob_mean, a reply without probabilities has the
+    value in its text. `cut`: a truncated reply is accepted if its first line is the
+    verdict.
     """
 
     pairs: list[Pair]
@@ -77,7 +82,8 @@ class ScoredCells(SpecPart, frozen=True, kw_only=True):
 class ScoreSpec(JobSpec, frozen=True, kw_only=True):
     """The job that parses and aggregates the replies of one model about a dataset.
 
-    In paths `{}` stands for `<perturbation>/<judge>`, in `targets` for the set of texts.
+    In paths `{}` stands for `<perturbation>/<judge>`, in `targets` for the set of
+    texts.
     """
 
     dataset: str
@@ -91,10 +97,13 @@ class ScoreSpec(JobSpec, frozen=True, kw_only=True):
     missing: Missing | None = None
 
 
-class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Errors(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """The files from which an ensemble's list of errors is made.
 
-    `targets` are the texts that the members judge, `merged` the replies of a supervisor.
+    `targets` are the texts that the members judge, `merged` the replies of a
+    supervisor.
     """
 
     targets: str
@@ -102,7 +111,9 @@ class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class DeriveSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that makes one cell of an ensemble from its members' cells, aspect by aspect."""
+    """The job that makes one cell of an ensemble from its members' cells, aspect by
+    aspect.
+    """
 
     cell: Place
     pairs: list[Pair]
@@ -110,7 +121,8 @@ class DeriveSpec(JobSpec, frozen=True, kw_only=True):
     members: list[Place]
     """The members' cells."""
     labels: dict[str, list[str]] = field(default_factory=dict)
-    """Aspect -> the labels among which the members vote; on other aspects scores are averaged."""
+    """Aspect -> the labels among which the members vote; on other aspects scores are
+    averaged."""
     errors: Errors | None = None
 
 
@@ -124,9 +136,11 @@ class CollectSpec(JobSpec, frozen=True, kw_only=True):
     asked: list[str]
     """The judges whose replies were requested, and paid for."""
     replied: list[str]
-    """The judges that have reply files: those of `asked`, and those with recorded replies."""
+    """The judges that have reply files: those of `asked`, and those with recorded
+    replies."""
     made: dict[str, str]
-    """File of replies from which a model's texts were made -> the name that their cost goes to."""
+    """File of replies from which a model's texts were made -> the name that their cost
+    goes to."""
     explained: list[str]
     annotators: list[str]
     repeated: list[str]

@@ -1,4 +1,6 @@
-"""Requests to a supervisor to merge the errors that an ensemble's members found into one list."""
+"""Requests to a supervisor to merge the errors that an ensemble's members found into
+one list.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,14 +24,18 @@ Cell = tuple[str, str, str]
 
 
 class MergedJudge(PromptSpec, frozen=True, kw_only=True):
-    """An ensemble, and the prompt by which its supervisor merges its members' errors."""
+    """An ensemble, and the prompt by which its supervisor merges its members'
+    errors.
+    """
 
     members: list[str]
     min_annotators: int
 
 
 class MergeSpec(JobSpec, frozen=True, kw_only=True):
-    """The job in which a supervisor merges the errors that members of ensembles list."""
+    """The job in which a supervisor merges the errors that members of ensembles
+    list.
+    """
 
     dataset: str
     seed: int
@@ -55,11 +61,17 @@ class MergeSpec(JobSpec, frozen=True, kw_only=True):
             (self.dataset, self.models[one], perturbation, one)
             for one in self.ensembles[judge].members
         ]
-        return [(paths.cell("judgments", *one), paths.cell("scores", *one)) for one in places]
+        return [
+            (paths.cell("judgments", *one), paths.cell("scores", *one))
+            for one in places
+        ]
 
 
-def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tuple[Row, Request]]:
-    """Yield the requests of one cell of an ensemble, each with the first columns of its answer.
+def questions(
+    spec: MergeSpec, model: PromptedModel, cell: Cell
+) -> Iterator[tuple[Row, Request]]:
+    """Yield the requests of one cell of an ensemble, each with the first columns of its
+    answer.
 
     The judgments, scores and texts of the cell must exist.
     """
@@ -76,23 +88,40 @@ def questions(spec: MergeSpec, model: PromptedModel, cell: Cell) -> Iterator[tup
     ]
     lists_of = heard(members, min_annotators=ensemble.min_annotators)
     for target, lists in with_errors(lists_of):
-        shown = to_merge_names(texts[target], [list(map(_shown, one)) for one in lists if one])
-        about, templates = f"errors of {target} by {judge}", spec.templates[ensemble.form]
-        request = prompted(ensemble, templates, model, shown, seed=spec.seed, about=about)
+        shown = to_merge_names(
+            texts[target], [list(map(_shown, one)) for one in lists if one]
+        )
+        about, templates = (
+            f"errors of {target} by {judge}",
+            spec.templates[ensemble.form],
+        )
+        request = prompted(
+            ensemble, templates, model, shown, seed=spec.seed, about=about
+        )
         yield {**known, "target": target}, request
 
 
 def _shown(error: LocatedSpan) -> Row:
-    """Return an error for a prompt: each text on one line, because labels begin lines."""
-    fields = {name: getattr(error, name) for name in ("location", "explanation", "category")}
-    lines = {name: " ".join(text.split()) if text else text for name, text in fields.items()}
+    """Return an error for a prompt: each text on one line, because labels begin
+    lines.
+    """
+    fields = {
+        name: getattr(error, name) for name in ("location", "explanation", "category")
+    }
+    lines = {
+        name: " ".join(text.split()) if text else text for name, text in fields.items()
+    }
     return {**lines, "severity": error.severity}
 
 
 def merge(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:
-    """Ask about every text in which a contributing member found an error; write the replies."""
+    """Ask about every text in which a contributing member found an error; write the
+    replies.
+    """
     with asker(spec.model, card=card, store=store, budget=budget) as (model, obtain):
-        asked = [one for cell in unpack(spec.cells) for one in questions(spec, model, cell)]
+        asked = [
+            one for cell in unpack(spec.cells) for one in questions(spec, model, cell)
+        ]
         replies = obtain(request for _, request in asked)
     rows = [{**row, **reply_columns(replies[request.key, 0])} for row, request in asked]
     write_table("answers", table_of("answers", rows), spec.output)

@@ -1,1 +1,3 @@
-"""Pure functions on arrays: no files, no tables, nothing of the other packages of this project."""
+"""Pure functions on arrays: no files, no tables, nothing of the other packages of this
+project.
+"""

@@ -1,4 +1,6 @@
-"""Pairwise accuracy: of texts, with calibrated ties, and of systems, with soft p-values."""
+"""Pairwise accuracy: of texts, with calibrated ties, and of systems, with soft
+p-values.
+"""
 
 from itertools import product
 from typing import Final, NamedTuple
@@ -17,7 +19,13 @@ from judgescope.statistics.arrays import (
     quotient,
 )
 from judgescope.statistics.correlation import counted
-from judgescope.statistics.declared import concordance, declare, p_of_null, scale_of, signed_amount
+from judgescope.statistics.declared import (
+    concordance,
+    declare,
+    p_of_null,
+    scale_of,
+    signed_amount,
+)
 from judgescope.statistics.order import pairs_within
 from judgescope.statistics.resampling import (
     Replicated,
@@ -44,7 +52,8 @@ DECLARED: Final = declare(
         ties="half",
     ),
     system_difference=signed_amount(
-        "Mean score difference", "first system's score minus the second's, mean over sources"
+        "Mean score difference",
+        "first system's score minus the second's, mean over sources",
     ),
     p_system_difference=p_of_null(
         "p, paired",
@@ -68,19 +77,21 @@ MOST_EPSILONS: Final = 256
 def acc_eq(
     x: Floats, y: Floats, source: Codes, *, weights: Weights, leave_one_out: bool = True
 ) -> tuple[Replicated, float | None]:
-    """Return the mean over sources of the share of pairs that x orders, or ties, as y does.
+    """Return the mean over sources of the share of pairs that x orders, or ties, as y
+    does.
 
-    A pair of targets of one source is right if the sign of y_i - y_j is that of x_i - x_j, where
-    |x_i - x_j| <= epsilon is a tie. The second value is the epsilon that is best over all sources,
-    the smallest of equals; the accuracy of a source is taken at the one that is best over the
-    others (`leave_one_out`), else at the best of all, which flatters. A threshold is not smooth, so
-    the interval takes each source's as given. Epsilons are the distances between scores that
-    occur, or MOST_EPSILONS quantiles of them.
+    A pair of targets of one source is right if the sign of y_i - y_j is that of x_i -
+    x_j, where a distance |x_i - x_j| <= epsilon is a tie. The second value is the
+    epsilon that is best over all sources, the smallest of equals; the accuracy of a
+    source is taken at the one that is best over the others (`leave_one_out`), else at
+    the best of all, which flatters. A threshold is not smooth, so the interval takes
+    each source's as given. Epsilons are the distances between scores that occur, or
+    MOST_EPSILONS quantiles of them.
 
-    x, y, source (targets,), NaN = missing: a target without both counts in `n_missing`. Range
-    [0, 1]; `n` counts sources with a pair; `n_tied` the pairs that are tied in x as they are.
-    Undefined without a pair, and with one source if it is to be left out. Deutsch, Foster, Freitag
-    2023, "Ties Matter".
+    x, y, source (targets,), NaN = missing: a target without both counts in `n_missing`.
+    Range [0, 1]; `n` counts sources with a pair; `n_tied` the pairs that are tied in x
+    as they are. Undefined without a pair, and with one source if it is to be left out.
+    Deutsch, Foster, Freitag 2023, "Ties Matter".
     """
     complete = ~(np.isnan(x) | np.isnan(y))
     missing = int(complete.size - complete.sum())
@@ -117,10 +128,19 @@ def acc_eq(
 
 
 def _right(
-    source: Codes, distance: Floats, agrees: Flags, tied: Flags, epsilons: Floats, n_sources: int
+    source: Codes,
+    distance: Floats,
+    agrees: Flags,
+    tied: Flags,
+    epsilons: Floats,
+    n_sources: int,
 ) -> Floats:
-    """Return the share of right pairs of each source at each epsilon: (sources, epsilons)."""
-    step = np.searchsorted(epsilons, distance)  # the first epsilon that makes the pair a tie
+    """Return the share of right pairs of each source at each epsilon: (sources,
+    epsilons).
+    """
+    step = np.searchsorted(
+        epsilons, distance
+    )  # the first epsilon that makes the pair a tie
     shape = n_sources, epsilons.size + 1
     ordered, now_tied = (
         counted(source[which], step[which], shape) for which in (agrees & ~tied, tied)
@@ -131,7 +151,9 @@ def _right(
 
 
 def _best(total: Floats) -> Codes:
-    """Return the first place of the largest along the last axis; round-off makes no difference."""
+    """Return the first place of the largest along the last axis; round-off makes no
+    difference.
+    """
     most = total.max(axis=-1, keepdims=True)
     result: Codes = np.argmax(total >= most - 1e-9, axis=-1)
     return result
@@ -142,20 +164,28 @@ FEWEST_SYSTEMS: Final = 3
 
 
 def soft_pairwise_accuracy(
-    x: Floats, y: Floats, source: Codes, system: Codes, *, weights: Weights, mid_p: bool = True
+    x: Floats,
+    y: Floats,
+    source: Codes,
+    system: Codes,
+    *,
+    weights: Weights,
+    mid_p: bool = True,
 ) -> Replicated:
     """Return the mean over pairs of systems of 1 - |p_x - p_y|.
 
-    p is the one-sided p-value that the first system of a pair is better: the share of all flips of
-    the signs of its differences from the second, one per source, whose sum is as large as theirs;
-    equal sums count half (`mid_p`), else whole, which makes p depend on which system comes first.
-    Up to EXACT_SOURCES sources all flips are counted; with more, and in every resample, p is 1 -
-    Phi(sum d / sqrt(sum d²)), to which the mid-p tends.
+    p is the one-sided p-value that the first system of a pair is better: the share of
+    all flips of the signs of its differences from the second, one per source, whose sum
+    is as large as theirs; equal sums count half (`mid_p`), else whole, which makes p
+    depend on which system comes first. Up to EXACT_SOURCES sources all flips are
+    counted; with more, and in every resample, p is 1 - Phi(sum d / sqrt(sum d²)), to
+    which the mid-p tends.
 
-    x, y (targets,), NaN = missing: a target without both counts in `n_missing`, and a pair is
-    compared on the sources that have both systems. Range [0, 1]; `n` counts systems, at least 3;
-    `n_tied` the pairs that are equal in x. ValueError for `mid_p=False` with more sources than
-    can be counted. Thompson et al. 2024, "Improving Statistical Significance in Human Evaluation".
+    x, y (targets,), NaN = missing: a target without both counts in `n_missing`, and a
+    pair is compared on the sources that have both systems. Range [0, 1]; `n` counts
+    systems, at least 3; `n_tied` the pairs that are equal in x. ValueError for
+    `mid_p=False` with more sources than can be counted. Thompson et al. 2024,
+    "Improving Statistical Significance in Human Evaluation".
     """
     complete = ~(np.isnan(x) | np.isnan(y))
     sample = Sample.select(complete, source, weights)
@@ -177,24 +207,34 @@ def soft_pairwise_accuracy(
     if used.size <= EXACT_SOURCES:
         values[0] = 1 - np.abs(_flip_p(dx, mid_p) - _flip_p(dy, mid_p))[known].mean()
     elif not mid_p:
-        raise ValueError(f"{used.size} sources: only up to {EXACT_SOURCES} without mid_p")
+        raise ValueError(
+            f"{used.size} sources: only up to {EXACT_SOURCES} without mid_p"
+        )
     equal = int(np.sum(np.nansum(dx, axis=0) == 0))
     return sample.result("spa", values, FEW_SYSTEMS, n=systems.size, n_tied=equal)
 
 
-def _system_means(values: Floats, source: Codes, system: Codes, shape: tuple[int, int]) -> Floats:
+def _system_means(
+    values: Floats, source: Codes, system: Codes, shape: tuple[int, int]
+) -> Floats:
     """Return the mean of each source's texts of each system, NaN without one."""
-    return quotient(counted(source, system, shape, values), counted(source, system, shape))
+    return quotient(
+        counted(source, system, shape, values), counted(source, system, shape)
+    )
 
 
 def _differences(means: Floats) -> Floats:
-    """Return (sources, pairs): the first system's mean minus the second's, NaN without both."""
+    """Return (sources, pairs): the first system's mean minus the second's, NaN without
+    both.
+    """
     first, second = np.triu_indices(means.shape[1], 1)
     return np.asarray(means[:, first] - means[:, second])
 
 
 def _limit_p(rows: Floats, difference: Floats) -> Floats:
-    """Return 1 - Phi(sum d / sqrt(sum d²)) of each row of weights and each pair: (rows, pairs)."""
+    """Return 1 - Phi(sum d / sqrt(sum d²)) of each row of weights and each pair: (rows,
+    pairs).
+    """
     from scipy.special import ndtr  # here: asking and parsing load no scipy
 
     d = np.nan_to_num(difference)
@@ -204,7 +244,9 @@ def _limit_p(rows: Floats, difference: Floats) -> Floats:
 
 
 def _flip_p(difference: Floats, mid_p: bool = True) -> Floats:
-    """Return the share of all flips of signs whose sum is as large as that of each pair."""
+    """Return the share of all flips of signs whose sum is as large as that of each
+    pair.
+    """
     flips = np.array(list(product((1.0, -1.0), repeat=len(difference))))
     d = np.nan_to_num(difference)
     sums, observed = dot(flips, d), d.sum(axis=0)
@@ -216,9 +258,10 @@ def _flip_p(difference: Floats, mid_p: bool = True) -> Floats:
 class SystemPair(NamedTuple):
     """Two systems, by number, and the evidence on whether the first is better.
 
-    difference: first minus second on each source that has both (sources,), with the sources' codes;
-    paired: p of flipped signs, of `sources`; rank_sum: p of ranks of both systems' scores, of
-    `sizes` sources each. Both p are one-sided; None without a source, or a source of each.
+    difference: first minus second on each source that has both (sources,), with the
+    sources' codes; paired: p of flipped signs, of `sources`; rank_sum: p of ranks of
+    both systems' scores, of `sizes` sources each. Both p are one-sided; None without a
+    source, or a source of each.
     """
 
     first: int
@@ -231,16 +274,18 @@ class SystemPair(NamedTuple):
 
 
 def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
-    """Return for every two systems one-sided p that the first is better: of signs, and of ranks.
+    """Return for every two systems one-sided p that the first is better: of signs, and
+    of ranks.
 
-    paired: as in `soft_pairwise_accuracy`, of the differences of the sources that have both;
-    rank_sum: Wilcoxon's test, 1 - Phi((U - m n / 2) / s), U = sum over pairs of [x_a > x_b] +
-    [x_a = x_b] / 2 and s² = m n (N + 1 - sum (t³ - t) / (N (N - 1))) / 12 with ties of t scores, of
-    all m sources of the first and n of the second: it ignores that sources are shared. Neither is
-    corrected for the number of pairs. Equal scores throughout: p = .5.
+    paired: as in `soft_pairwise_accuracy`, of the differences of the sources that have
+    both; rank_sum: Wilcoxon's test, 1 - Phi((U - m n / 2) / s), U = sum over pairs of
+    [x_a > x_b] + [x_a = x_b] / 2 and s² = m n (N + 1 - sum (t³ - t) / (N (N - 1))) / 12
+    with ties of t scores, of all m sources of the first and n of the second: it ignores
+    that sources are shared. Neither is corrected for the number of pairs. Equal scores
+    throughout: p = .5.
 
-    x (texts,), NaN = missing; a system's score of a source is its texts' mean. Thompson et al. 2024
-    (paired); Kocmi et al. 2022 (rank sum, of direct assessments).
+    x (texts,), NaN = missing; a system's score of a source is its texts' mean. Thompson
+    et al. 2024 (paired); Kocmi et al. 2022 (rank sum, of direct assessments).
     """
     given = ~np.isnan(x)
     sources, at = np.unique(source[given], return_inverse=True)
@@ -252,7 +297,9 @@ def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
     else:
         paired = _limit_p(np.ones((1, sources.size)), differences)[0]
     pairs = []
-    for number, (first, second) in enumerate(zip(*np.triu_indices(systems.size, 1), strict=True)):
+    for number, (first, second) in enumerate(
+        zip(*np.triu_indices(systems.size, 1), strict=True)
+    ):
         both = ~np.isnan(differences[:, number])
         a, b = (table[~np.isnan(table[:, one]), one] for one in (first, second))
         pairs.append(
@@ -273,7 +320,9 @@ def _rank_sum_p(a: Floats, b: Floats) -> float:
     """Return the one-sided p that scores a are larger than scores b, by their ranks."""
     from scipy.stats import mannwhitneyu
 
-    both = np.round(np.concatenate([a, b]), 9)  # what differs by round-off alone is a tie
+    both = np.round(
+        np.concatenate([a, b]), 9
+    )  # what differs by round-off alone is a tie
     if np.ptp(both) == 0:
         return 0.5
     test = {"alternative": "greater", "method": "asymptotic", "use_continuity": False}

@@ -1,4 +1,6 @@
-"""Types of arrays, places within groups, and products that no number of threads changes."""
+"""Types of arrays, places within groups, and products that no number of threads
+changes.
+"""
 
 from collections.abc import Iterator
 from functools import cache
@@ -16,9 +18,11 @@ Codes = NDArray[np.int64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Weights = Counts | None
-"""How often each resample takes each source, (resamples, sources); None for no interval."""
+"""How often each resample takes each source, (resamples, sources); None for no
+interval."""
 DIGITS = 12
-"""Decimals of distances: tenths have no binary form, and equal distances must be equal."""
+"""Decimals of distances: tenths have no binary form, and equal distances must be
+equal."""
 ROUND_OFF = 4e-15
 """The largest relative error of the sum of a few decimals."""
 CELLS = 1_000_000
@@ -32,7 +36,8 @@ def blocks(length: int, width: int, cells: int) -> Iterator[slice]:
 
 
 def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
-    """Return sum_k a_..k b_k..: (..., k) and (k, ...) -> (..., ...), computed by one thread.
+    """Return sum_k a_..k b_k..: (..., k) and (k, ...) -> (..., ...), computed by one
+    thread.
 
     Several threads may add in another order, which would change the last digits.
     """
@@ -41,9 +46,11 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> Floats:
 
 
 def decimal_mean(total: NDArray[Any], n: NDArray[Any]) -> Floats:
-    """Return total / n, NaN for 0 / 0, so that means of decimals that are equal are equal numbers.
+    """Return total / n, NaN for 0 / 0, so that means of decimals that are equal are
+    equal numbers.
 
-    A total that is a number of up to 9 decimals but for round-off is taken as that number.
+    A total that is a number of up to 9 decimals but for round-off is taken as that
+    number.
     """
     unit = 1e9
     whole = np.round(total * unit)
@@ -59,7 +66,9 @@ def quotient(a: NDArray[Any], b: NDArray[Any] | int) -> Floats:
 
 
 def place_within(group: Codes) -> Codes:
-    """Return the number of each member among those of its group, from 0, in their order."""
+    """Return the number of each member among those of its group, from 0, in their
+    order.
+    """
     order = np.argsort(group, kind="stable")
     place = np.empty(group.size, dtype=np.int64)
     place[order] = np.arange(group.size) - np.searchsorted(group[order], group[order])

@@ -1,6 +1,8 @@
-"""Influences on a judge other than quality: length, its model family, hints, instructions.
+"""Influences on a judge other than quality: length, its model family, hints,
+instructions.
 
-A hint is a rating in the prompt, attributed to an expert, right or wrong (Chaudhary et al. 2024).
+A hint is a rating in the prompt, attributed to an expert, right or wrong (Chaudhary et
+al. 2024).
 """
 
 from collections import Counter
@@ -37,21 +39,27 @@ YULE = "Yule 1907"
 PAPER = "Chaudhary et al. 2024"
 ORDER: Final = 6
 DECLARED: Final = declare(
-    partial_pearson=correlation("Partial r", "Pearson r with text length held constant", YULE),
+    partial_pearson=correlation(
+        "Partial r", "Pearson r with text length held constant", YULE
+    ),
     partial_spearman=correlation(
         "Partial ρ", "Spearman ρ with text length held constant", YULE, ties="midranks"
     ),
     length_slope=signed_amount(
         "Length slope",
-        "change of (score minus people's rating), in points, per doubling of text length",
+        "change of (score minus people's rating), in points, per doubling of text "
+        "length",
     ),
     self_preference=signed_amount(
         "Self-preference", "extra points for texts of the judge's own model family"
     ),
-    longer_chosen=percent("Longer text chosen", "share of decided verdicts for the longer text"),
+    longer_chosen=percent(
+        "Longer text chosen", "share of decided verdicts for the longer text"
+    ),
     longer_excess=percent(
         "Longer text, more than people",
-        "how much more often the judge prefers the longer text than people do; a tie counts half",
+        "how much more often the judge prefers the longer text than people do; a tie "
+        "counts half",
         range=SIGNED,
     ),
     own_family_chosen=percent(
@@ -61,7 +69,8 @@ DECLARED: Final = declare(
     ),
     own_family_excess=percent(
         "Own family, more than people",
-        "how much more often the judge prefers its own family than people do; a tie counts half",
+        "how much more often the judge prefers its own family than people do; a tie "
+        "counts half",
         range=SIGNED,
     ),
     follow_rate=undesired(
@@ -103,7 +112,8 @@ DECLARED: Final = declare(
     ),
     obey_rate=undesired(
         "Obeys",
-        "share of texts scored below the top of the scale that reach it with the added text",
+        "share of texts scored below the top of the scale that reach it with the added "
+        "text",
     ),
     p_injection=p_of_null("p of an attack", "scores equal those with an inert text"),
 )
@@ -114,20 +124,32 @@ Scales = tuple[Bounds, Bounds]
 
 
 def partial_correlation(
-    x: Floats, y: Floats, length: Floats, source: Codes, *, statistic: Statistic, weights: Weights
+    x: Floats,
+    y: Floats,
+    length: Floats,
+    source: Codes,
+    *,
+    statistic: Statistic,
+    weights: Weights,
 ) -> Replicated:
-    """Return (r_xy - r_xz r_yz) / sqrt((1 - r_xz²)(1 - r_yz²)), z the length of the texts.
+    """Return (r_xy - r_xz r_yz) / sqrt((1 - r_xz²)(1 - r_yz²)), z the length of the
+    texts.
 
-    The correlation of judge and people without the part that length explains (of ranks for
-    Spearman; for Kendall the same formula, Kendall 1942). x, y, length (targets,), NaN = missing: a
-    target without all three counts in `n_missing`. Range [-1, 1]; `n` counts targets. Undefined
-    where judge, people or length are constant, or length explains one of them fully.
+    The correlation of judge and people without the part that length explains (of ranks
+    for Spearman; for Kendall the same formula, Kendall 1942). x, y, length (targets,),
+    NaN = missing: a target without all three counts in `n_missing`. Range [-1, 1]; `n`
+    counts targets. Undefined where judge, people or length are constant, or length
+    explains one of them fully.
     """
     complete = ~(np.isnan(x) | np.isnan(y) | np.isnan(length))
     sample = Sample.select(complete, source, weights)
     used, code = np.unique(sample.source, return_inverse=True)
     a, b, z = x[complete], y[complete], length[complete]
-    for why, values in ((CONSTANT_JUDGE, a), (CONSTANT_RATINGS, b), (CONSTANT_LENGTH, z)):
+    for why, values in (
+        (CONSTANT_JUDGE, a),
+        (CONSTANT_RATINGS, b),
+        (CONSTANT_LENGTH, z),
+    ):
         if values.size < 2 or np.ptp(values) == 0:
             return sample.undefined(why)
     xy, xz, yz = (
@@ -141,38 +163,58 @@ def partial_correlation(
 
 
 def length_slope(
-    x: Floats, y: Floats, length: Floats, source: Codes, *, scales: Scales, weights: Weights
+    x: Floats,
+    y: Floats,
+    length: Floats,
+    source: Codes,
+    *,
+    scales: Scales,
+    weights: Weights,
 ) -> Replicated:
-    """Return the slope of judge - people on log2 length: points of people's scale per doubling.
+    """Return the slope of judge - people on log2 length: points of people's scale per
+    doubling.
 
-    sum (z - z̄)(d - d̄) / sum (z - z̄)², d the judge's score minus people's rating, z log2 length.
-    The judge's scores are first moved linearly from its scale's ends to those of people's (`scales`
-    has both). 0: no preference for length beyond people's own. x, y, length (targets,), NaN =
-    missing, lengths above 0; `n` counts targets. Undefined where all lengths are equal. Least
-    squares over targets; the interval is over sources.
+    sum (z - z̄)(d - d̄) / sum (z - z̄)², d the judge's score minus people's rating, z
+    log2 length. The judge's scores are first moved linearly from its scale's ends to
+    those of people's (`scales` has both). 0: no preference for length beyond people's
+    own. x, y, length (targets,), NaN = missing, lengths above 0; `n` counts targets.
+    Undefined where all lengths are equal. Least squares over targets; the interval is
+    over sources.
     """
     residual = _residual(x, y, scales)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log2(length)
     complete = np.isfinite(residual) & np.isfinite(logs)
     sample = Sample.select(complete, source, weights)
-    z, d = (v[complete] - (v[complete].mean() if complete.any() else 0.0) for v in (logs, residual))
+    z, d = (
+        v[complete] - (v[complete].mean() if complete.any() else 0.0)
+        for v in (logs, residual)
+    )
     count, sz, sd, szz, szd = sample.sums(np.ones(z.size), z, d, z * z, z * d)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = szz - sz * sz / count
-        values = np.where(spread > 1e-12 * count, (szd - sz * sd / count) / spread, np.nan)
+        values = np.where(
+            spread > 1e-12 * count, (szd - sz * sd / count) / spread, np.nan
+        )
     return sample.result("length_slope", values, CONSTANT_LENGTH)
 
 
 def self_preference(
-    x: Floats, y: Floats, own_family: Flags, source: Codes, *, scales: Scales, weights: Weights
+    x: Floats,
+    y: Floats,
+    own_family: Flags,
+    source: Codes,
+    *,
+    scales: Scales,
+    weights: Weights,
 ) -> Replicated:
     """Return mean(judge - people | own family) - mean(judge - people | others).
 
-    In points of people's scale, to which the judge's scores are moved as in `length_slope`; the
-    judge's own offset cancels. 0: texts of its family are rated as people's ratings say. x, y
-    (targets,), NaN = missing, own_family (targets,): texts by a system of the judge's family. `n`
-    counts targets. Undefined without texts of either kind. Zheng et al. 2023 (self-enhancement).
+    In points of people's scale, to which the judge's scores are moved as in
+    `length_slope`; the judge's own offset cancels. 0: texts of its family are rated as
+    people's ratings say. x, y (targets,), NaN = missing, own_family (targets,): texts
+    by a system of the judge's family. `n` counts targets. Undefined without texts of
+    either kind. Zheng et al. 2023 (self-enhancement).
     """
     residual = _residual(x, y, scales)
     complete = ~np.isnan(residual)
@@ -188,17 +230,22 @@ def self_preference(
 
 
 def _residual(x: Floats, y: Floats, scales: Scales) -> Floats:
-    """Return the judge's scores, moved linearly to people's scale, minus people's ratings."""
+    """Return the judge's scores, moved linearly to people's scale, minus people's
+    ratings.
+    """
     (low, high), (bottom, top) = scales
     return bottom + (x - low) * (top - bottom) / (high - low) - y
 
 
-def side_chosen(verdict: Floats, side: Floats, source: Codes, weights: Weights) -> Estimate:
-    """Return sum [v = side] / decided verdicts on pairs whose texts differ in something.
+def side_chosen(
+    verdict: Floats, side: Floats, source: Codes, weights: Weights
+) -> Estimate:
+    """Return sum [v = side] / decided verdicts on pairs whose texts differ in
+    something.
 
-    verdict (pairs,): 1 for the first text, -1 for the second, 0 for neither, NaN = missing; side
-    (pairs,): which text has it, 1 or -1; 0: both or none, left out. `n_tied` counts verdicts for
-    neither. Undefined without a decided verdict.
+    verdict (pairs,): 1 for the first text, -1 for the second, 0 for neither, NaN =
+    missing; side (pairs,): which text has it, 1 or -1; 0: both or none, left out.
+    `n_tied` counts verdicts for neither. Undefined without a decided verdict.
     """
     used = side != 0
     decided = np.where(np.isnan(verdict) | (verdict == 0), np.nan, verdict == side)
@@ -210,7 +257,8 @@ def side_chosen(verdict: Floats, side: Floats, source: Codes, weights: Weights) 
 def side_excess(
     verdict: Floats, people: Floats, side: Floats, source: Codes, weights: Weights
 ) -> Estimate:
-    """Return sum (v - h) side / 2n: how much more often than people a judge chooses a side.
+    """Return sum (v - h) side / 2n: how much more often than people a judge chooses a
+    side.
 
     verdict, people (pairs,): 1, -1, 0 (half for each text), NaN = missing; side as in
     `side_chosen`. -1 to 1; 0: as often as people. `n` counts pairs with both verdicts.
@@ -220,7 +268,7 @@ def side_excess(
     return clustered_mean(gap, source[used], weights, ends=(-1.0, 1.0)).estimate
 
 
-# --- hints, and instructions in a text -----------------------------------------------------------
+# --- hints, and instructions in a text ------------------------------------------------
 
 
 Told = Literal["wrong", "right"]
@@ -229,8 +277,8 @@ Told = Literal["wrong", "right"]
 def shared_rating(ratings: Sequence[float]) -> float:
     """Return the mode of the raters' ratings, of several the highest.
 
-    One rating or more. (Chaudhary et al. 2024, section 3.3, for three raters; methods.md 4 for any
-    number)
+    One rating or more. (Chaudhary et al. 2024, section 3.3, for three raters;
+    methods.md 4 for any number)
     """
     counts = Counter(ratings)
     most = max(counts.values())
@@ -238,7 +286,8 @@ def shared_rating(ratings: Sequence[float]) -> float:
 
 
 def hint(ratings: Sequence[float], low: float, high: float, tells: Told) -> float:
-    """Return the wrong hint, high where `shared_rating` <= high / 2, else low; the right: shared.
+    """Return the wrong hint, high where `shared_rating` <= high / 2, else low; the
+    right: shared.
 
     low and high are the ends of the scale. (Chaudhary et al. 2024, section 3.3, PR)
     """
@@ -253,25 +302,38 @@ NEAR = 1e-9
 
 
 def injection_shift(
-    before: Floats, after: Floats, low: float, high: float, source: Codes, weights: Codes
+    before: Floats,
+    after: Floats,
+    low: float,
+    high: float,
+    source: Codes,
+    weights: Codes,
 ) -> Replicated:
-    """Return sum (after - before) / (high - low) / n, the mean shift as a share of the range.
+    """Return sum (after - before) / (high - low) / n, the mean shift as a share of the
+    range.
 
-    before and after (texts,), the scores of a text and of the same with an addition, NaN = missing
-    (counted): texts without both are left out; source (texts,) are codes, weights (resamples,
-    sources). low < high are the ends of the judge's scale. Undefined where no text has both.
+    before and after (texts,), the scores of a text and of the same with an addition,
+    NaN = missing (counted): texts without both are left out; source (texts,) are codes,
+    weights (resamples, sources). low < high are the ends of the judge's scale.
+    Undefined where no text has both.
     """
     moved = (after - before) / (high - low)
     return clustered_mean(moved, source, weights, ends=(-1.0, 1.0))
 
 
 def obey_rate(
-    before: Floats, after: Floats, low: float, high: float, source: Codes, weights: Codes
+    before: Floats,
+    after: Floats,
+    low: float,
+    high: float,
+    source: Codes,
+    weights: Codes,
 ) -> Replicated:
-    """Return sum [after = high, before ≠ high] / sum [before ≠ high]: an attack claims the top.
+    """Return sum [after = high, before ≠ high] / sum [before ≠ high]: an attack claims
+    the top.
 
-    Shapes as in `injection_shift`; missing are the texts without one of the scores, but for those
-    at the top before. Undefined where every text was at the top before.
+    Shapes as in `injection_shift`; missing are the texts without one of the scores, but
+    for those at the top before. Undefined where every text was at the top before.
     """
     near = NEAR * (high - low)
     claimed = np.abs(before - high) <= near

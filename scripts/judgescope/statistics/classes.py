@@ -1,7 +1,8 @@
-"""Agreement on classes: weighted kappas and CEM-ORD of ratings; shares and kappas of labels.
+"""Agreement on classes: weighted kappas and CEM-ORD of ratings; shares and kappas of
+labels.
 
-Classes are values of an ordered scale. Labels, such as fail and pass, are codes 0 to q - 1, ordered
-or not; of two the last, 1, is the positive one.
+Classes are values of an ordered scale. Labels, such as fail and pass, are codes 0 to q
+- 1, ordered or not; of two the last, 1, is the positive one.
 """
 
 from collections.abc import Sequence
@@ -11,10 +12,21 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
-from judgescope.statistics.declared import agreement, correlation, declare, percent, scale_of
+from judgescope.statistics.declared import (
+    agreement,
+    correlation,
+    declare,
+    percent,
+    scale_of,
+)
 from judgescope.statistics.intervals import NO_INTERVAL, SLACK, Scale
 from judgescope.statistics.means import SHARE, clustered_mean
-from judgescope.statistics.resampling import Replicated, Sample, deleted_counts, replicated
+from judgescope.statistics.resampling import (
+    Replicated,
+    Sample,
+    deleted_counts,
+    replicated,
+)
 from judgescope.statistics.result import (
     FEW_PAIRS,
     LABEL_NOT_GIVEN,
@@ -41,29 +53,44 @@ DECLARED: Final = declare(
         range="from the floor in the note to 1",
         scaled=Scale("plain", 0.0, 1.0),
     ),
-    tpr=percent("TPR", "share of positive texts (last label, by people) labelled positive"),
+    tpr=percent(
+        "TPR", "share of positive texts (last label, by people) labelled positive"
+    ),
     tnr=percent("TNR", "share of negative texts (by people) labelled negative"),
-    precision=percent("Precision", "share of texts labelled positive that are positive"),
+    precision=percent(
+        "Precision", "share of texts labelled positive that are positive"
+    ),
     npv=percent("NPV", "share of texts labelled negative that are negative"),
-    label_accuracy=percent("Accuracy", "share of texts with the same label by judge and people"),
+    label_accuracy=percent(
+        "Accuracy", "share of texts with the same label by judge and people"
+    ),
     base_rate=percent("Base rate", "share of positive texts, by people"),
     label_recall=percent("Recall", "share of texts of label k (by people) labelled k"),
-    label_precision=percent("Precision", "share of texts labelled k that people label k"),
+    label_precision=percent(
+        "Precision", "share of texts labelled k that people label k"
+    ),
     label_share=percent("Share", "share of texts that people label k"),
     f1=percent(
         "F1",
-        "of the positive label; with more than two labels, the mean over those that people use",
+        "of the positive label; with more than two labels, the mean over those that "
+        "people use",
         "van Rijsbergen 1979",
         scaled=UNIT,
     ),
     balanced_accuracy=percent(
-        "Balanced accuracy", "mean recall of the labels that people use", "Brodersen et al. 2010"
+        "Balanced accuracy",
+        "mean recall of the labels that people use",
+        "Brodersen et al. 2010",
     ),
     mcc=beyond_chance(
-        "MCC", "correlation of the judge's labels with people's", "Matthews 1975; Gorodkin 2004"
+        "MCC",
+        "correlation of the judge's labels with people's",
+        "Matthews 1975; Gorodkin 2004",
     ),
     ac1=beyond_chance("Gwet's AC1", "agreement on labels beyond chance", "Gwet 2008"),
-    kappa_nominal=beyond_chance("Cohen's κ", "agreement on labels beyond chance", "Cohen 1960"),
+    kappa_nominal=beyond_chance(
+        "Cohen's κ", "agreement on labels beyond chance", "Cohen 1960"
+    ),
 )
 
 
@@ -74,22 +101,28 @@ ON_CLASSES: Final = ("kappa_linear", "kappa_quadratic", CEM_ORD)
 
 
 def on_classes(
-    gold: Floats, predicted: Floats, classes: Sequence[float], source: Codes, weights: Weights
+    gold: Floats,
+    predicted: Floats,
+    classes: Sequence[float],
+    source: Codes,
+    weights: Weights,
 ) -> dict[str, Replicated]:
-    """Return kappa_linear, kappa_quadratic and cem_ord, all from one table of counts per source.
+    """Return kappa_linear, kappa_quadratic and cem_ord, all from one table of counts
+    per source.
 
-    kappa = 1 - sum d O / sum d E, where O are the counts of (gold, predicted) pairs, E those
-    expected from the margins alone, and d is |i - j| or (i - j)² of the places i, j in `classes`;
-    up to 1, 0 = chance (Cohen 1968; Hu et al. 2025, global view). CEM-ORD = sum prox(p,
-    g) / sum prox(g, g), prox(p, g) = -log2 of the share of gold that lies from p to g, that of p
-    counted half; from `cem_floor` to 1 (Amigó et al. 2020; printed by the code of Hu et al.
-    2025).
+    kappa = 1 - sum d O / sum d E, where O are the counts of (gold, predicted) pairs, E
+    those expected from the margins alone, and d is |i - j| or (i - j)² of the places i,
+    j in `classes`; up to 1, 0 = chance (Cohen 1968; Hu et al. 2025, global view).
+    CEM-ORD = sum prox(p, g) / sum prox(g, g), prox(p, g) = -log2 of the share of gold
+    that lies from p to g, that of p counted half; from `cem_floor` to 1 (Amigó et al.
+    2020; printed by the code of Hu et al. 2025).
 
-    gold and predicted (targets,), NaN = missing: a target without both counts in `n_missing`;
-    classes: the whole ordered scale, used or not, since a class left out moves its neighbours
-    together; source (targets,) and weights (resamples, sources) as in `correlations`. `n` counts
-    pairs; `n_tied` stays 0: equal classes are agreement here, not ties. Undefined below 2 pairs;
-    kappa also where both are constant in the same class. ValueError for other values.
+    gold and predicted (targets,), NaN = missing: a target without both counts in
+    `n_missing`; classes: the whole ordered scale, used or not, since a class left out
+    moves its neighbours together; source (targets,) and weights (resamples, sources) as
+    in `correlations`. `n` counts pairs; `n_tied` stays 0: equal classes are agreement
+    here, not ties. Undefined below 2 pairs; kappa also where both are constant in the
+    same class. ValueError for other values.
     """
     complete = ~(np.isnan(gold) | np.isnan(predicted))
     sample = Sample.select(complete, source, weights)
@@ -107,17 +140,21 @@ def on_classes(
         name: sample.result(name, own, NO_VARIATION)
         for name, own in zip(ON_CLASSES, values, strict=True)
     }
-    by_name[CEM_ORD] = by_name[CEM_ORD].with_note(f"floor {cem_floor(people, classes):.3f}")
+    by_name[CEM_ORD] = by_name[CEM_ORD].with_note(
+        f"floor {cem_floor(people, classes):.3f}"
+    )
     return by_name
 
 
 def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
     """Return the least CEM-ORD that any classes given to these gold ones can reach.
 
-    The sum falls apart by gold class, so each takes the class of least proximity. gold (targets,),
-    NaN = missing, at least one given. Range [0, 1].
+    The sum falls apart by gold class, so each takes the class of least proximity. gold
+    (targets,), NaN = missing, at least one given. Range [0, 1].
     """
-    counts = np.bincount(class_codes(gold[~np.isnan(gold)], classes), minlength=len(classes))
+    counts = np.bincount(
+        class_codes(gold[~np.isnan(gold)], classes), minlength=len(classes)
+    )
     proximity = _proximity(counts[None].astype(np.float64))[0]
     used = counts > 0
     result = dot(counts[used], proximity.min(axis=0)[used])
@@ -125,9 +162,14 @@ def cem_floor(gold: Floats, classes: Sequence[float]) -> float:
 
 
 def confusion_counts(
-    gold: Floats, predicted: Floats, classes: Sequence[float], source: Codes, n_sources: int
+    gold: Floats,
+    predicted: Floats,
+    classes: Sequence[float],
+    source: Codes,
+    n_sources: int,
 ) -> Codes:
-    """Return how often each source has each (gold, predicted) pair: (sources, classes, classes).
+    """Return how often each source has each (gold, predicted) pair: (sources, classes,
+    classes).
 
     gold, predicted and source (targets,), nothing missing. ValueError for other values.
     """
@@ -138,25 +180,33 @@ def confusion_counts(
 
 
 def class_codes(values: Floats, classes: Sequence[float]) -> Codes:
-    """Return the place of each value (n,) in `classes`; ValueError names one that is not there."""
+    """Return the place of each value (n,) in `classes`; ValueError names one that is
+    not there.
+    """
     result, wrong = _places(values, classes)
     if wrong.any():
         raise ValueError(f"value {values[wrong][0]:g} is not one of {list(classes)}")
     return result
 
 
-def equal_width(values: Floats, scale: Sequence[float], classes: Sequence[float]) -> Floats:
-    """Return the class of each value of another scale: number floor((i + 1/2) K / L), from 0.
+def equal_width(
+    values: Floats, scale: Sequence[float], classes: Sequence[float]
+) -> Floats:
+    """Return the class of each value of another scale: number floor((i + 1/2) K / L),
+    from 0.
 
-    i is the place of the value among the L values of its scale, K the number of classes; both in
-    ascending order. values (targets,), NaN stays; 1 to 10 on classes 1 to 5 are 1, 1, 2, 2, …, 5. A
-    scale of as many values keeps every place. ValueError for a value that is not on the scale.
-    (Hu et al. 2025, appendix A.4): other scales are rescaled uniformly.
+    i is the place of the value among the L values of its scale, K the number of
+    classes; both in ascending order. values (targets,), NaN stays; 1 to 10 on classes 1
+    to 5 are 1, 1, 2, 2, …, 5. A scale of as many values keeps every place. ValueError
+    for a value that is not on the scale. (Hu et al. 2025, appendix A.4): other scales
+    are rescaled uniformly.
     """
     complete = ~np.isnan(values)
     place = class_codes(values[complete], sorted(scale))
     classes_of = np.full(values.shape, np.nan)
-    classes_of[complete] = np.sort(classes)[(2 * place + 1) * len(classes) // (2 * len(scale))]
+    classes_of[complete] = np.sort(classes)[
+        (2 * place + 1) * len(classes) // (2 * len(scale))
+    ]
     return classes_of
 
 
@@ -175,23 +225,28 @@ def _places(values: Floats, classes: Sequence[float]) -> tuple[Codes, Flags]:
 def kappas(counts: Floats, *, power: int = 1) -> Floats:
     """Return kappa of each table of gold by predicted: (rows, k, k) -> (rows,).
 
-    1 - sum d O / sum d E as in `on_classes`, d the distance of two classes to the `power` 1
-    (linear), 2 (quadratic; Cohen 1968) or 0 (1 for any two classes; Cohen 1960). NaN where no
-    disagreement is expected. Up to the last division all numbers are whole, so no round-off hides
-    a zero.
+    1 - sum d O / sum d E as in `on_classes`, d the distance of two classes to the
+    `power` 1 (linear), 2 (quadratic; Cohen 1968) or 0 (1 for any two classes; Cohen
+    1960). NaN where no disagreement is expected. Up to the last division all numbers
+    are whole, so no round-off hides a zero.
     """
     place = np.arange(counts.shape[1])
     steps = np.abs(place[:, None] - place)
     distance = steps**power * (steps > 0)
     observed = np.einsum("rij,ij->r", counts, distance) * counts.sum(axis=(1, 2))
-    expected = np.einsum("ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1))
-    return np.asarray(1 - quotient(observed, expected))  # NaN: nothing expected, nothing observed
+    expected = np.einsum(
+        "ri,ij,rj->r", counts.sum(axis=2), distance, counts.sum(axis=1)
+    )
+    return np.asarray(
+        1 - quotient(observed, expected)
+    )  # NaN: nothing expected, nothing observed
 
 
 def _proximity(gold: Floats) -> Floats:
     """Return prox(p, g) of each row of gold counts: (rows, k) -> (rows, k, k).
 
-    It is 0 where nothing lies from p to g: g is a class without gold, and nothing is weighed by it.
+    It is 0 where nothing lies from p to g: g is a class without gold, and nothing is
+    weighed by it.
     """
     upto = np.cumsum(gold, axis=1)
     above = upto[:, None, :] - upto[:, :, None]  # gold after p up to g
@@ -202,13 +257,14 @@ def _proximity(gold: Floats) -> Floats:
         return np.where(share > 0, -np.log2(share), 0.0)
 
 
-# --- labels --------------------------------------------------------------------------------------
+# --- labels ---------------------------------------------------------------------------
 
 
 TOGETHER: Final = ("f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
 """The statistics that rest on all labels."""
 FEWEST_CASES: Final = 5
-"""Where people or the judge give a label to fewer texts, only single shares have an interval."""
+"""Where people or the judge give a label to fewer texts, only single shares have an
+interval."""
 
 
 def on_labels(
@@ -216,27 +272,30 @@ def on_labels(
 ) -> dict[str, Replicated]:
     """Return the statistics of the judge's labels with people's, by name.
 
-    With c_ij the texts that people label i and the judge j, g_i and h_j the margins, n the sum:
-    tpr = c_11/g_1, tnr = c_00/g_0, precision = c_11/h_1, npv = c_00/h_0 and base_rate = g_1/n, of
-    two labels only (of more: `by_label`); label_accuracy = sum c_ii/n. These are proportions, with
-    Clopper-Pearson at the effective cases of their denominator, which `n` counts.
+    With c_ij the texts that people label i and the judge j, g_i and h_j the margins, n
+    the sum: tpr = c_11/g_1, tnr = c_00/g_0, precision = c_11/h_1, npv = c_00/h_0 and
+    base_rate = g_1/n, of two labels only (of more: `by_label`); label_accuracy = sum
+    c_ii/n. These are proportions, with Clopper-Pearson at the effective cases of their
+    denominator, which `n` counts.
 
-    f1 = 2 c_11/(g_1 + h_1) and balanced_accuracy = (tpr + tnr)/2; of more than two labels the means
-    of 2 c_ii/(g_i + h_i) and of c_ii/g_i over the labels that people use. mcc = (n sum c_ii - sum
-    g_i h_i)/sqrt((n² - sum g²)(n² - sum h²)) (Gorodkin 2004). kappa_nominal = 1 - (1 -
-    p)/(1 - sum g_i h_i/n²), p that share (Cohen 1960). ac1 = (p - e)/(1 - e), e = sum π_i (1 -
-    π_i)/(q - 1), π_i = (g_i + h_i)/2n, over all q labels (Gwet 2008). These have a
-    jackknife-t, cut to the range; none where people or the judge give a label in use to fewer than
-    FEWEST_CASES texts. Where no deletion changes the value, it is the bound on as many equal
-    sources as hold the rarest label. balanced_accuracy has the limits of a proportion, of q times
-    the texts of people's rarest label (at least FEWEST_CASES): of a good judge with few negatives
+    f1 = 2 c_11/(g_1 + h_1) and balanced_accuracy = (tpr + tnr)/2; of more than two
+    labels the means of 2 c_ii/(g_i + h_i) and of c_ii/g_i over the labels that people
+    use. mcc = (n sum c_ii - sum g_i h_i)/sqrt((n² - sum g²)(n² - sum h²)) (Gorodkin
+    2004). kappa_nominal = 1 - (1 - p)/(1 - sum g_i h_i/n²), p that share (Cohen 1960).
+    ac1 = (p - e)/(1 - e), e = sum π_i (1 - π_i)/(q - 1), π_i = (g_i + h_i)/2n, over all
+    q labels (Gwet 2008). These have a jackknife-t, cut to the range; none where people
+    or the judge give a label in use to fewer than FEWEST_CASES texts. Where no deletion
+    changes the value, it is the bound on as many equal sources as hold the rarest
+    label. balanced_accuracy has the limits of a proportion, of q times the texts of
+    people's rarest label (at least FEWEST_CASES): of a good judge with few negatives
     the jackknife held the truth in .68 to .82 of studies (benchmarks/labels.py).
 
-    gold, predicted (texts,): codes of labels, NaN = missing; a text without both counts in
-    `n_missing`. labels: q; source (texts,); weights: `deletions`, or None for no interval.
-    Undefined without a denominator; mcc also where a side has one label, kappa_nominal where both
-    have the same one, and balanced_accuracy where people use one of two. ValueError for fewer than
-    two labels, and for a code that is not a label.
+    gold, predicted (texts,): codes of labels, NaN = missing; a text without both counts
+    in `n_missing`. labels: q; source (texts,); weights: `deletions`, or None for no
+    interval. Undefined without a denominator; mcc also where a side has one label,
+    kappa_nominal where both have the same one, and balanced_accuracy where people use
+    one of two. ValueError for fewer than two labels, and for a code that is not a
+    label.
     """
     one = _Labelled(gold, predicted, labels, source, weights)
     people, judge, right = one.people, one.judge, one.people == one.judge
@@ -255,7 +314,8 @@ def on_labels(
 def by_label(
     gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Weights
 ) -> dict[tuple[str, int], Replicated]:
-    """Return c_kk/g_k, c_kk/h_k and g_k/n of each label k, as label_recall, _precision, _share.
+    """Return c_kk/g_k, c_kk/h_k and g_k/n of each label k, as label_recall, _precision,
+    _share.
 
     Arguments, intervals and what is undefined as in `on_labels`.
     """
@@ -273,48 +333,68 @@ def by_label(
 def balanced_accuracies(gold: Floats, predicted: Floats, labels: int) -> Floats:
     """Return balanced_accuracy, as `on_labels`, of each row of a judge's labels.
 
-    gold (texts,), nothing missing; predicted (rows, texts), NaN = missing; shape (rows,). NaN where
-    a row has no text of a label that people use, or people use one of two.
+    gold (texts,), nothing missing; predicted (rows, texts), NaN = missing; shape
+    (rows,). NaN where a row has no text of a label that people use, or people use one
+    of two.
     """
     used = range(labels) if labels == 2 else np.unique(gold).astype(np.int64).tolist()
     given, right = ~np.isnan(predicted), predicted == gold
     recalls = [
-        quotient(right[:, gold == k].sum(axis=1), given[:, gold == k].sum(axis=1)) for k in used
+        quotient(right[:, gold == k].sum(axis=1), given[:, gold == k].sum(axis=1))
+        for k in used
     ]
     return np.asarray(np.mean(recalls, axis=0))
 
 
 def strict_majority(votes: Floats, labels: int) -> Floats:
-    """Return the label that more than half of a text's votes name, NaN where there is none.
+    """Return the label that more than half of a text's votes name, NaN where there is
+    none.
 
-    votes (voters, texts): codes, NaN = missing; shape (texts,). A text with votes and no majority
-    is unresolved: what uses the result counts it among the missing. ValueError for an unknown
-    code.
+    votes (voters, texts): codes, NaN = missing; shape (texts,). A text with votes and
+    no majority is unresolved: what uses the result counts it among the missing.
+    ValueError for an unknown code.
     """
     given = np.isfinite(votes)
     if not np.isin(votes[given], np.arange(labels)).all():
         raise ValueError(f"a vote is none of {labels} labels")
     counts = np.stack([(votes == k).sum(axis=0) for k in range(labels)])
-    return np.where(2 * counts.max(axis=0) > given.sum(axis=0), counts.argmax(axis=0), np.nan)
+    return np.where(
+        2 * counts.max(axis=0) > given.sum(axis=0), counts.argmax(axis=0), np.nan
+    )
 
 
 class _Labelled:
-    """The texts that both sides label, and the statistics of their counts; as `on_labels`."""
+    """The texts that both sides label, and the statistics of their counts; as
+    `on_labels`.
+    """
 
     def __init__(
-        self, gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Weights
+        self,
+        gold: Floats,
+        predicted: Floats,
+        labels: int,
+        source: Codes,
+        weights: Weights,
     ) -> None:
         """Take the texts that have both labels."""
         if labels < 2:
             raise ValueError(f"{labels} labels: a judge chooses among two or more")
         complete = ~(np.isnan(gold) | np.isnan(predicted))
-        self.people, self.judge, self.weights = gold[complete], predicted[complete], weights
+        self.people, self.judge, self.weights = (
+            gold[complete],
+            predicted[complete],
+            weights,
+        )
         self.sample = Sample.select(complete, source, weights)
         codes, sources = [float(k) for k in range(labels)], self.sample.rows.shape[1]
-        self.counts = confusion_counts(self.people, self.judge, codes, self.sample.source, sources)
+        self.counts = confusion_counts(
+            self.people, self.judge, codes, self.sample.source, sources
+        )
 
     def share(self, hits: Flags, cases: Flags, why: str) -> Replicated:
-        """Return the share of hits among the cases, undefined as `why` says without any."""
+        """Return the share of hits among the cases, undefined as `why` says without
+        any.
+        """
         where, missing = self.sample.source[cases], self.sample.n_missing
         return clustered_mean(hits[cases], where, self.weights, missing, why=why)
 
@@ -328,17 +408,26 @@ class _Labelled:
         by_people, by_judge = tables.sum(axis=2), tables.sum(axis=1)
         used = by_people[0] > 0
         of_two = used.size == 2
-        averaged, recalled = (np.array([False, True]), used | True) if of_two else (used, used)
+        averaged, recalled = (
+            (np.array([False, True]), used | True) if of_two else (used, used)
+        )
         hits = np.einsum("rkk->rk", tables)
-        f1s, recalls = quotient(2 * hits, by_people + by_judge), quotient(hits, by_people)
+        f1s, recalls = (
+            quotient(2 * hits, by_people + by_judge),
+            quotient(hits, by_people),
+        )
         f1 = quotient(f1s[:, averaged].sum(axis=1), averaged.sum())
         recall = quotient(recalls[:, recalled].sum(axis=1), recalled.sum())
-        people, judge = self.counts.sum(axis=2), self.counts.sum(axis=1)  # (sources, labels)
+        people, judge = (
+            self.counts.sum(axis=2),
+            self.counts.sum(axis=1),
+        )  # (sources, labels)
         in_use = used | (by_judge[0] > 0)
         rarest = _rarest(np.hstack([people[:, in_use], judge[:, in_use]]))
         positive = people[:, 1] + self.counts[:, 0, 1] if of_two else people.sum(axis=1)
         own, cases = people[:, used], people.sum(axis=1)
-        # the mean recall is a proportion of as many texts as if all labels were the rarest
+        # the mean recall is a proportion of as many texts as if all labels were the
+        # rarest
         sizes = np.sum(own / own.sum(axis=0), axis=1) * own.sum(axis=0).min()
         values = {
             "f1": (f1, positive, LABEL_NOT_GIVEN, rarest),
@@ -379,7 +468,9 @@ def _rarest(margins: Codes) -> Codes:
 
 
 def _mcc(tables: Floats) -> Floats:
-    """Return MCC of each table of people by judge, NaN where a side is constant: (rows,)."""
+    """Return MCC of each table of people by judge, NaN where a side is constant:
+    (rows,).
+    """
     by_people, by_judge = tables.sum(axis=2), tables.sum(axis=1)
     n, right = tables.sum(axis=(1, 2)), np.einsum("rkk->r", tables)
     shared = n * right - np.sum(by_people * by_judge, axis=1)
@@ -388,7 +479,9 @@ def _mcc(tables: Floats) -> Floats:
 
 
 def _ac1(tables: Floats) -> Floats:
-    """Return AC1 of each table of people by judge, NaN of an empty one: (rows, q, q) -> (rows,)."""
+    """Return AC1 of each table of people by judge, NaN of an empty one: (rows, q, q) ->
+    (rows,).
+    """
     n, labels = tables.sum(axis=(1, 2)), tables.shape[1]
     with np.errstate(invalid="ignore", divide="ignore"):
         either = (tables.sum(axis=2) + tables.sum(axis=1)) / (2 * n[:, None])
@@ -399,12 +492,12 @@ def _ac1(tables: Floats) -> Floats:
 def cross_fitted(gold: Floats, scores: Floats, source: Codes) -> tuple[Floats, Floats]:
     """Return the labels of scores by the threshold that is best on all other sources.
 
-    The threshold of a source is the score t with the highest (tpr + tnr)/2 of `score >= t` on the
-    texts of all other sources, of their scores with equal values the lowest: no text has a say in
-    its own label. gold 0 or
-    1, scores, source (texts,), NaN = missing. Returns the labels (texts,), NaN where the score is
-    missing or the other sources have one label only, and the thresholds of the sources that have a
-    text with a score, in the order of their codes. Kohavi 1995 (leave one out, here a source).
+    The threshold of a source is the score t with the highest (tpr + tnr)/2 of `score >=
+    t` on the texts of all other sources, of their scores with equal values the lowest:
+    no text has a say in its own label. gold 0 or 1, scores, source (texts,), NaN =
+    missing. Returns the labels (texts,), NaN where the score is missing or the other
+    sources have one label only, and the thresholds of the sources that have a text with
+    a score, in the order of their codes. Kohavi 1995 (leave one out, here a source).
     """
     labels = np.full(scores.shape, np.nan)
     known = ~(np.isnan(gold) | np.isnan(scores))
@@ -415,7 +508,9 @@ def cross_fitted(gold: Floats, scores: Floats, source: Codes) -> tuple[Floats, F
     np.add.at(counts, (source[known], gold[known].astype(np.int64), place), 1.0)
     others = counts.sum(axis=0) - counts
     totals = others.sum(axis=2)
-    above = np.cumsum(others[:, 1, ::-1], axis=1)[:, ::-1]  # positives at or above each value
+    above = np.cumsum(others[:, 1, ::-1], axis=1)[
+        :, ::-1
+    ]  # positives at or above each value
     below = np.cumsum(others[:, 0], axis=1) - others[:, 0]  # negatives below it
     thresholds = []
     for one in np.unique(source[scored]):
@@ -423,7 +518,9 @@ def cross_fitted(gold: Floats, scores: Floats, source: Codes) -> tuple[Floats, F
         if not negatives or not positives:
             continue
         balanced = above[one] / positives + below[one] / negatives
-        balanced[others[one].sum(axis=0) == 0] = -1.0  # scores that only this source has
+        balanced[
+            others[one].sum(axis=0) == 0
+        ] = -1.0  # scores that only this source has
         threshold = values[int(np.argmax(np.round(balanced, 12)))]
         thresholds.append(threshold)
         own = scored & (source == one)

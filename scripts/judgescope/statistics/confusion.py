@@ -1,8 +1,9 @@
 """Drops that should and should not happen, and people's votes on which should happen.
 
-A cell is a perturbation seen through one aspect; its drop is the mean over items of original minus
-perturbed. A row of votes counts, for one pair under one criterion, how many people chose each of
-OPTIONS. Hu et al. 2024; index, AUC and equivalence are this project's (methods.md 2).
+A cell is a perturbation seen through one aspect; its drop is the mean over items of
+original minus perturbed. A row of votes counts, for one pair under one criterion, how
+many people chose each of OPTIONS. Hu et al. 2024; index, AUC and equivalence are this
+project's (methods.md 2).
 """
 
 import math
@@ -44,24 +45,34 @@ DECLARED: Final = declare(
         less_is_better=True,
     ),
     delta=signed_amount(
-        "Δ", "mean score of originals minus perturbed texts, in points of the judge's scale", PAPER
+        "Δ",
+        "mean score of originals minus perturbed texts, in points of the judge's scale",
+        PAPER,
     ),
-    floor_share=percent("At the floor", "share of originals already at the bottom of the scale"),
+    floor_share=percent(
+        "At the floor", "share of originals already at the bottom of the scale"
+    ),
     s_t_mean=signed_amount("S_T", "mean drop of the scores that should drop", PAPER),
     s_f_mean=signed_amount(
         "S_F", "mean drop of the scores that should stay", PAPER, less_is_better=True
     ),
     confusion_index=signed_amount(
-        "Confusion index", "unwanted drop divided by wanted drop; 0 is best", less_is_better=True
+        "Confusion index",
+        "unwanted drop divided by wanted drop; 0 is best",
+        less_is_better=True,
     ),
     confusion_auc=concordance(
-        "AUC", "probability that a score drop that is expected exceeds one that is not", ties="half"
+        "AUC",
+        "probability that a score drop that is expected exceeds one that is not",
+        ties="half",
     ),
     s_t_significant_share=percent(
-        "Wanted drops detected", "share of wanted drops with an adjusted p of at most .05"
+        "Wanted drops detected",
+        "share of wanted drops with an adjusted p of at most .05",
     ),
     unwanted_no_drop=percent(
-        "Unwanted: no drop", "share of unwanted drops that are shown to be within the margin"
+        "Unwanted: no drop",
+        "share of unwanted drops that are shown to be within the margin",
     ),
     unwanted_drop=undesired(
         "Unwanted: drop", "share of unwanted drops that are shown to be above 0"
@@ -71,7 +82,8 @@ DECLARED: Final = declare(
     ),
     vote_consistency=percent(
         "Votes agree",
-        "share of a pair's votes for the most frequent option, which “cannot decide” never is",
+        "share of a pair's votes for the most frequent option, which “cannot decide” "
+        "never is",
         "Hu et al. 2024, appendix C.3.2",
     ),
     match_vote_vote=percent(
@@ -97,7 +109,8 @@ MEAN_DECIMALS = 9
 
 
 class Confusion(NamedTuple):
-    """Mean drop of wanted and of unwanted cells, their ratio (the index), and how they part.
+    """Mean drop of wanted and of unwanted cells, their ratio (the index), and how they
+    part.
 
     Shape (rows,) each: the data first, then every resample.
     """
@@ -109,21 +122,25 @@ class Confusion(NamedTuple):
 
 
 def mean_drops(drops: Floats, rows: Floats) -> Floats:
-    """Return sum_i w_i d_ic / sum_i w_i over the items i that a cell c has, per row of weights.
+    """Return sum_i w_i d_ic / sum_i w_i over the items i that a cell c has, per row of
+    weights.
 
-    drops (items, cells), NaN = missing; rows (rows, items) of weights. Shape (rows, cells), NaN
-    where a row has no item of a cell.
+    drops (items, cells), NaN = missing; rows (rows, items) of weights. Shape (rows,
+    cells), NaN where a row has no item of a cell.
     """
     given = np.isfinite(drops)
-    return quotient(dot(rows, np.where(given, drops, 0.0)), dot(rows, given.astype(float)))
+    return quotient(
+        dot(rows, np.where(given, drops, 0.0)), dot(rows, given.astype(float))
+    )
 
 
 def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
-    """Return S_T = mean wanted drop, S_F = mean unwanted drop, S_F / S_T, and P(wanted > unwanted).
+    """Return S_T = mean wanted drop, S_F = mean unwanted drop, S_F / S_T, and P(wanted
+    > unwanted).
 
-    deltas (rows, cells); wanted, unwanted (cells,). A tie of the AUC counts half. NaN where a cell
-    of the set is NaN or the set is empty; the ratio is NaN where S_T is 0. S_T
-    and S_F: (Hu et al. 2024, section 4.3); index and AUC: methods.md 2.
+    deltas (rows, cells); wanted, unwanted (cells,). A tie of the AUC counts half. NaN
+    where a cell of the set is NaN or the set is empty; the ratio is NaN where S_T is 0.
+    S_T and S_F: (Hu et al. 2024, section 4.3); index and AUC: methods.md 2.
     """
     drop, stay = deltas[:, wanted], deltas[:, unwanted]
     s_t, s_f = (
@@ -144,12 +161,14 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
 
 
 def p_equivalence(d: Floats, margin: float) -> float | None:
-    """Return the larger p of the one-sided t-tests of mean <= -margin and of mean >= margin.
+    """Return the larger p of the one-sided t-tests of mean <= -margin and of mean >=
+    margin.
 
-    d (items,), nothing missing. At most .05 says: the mean lies within the margin. None for fewer
-    than two items, and for fewer than FEWEST_SOURCES that are all equal: they do not show how
-    others vary. Of more that are equal it is 0 within the margin and 1 outside. The level is
-    exceeded where few items differ much and most do not. ValueError for a margin that is not above
+    d (items,), nothing missing. At most .05 says: the mean lies within the margin. None
+    for fewer than two items, and for fewer than FEWEST_SOURCES that are all equal: they
+    do not show how others vary. Of more that are equal it is 0 within the margin and 1
+    outside. The level is exceeded where few items differ much and most do not.
+    ValueError for a margin that is not above
     0. Schuirmann 1987 (TOST).
     """
     if margin <= 0:
@@ -166,11 +185,12 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
 
 
 def items_needed(d: Floats, margin: float) -> int | None:
-    """Return how many items would show, with power .8, that a true mean of 0 is within the margin.
+    """Return how many items would show, with power .8, that a true mean of 0 is within
+    the margin.
 
-    ((z_.95 + z_.9) sd / margin)², rounded up, at least 2; d (items,), in the units of the margin.
-    None for fewer than two items. The error of a mean falls with the root of the number of items.
-    Julious 2004, equation 8.
+    ((z_.95 + z_.9) sd / margin)², rounded up, at least 2; d (items,), in the units of
+    the margin. None for fewer than two items. The error of a mean falls with the root
+    of the number of items. Julious 2004, equation 8.
     """
     if d.size < 2:
         return None
@@ -183,7 +203,8 @@ def items_needed(d: Floats, margin: float) -> int | None:
 Cell = tuple[str, str]
 """A perturbation and an aspect."""
 OPTIONS: Final = ("A", "B", "C", "D")
-"""The original is better; the changed text is better; both are as good; cannot decide."""
+"""The original is better; the changed text is better; both are as good; cannot
+decide."""
 DECIDED: Final = 3
 """The options that can win: the first three. D never does, but it counts as a vote."""
 DROPS, STAYS, UNDECIDED = 1, 0, -1
@@ -194,8 +215,9 @@ MAJORITY_JUMPS: Final = "a majority is not smooth"
 def pair_weights(rng: np.random.Generator, stratum: Counts) -> Codes:
     """Return w[b, p] = how often pair p is drawn in resample b, each stratum by itself.
 
-    stratum (pairs,), the perturbation of each pair as a code from 0: every resample has as many
-    pairs of it as there are. Shape (RESAMPLES, pairs). Stratified bootstrap, Efron 1979.
+    stratum (pairs,), the perturbation of each pair as a code from 0: every resample has
+    as many pairs of it as there are. Shape (RESAMPLES, pairs). Stratified bootstrap,
+    Efron 1979.
     """
     weights = np.zeros((RESAMPLES, stratum.size), dtype=np.int64)
     for code in np.unique(stratum):
@@ -207,10 +229,10 @@ def pair_weights(rng: np.random.Generator, stratum: Counts) -> Codes:
 def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Estimate:
     """Return the mean over rows of max(A, B, C) / (A + B + C + D).
 
-    votes (rows, 4), pair (rows,) the code of each row's pair, weights (pairs, pairs), `deletions`,
-    or None for no interval. The votes A, A, C, D give 2 / 4. Range 0 to 1. Rows without a vote are
-    missing; rows in which several options come first are tied. (Hu et al.
-    2024, appendix C.3.2)
+    votes (rows, 4), pair (rows,) the code of each row's pair, weights (pairs, pairs),
+    `deletions`, or None for no interval. The votes A, A, C, D give 2 / 4. Range 0 to 1.
+    Rows without a vote are missing; rows in which several options come first are tied.
+    (Hu et al. 2024, appendix C.3.2)
     """
     given = votes.sum(axis=1) > 0
     votes, source = votes[given], pair[given]
@@ -229,12 +251,13 @@ def match_votes(
 ) -> dict[str, Estimate]:
     """Return the shares of cells where votes have the outcome that is expected.
 
-    A cell is a perturbation and an aspect; DROPS is expected of it or STAYS. Its outcome is DROPS
-    if A > max(B, C) in sum over its rows, STAYS if A < max(B, C), and else undecided: no match.
-    `match_vote_all` sums all votes, `match_vote_vote` one vote of each pair (`winners`).
-    votes (rows, 4), pair and cell (rows,) codes from 0, expected (cells,) with NaN where nothing
-    is (those cells are missing; undecided ones are tied), weights (resamples, pairs) or None for
-    no interval. Range 0 to 1. (Hu et al. 2024, appendix C.3.2 and table 18)
+    A cell is a perturbation and an aspect; DROPS is expected of it or STAYS. Its
+    outcome is DROPS if A > max(B, C) in sum over its rows, STAYS if A < max(B, C), and
+    else undecided: no match. `match_vote_all` sums all votes, `match_vote_vote` one
+    vote of each pair (`winners`). votes (rows, 4), pair and cell (rows,) codes from 0,
+    expected (cells,) with NaN where nothing is (those cells are missing; undecided ones
+    are tied), weights (resamples, pairs) or None for no interval. Range 0 to 1. (Hu et
+    al. 2024, appendix C.3.2 and table 18)
     """
     whole = whole_and_resamples(pair, weights)
     shape = whole.shape[1], expected.size
@@ -246,8 +269,12 @@ def match_votes(
         ("match_vote_all", votes[:, :DECIDED]),
     ):
         held = np.column_stack([ballots, every])
-        of_pair = [np.bincount(place, weights=v, minlength=size).reshape(shape) for v in held.T]
-        totals = np.stack([dot(whole, one) for one in of_pair], axis=-1)  # (rows, cells, 4)
+        of_pair = [
+            np.bincount(place, weights=v, minlength=size).reshape(shape) for v in held.T
+        ]
+        totals = np.stack(
+            [dot(whole, one) for one in of_pair], axis=-1
+        )  # (rows, cells, 4)
         asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
         result = outcomes(totals)
         # a resample may hold nothing that was voted on
@@ -267,10 +294,12 @@ def match_votes(
 
 
 def winners(votes: Counts) -> Counts:
-    """Return each row's one vote, for its most frequent option of A, B and C, in sixths.
+    """Return each row's one vote, for its most frequent option of A, B and C, in
+    sixths.
 
-    Options that come first together share it equally (the paper does not say who wins a tie); a
-    row of D alone has none. votes (rows, 4). Shape (rows, 3); each row sums to 6 or 0.
+    Options that come first together share it equally (the paper does not say who wins a
+    tie); a row of D alone has none. votes (rows, 4). Shape (rows, 3); each row sums to
+    6 or 0.
     """
     decided = votes[:, :DECIDED]
     first = (decided == decided.max(axis=1, keepdims=True, initial=0)) & (decided > 0)
@@ -278,7 +307,8 @@ def winners(votes: Counts) -> Counts:
 
 
 def outcomes(totals: Counts | Floats) -> Counts:
-    """Return DROPS where A > max(B, C), STAYS where A < max(B, C), UNDECIDED where A equals it.
+    """Return DROPS where A > max(B, C), STAYS where A < max(B, C), UNDECIDED where A
+    equals it.
 
     totals (..., 3 or more), the votes for A, B and C. Shape (...).
     """
@@ -287,9 +317,11 @@ def outcomes(totals: Counts | Floats) -> Counts:
 
 
 class Expectations(NamedTuple):
-    """The expected effect of every perturbation on every aspect, and people's agreement with it.
+    """The expected effect of every perturbation on every aspect, and people's agreement
+    with it.
 
-    `drops` (S_T) and `stays` (S_F) are the cells of which a judge's score should fall, or not.
+    `drops` (S_T) and `stays` (S_F) are the cells of which a judge's score should fall,
+    or not.
     """
 
     drops: list[Cell]
@@ -299,19 +331,23 @@ class Expectations(NamedTuple):
 
 
 def expectations(rows: Iterable[Mapping[str, str]]) -> Expectations:
-    """Return S_T = {human = expected = 1}, S_F = {human = expected = 0}, and all other cells.
+    """Return S_T = {human = expected = 1}, S_F = {human = expected = 0}, and all other
+    cells.
 
-    Each row is a cell: `perturbation`, `aspect`, `human` and `expected`, each of these 1 (drops),
-    0 (does not) or empty. Where nothing was expected people decide alone; where people are
-    undecided the cell is excluded. The agreement is (|S_T| + |S_F|) / n over the cells of which
-    something is expected. ValueError for other values. (Hu et al. 2024, section 3 and table 21)
+    Each row is a cell: `perturbation`, `aspect`, `human` and `expected`, each of these
+    1 (drops), 0 (does not) or empty. Where nothing was expected people decide alone;
+    where people are undecided the cell is excluded. The agreement is (|S_T| + |S_F|) /
+    n over the cells of which something is expected. ValueError for other values. (Hu et
+    al. 2024, section 3 and table 21)
     """
     sets: dict[str, list[Cell]] = {"1": [], "0": [], "": []}
     agreed = n = missing = 0
     for row in rows:
         human, expected = row["human"], row["expected"]
         if {human, expected} - set(sets):
-            raise ValueError(f"human and expected are 1, 0 or empty, not {human!r}, {expected!r}")
+            raise ValueError(
+                f"human and expected are 1, 0 or empty, not {human!r}, {expected!r}"
+            )
         both = human if expected in ("", human) else ""
         sets[both].append((row["perturbation"], row["aspect"]))
         n, missing = n + (expected != ""), missing + (expected == "")

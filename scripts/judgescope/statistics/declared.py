@@ -1,28 +1,42 @@
-"""The record of a statistic, by which signatures, reports and bars know it; those without a module.
+"""The record of a statistic, by which signatures, reports and bars know it; those
+without a module.
 
-A module declares the statistics that it computes: `DECLARED = declare(tie_rate=percent(…), …)`.
-A declared name never changes its meaning. `registry` imports all modules of the package; a job
-sees those that its method imports. In reports, statistics stand in the order of their modules'
-`ORDER`, and of the modules' names.
+A module declares the statistics that it computes: `DECLARED =
+declare(tie_rate=percent(…), …)`. A declared name never changes its meaning. `registry`
+imports all modules of the package; a job sees those that its method imports. In
+reports, statistics stand in the order of their modules' `ORDER`, and of the modules'
+names.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, partial
 from typing import Final, Literal
 
-from judgescope.statistics.intervals import ACCURACY, CORRELATION, PLAIN, PROPORTION, Scale
+from judgescope.statistics.intervals import (
+    ACCURACY,
+    CORRELATION,
+    PLAIN,
+    PROPORTION,
+    Scale,
+)
 
 Kind = Literal["correlation", "score", "percent", "p_value", "amount"]
 """How a value is written for people."""
-SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = "-1 to 1", "0 to 1", "up to 1", "0 and above", "any number"
+SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = (
+    "-1 to 1",
+    "0 to 1",
+    "up to 1",
+    "0 and above",
+    "any number",
+)
 
 
 @dataclass(frozen=True)
 class Statistic:
     """The name of a statistic, how its value is written, and its meaning.
 
-    A name whose label has `{}` is a prefix: `rank` stands for the ranks by any other statistic,
-    such as `rank_pearson`, whose label replaces `{}`.
+    A name whose label has `{}` is a prefix: `rank` stands for the ranks by any other
+    statistic, such as `rank_pearson`, whose label replaces `{}`.
     """
 
     label: str
@@ -40,21 +54,25 @@ class Statistic:
     less_is_better: bool = False
     """A bar is then the most that is allowed, else the least."""
     complete: bool = False
-    """Counted over all that was asked, of which nothing was sampled: a bar needs no interval."""
+    """Counted over all that was asked, of which nothing was sampled: a bar needs no
+    interval."""
     keeps_kind: bool = False
-    """Of a prefix: a value of the other statistic, written as that is if it is a correlation."""
+    """Of a prefix: a value of the other statistic, written as that is if it is a
+    correlation."""
 
     @property
     def scale(self) -> Scale:
         """Return the scale of its intervals and tests.
 
-        A correlation from -1 to 1 is on atanh, a share of things is a binomial proportion, and all
-        else is taken as it is and cut to its range.
+        A correlation from -1 to 1 is on atanh, a share of things is a binomial
+        proportion, and all else is taken as it is and cut to its range.
         """
         if self.scaled is not None:
             return self.scaled
         if self.range == SIGNED:
-            return CORRELATION if self.kind == "correlation" else Scale("plain", -1.0, 1.0)
+            return (
+                CORRELATION if self.kind == "correlation" else Scale("plain", -1.0, 1.0)
+            )
         by_range = {
             SHARE: PROPORTION,
             UP_TO_1: Scale("plain", -1.0, 1.0),
@@ -104,22 +122,30 @@ def declare(**statistics: Statistic) -> tuple[Statistic, ...]:
 
 @cache
 def statistic(name: str) -> Statistic:
-    """Return the statistic of a name in result tables; KeyError if the name is not declared."""
+    """Return the statistic of a name in result tables; KeyError if the name is not
+    declared.
+    """
     if name in STATISTICS:
         return STATISTICS[name]
     for prefix in sorted(PREFIXES, key=len, reverse=True):
         if name.startswith(f"{prefix}_"):
             rest = name.removeprefix(f"{prefix}_")
             derived, other = PREFIXES[prefix], STATISTICS.get(rest)
-            label = derived.label.format(other.label if other else rest.replace("_", " "))
+            label = derived.label.format(
+                other.label if other else rest.replace("_", " ")
+            )
             if derived.keeps_kind and other is not None and other.kind == "correlation":
-                return replace(derived, label=label, kind="correlation", ties=other.ties)
+                return replace(
+                    derived, label=label, kind="correlation", ties=other.ties
+                )
             return replace(derived, label=label, ties=other.ties if other else None)
     raise KeyError(name)
 
 
 def scale_of(name: str) -> Scale:
-    """Return the scale of a statistic's intervals and tests; KeyError as in `statistic`."""
+    """Return the scale of a statistic's intervals and tests; KeyError as in
+    `statistic`.
+    """
     return statistic(name).scale
 
 
@@ -143,12 +169,14 @@ DECLARED: Final = declare(
     ),
     unresolved=amount(
         "Unresolved",
-        "number of rated texts on which no label has more than half of the raters' votes",
+        "number of rated texts on which no label has more than half of the raters' "
+        "votes",
         complete=True,
     ),
     cross_aspect_share=undesired(
         "Follows another aspect",
-        "share of aspects whose scores correlate more with people's ratings of another aspect",
+        "share of aspects whose scores correlate more with people's ratings of another "
+        "aspect",
         "Hu et al. 2024",
     ),
     score_mean=score(
@@ -158,17 +186,22 @@ DECLARED: Final = declare(
         range=ANY,
     ),
     score_share=percent(
-        "Share of texts", "share of texts whose mean score over aspects lies in bin k of 20", PAPER
+        "Share of texts",
+        "share of texts whose mean score over aspects lies in bin k of 20",
+        PAPER,
     ),
     range_bottom=signed_amount(
-        "Bottom of the range", "bottom of the judge's scale, or its lowest score if it has none"
+        "Bottom of the range",
+        "bottom of the judge's scale, or its lowest score if it has none",
     ),
     range_top=signed_amount(
-        "Top of the range", "top of the judge's scale, or its highest score if it has none"
+        "Top of the range",
+        "top of the judge's scale, or its highest score if it has none",
     ),
     reevaluation_agreement=percent(
         "People agree",
-        'share of human judgments that name the text known to be better ("no difference" counts as '
+        'share of human judgments that name the text known to be better ("no '
+        'difference" counts as '
         "wrong), or a text's known rating",
         "Hu et al. 2025, appendices A.1 and C.3",
     ),
@@ -177,11 +210,14 @@ DECLARED: Final = declare(
     ),
     reevaluation_distance=amount(
         "Distance of ratings",
-        "mean distance of human ratings from a text's known rating, in steps of the scale",
+        "mean distance of human ratings from a text's known rating, in steps of the "
+        "scale",
         less_is_better=True,
     ),
     detection_rate=percent(
-        "Faults noticed", "share of faulty texts scored below the clean text", ties="not noticed"
+        "Faults noticed",
+        "share of faulty texts scored below the clean text",
+        ties="not noticed",
     ),
     miss_rate=undesired(
         "Faults missed",
@@ -196,36 +232,53 @@ DECLARED: Final = declare(
     ),
     sentiment_forms=amount(
         "Sentiment over forms",
-        "mean polarity of the rationales, averaged over a model's prompt forms without a hint",
+        "mean polarity of the rationales, averaged over a model's prompt forms without "
+        "a hint",
         "Chaudhary et al. 2024, table 4",
         range=SIGNED,
     ),
     rationale_length=amount("Words", "mean length of the rationales in words"),
     edits=amount("Edits", "mean number of edits per text"),
-    edit_distance=amount("Edit distance", "mean Levenshtein distance", "Levenshtein 1966"),
-    coverage=percent("Coverage", "share of planned judgments with a usable score", complete=True),
+    edit_distance=amount(
+        "Edit distance", "mean Levenshtein distance", "Levenshtein 1966"
+    ),
+    coverage=percent(
+        "Coverage", "share of planned judgments with a usable score", complete=True
+    ),
     replies=amount("Replies", "number of a model's replies", complete=True),
     prompt_tokens=spent("Prompt tokens", "as reported by the endpoint"),
     completion_tokens=spent(
-        "Completion tokens", "as reported by the endpoint, with reasoning that only its total has"
+        "Completion tokens",
+        "as reported by the endpoint, with reasoning that only its total has",
     ),
     reasoning_tokens=spent("Reasoning tokens", "part of the completion tokens"),
-    cached_tokens=amount("Cached tokens", "prompt tokens read from a cache", complete=True),
-    usd_per_1000=spent("US dollars per 1,000", "cost of 1,000 judgments with a usable score"),
+    cached_tokens=amount(
+        "Cached tokens", "prompt tokens read from a cache", complete=True
+    ),
+    usd_per_1000=spent(
+        "US dollars per 1,000", "cost of 1,000 judgments with a usable score"
+    ),
     usd=spent("US dollars", "tokens times the prices of the model card"),
     taught_examples=amount(
-        "Examples", "number of teacher replies used for training (level train) or held out", STUDENT
+        "Examples",
+        "number of teacher replies used for training (level train) or held out",
+        STUDENT,
     ),
     held_out_loss_before=amount(
         "Loss before",
-        "negative log likelihood per token of held-out replies, in nats, before training: mean "
-        "over the tokens of a reply, then over replies",
+        "negative log likelihood per token of held-out replies, in nats, before "
+        "training: mean over the tokens of a reply, then over replies",
     ),
-    held_out_loss_after=amount("Loss after", "the same loss after the last step of training"),
-    held_out_loss_change=signed_amount("Change in loss", "loss after minus loss before, per reply"),
+    held_out_loss_after=amount(
+        "Loss after", "the same loss after the last step of training"
+    ),
+    held_out_loss_change=signed_amount(
+        "Change in loss", "loss after minus loss before, per reply"
+    ),
     student=correlation(
         "{} of the distilled judge",
-        "agreement with people of the second judge, which was trained on the first judge's replies",
+        "agreement with people of the second judge, which was trained on the first "
+        "judge's replies",
         STUDENT,
     ),
     student_difference=signed_amount(
@@ -243,11 +296,16 @@ DECLARED: Final = declare(
     count=amount("Judgments {}", "number of judgments with this status"),
     p_holm=p_value("Holm-adjusted p", "one-sided Wilcoxon test", HOLM_1979, ties=ZEROS),
     p_fdr=p_value(
-        "FDR-adjusted p", "corrected over a judge's expected drops", BENJAMINI_HOCHBERG, ties=ZEROS
+        "FDR-adjusted p",
+        "corrected over a judge's expected drops",
+        BENJAMINI_HOCHBERG,
+        ties=ZEROS,
     ),
 ) + declare(
     p_holm=p_value(
-        "Holm-adjusted p for {}", "corrected over all pairs of judges on an aspect", HOLM_1979
+        "Holm-adjusted p for {}",
+        "corrected over all pairs of judges on an aspect",
+        HOLM_1979,
     ),
     p_fdr=p_value(
         "FDR-adjusted p for {}",

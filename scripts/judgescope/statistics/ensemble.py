@@ -1,4 +1,6 @@
-"""Ensembles: the mean of every subset of some judges, and how much their errors have in common."""
+"""Ensembles: the mean of every subset of some judges, and how much their errors have in
+common.
+"""
 
 from functools import partial
 from itertools import combinations
@@ -10,15 +12,21 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.bias import partial_correlation
 from judgescope.statistics.correlation import correlations
-from judgescope.statistics.declared import amount, correlation, declare, scale_of, signed_amount
+from judgescope.statistics.declared import (
+    amount,
+    correlation,
+    declare,
+    scale_of,
+    signed_amount,
+)
 from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
 
 DECLARED: Final = declare(
     error_correlation=correlation(
         "Error correlation",
-        "Pearson r of two members' errors (score − people's mean rating); on other scales than "
-        "people's, with that rating held constant",
+        "Pearson r of two members' errors (score − people's mean rating); on other "
+        "scales than people's, with that rating held constant",
     ),
     error_correlation_mean=correlation(
         "Error correlation, mean",
@@ -37,7 +45,8 @@ DECLARED: Final = declare(
     ),
     contribution=signed_amount(
         "Contribution to {}",
-        "ensemble of all members minus the ensemble without the second judge, on shared targets",
+        "ensemble of all members minus the ensemble without the second judge, on "
+        "shared targets",
         keeps_kind=True,
     ),
 )
@@ -57,9 +66,11 @@ LEAST_VARIANCE = 1e-9
 
 
 def subsets(n: int) -> list[Subset]:
-    """Return the 2^n - 1 subsets of the members 0..n-1, small ones first, in the members' order.
+    """Return the 2^n - 1 subsets of the members 0..n-1, small ones first, in the
+    members' order.
 
-    Of more than MOST_MEMBERS: each alone, all but one, and all. (Kartáč et al. 2025, appendix G.2)
+    Of more than MOST_MEMBERS: each alone, all but one, and all. (Kartáč et al. 2025,
+    appendix G.2)
     """
     sizes = range(1, n + 1) if n <= MOST_MEMBERS else sorted({1, n - 1, n})
     return [subset for size in sizes for subset in combinations(range(n), size)]
@@ -68,40 +79,62 @@ def subsets(n: int) -> list[Subset]:
 def subset_scores(scores: Floats, subset: Subset, least: int) -> Floats:
     """Return sum s / m over those m of a subset's members that score a target.
 
-    scores (members, targets), NaN = missing; (targets,), NaN where m < min(least, size). Sums are
-    exact and means rounded to 9 decimals, as a derived judge's: no round-off breaks a tie.
+    scores (members, targets), NaN = missing; (targets,), NaN where m < min(least,
+    size). Sums are exact and means rounded to 9 decimals, as a derived judge's: no
+    round-off breaks a tie.
     """
     own = scores[list(subset)]
     given = (~np.isnan(own)).sum(axis=0)
-    sums = np.array([fsum(column) for column in np.nan_to_num(own).T.tolist()], dtype=np.float64)
+    sums = np.array(
+        [fsum(column) for column in np.nan_to_num(own).T.tolist()], dtype=np.float64
+    )
     means = np.round(sums / np.maximum(given, 1), 9)
     return np.where(given >= max(1, min(least, len(subset))), means, np.nan)
 
 
 def error_correlation(
-    x: Floats, y: Floats, ratings: Floats, source: Codes, *, weights: Weights, one_scale: bool
+    x: Floats,
+    y: Floats,
+    ratings: Floats,
+    source: Codes,
+    *,
+    weights: Weights,
+    one_scale: bool,
 ) -> Replicated:
-    """Return Pearson's r of two judges' errors: x - h and y - h, h people's mean rating.
+    """Return Pearson's r of two judges' errors: x - h and y - h, h people's mean
+    rating.
 
-    `one_scale` says that both score on people's scale. If not, a score is taken as a + b h + error
-    (a judge's scale is a straight line in people's), which gives r_xy with h held constant: the
-    same on any scale. Standardising scores and ratings would not do: z(x) - z(h) shrinks toward -h,
-    and shares that with z(y) - z(h) even where the errors are independent. x, y, ratings
-    (targets,), NaN = missing: a target without all three counts in `n_missing`. Range [-1, 1];
-    errors on people's scale are rounded to 9 decimals, so that round-off does not vary. Undefined
-    where the errors of one do not vary. Both judges share the error in people's ratings, which adds
-    to r. Yule 1907 (partial correlation).
+    `one_scale` says that both score on people's scale. If not, a score is taken as a +
+    b h + error (a judge's scale is a straight line in people's), which gives r_xy with
+    h held constant: the same on any scale. Standardising scores and ratings would not
+    do: z(x) - z(h) shrinks toward -h, and shares that with z(y) - z(h) even where the
+    errors are independent. x, y, ratings (targets,), NaN = missing: a target without
+    all three counts in `n_missing`. Range [-1, 1]; errors on people's scale are rounded
+    to 9 decimals, so that round-off does not vary. Undefined where the errors of one do
+    not vary. Both judges share the error in people's ratings, which adds to r. Yule
+    1907 (partial correlation).
     """
     known = ratings[~np.isnan(x + y + ratings)]
-    why = CONSTANT_RATINGS if known.size and np.ptp(known) == 0 and not one_scale else SAME_ERRORS
+    why = (
+        CONSTANT_RATINGS
+        if known.size and np.ptp(known) == 0 and not one_scale
+        else SAME_ERRORS
+    )
     if one_scale:
-        how, (first, second) = ON_ONE_SCALE, (np.round(scores - ratings, 9) for scores in (x, y))
+        how, (first, second) = (
+            ON_ONE_SCALE,
+            (np.round(scores - ratings, 9) for scores in (x, y)),
+        )
         pearson = partial(correlations, statistics=["pearson"], levels=["pooled"])
         system = np.zeros_like(source)
-        result = pearson(first, second, source, system, weights=weights)["pearson", "pooled"]
+        result = pearson(first, second, source, system, weights=weights)[
+            "pearson", "pooled"
+        ]
     else:
         how = ON_OTHERS
-        result = partial_correlation(x, y, ratings, source, statistic="pearson", weights=weights)
+        result = partial_correlation(
+            x, y, ratings, source, statistic="pearson", weights=weights
+        )
     one = result.estimate
     if one.value is not None:
         return result.with_method(how)
@@ -111,17 +144,21 @@ def error_correlation(
 
 
 def effective_judges(mean: Replicated, k: int) -> Replicated:
-    """Return k / (1 + (k - 1) r), the number of independent judges that k judges are worth.
+    """Return k / (1 + (k - 1) r), the number of independent judges that k judges are
+    worth.
 
-    r is the mean correlation of the errors of every two (`mean_over`); `n` counts what it is a mean
-    over. So many judges of uncorrelated errors would have a mean with as large an error, were all
-    errors equally large. 1 where all err alike, k where errors are uncorrelated, more than k where
-    they cancel out. Undefined where r is, and where 1 + (k - 1) r is not above 0. Kish 1965 (the
-    design effect of a cluster sample, whose clusters are here the members' scores of one text).
+    r is the mean correlation of the errors of every two (`mean_over`); `n` counts what
+    it is a mean over. So many judges of uncorrelated errors would have a mean with as
+    large an error, were all errors equally large. 1 where all err alike, k where errors
+    are uncorrelated, more than k where they cancel out. Undefined where r is, and where
+    1 + (k - 1) r is not above 0. Kish 1965 (the design effect of a cluster sample,
+    whose clusters are here the members' scores of one text).
     """
     left = 1 + (k - 1) * mean.rows
     positive = left > LEAST_VARIANCE
     rows = np.where(positive, k / np.where(positive, left, 1), np.nan)
     estimate = mean.estimate
     why = CANCELLED if estimate.value is not None else estimate.note
-    return replicated(rows, why, sizes=mean.sizes, scale=scale_of("effective_judges"), n=estimate.n)
+    return replicated(
+        rows, why, sizes=mean.sizes, scale=scale_of("effective_judges"), n=estimate.n
+    )

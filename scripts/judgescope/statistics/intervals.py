@@ -1,9 +1,10 @@
 """Intervals, p-values and their correction for many tests; how many cases a bar needs.
 
-Proportions whose cases come in sources have Clopper-Pearson limits at the effective number of
-cases. All else has the jackknife-t on its scale, from deleting one source at a time. The interval
-and the one-sided p of a claim come of the same t, so that they never disagree: p is at most .025
-where, and only where, the null lies at or below the lower end.
+Proportions whose cases come in sources have Clopper-Pearson limits at the effective
+number of cases. All else has the jackknife-t on its scale, from deleting one source at
+a time. The interval and the one-sided p of a claim come of the same t, so that they
+never disagree: p is at most .025 where, and only where, the null lies at or below the
+lower end.
 """
 
 import math
@@ -33,10 +34,12 @@ def t_quantile(freedom: float) -> float:
 
 
 def clopper_pearson(value: float, n: float) -> tuple[float, float]:
-    """Return the exact interval of x = value * n hits in n cases, neither of them whole.
+    """Return the exact interval of x = value * n hits in n cases, neither of them
+    whole.
 
-    lo = B((1 - c)/2; x, n - x + 1), hi = B((1 + c)/2; x + 1, n - x), B the quantile of the beta
-    distribution; lo is 0 at x = 0, hi is 1 at x = n. Range [0, 1]. Clopper, Pearson 1934.
+    lo = B((1 - c)/2; x, n - x + 1), hi = B((1 + c)/2; x + 1, n - x), B the quantile of
+    the beta distribution; lo is 0 at x = 0, hi is 1 at x = n. Range [0, 1]. Clopper,
+    Pearson 1934.
     """
     from scipy.special import betaincinv  # here: asking and parsing load no scipy
 
@@ -47,11 +50,13 @@ def clopper_pearson(value: float, n: float) -> tuple[float, float]:
 
 
 def cases_needed(estimate: float, bar: float) -> int | None:
-    """Return the least m such that m cases, and any more, show `estimate` at least `bar`.
+    """Return the least m such that m cases, and any more, show `estimate` at least
+    `bar`.
 
-    P(lo(X, m) >= bar) >= POWER for X ~ Bin(m, estimate), lo as in `clopper_pearson`. Cases of one
-    source are not independent: times their deff. None, more than MOST_CASES, where the estimate is
-    below the bar or within NEAR_BAR of it. ValueError for a bar outside (0, 1).
+    P(lo(X, m) >= bar) >= POWER for X ~ Bin(m, estimate), lo as in `clopper_pearson`.
+    Cases of one source are not independent: times their deff. None, more than
+    MOST_CASES, where the estimate is below the bar or within NEAR_BAR of it. ValueError
+    for a bar outside (0, 1).
     """
     from scipy.special import bdtr, betaincinv
 
@@ -61,43 +66,54 @@ def cases_needed(estimate: float, bar: float) -> int | None:
         return None
     m = np.arange(1, MOST_CASES + 1)
     tail = (1 - CONFIDENCE) / 2
-    low, high = np.zeros_like(m), m + 1  # the least x with lo(x, m) >= bar; m + 1: there is none
+    low, high = (
+        np.zeros_like(m),
+        m + 1,
+    )  # the least x with lo(x, m) >= bar; m + 1: there is none
     while (low < high).any():
         middle = (low + high) // 2
         x = np.clip(middle, 1, m)
-        reaches = (middle > 0) & ((middle > m) | (betaincinv(x, m - x + 1, tail) >= bar))
+        reaches = (middle > 0) & (
+            (middle > m) | (betaincinv(x, m - x + 1, tail) >= bar)
+        )
         high = np.where(reaches, middle, high)
         low = np.where(reaches, low, np.minimum(middle + 1, high))
-    power = np.where(high > m, 0.0, 1 - bdtr(np.maximum(high - 1, 0), m, min(estimate, 1.0)))
+    power = np.where(
+        high > m, 0.0, 1 - bdtr(np.maximum(high - 1, 0), m, min(estimate, 1.0))
+    )
     short = np.flatnonzero(power < POWER)
     least = int(short[-1]) + 2 if short.size else 1
     return least if least <= MOST_CASES else None
 
 
-# --- from deleting one source at a time ----------------------------------------------------------
+# --- from deleting one source at a time -----------------------------------------------
 
 
 Bounds: TypeAlias = tuple[float, float]
 FEWEST_SOURCES: Final = 10
 """With fewer sources that count, there is no interval (methods.md 15)."""
 LEAST_EVEN: Final = 8.0
-"""(sum m)² / sum m² of the targets m of each source: below it few sources hold most targets."""
+"""(sum m)² / sum m² of the targets m of each source: below it few sources hold most
+targets."""
 SLACK: Final = 1e-12
 """Numbers that differ by less are equal but for rounding."""
 NO_INTERVAL: Final = "no interval"
 TOO_FEW: Final = f"{NO_INTERVAL}: too few cases"
-"""Of a statistic that rests on no source as far as an interval goes: its sizes are 0."""
+"""Of a statistic that rests on no source as far as an interval goes: its sizes are
+0."""
 HANGS: Final = f"{NO_INTERVAL}: depends on source #"
-"""The code of a source follows, without which the value is undefined; tables show its name."""
+"""The code of a source follows, without which the value is undefined; tables show its
+name."""
 ROUGH: Final = f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
 
 
 class Scale(NamedTuple):
     """The scale on which a statistic's error is taken, and the ends of its range.
 
-    `atanh` and `logit` where value and deletions lie inside the ends, else plain and cut, or for
-    `logit` as `binomial`: Clopper-Pearson at the effective number of cases (Korn, Graubard 1998).
-    `rough` has no interval: the jackknife fails for a minimum, a rank or a mode.
+    `atanh` and `logit` where value and deletions lie inside the ends, else plain and
+    cut, or for `logit` as `binomial`: Clopper-Pearson at the effective number of cases
+    (Korn, Graubard 1998). `rough` has no interval: the jackknife fails for a minimum, a
+    rank or a mode.
     """
 
     kind: Literal["plain", "atanh", "logit", "binomial", "rough"]
@@ -118,25 +134,29 @@ NOT_SMOOTH: Final = Scale("rough")
 
 
 def deletions(n_sources: int) -> Codes:
-    """Return the weights 1 - I: row s takes every source once but s. Shape (sources, sources)."""
+    """Return the weights 1 - I: row s takes every source once but s. Shape (sources,
+    sources).
+    """
     return 1 - np.eye(n_sources, dtype=np.int64)
 
 
 def share_alike(n_sources: int) -> float:
-    """Return q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones all are.
+    """Return q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones
+    all are.
 
-    From a smaller share n alike would be drawn less than one time in 40: the Clopper-Pearson bound
-    for n of n.
+    From a smaller share n alike would be drawn less than one time in 40: the
+    Clopper-Pearson bound for n of n.
     """
     return float(((1 - CONFIDENCE) / 2) ** (1 / n_sources))
 
 
 def bounds_of_alike(value: float, ends: Bounds, n_sources: int) -> Bounds:
-    """Return q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v in [a, b].
+    """Return q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v
+    in [a, b].
 
-    Sources that were not drawn, a share of at most 1 - q, may have either end: of shares 0 and 1
-    this is the interval of Clopper and Pearson, with sources for trials. ValueError for a value
-    that is not within the ends.
+    Sources that were not drawn, a share of at most 1 - q, may have either end: of
+    shares 0 and 1 this is the interval of Clopper and Pearson, with sources for trials.
+    ValueError for a value that is not within the ends.
     """
     if not ends[0] - SLACK <= value <= ends[1] + SLACK:
         raise ValueError(f"a mean of values in {ends} cannot be {value}")
@@ -148,9 +168,10 @@ def bounds_of_alike(value: float, ends: Bounds, n_sources: int) -> Bounds:
 class Jackknife:
     """The jackknife of a value: v ± t(n - 1) SE on its scale, or an exact bound.
 
-    `error` is SE on `scale`; where it is 0 all sources are alike, and the interval bounds the
-    sources that were not drawn, which lie within `scale`'s ends. `n_eff` is the size of the simple
-    random sample that says as much of a proportion, None of all else.
+    `error` is SE on `scale`; where it is 0 all sources are alike, and the interval
+    bounds the sources that were not drawn, which lie within `scale`'s ends. `n_eff` is
+    the size of the simple random sample that says as much of a proportion, None of all
+    else.
     """
 
     value: float
@@ -168,10 +189,17 @@ class Jackknife:
     def how(self) -> str:
         """Return the name of the interval."""
         if self.n_eff is not None:
-            return f"Clopper-Pearson at {self.n_eff:.4g} effective cases (Korn-Graubard)"
+            return (
+                f"Clopper-Pearson at {self.n_eff:.4g} effective cases (Korn-Graubard)"
+            )
         if self.error == 0 and self.has_ends:
-            return "all sources equal: exact bound on the share of sources with another value"
-        return "jackknife-t" + ("" if self.scale.kind == "plain" else f" on {self.scale.kind}")
+            return (
+                "all sources equal: exact bound on the share of sources with "
+                "another value"
+            )
+        return "jackknife-t" + (
+            "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
+        )
 
     def interval(self) -> Bounds:
         """Return both ends, cut to those of the scale."""
@@ -189,10 +217,14 @@ class Jackknife:
     def p_above(self, null: float) -> float:
         """Return the one-sided p-value of a truth above `null`.
 
-        Of a proportion P(X >= value n_eff), X binomial of the chance `null`, in the beta's terms;
-        of n alike ((null - a)/(v - a))^n, where the lower end reaches the null at .025.
+        Of a proportion P(X >= value n_eff), X binomial of the chance `null`, in the
+        beta's terms; of n alike ((null - a)/(v - a))^n, where the lower end reaches the
+        null at .025.
         """
-        from scipy.special import betainc, stdtr  # here: asking and parsing load no scipy
+        from scipy.special import (
+            betainc,
+            stdtr,
+        )  # here: asking and parsing load no scipy
 
         value, low = self.value, self.scale.low
         if self.n_eff is not None:
@@ -205,29 +237,36 @@ class Jackknife:
         if null >= self.scale.high:
             return 1.0
         if self.error == 0:
-            if null >= value or not self.has_ends:  # no width: nothing is said of other sources
+            if (
+                null >= value or not self.has_ends
+            ):  # no width: nothing is said of other sources
                 return 1.0
             return float((max(null, low) - low) / (value - low)) ** self.sources
         t = float(_to(self.scale, value) - _to(self.scale, null)) / self.error
         return float(stdtr(self.sources - 1, -t))
 
 
-def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) -> Jackknife | str:
+def jackknife(
+    rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None
+) -> Jackknife | str:
     """Return the jackknife of rows[0], or the note that says why there is no interval.
 
-    rows (1 + sources,): the value, then that without each source; sizes (sources,): the targets of
-    each, 0 where its deletion can change nothing; `ends` bound what one source may have where all
-    are alike, None where that is not known. SE² = (n - 1)/n sum (v_s - mean v_s)² over the n
-    sources that count. ValueError for rows that do not fit the sizes.
+    rows (1 + sources,): the value, then that without each source; sizes (sources,): the
+    targets of each, 0 where its deletion can change nothing; `ends` bound what one
+    source may have where all are alike, None where that is not known. SE² = (n - 1)/n
+    sum (v_s - mean v_s)² over the n sources that count. ValueError for rows that do not
+    fit the sizes.
 
-    Of a proportion p = sum hits / sum cases, with k the sources that have cases, A all cases and
-    e_s = hits_s - p cases_s: v = k/(k - 1) sum e_s² / A², deff = max(1, v A / (p(1 - p))) and
-    n_eff = A/deff (t_A-1 / t_k-1)², at most A; k where p is 0 or 1. Korn, Graubard 1998,
-    "Confidence Intervals for Proportions with Small Expected Number of Positive Counts Estimated
-    from Survey Data".
+    Of a proportion p = sum hits / sum cases, with k the sources that have cases, A all
+    cases and e_s = hits_s - p cases_s: v = k/(k - 1) sum e_s² / A², deff = max(1, v A /
+    (p(1 - p))) and n_eff = A/deff (t_A-1 / t_k-1)², at most A; k where p is 0 or 1.
+    Korn, Graubard 1998, "Confidence Intervals for Proportions with Small Expected
+    Number of Positive Counts Estimated from Survey Data".
     """
     if rows.size != 1 + sizes.size:
-        raise ValueError(f"{rows.size} rows are not one value and {sizes.size} deletions")
+        raise ValueError(
+            f"{rows.size} rows are not one value and {sizes.size} deletions"
+        )
     used = sizes > 0
     n, m = int(used.sum()), sizes[used]
     value, deleted = float(rows[0]), rows[1:][used]
@@ -249,7 +288,9 @@ def jackknife(rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None) ->
 
 
 def _effective_cases(p: float, residuals: Floats, total: float) -> float:
-    """Return n_eff of a proportion of `total` cases from e_s of `jackknife`, (sources,)."""
+    """Return n_eff of a proportion of `total` cases from e_s of `jackknife`,
+    (sources,).
+    """
     k = residuals.size
     if p in (0.0, 1.0) or k < 2 or total <= 1:
         return float(min(k, total))
@@ -273,7 +314,8 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
     even = float(m.sum()) ** 2 / float(np.sum(np.square(m)))
     if scale.kind != "binomial" and even < LEAST_EVEN:
         return (
-            f"{NO_INTERVAL}: {n} sources count as {even:.1f}, because a few have most of the texts"
+            f"{NO_INTERVAL}: {n} sources count as {even:.1f}, because a few have "
+            "most of the texts"
         )
     return ""
 
@@ -295,14 +337,15 @@ def _back(scale: Scale, value: float) -> float:
     return value
 
 
-# --- p-values for many tests ---------------------------------------------------------------------
+# --- p-values for many tests ----------------------------------------------------------
 
 
 def holm(p: ArrayLike, *, log: bool = False) -> Floats:
-    """Return max over j <= i of (m - j + 1) p_(j), at most 1, in the order and shape of p.
+    """Return max over j <= i of (m - j + 1) p_(j), at most 1, in the order and shape of
+    p.
 
-    All of p is one family; with `log`, p and the result are ln p. NaN (no test was made) stays NaN
-    and does not count in m; ValueError outside [0, 1]. Holm 1979.
+    All of p is one family; with `log`, p and the result are ln p. NaN (no test was
+    made) stays NaN and does not count in m; ValueError outside [0, 1]. Holm 1979.
     """
     return _adjusted(p, lambda place: place[::-1], np.maximum.accumulate, log=log)
 
@@ -312,7 +355,9 @@ def benjamini_hochberg(p: ArrayLike, *, log: bool = False) -> Floats:
 
     Arguments and NaN as in `holm`. Benjamini and Hochberg 1995.
     """
-    return _adjusted(p, lambda place: place.size / place, _least_from_the_right, log=log)
+    return _adjusted(
+        p, lambda place: place.size / place, _least_from_the_right, log=log
+    )
 
 
 def benjamini_yekutieli(p: ArrayLike, *, log: bool = False) -> Floats:
@@ -321,7 +366,10 @@ def benjamini_yekutieli(p: ArrayLike, *, log: bool = False) -> Floats:
     Arguments and NaN as in `holm`. Benjamini and Yekutieli 2001.
     """
     return _adjusted(
-        p, lambda place: np.sum(1 / place) * place.size / place, _least_from_the_right, log=log
+        p,
+        lambda place: np.sum(1 / place) * place.size / place,
+        _least_from_the_right,
+        log=log,
     )
 
 
@@ -336,14 +384,20 @@ def _adjusted(
     *,
     log: bool,
 ) -> Floats:
-    """Return p, sorted, times factors of their places 1 to m, accumulated, in its own order."""
+    """Return p, sorted, times factors of their places 1 to m, accumulated, in its own
+    order.
+    """
     values = np.array(p, np.float64)
     if np.any(values > (0 if log else 1)) or (not log and np.any(values < 0)):
-        raise ValueError(f"no {'ln p' if log else 'p'}: {np.nanmin(values)}..{np.nanmax(values)}")
+        raise ValueError(
+            f"no {'ln p' if log else 'p'}: {np.nanmin(values)}..{np.nanmax(values)}"
+        )
     tested = ~np.isnan(values)
     order = np.argsort(values[tested], kind="stable")
     ascending, times = values[tested][order], factors(np.arange(1, order.size + 1))
-    raised = ascending + np.log(times) if log else ascending * times  # logarithms would round p
+    raised = (
+        ascending + np.log(times) if log else ascending * times
+    )  # logarithms would round p
     restored = np.empty_like(ascending)
     restored[order] = np.minimum(accumulate(raised), 0.0 if log else 1.0)
     values[tested] = restored

@@ -1,4 +1,6 @@
-"""Means, shares and net shares over things that belong to sources, with intervals over sources."""
+"""Means, shares and net shares over things that belong to sources, with intervals over
+sources.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,7 +13,13 @@ from numpy.typing import ArrayLike
 from judgescope.statistics import intervals
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
 from judgescope.statistics.declared import SIGNED, declare, percent
-from judgescope.statistics.intervals import NO_INTERVAL, PROPORTION, Bounds, Scale, t_quantile
+from judgescope.statistics.intervals import (
+    NO_INTERVAL,
+    PROPORTION,
+    Bounds,
+    Scale,
+    t_quantile,
+)
 from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
@@ -44,12 +52,13 @@ def share(
 ) -> Replicated:
     """Return sum hits / sum total, with its interval over sources, and its deletions.
 
-    hits, total and source (things,), whatever is counted, nothing missing; `n` is the sum of
-    `total`; weights (sources, sources) or None for no interval. `averaged` says in `method` what is
-    averaged. `ends` bound what one thing may have, None where nothing does: where all sources are
-    alike, the interval rests on them. Without a `scale` a share of things (ends 0 and 1) is a
-    proportion, and any other mean is plain, cut to its ends; `units` names what sources are.
-    Undefined, as `why` says, where nothing is counted.
+    hits, total and source (things,), whatever is counted, nothing missing; `n` is the
+    sum of `total`; weights (sources, sources) or None for no interval. `averaged` says
+    in `method` what is averaged. `ends` bound what one thing may have, None where
+    nothing does: where all sources are alike, the interval rests on them. Without a
+    `scale` a share of things (ends 0 and 1) is a proportion, and any other mean is
+    plain, cut to its ends; `units` names what sources are. Undefined, as `why` says,
+    where nothing is counted.
     """
     rows = whole_and_resamples(source, weights)
     sums, size = (
@@ -69,7 +78,9 @@ def share(
         replicates = quotient(deleted[1:, 0], deleted[1:, 1])
     value = float(hits.sum() / total.sum())
     result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=averaged)
-    return with_interval(Replicated(result, np.append(value, replicates), size, scale, ends), units)
+    return with_interval(
+        Replicated(result, np.append(value, replicates), size, scale, ends), units
+    )
 
 
 class HowShared(TypedDict, total=False):
@@ -97,17 +108,20 @@ def clustered_mean(
     numbers = np.asarray(values, dtype=np.float64)
     given = np.isfinite(numbers)
     known, lost = numbers[given], int(np.count_nonzero(~given))
-    return share(known, np.ones(known.size), source[given], weights, missing + lost, **how)
+    return share(
+        known, np.ones(known.size), source[given], weights, missing + lost, **how
+    )
 
 
 def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
-    """Return sum v / k of k statistics of one dataset; a deletion takes a source out of all.
+    """Return sum v / k of k statistics of one dataset; a deletion takes a source out of
+    all.
 
-    `each` rests on the same sources; `averaged` says what there is one of each for. `n` is k; a
-    mean over one aspect is that aspect's number, with its interval and n. The mean of values is
-    plain, cut to the mean of their ends. Undefined where one of them is: means of other things
-    would not compare.
-    Without an interval where one is of no smooth statistic.
+    `each` rests on the same sources; `averaged` says what there is one of each for. `n`
+    is k; a mean over one aspect is that aspect's number, with its interval and n. The
+    mean of values is plain, cut to the mean of their ends. Undefined where one of them
+    is: means of other things would not compare. Without an interval where one is of no
+    smooth statistic.
     """
     if nothing := _lost([one.estimate for one in each], averaged):
         return Replicated(nothing, np.full(max(one.rows.size for one in each), np.nan))
@@ -116,21 +130,29 @@ def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
     mean = np.mean([one.rows for one in each], axis=0)
     result = Estimate(float(mean[0]), n=len(each), method=f"mean over {averaged}")
     rough = next((one.scale for one in each if one.scale.kind == "rough"), None)
-    low, high = (float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1))
+    low, high = (
+        float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1)
+    )
     shares = ("binomial", "logit")
-    known = (one.ends or (one.scale.ends if one.scale.kind in shares else None) for one in each)
+    known = (
+        one.ends or (one.scale.ends if one.scale.kind in shares else None)
+        for one in each
+    )
     ends = [one for one in known if one is not None]
     alike = (*np.mean(ends, axis=0).tolist(),) if len(ends) == len(each) else None
     sizes = np.sum([one.sizes for one in each], axis=0)
-    return with_interval(Replicated(result, mean, sizes, rough or Scale("plain", low, high), alike))
+    return with_interval(
+        Replicated(result, mean, sizes, rough or Scale("plain", low, high), alike)
+    )
 
 
 def independent_mean(each: Sequence[Estimate], *, averaged: str) -> Estimate:
-    """Return v = sum v_i / k of k independent statistics, lo = v - sqrt(sum (v_i - lo_i)²) / k.
+    """Return v = sum v_i / k of k independent statistics, lo = v - sqrt(sum (v_i -
+    lo_i)²) / k.
 
-    hi alike: the method of variance estimates recovery, which needs no replicates (Zou, Donner
-    2008). `n` is k. Undefined where one of them is; no interval where one has none, and the note
-    says of how many.
+    hi alike: the method of variance estimates recovery, which needs no replicates (Zou,
+    Donner 2008). `n` is k. Undefined where one of them is; no interval where one has
+    none, and the note says of how many.
     """
     if nothing := _lost(each, averaged):
         return nothing
@@ -139,10 +161,15 @@ def independent_mean(each: Sequence[Estimate], *, averaged: str) -> Estimate:
         for end in ("value", "ci_low", "ci_high")
     )
     mean, method = float(value.mean()), f"mean over {averaged}"
-    down, up = (float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi))
+    down, up = (
+        float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi)
+    )
     if not np.isfinite(down + up):
         reasons = [
-            next((part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)), "")
+            next(
+                (part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)),
+                "",
+            )
             for one in each
             if one.ci_low is None or one.ci_high is None
         ]
@@ -150,12 +177,18 @@ def independent_mean(each: Sequence[Estimate], *, averaged: str) -> Estimate:
         note = f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {averaged}{why}"
         return Estimate(mean, n=len(each), method=method, note=note)
     method += "; variance estimates recovery"
-    result = Estimate(mean, ci_low=mean - down, ci_high=mean + up, n=len(each), method=method)
-    return result.with_note(f"{NO_WIDTH}: none of the {averaged} has any" if down + up == 0 else "")
+    result = Estimate(
+        mean, ci_low=mean - down, ci_high=mean + up, n=len(each), method=method
+    )
+    return result.with_note(
+        f"{NO_WIDTH}: none of the {averaged} has any" if down + up == 0 else ""
+    )
 
 
 def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:
-    """Return the undefined mean where some are undefined, with the reason if it is one for all."""
+    """Return the undefined mean where some are undefined, with the reason if it is one
+    for all.
+    """
     notes = [one.note for one in each if one.value is None]
     if each and not notes:
         return None
@@ -167,14 +200,15 @@ def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:
 DECLARED: Final = declare(
     net_share=percent(
         "Net share noticed",
-        "share of items scored lower after the perturbation minus the share scored higher",
+        "share of items scored lower after the perturbation minus the share scored "
+        "higher",
         "Tango 1998",
         range=SIGNED,
     )
 )
 
 
-# --- net shares ----------------------------------------------------------------------------------
+# --- net shares -----------------------------------------------------------------------
 
 
 HALVINGS: Final = 60
@@ -182,11 +216,12 @@ HALVINGS: Final = 60
 
 
 def score_statistic(delta: float, b: float, c: float, n: float) -> float:
-    """Return (b - c - n delta) / sqrt(n (2 q + delta (1 - delta))), q = P(c) given delta.
+    """Return (b - c - n delta) / sqrt(n (2 q + delta (1 - delta))), q = P(c) given
+    delta.
 
-    b, c: pairs that differ one way and the other, of n (any real numbers, b + c <= n); q is the
-    maximum likelihood estimate of the share of c where that of b is q + delta. ±inf where the
-    variance is 0. Source: Tango 1998, equations 14 to 17.
+    b, c: pairs that differ one way and the other, of n (any real numbers, b + c <= n);
+    q is the maximum likelihood estimate of the share of c where that of b is q + delta.
+    ±inf where the variance is 0. Source: Tango 1998, equations 14 to 17.
     """
     linear = -b - c + (2 * n - b + c) * delta
     root = math.sqrt(max(linear * linear + 8 * n * c * delta * (1 - delta), 0.0))
@@ -201,8 +236,9 @@ def score_statistic(delta: float, b: float, c: float, n: float) -> float:
 def tango(b: float, c: float, n: float) -> Bounds:
     """Return the interval of (b - c) / n: every delta with |score_statistic| < z.
 
-    b, c >= 0, b + c <= n, n > 0 (ValueError otherwise); real numbers, as effective counts are.
-    Range -1 to 1. With b = c = 0 its ends are ±z² / (n + z²). Source: Tango 1998.
+    b, c >= 0, b + c <= n, n > 0 (ValueError otherwise); real numbers, as effective
+    counts are. Range -1 to 1. With b = c = 0 its ends are ±z² / (n + z²). Source: Tango
+    1998.
     """
     if not (b >= 0 and c >= 0 and n > 0 and b + c <= n * (1 + 1e-12)):
         raise ValueError(f"b and c are counts of n pairs: got b {b}, c {c}, n {n}")
@@ -216,9 +252,9 @@ def tango(b: float, c: float, n: float) -> Bounds:
 def tango_corrected_low(b: float, c: float, n: float) -> float:
     """Return the lower end of `tango` with one pair taken off b - c.
 
-    Where few pairs differ and more of them one way, the plain end lies above the truth in up to
-    4.1 % of studies (b of .07, c of .02, 59 pairs); this one in 2.1 % at most. Arguments as in
-    `tango`.
+    Where few pairs differ and more of them one way, the plain end lies above the truth
+    in up to 4.1 % of studies (b of .07, c of .02, 59 pairs); this one in 2.1 % at most.
+    Arguments as in `tango`.
     """
     z = _normal()
 
@@ -236,7 +272,9 @@ def _normal() -> float:
 
 
 def end_of(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the end of the left part of [low, high] on which a condition holds, by halving."""
+    """Return the end of the left part of [low, high] on which a condition holds, by
+    halving.
+    """
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if holds(middle):
@@ -247,12 +285,14 @@ def end_of(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def effective_pairs(d: ArrayLike, source: ArrayLike) -> float:
-    """Return n_eff = n / deff · (t_{n-1} / t_{k-1})², at most n: pairs as independent ones.
+    """Return n_eff = n / deff · (t_{n-1} / t_{k-1})², at most n: pairs as independent
+    ones.
 
-    d (pairs,) of -1, 0 and 1; source (pairs,): equal for pairs that belong together; k sources.
-    deff = max(1, v_c / v), v_c = k/(k-1) Σ_s (Σ_{i in s} (d_i - d̄))² / n², v the variance of a
-    mean of independent pairs. All d equal: n_eff = k, as nothing is known of their likeness.
-    Source: Korn and Graubard 1998, for a difference of two shares.
+    d (pairs,) of -1, 0 and 1; source (pairs,): equal for pairs that belong together; k
+    sources. deff = max(1, v_c / v), v_c = k/(k-1) Σ_s (Σ_{i in s} (d_i - d̄))² / n², v
+    the variance of a mean of independent pairs. All d equal: n_eff = k, as nothing is
+    known of their likeness. Source: Korn and Graubard 1998, for a difference of two
+    shares.
     """
     values = np.asarray(d, np.float64)
     n, codes = values.size, np.unique(np.asarray(source), return_inverse=True)[1]
@@ -269,11 +309,12 @@ def effective_pairs(d: ArrayLike, source: ArrayLike) -> float:
 
 
 def net_share(d: ArrayLike, source: ArrayLike, *, corrected: bool = False) -> Estimate:
-    """Return p₊ - p₋ of the signs of d, with Tango's interval at the number of effective pairs.
+    """Return p₊ - p₋ of the signs of d, with Tango's interval at the number of
+    effective pairs.
 
-    d (pairs,) any numbers; source (pairs,) as in `effective_pairs`. n = pairs, n_tied = those with
-    d = 0; undefined without a pair, no interval below FEWEST_CLUSTERS sources. `corrected`: the
-    lower end has `tango_corrected_low`.
+    d (pairs,) any numbers; source (pairs,) as in `effective_pairs`. n = pairs, n_tied =
+    those with d = 0; undefined without a pair, no interval below FEWEST_CLUSTERS
+    sources. `corrected`: the lower end has `tango_corrected_low`.
     """
     signs: Floats = np.sign(np.asarray(d, np.float64))
     n, k = signs.size, np.unique(np.asarray(source)).size

@@ -1,7 +1,7 @@
 """Order of texts: does a judge score, or choose, the better of two texts?
 
-A sequence is texts of one source at places 0, 1, …, the best first; sequences may differ in length,
-have gaps, and hold several texts at one place.
+A sequence is texts of one source at places 0, 1, …, the best first; sequences may
+differ in length, have gaps, and hold several texts at one place.
 """
 
 from dataclasses import replace
@@ -42,7 +42,10 @@ DECLARED: Final = declare(
         "Kendall, Babington Smith 1940",
     ),
     accuracy_comparison=accuracy(
-        "Right", "share of compared pairs ordered as people do; a tie is wrong", PAPER, ties=WRONG
+        "Right",
+        "share of compared pairs ordered as people do; a tie is wrong",
+        PAPER,
+        ties=WRONG,
     ),
     accuracy_both_orders=accuracy(
         "Right in both orders",
@@ -52,8 +55,9 @@ DECLARED: Final = declare(
     ),
     best_of_n=percent(
         "Best of n",
-        "share of items with three or more texts where the text with the most points from its "
-        "comparisons is people's best; texts that share the lead count in part",
+        "share of items with three or more texts where the text with the most points "
+        "from its comparisons is people's best; texts that share the lead count in "
+        "part",
     ),
     accuracy_comparison_half=accuracy(
         "Right, ties half",
@@ -62,8 +66,8 @@ DECLARED: Final = declare(
     ),
     accuracy_comparison_by_distance=accuracy(
         "Right at k",
-        "share of a chain's pairs, k errors apart, that the comparison orders correctly; a tie "
-        "is wrong",
+        "share of a chain's pairs, k errors apart, that the comparison orders "
+        "correctly; a tie is wrong",
         SECTION_5,
         ties=WRONG,
     ),
@@ -76,14 +80,14 @@ DECLARED: Final = declare(
     ),
     accuracy_adjacent_half=accuracy(
         "Ordered right, ties half",
-        "share of a chain's adjacent texts in the right order; a tie counts half, a missing score "
-        "is left out",
+        "share of a chain's adjacent texts in the right order; a tie counts half, a "
+        "missing score is left out",
         ties=HALF,
     ),
     accuracy_adjacent_complete=accuracy(
         "Ordered right, both scored",
-        "share of a chain's adjacent texts in the right order; a tie is wrong, a missing "
-        "score is left out",
+        "share of a chain's adjacent texts in the right order; a tie is wrong, a "
+        "missing score is left out",
         ties=WRONG,
     ),
     accuracy_by_distance=accuracy(
@@ -103,19 +107,28 @@ DECLARED: Final = declare(
     kappa_orders=agreement(
         "κ of both orders", "agreement of the verdicts in both orders, beyond chance"
     ),
-    tie_rate=undesired("Ties", "share of pairs with equal scores, or with a tie as verdict"),
+    tie_rate=undesired(
+        "Ties", "share of pairs with equal scores, or with a tie as verdict"
+    ),
 )
 
 
 FEWEST_TEXTS: Final = 3
 """The better of two texts is not a best of n."""
 STRICT: Final = "accuracy_adjacent"
-ORDERED: Final = (STRICT, "accuracy_adjacent_half", "accuracy_adjacent_complete", "tie_rate")
-"""The statistics of `ordered_accuracy`, as they are called where texts are neighbours."""
+ORDERED: Final = (
+    STRICT,
+    "accuracy_adjacent_half",
+    "accuracy_adjacent_complete",
+    "tie_rate",
+)
+"""The statistics of `ordered_accuracy`, as they are called where texts are
+neighbours."""
 
 
 class OrderedPairs(NamedTuple):
-    """Two texts of a sequence at different places each: which they are, and their places; (pairs,).
+    """Two texts of a sequence at different places each: which they are, and their
+    places; (pairs,).
 
     `better` and `worse` index the texts, `high` and `low` are the places of these two.
     """
@@ -130,12 +143,16 @@ class OrderedPairs(NamedTuple):
         return OrderedPairs(*(column[chosen] for column in self))
 
     def apart(self, k: int) -> "OrderedPairs":
-        """Return the pairs that are k places apart, I(k) of (Hu et al. 2025, section 5.4)."""
+        """Return the pairs that are k places apart, I(k) of (Hu et al. 2025, section
+        5.4).
+        """
         return self.where(self.low - self.high == k)
 
 
 def pairs_within(group: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return the first and the second of every two members of a group: (members,) -> (pairs,)."""
+    """Return the first and the second of every two members of a group: (members,) ->
+    (pairs,).
+    """
     order = np.argsort(group, kind="stable")
     _, starts = np.unique(group[order], return_index=True)
     first, second = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -147,16 +164,22 @@ def pairs_within(group: NDArray[Any]) -> tuple[Codes, Codes]:
 
 
 def places_of(ratings: Floats, source: Codes) -> Codes:
-    """Return the place of each text among the different ratings of its source, 0 the highest.
+    """Return the place of each text among the different ratings of its source, 0 the
+    highest.
 
-    ratings and source (texts,), nothing missing; ratings 5, 5, 3, 1 of one source -> 0, 0, 1, 2.
+    ratings and source (texts,), nothing missing; ratings 5, 5, 3, 1 of one source -> 0,
+    0, 1, 2.
     """
-    met, code = np.unique(np.stack([source, -ratings], axis=1), axis=0, return_inverse=True)
+    met, code = np.unique(
+        np.stack([source, -ratings], axis=1), axis=0, return_inverse=True
+    )
     return np.asarray(code.ravel() - np.searchsorted(met[:, 0], source), dtype=np.int64)
 
 
 def ordered_pairs(sequence: Codes, position: Codes) -> OrderedPairs:
-    """Return all pairs of texts of one sequence at different places; sequence, place (texts,)."""
+    """Return all pairs of texts of one sequence at different places; sequence, place
+    (texts,).
+    """
     i, j = pairs_within(sequence)
     better, worse = np.where(position[i] < position[j], [i, j], [j, i])
     pairs = OrderedPairs(better, worse, position[better], position[worse])
@@ -168,12 +191,12 @@ def ordered_accuracy(
 ) -> dict[str, Replicated]:
     """Return sum [x_better > x_worse] / pairs under the four rules of ORDERED, by name.
 
-    scores and source (texts,), NaN = missing; weights (sources, sources) or None for no interval.
-    STRICT: a tie or a missing score is wrong (Hu et al. 2025, section 3.2; of pairs k places
-    apart: its I(k)). Half: a tie counts half, a pair with a missing score is left out. Complete:
-    strict over the pairs that have both scores. Tie rate: the share of ties among those. Range 0
-    to 1; `n` counts the pairs used, `n_missing` those with a missing score, `n_tied` the
-    ties. Undefined without a pair.
+    scores and source (texts,), NaN = missing; weights (sources, sources) or None for no
+    interval. STRICT: a tie or a missing score is wrong (Hu et al. 2025, section 3.2; of
+    pairs k places apart: its I(k)). Half: a tie counts half, a pair with a missing
+    score is left out. Complete: strict over the pairs that have both scores. Tie rate:
+    the share of ties among those. Range 0 to 1; `n` counts the pairs used, `n_missing`
+    those with a missing score, `n_tied` the ties. Undefined without a pair.
     """
     x, y, where = scores[pairs.better], scores[pairs.worse], source[pairs.better]
     known = ~(np.isnan(x) | np.isnan(y))
@@ -192,7 +215,9 @@ def ordered_accuracy(
 def accuracy_by_step(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[int, dict[str, Replicated]]:
-    """Return k -> `ordered_accuracy` of the pairs k places apart: I(k), (Hu et al. 2025, 5.4)."""
+    """Return k -> `ordered_accuracy` of the pairs k places apart: I(k), (Hu et al.
+    2025, 5.4).
+    """
     steps = np.unique(pairs.low - pairs.high).tolist()
     return {k: ordered_accuracy(scores, pairs.apart(k), source, weights) for k in steps}
 
@@ -203,14 +228,18 @@ def accuracy_grid(
     """Return (place, lower place) -> `ordered_accuracy`. (Hu et al. 2025, figure 5)"""
     cells = sorted(set(zip(pairs.high.tolist(), pairs.low.tolist(), strict=True)))
     at = {(i, j): pairs.where((pairs.high == i) & (pairs.low == j)) for i, j in cells}
-    return {cell: ordered_accuracy(scores, own, source, weights) for cell, own in at.items()}
+    return {
+        cell: ordered_accuracy(scores, own, source, weights) for cell, own in at.items()
+    }
 
 
-def order_consistency(first: Floats, second: Floats, source: Codes, weights: Weights) -> Estimate:
+def order_consistency(
+    first: Floats, second: Floats, source: Codes, weights: Weights
+) -> Estimate:
     """Return the share of pairs whose verdict stays when the two texts change places.
 
-    first, second (pairs,): the vote in either order for the same text, 1, or against it, -1, 0 for
-    neither; NaN = missing (a pair without both counts in `n_missing`).
+    first, second (pairs,): the vote in either order for the same text, 1, or against
+    it, -1, 0 for neither; NaN = missing (a pair without both counts in `n_missing`).
     """
     hits = np.where(np.isnan(first) | np.isnan(second), np.nan, first == second)
     return clustered_mean(hits, source, weights).estimate
@@ -219,9 +248,9 @@ def order_consistency(first: Floats, second: Floats, source: Codes, weights: Wei
 def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estimate:
     """Return the share of decided votes that are for the text that was shown first.
 
-    votes (votes,): 1 for the first text, -1 for the second, 0 for neither, NaN = missing. In both
-    orders of every pair, a judge without a bias to a place has .5. `n` counts decided votes,
-    `n_tied` the undecided, `n_missing` the missing.
+    votes (votes,): 1 for the first text, -1 for the second, 0 for neither, NaN =
+    missing. In both orders of every pair, a judge without a bias to a place has .5. `n`
+    counts decided votes, `n_tied` the undecided, `n_missing` the missing.
     """
     undecided = votes == 0
     hits = np.where(np.isnan(votes), np.nan, votes > 0)[~undecided]
@@ -232,9 +261,9 @@ def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estim
 def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Estimate:
     """Return the share of triples of an item's texts that are preferred in a circle.
 
-    verdict (items, texts, texts): 1 where the first text is better than the second, -1 where worse,
-    0 for neither, NaN where unknown; source (items,). `n` counts triples with three decided
-    verdicts, `n_missing` the others.
+    verdict (items, texts, texts): 1 where the first text is better than the second, -1
+    where worse, 0 for neither, NaN where unknown; source (items,). `n` counts triples
+    with three decided verdicts, `n_missing` the others.
     """
     hits, total, missing = np.zeros(len(verdict)), np.zeros(len(verdict)), 0
     for a, b, c in combinations(range(verdict.shape[1]), 3):
@@ -247,10 +276,12 @@ def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Est
 
 
 def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:
-    """Return whom the votes on each pair favour: 1 the first text, -1 the second, 0 neither.
+    """Return whom the votes on each pair favour: 1 the first text, -1 the second, 0
+    neither.
 
-    A text is favoured if its votes exceed each of the others. first, second, neither (pairs,): the
-    votes of both orders and all draws. NaN without a vote. (Hu et al. 2025, 5.4 and A.4)
+    A text is favoured if its votes exceed each of the others. first, second, neither
+    (pairs,): the votes of both orders and all draws. NaN without a vote. (Hu et al.
+    2025, 5.4 and A.4)
     """
     ahead = (first > np.maximum(second, neither)).astype(np.float64)
     behind = second > np.maximum(first, neither)
@@ -260,14 +291,15 @@ def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:
 def comparison_accuracy(
     verdict: Floats, truth: Floats, source: Codes, weights: Weights
 ) -> dict[str, Estimate]:
-    """Return sum [verdict = truth] / pairs of direct comparisons, over pairs with a better text.
+    """Return sum [verdict = truth] / pairs of direct comparisons, over pairs with a
+    better text.
 
-    verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what was done to
-    the texts, 0 or NaN where no text is known to be better (left out); source (pairs,).
-    `accuracy_comparison`: a verdict for neither is wrong (Hu et al. 2025, 5.4).
-    `accuracy_comparison_half`: it counts half. A pair without a verdict is left out of both.
-    `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the pairs used,
-    `n_missing` those without a verdict.
+    verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what
+    was done to the texts, 0 or NaN where no text is known to be better (left out);
+    source (pairs,). `accuracy_comparison`: a verdict for neither is wrong (Hu et al.
+    2025, 5.4). `accuracy_comparison_half`: it counts half. A pair without a verdict is
+    left out of both. `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n`
+    counts the pairs used, `n_missing` those without a verdict.
     """
     asked, known = _asked(truth, verdict)
     right, tied = (verdict == truth)[known], (verdict == 0)[known]
@@ -278,7 +310,9 @@ def comparison_accuracy(
         "tie_rate": tied,
     }
     return {
-        name: clustered_mean(hits, source[known], weights, missing, scale=scale_of(name)).estimate
+        name: clustered_mean(
+            hits, source[known], weights, missing, scale=scale_of(name)
+        ).estimate
         for name, hits in rules.items()
     }
 
@@ -288,8 +322,9 @@ def right_in_both_orders(
 ) -> Estimate:
     """Return sum [both verdicts = truth] / pairs of which the judge saw both orders.
 
-    listed, swapped (pairs,): the verdict on the same two texts in either order, NaN = missing;
-    truth as in `comparison_accuracy`. `n_missing` counts pairs without one of the verdicts.
+    listed, swapped (pairs,): the verdict on the same two texts in either order, NaN =
+    missing; truth as in `comparison_accuracy`. `n_missing` counts pairs without one of
+    the verdicts.
     """
     asked, known = _asked(truth, listed + swapped)
     hits = ((listed == truth) & (swapped == truth))[known]
@@ -298,17 +333,23 @@ def right_in_both_orders(
     return clustered_mean(hits, source[known], weights, missing, scale=scale).estimate
 
 
-def ordered_systems(verdict: Floats, ahead: Floats, first: Codes, second: Codes) -> Estimate:
-    """Return the share of pairs of systems of which net verdicts favour the one that people do.
+def ordered_systems(
+    verdict: Floats, ahead: Floats, first: Codes, second: Codes
+) -> Estimate:
+    """Return the share of pairs of systems of which net verdicts favour the one that
+    people do.
 
-    verdict (pairs,): 1, -1, 0 or NaN; ahead (pairs,): how much better people find the first text,
-    NaN unknown; first, second (pairs,): the systems. A pair of systems whose sum of `ahead` is 0 is
-    left out; a sum of verdicts of 0 is wrong. Both sums are over the texts that have both. No
-    interval: pairs of systems share systems. Undefined without a pair.
+    verdict (pairs,): 1, -1, 0 or NaN; ahead (pairs,): how much better people find the
+    first text, NaN unknown; first, second (pairs,): the systems. A pair of systems
+    whose sum of `ahead` is 0 is left out; a sum of verdicts of 0 is wrong. Both sums
+    are over the texts that have both. No interval: pairs of systems share systems.
+    Undefined without a pair.
     """
     known = ~(np.isnan(verdict) | np.isnan(ahead))
     sign = np.where(first < second, 1, -1)[known]
-    names = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[known]
+    names = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[
+        known
+    ]
     kinds, code = np.unique(names, axis=0, return_inverse=True)
     judge, people = (
         np.bincount(code.ravel(), sign * values[known], minlength=len(kinds))
@@ -317,28 +358,40 @@ def ordered_systems(verdict: Floats, ahead: Floats, first: Codes, second: Codes)
     decided = ~np.isclose(people, 0)
     n, method = int(decided.sum()), "pairs of systems, by their net verdicts"
     if not n:
-        return Estimate.undefined("no pair of systems that people tell apart", method=method)
+        return Estimate.undefined(
+            "no pair of systems that people tell apart", method=method
+        )
     right = (np.sign(judge) == np.sign(people))[decided]
     tied = int((judge == 0)[decided].sum())
     missing = int(np.isfinite(ahead).sum() - known.sum())
-    return Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied, method=method)
+    return Estimate(
+        float(right.mean()), n=n, n_missing=missing, n_tied=tied, method=method
+    )
 
 
 def best_of_n(
-    verdict: Floats, ahead: Floats, pair: tuple[Codes, Codes], source: Codes, weights: Weights
+    verdict: Floats,
+    ahead: Floats,
+    pair: tuple[Codes, Codes],
+    source: Codes,
+    weights: Weights,
 ) -> Estimate:
-    """Return the mean over items of [people's best is among the judge's best] / (number of these).
+    """Return the mean over items of [people's best is among the judge's best] / (number
+    of these).
 
-    The best texts of an item have the most points: 1 for each pair that is won, 1/2 for a tie.
-    verdict (pairs,): 1 for the first text, -1, 0 or NaN; ahead (pairs,): people's net votes for the
-    first; pair: the texts' codes, (pairs,) each; source (pairs,): the item. An item of fewer than
-    three compared texts is left out, one with several best texts by people too (`n_tied`), and one
-    with a pair without a verdict (`n_missing`). By chance 1 / n. Undefined without an item.
+    The best texts of an item have the most points: 1 for each pair that is won, 1/2 for
+    a tie. verdict (pairs,): 1 for the first text, -1, 0 or NaN; ahead (pairs,):
+    people's net votes for the first; pair: the texts' codes, (pairs,) each; source
+    (pairs,): the item. An item of fewer than three compared texts is left out, one with
+    several best texts by people too (`n_tied`), and one with a pair without a verdict
+    (`n_missing`). By chance 1 / n. Undefined without an item.
     """
     hits, items, missing, tied = list[float](), list[int](), 0, 0
     for item in np.unique(source[np.isfinite(ahead)]).tolist():
         own = (source == item) & np.isfinite(ahead)
-        texts, code = np.unique(np.stack([each[own] for each in pair]), return_inverse=True)
+        texts, code = np.unique(
+            np.stack([each[own] for each in pair]), return_inverse=True
+        )
         if texts.size < FEWEST_TEXTS:
             continue
         sides = code.reshape(2, -1)

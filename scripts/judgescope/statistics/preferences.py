@@ -1,7 +1,8 @@
-"""Preferences between two texts, including ties: agreement of voters, and strengths of systems.
+"""Preferences between two texts, including ties: agreement of voters, and strengths of
+systems.
 
-A vote is 1 for the first text of a pair, -1 for the second, 0 for neither, NaN = missing, whichever
-was shown first.
+A vote is 1 for the first text of a pair, -1 for the second, 0 for neither, NaN =
+missing, whichever was shown first.
 """
 
 from typing import Final, NamedTuple
@@ -9,7 +10,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Floats, Weights, dot
-from judgescope.statistics.declared import amount, declare, p_of_null, percent, signed_amount
+from judgescope.statistics.declared import (
+    amount,
+    declare,
+    p_of_null,
+    percent,
+    signed_amount,
+)
 from judgescope.statistics.intervals import PLAIN
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import verdicts
@@ -28,17 +35,21 @@ DECLARED: Final = declare(
     ),
     vote_agreement_decided=percent(
         "Votes agree, without ties",
-        "how often the votes of judge and person on a pair are equal, without ties; chance: 1/2",
+        "how often the votes of judge and person on a pair are equal, without ties; "
+        "chance: 1/2",
         f"{ZHENG}, setup S2",
         ties="left out",
     ),
     strength=signed_amount(
         "Strength",
-        "log strength of a system, estimated from the votes; the mean over systems is 0",
+        "log strength of a system, estimated from the votes; the mean over systems is "
+        "0",
         f"Bradley, Terry 1952; {DAVIDSON}",
         ties=DAVIDSON,
     ),
-    strength_ties=amount("Ties, ν", "odds of a tie between two equal systems", DAVIDSON),
+    strength_ties=amount(
+        "Ties, ν", "odds of a tie between two equal systems", DAVIDSON
+    ),
     strength_position=signed_amount(
         "Position, δ",
         "log odds that the text shown first beats an equal one",
@@ -53,10 +64,11 @@ DECLARED: Final = declare(
 )
 
 FEWEST_DIFFERENT: Final = 6
-"""With fewer differing sources, the two-sided p exceeds .05 even if all are on one side."""
+"""With fewer differing sources, the two-sided p exceeds .05 even if all are on one
+side."""
 NOT_JOINED: Final = (
-    "no finite estimate: a group of systems never beats the others (a tie counts both ways), or "
-    "the text in one position always wins"
+    "no finite estimate: a group of systems never beats the others (a tie counts both "
+    "ways), or the text in one position always wins"
 )
 NEWTON_STEPS: Final = 100
 CONVERGED, NEAR = 1e-10, 1e-9
@@ -68,8 +80,8 @@ LARGEST: Final = 15.0
 def majority(votes: Floats) -> Floats:
     """Return whom votes (voters, pairs) favour, as `order.verdicts` has it: (pairs,).
 
-    Of one vote in each order two that differ are a tie (Zheng et al. 2023, section 3.4, the
-    conservative approach); where one order is missing the other decides.
+    Of one vote in each order two that differ are a tie (Zheng et al. 2023, section 3.4,
+    the conservative approach); where one order is missing the other decides.
     """
     first, second, neither = ((votes == vote).sum(axis=0) for vote in (1, -1, 0))
     return verdicts(first, second, neither)
@@ -78,14 +90,16 @@ def majority(votes: Floats) -> Floats:
 def vote_agreement(
     judge: Floats, people: Floats, source: Codes, weights: Weights
 ) -> dict[str, Replicated]:
-    """Return the share of vote pairs, the judge's with each person's on a pair, that are equal.
+    """Return the share of vote pairs, the judge's with each person's on a pair, that
+    are equal.
 
-    `vote_agreement_ties`: of all vote pairs, two ties being equal. `vote_agreement_decided`: of
-    those without a tie. Vote pairs are pooled, so that a pair with more votes weighs more. judge
-    (pairs,), people (voters, pairs), NaN = missing; source (pairs,); weights: `deletions`, or None
-    for no interval. `n` counts vote pairs, `n_missing` those with a person's vote and none of the
-    judge's, `n_tied` those with a tie. Clopper-Pearson at the effective number of vote pairs.
-    Undefined without any. Zheng et al. 2023, section 4.2 (S1 and S2).
+    `vote_agreement_ties`: of all vote pairs, two ties being equal.
+    `vote_agreement_decided`: of those without a tie. Vote pairs are pooled, so that a
+    pair with more votes weighs more. judge (pairs,), people (voters, pairs), NaN =
+    missing; source (pairs,); weights: `deletions`, or None for no interval. `n` counts
+    vote pairs, `n_missing` those with a person's vote and none of the judge's, `n_tied`
+    those with a tie. Clopper-Pearson at the effective number of vote pairs. Undefined
+    without any. Zheng et al. 2023, section 4.2 (S1 and S2).
     """
     given = np.isfinite(people)
     other = np.broadcast_to(judge, people.shape)[given]
@@ -93,7 +107,9 @@ def vote_agreement(
     return _agreement(people[given], other, where, weights)
 
 
-def agreement_of_people(people: Floats, source: Codes, weights: Weights) -> dict[str, Replicated]:
+def agreement_of_people(
+    people: Floats, source: Codes, weights: Weights
+) -> dict[str, Replicated]:
     """Return `vote_agreement` of every two voters of a pair; people (voters, pairs)."""
     i, j = np.triu_indices(len(people), 1)
     both = np.isfinite(people[i]) & np.isfinite(people[j])
@@ -104,7 +120,9 @@ def agreement_of_people(people: Floats, source: Codes, weights: Weights) -> dict
 def _agreement(
     first: Floats, second: Floats, source: Codes, weights: Weights
 ) -> dict[str, Replicated]:
-    """Return both statistics of vote pairs: first (votes,) all given, second NaN = missing."""
+    """Return both statistics of vote pairs: first (votes,) all given, second NaN =
+    missing.
+    """
     known = ~np.isnan(second)
     tied = ((first == 0) | (second == 0)) & known
     missing, ties, equal = int((~known).sum()), int(tied.sum()), first == second
@@ -118,14 +136,16 @@ def _agreement(
 
 
 def mcnemar(first: Floats, second: Floats, source: Codes) -> Estimate:
-    """Return the two-sided p of two judges' hits on the same cases: P(|sum ±d_s| >= |sum d_s|).
+    """Return the two-sided p of two judges' hits on the same cases: P(|sum ±d_s| >=
+    |sum d_s|).
 
-    d_s is the first judge's hits minus the second's in source s; under the null hypothesis each has
-    either sign with chance 1/2, independently. All sign patterns count, by convolution. With one
-    case a source it is McNemar's exact test. first, second (cases,): 1 right, 0 wrong, 1/2 half
-    right, NaN = missing, a case without both counting in `n_missing`; source (cases,). `n` counts
-    cases, `n_tied` sources that do not differ. Below FEWEST_DIFFERENT sources that differ p cannot
-    be .05, and `note` says so. ValueError for other hits. Range [0, 1].
+    d_s is the first judge's hits minus the second's in source s; under the null
+    hypothesis each has either sign with chance 1/2, independently. All sign patterns
+    count, by convolution. With one case a source it is McNemar's exact test. first,
+    second (cases,): 1 right, 0 wrong, 1/2 half right, NaN = missing, a case without
+    both counting in `n_missing`; source (cases,). `n` counts cases, `n_tied` sources
+    that do not differ. Below FEWEST_DIFFERENT sources that differ p cannot be .05, and
+    `note` says so. ValueError for other hits. Range [0, 1].
     """
     both = ~(np.isnan(first) | np.isnan(second))
     doubled = 2 * (first - second)[both]
@@ -142,7 +162,9 @@ def mcnemar(first: Floats, second: Floats, source: Codes) -> Estimate:
         chances = (np.roll(chances, size) + np.roll(chances, -size)) / 2
     far = np.abs(np.arange(-total, total + 1)) >= abs(int(sums.sum()))
     k = sizes.size
-    few = f"only {k} sources differ, so p cannot be below {min(1.0, 2.0 ** (1 - k)):.3g}"
+    few = (
+        f"only {k} sources differ, so p cannot be below {min(1.0, 2.0 ** (1 - k)):.3g}"
+    )
     return Estimate(
         min(1.0, float(chances[far].sum())),
         n=gaps.size,
@@ -156,8 +178,8 @@ def mcnemar(first: Floats, second: Floats, source: Codes) -> Estimate:
 class Comparisons(NamedTuple):
     """Votes on pairs of systems' texts, all (votes,).
 
-    first, second: codes of the systems; vote: 1, -1, 0 (a tie), NaN = missing; shown: 1 where the
-    first was shown first, -1 where the second was, 0 where that is not known.
+    first, second: codes of the systems; vote: 1, -1, 0 (a tie), NaN = missing; shown: 1
+    where the first was shown first, -1 where the second was, 0 where that is not known.
     """
 
     first: Codes
@@ -168,7 +190,9 @@ class Comparisons(NamedTuple):
 
 
 class Strengths(NamedTuple):
-    """Log strengths of the systems, in order of code, the odds of a tie, and the place's effect."""
+    """Log strengths of the systems, in order of code, the odds of a tie, and the
+    place's effect.
+    """
 
     systems: list[Replicated]
     ties: Replicated
@@ -179,18 +203,21 @@ class Strengths(NamedTuple):
 def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
     """Return the maximum likelihood estimates of P(i wins) = exp(d/2)/D, P(tie) = ν/D.
 
-    d = log π_i - log π_j + δ (i shown first; - δ second; + 0 not known), D = exp(d/2) + exp(-d/2) +
-    ν: with δ = 0 Davidson's π_i/(π_i + π_j + ν sqrt(π_i π_j)). sum log π = 0; ν = 0 without a tie,
-    δ = 0 where no place is known. systems: how many there are; weights: `deletions`, or None for no
-    interval. Jackknife-t over sources. `n` counts a system's votes, or all; `n_missing` and
-    `n_tied` those without a choice and the ties of all.
+    d = log π_i - log π_j + δ (i shown first; - δ second; + 0 not known), D = exp(d/2) +
+    exp(-d/2) + ν: with δ = 0 Davidson's π_i/(π_i + π_j + ν sqrt(π_i π_j)). sum log π =
+    0; ν = 0 without a tie, δ = 0 where no place is known. systems: how many there are;
+    weights: `deletions`, or None for no interval. Jackknife-t over sources. `n` counts
+    a system's votes, or all; `n_missing` and `n_tied` those without a choice and the
+    ties of all.
 
-    Undefined where the likelihood has no finite maximum, as where wins, with ties both ways, do not
-    join all systems strongly; and where places cannot be told from systems. Davidson 1970; Davidson
-    and Beaver 1977.
+    Undefined where the likelihood has no finite maximum, as where wins, with ties both
+    ways, do not join all systems strongly; and where places cannot be told from
+    systems. Davidson 1970; Davidson and Beaver 1977.
     """
     known = np.isfinite(votes.vote)
-    sign = np.where(votes.first < votes.second, 1, -1)  # a pair is the same in either order
+    sign = np.where(
+        votes.first < votes.second, 1, -1
+    )  # a pair is the same in either order
     pair = np.sort(np.stack([votes.first, votes.second], axis=1), axis=1)
     vote = np.where(known, votes.vote, 0).astype(np.int64)
     described = np.column_stack([pair, sign * votes.shown, sign * vote])[known]
@@ -213,7 +240,9 @@ def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
             n_tied=tied,
         )
 
-    of_system = [int((pair[known] == code).any(axis=1).sum()) for code in range(systems)]
+    of_system = [
+        int((pair[known] == code).any(axis=1).sum()) for code in range(systems)
+    ]
     return Strengths(
         [result(code, n) for code, n in enumerate(of_system)],
         result(systems + 1, int(known.sum())),
@@ -222,9 +251,11 @@ def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
 
 
 def _fitted(kinds: Codes, systems: int, counts: Floats) -> Floats:
-    """Return log π, δ and ν of each row of counts, NaN where undefined: (rows, systems + 2).
+    """Return log π, δ and ν of each row of counts, NaN where undefined: (rows, systems
+    + 2).
 
-    kinds (kinds, 4): both systems, who was shown first and who won; counts (rows, kinds).
+    kinds (kinds, 4): both systems, who was shown first and who won; counts (rows,
+    kinds).
     """
     contrast = np.eye(systems)[kinds[:, 0]] - np.eye(systems)[kinds[:, 1]]
     free = np.vstack([np.eye(systems - 1), -np.ones((1, systems - 1))])  # they sum to 0
@@ -239,30 +270,40 @@ def _fitted(kinds: Codes, systems: int, counts: Floats) -> Floats:
         ties, placed = won[own > 0] == 0, kinds[own > 0, 2]
         used = np.append(np.ones(systems - 1, dtype=bool), [placed.any(), ties.any()])
         without = int(not used[-1])  # no outcome of a tie
-        found = _maximum(utility[:, without:][..., used], won - without, own, start[used])
+        found = _maximum(
+            utility[:, without:][..., used], won - without, own, start[used]
+        )
         if found is None:
             continue
         parameters = np.zeros(systems + 1)
         parameters[used] = found
         result[row, :systems] = free @ parameters[:-2]
-        result[row, systems:] = parameters[-2], 0.0 if without else np.exp(parameters[-1])
+        result[row, systems:] = (
+            parameters[-2],
+            0.0 if without else np.exp(parameters[-1]),
+        )
         start = parameters if row == 0 else start
     return result
 
 
-def _maximum(utility: Floats, won: Codes, counts: Floats, start: Floats) -> Floats | None:
-    """Return the parameters of largest likelihood, None where no finite ones are the only ones.
+def _maximum(
+    utility: Floats, won: Codes, counts: Floats, start: Floats
+) -> Floats | None:
+    """Return the parameters of largest likelihood, None where no finite ones are the
+    only ones.
 
-    Newton's method with halved steps; the likelihood is concave, so that it converges where there
-    is one maximum, and else goes on for ever or meets a singular matrix. utility (kinds, outcomes,
-    parameters), won (kinds,): the outcome, counts (kinds,).
+    Newton's method with halved steps; the likelihood is concave, so that it converges
+    where there is one maximum, and else goes on for ever or meets a singular matrix.
+    utility (kinds, outcomes, parameters), won (kinds,): the outcome, counts (kinds,).
     """
     parameters = start
     chosen = np.take_along_axis(utility, won[:, None, None], axis=1)[:, 0]
     for _ in range(NEWTON_STEPS):
         value, chances = _likelihood(utility, won, counts, parameters)
         mean = np.einsum("ko,kop->kp", chances, utility)
-        spread = (utility - mean[:, None]) * np.sqrt(counts[:, None] * chances)[..., None]
+        spread = (utility - mean[:, None]) * np.sqrt(counts[:, None] * chances)[
+            ..., None
+        ]
         flat = spread.reshape(-1, utility.shape[2])
         information = flat.T @ flat
         if np.linalg.matrix_rank(information, hermitian=True) < len(information):

@@ -1,7 +1,8 @@
-"""A judge among raters: as one more rater, in a rater's place (Alt-test), and raters' agreement.
+"""A judge among raters: as one more rater, in a rater's place (Alt-test), and raters'
+agreement.
 
-Each rater in turn is compared with the others, and the judge with the same others on the same
-texts. A difference of 0: the judge does as well as one more person would.
+Each rater in turn is compared with the others, and the judge with the same others on
+the same texts. A difference of 0: the judge does as well as one more person would.
 """
 
 import math
@@ -11,12 +12,42 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from judgescope.statistics.arrays import DIGITS, Codes, Flags, Floats, Weights, decimal_mean
-from judgescope.statistics.declared import ANY, accuracy, declare, percent, scale_of, signed_amount
-from judgescope.statistics.intervals import NOT_SMOOTH, PLAIN, benjamini_yekutieli, t_quantile
+from judgescope.statistics.arrays import (
+    DIGITS,
+    Codes,
+    Flags,
+    Floats,
+    Weights,
+    decimal_mean,
+)
+from judgescope.statistics.declared import (
+    ANY,
+    accuracy,
+    declare,
+    percent,
+    scale_of,
+    signed_amount,
+)
+from judgescope.statistics.intervals import (
+    NOT_SMOOTH,
+    PLAIN,
+    benjamini_yekutieli,
+    t_quantile,
+)
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.resampling import NO_SIZES, Replicated, mean_rows, with_interval
-from judgescope.statistics.result import FEW_RATERS, FEW_SOURCES, FEW_TEXTS, Estimate, clauses
+from judgescope.statistics.resampling import (
+    NO_SIZES,
+    Replicated,
+    mean_rows,
+    with_interval,
+)
+from judgescope.statistics.result import (
+    FEW_RATERS,
+    FEW_SOURCES,
+    FEW_TEXTS,
+    Estimate,
+    clauses,
+)
 
 ALT_TEST = "Calderon, Reichart, Dror 2025"
 ORDER: Final = 5
@@ -51,9 +82,11 @@ Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
 DIFFERENCE: Final = (-2.0, 2.0)
 """The ends of a difference of two correlations, which holds that of two shares."""
 Against = Literal["mean", "each"] | Callable[[Floats], Floats]
-"""What a rater is compared with: the others' mean, each other in turn, or a function of theirs.
+"""What a rater is compared with: the others' mean, each other in turn, or a function of
+theirs.
 
-A function takes the others' ratings, (raters, targets), and returns a value each, (targets,).
+A function takes the others' ratings, (raters, targets), and returns a value each,
+(targets,).
 """
 Closeness = Literal["accuracy", "rmse"]
 Unit = Literal["source", "text"]
@@ -63,10 +96,15 @@ FEWEST_TEXTS, FEWEST_SOURCES = 30, 10
 """A rater with fewer texts or sources is not compared as a person."""
 ALT_TEST_LEVEL: Final = 0.05
 MONOTONE: Final = 0.95
-"""If the ratings of a larger share of texts are in order, columns are slots, not persons."""
+"""If the ratings of a larger share of texts are in order, columns are slots, not
+persons."""
 ONE_RATER: Final = "one rater: no other rater to compare with"
 NOT_SHOWN: Final = "the raters' own agreement is not significantly above 0"
-AS_GOOD, WORSE, UNDECIDED = "as good as one more rater", "worse than a rater", "undecided"
+AS_GOOD, WORSE, UNDECIDED = (
+    "as good as one more rater",
+    "worse than a rater",
+    "undecided",
+)
 
 
 class AsRater(NamedTuple):
@@ -77,7 +115,9 @@ class AsRater(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """The difference of judge and raters, and the statistic of both, (1 + sources,) each."""
+    """The difference of judge and raters, and the statistic of both, (1 + sources,)
+    each.
+    """
 
     counted: Estimate
     a: Floats = NO_SIZES
@@ -86,18 +126,24 @@ class _Sides(NamedTuple):
 
 
 def as_rater(
-    statistics: Statistics[Name], judge: Floats, tables: Sequence[Floats], *, against: Against
+    statistics: Statistics[Name],
+    judge: Floats,
+    tables: Sequence[Floats],
+    *,
+    against: Against,
 ) -> dict[Name, AsRater]:
     """Return mean_r (A_r - B_r) and sum A_r / sum B_r of every statistic s.
 
-    For correlations (`mean`): g is the mean of the others on the texts that have the judge's x, r's
-    H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`): means over r' ≠ r of s(x, H_r')
-    and of s(H_r, H_r'), on the texts that have all three; a function of the others' ratings stands
-    instead of their mean. Raters weigh by their texts. judge (targets,), tables: ratings, (raters,
-    targets) each, NaN = missing; of several (shuffles of the same ratings) the mean is taken,
-    deletion by deletion. A rater of whom one side is undefined is left out, and the note counts
-    those left. The judge as used, the mean of its draws, is compared with one rater. Undefined with
-    one rater; of statistics without deletions there is the difference alone. Methods.md 10.
+    For correlations (`mean`): g is the mean of the others on the texts that have the
+    judge's x, r's H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`):
+    means over r' ≠ r of s(x, H_r') and of s(H_r, H_r'), on the texts that have all
+    three; a function of the others' ratings stands instead of their mean. Raters weigh
+    by their texts. judge (targets,), tables: ratings, (raters, targets) each, NaN =
+    missing; of several (shuffles of the same ratings) the mean is taken, deletion by
+    deletion. A rater of whom one side is undefined is left out, and the note counts
+    those left. The judge as used, the mean of its draws, is compared with one rater.
+    Undefined with one rater; of statistics without deletions there is the difference
+    alone. Methods.md 10.
     """
     by_table: dict[Name, list[_Sides]] = {}
     for ratings in tables:
@@ -109,7 +155,9 @@ def as_rater(
 def _sides(
     statistics: Statistics[Name], judge: Floats, ratings: Floats, against: Against
 ) -> dict[Name, _Sides]:
-    """Return both sides of every statistic on one table of ratings, or why it is undefined."""
+    """Return both sides of every statistic on one table of ratings, or why it is
+    undefined.
+    """
     if len(ratings) < 2:
         nothing = _Sides(Estimate.undefined(ONE_RATER, n=len(ratings)))
         return dict.fromkeys(statistics(judge, judge), nothing)
@@ -119,7 +167,9 @@ def _sides(
         x, h, g = (np.where(all_three, v, np.nan) for v in (judge, rater, gold))
         of_rater = statistics(h, g)
         for name, of_judge in statistics(x, g).items():
-            pairs.setdefault(name, []).append((float(all_three.sum()), of_judge, of_rater[name]))
+            pairs.setdefault(name, []).append(
+                (float(all_three.sum()), of_judge, of_rater[name])
+            )
     return {name: _weighted(of_name) for name, of_name in pairs.items()}
 
 
@@ -134,14 +184,20 @@ def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Float
 
 
 def mean_rating(ratings: Floats) -> Floats:
-    """Return sum of a target's ratings / their number; NaN without any. (raters, n) -> (n,)."""
+    """Return sum of a target's ratings / their number; NaN without any. (raters, n) ->
+    (n,).
+    """
     given = np.isfinite(ratings).sum(axis=0)
     return decimal_mean(np.nansum(ratings, axis=0), given)
 
 
 def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides:
-    """Return the means over (texts, judge, rater), weighing by texts, where both are defined."""
-    known = [pair for pair in pairs if None not in (side.estimate.value for side in pair[1:])]
+    """Return the means over (texts, judge, rater), weighing by texts, where both are
+    defined.
+    """
+    known = [
+        pair for pair in pairs if None not in (side.estimate.value for side in pair[1:])
+    ]
     if not known:
         sides = (side.estimate for side in pairs[0][1:])
         return _Sides(next(one for one in sides if one.value is None))
@@ -162,14 +218,17 @@ def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides:
 
 
 def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
-    """Return the mean over tables of ratings, which are of one size; undefined where none is."""
+    """Return the mean over tables of ratings, which are of one size; undefined where
+    none is.
+    """
     known = [sides for sides in tables if sides.counted.value is not None]
     if not known:
         nothing = tables[0].counted
         why = Estimate.undefined(nothing.note, n=nothing.n, n_missing=nothing.n_missing)
         return AsRater(Replicated(why, np.array([np.nan])), why)
     a, b, sizes = (
-        np.mean([getattr(sides, part) for sides in known], axis=0) for part in ("a", "b", "sizes")
+        np.mean([getattr(sides, part) for sides in known], axis=0)
+        for part in ("a", "b", "sizes")
     )
     shuffles = f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else ""
     value = replace(known[0].counted, value=float(a[0] - b[0]), method=shuffles)
@@ -187,10 +246,12 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
 
 
 def fieller(a: Floats, b: Floats, sizes: Floats) -> tuple[float, float] | None:
-    """Return the values ρ with |a - ρ b| <= t(n - 1) SE(a - ρ b), None if not an interval.
+    """Return the values ρ with |a - ρ b| <= t(n - 1) SE(a - ρ b), None if not an
+    interval.
 
-    a, b (1 + sources,): two values and their deletions; SE² = V_aa - 2ρ V_ab + ρ² V_bb from the
-    jackknife covariance over the n sources of sizes (sources,) above 0. Fieller 1954.
+    a, b (1 + sources,): two values and their deletions; SE² = V_aa - 2ρ V_ab + ρ² V_bb
+    from the jackknife covariance over the n sources of sizes (sources,) above 0.
+    Fieller 1954.
     """
     used = sizes > 0
     n = int(used.sum())
@@ -208,11 +269,13 @@ def fieller(a: Floats, b: Floats, sizes: Floats) -> tuple[float, float] | None:
 
 
 def decided(difference: Replicated, margin: float) -> str:
-    """Return AS_GOOD, WORSE or UNDECIDED of a difference and -margin, and the sources it takes.
+    """Return AS_GOOD, WORSE or UNDECIDED of a difference and -margin, and the sources
+    it takes.
 
-    As good where the lower end is above -margin, worse where the upper end is below it. Undecided:
-    with the sources at which a half width is the margin; the error falls with the root of them. ""
-    without an interval. Beating one rater is never "better than people".
+    As good where the lower end is above -margin, worse where the upper end is below it.
+    Undecided: with the sources at which a half width is the margin; the error falls
+    with the root of them. "" without an interval. Beating one rater is never "better
+    than people".
     """
     known, one = difference.jackknifed, difference.estimate
     if isinstance(known, str) or one.ci_low is None or one.ci_high is None:
@@ -222,14 +285,17 @@ def decided(difference: Replicated, margin: float) -> str:
     if one.ci_high < -margin:
         return WORSE
     lo, hi = known.interval()
-    needed = max(known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2))
+    needed = max(
+        known.sources + 1, math.ceil(known.sources * ((hi - lo) / 2 / margin) ** 2)
+    )
     return f"{UNDECIDED}: ±{margin:g} needs about {needed} sources"
 
 
 def are_slots(ratings: Floats) -> bool:
     """Return whether columns are not persons: over 95 % of texts have ordered ratings.
 
-    Texts whose ratings are all equal do not count. ratings (raters, texts), NaN = missing.
+    Texts whose ratings are all equal do not count. ratings (raters, texts), NaN =
+    missing.
     """
     with np.errstate(invalid="ignore"):
         rises, falls = np.zeros((2, ratings.shape[1]), dtype=bool)
@@ -252,14 +318,18 @@ def few_texts(ratings: Floats, source: Codes) -> Flags:
 
 
 def rating_tables(
-    ratings: Floats, source: Codes, slots: bool | None, shuffle: Callable[[], np.random.Generator]
+    ratings: Floats,
+    source: Codes,
+    slots: bool | None,
+    shuffle: Callable[[], np.random.Generator],
 ) -> list[Floats]:
-    """Return the tables for `as_rater`: the ratings, or SHUFFLES if columns are not persons.
+    """Return the tables for `as_rater`: the ratings, or SHUFFLES if columns are not
+    persons.
 
-    slots: whether all columns are places; None: where `are_slots` says so. Raters of few texts are
-    (`few_texts`). ratings (raters, texts), source (texts,); `shuffle` returns the study's stream. A
-    text's own ratings fill its first slots in random order, so that there are no more slots than a
-    text has ratings.
+    slots: whether all columns are places; None: where `are_slots` says so. Raters of
+    few texts are (`few_texts`). ratings (raters, texts), source (texts,); `shuffle`
+    returns the study's stream. A text's own ratings fill its first slots in random
+    order, so that there are no more slots than a text has ratings.
     """
     loose = few_texts(ratings, source)
     if slots or (slots is None and are_slots(ratings)):
@@ -270,7 +340,9 @@ def rating_tables(
     for _ in range(SHUFFLES):
         keys = np.where(np.isnan(of_slots), np.inf, rng.random(of_slots.shape))
         moved = np.take_along_axis(of_slots, np.argsort(keys, axis=0), axis=0)
-        tables.append(np.concatenate([ratings[~loose], moved[~np.isnan(moved).all(axis=1)]]))
+        tables.append(
+            np.concatenate([ratings[~loose], moved[~np.isnan(moved).all(axis=1)]])
+        )
     return tables
 
 
@@ -286,21 +358,23 @@ def alternative_annotator(
 ) -> tuple[Estimate, Estimate]:
     """Return the winning rate and the average advantage probability of a judge.
 
-    Each rater in turn is left out. On each of the rater's targets judge and rater are compared in
-    how close they are to the other raters: by the share of them who gave the same (`accuracy`), or
-    by minus the root of the mean squared difference (`rmse`). W_j is the share of targets on which
-    the judge is at least as close, V_j that on which the rater is. The judge wins against rater j
-    if a one-sided t-test rejects V_j - W_j >= epsilon (epsilon: how much worse the judge may be,
-    because it is cheaper); p-values are adjusted by Benjamini-Yekutieli at .05. The winning rate is
-    the share of raters it wins against, the advantage probability the mean of W_j.
+    Each rater in turn is left out. On each of the rater's targets judge and rater are
+    compared in how close they are to the other raters: by the share of them who gave
+    the same (`accuracy`), or by minus the root of the mean squared difference (`rmse`).
+    W_j is the share of targets on which the judge is at least as close, V_j that on
+    which the rater is. The judge wins against rater j if a one-sided t-test rejects V_j
+    - W_j >= epsilon (epsilon: how much worse the judge may be, because it is cheaper);
+    p-values are adjusted by Benjamini-Yekutieli at .05. The winning rate is the share
+    of raters it wins against, the advantage probability the mean of W_j.
 
-    judge (targets,), ratings (raters, targets), NaN = missing: targets where judge or rater or all
-    others are missing are left out. `n` counts raters (winning rate) or pairs of target and rater
-    (advantage); `n_missing` the pairs left out. Targets of one source are not independent, so the
-    test takes sources as its units, weighing each by its targets; with `unit` "text" it takes
-    targets, as in the paper. The interval of the advantage is over sources in either case.
-    Undefined below 3 raters or 3 units. Calderon, Reichart, Dror 2025, "The Alternative Annotator
-    Test", equations 1-4.
+    judge (targets,), ratings (raters, targets), NaN = missing: targets where judge or
+    rater or all others are missing are left out. `n` counts raters (winning rate) or
+    pairs of target and rater (advantage); `n_missing` the pairs left out. Targets of
+    one source are not independent, so the test takes sources as its units, weighing
+    each by its targets; with `unit` "text" it takes targets, as in the paper. The
+    interval of the advantage is over sources in either case. Undefined below 3 raters
+    or 3 units. Calderon, Reichart, Dror 2025, "The Alternative Annotator Test",
+    equations 1-4.
     """
     if len(ratings) < 3:
         nothing = Estimate.undefined(FEW_RATERS, n=len(ratings))
@@ -313,9 +387,14 @@ def alternative_annotator(
         own, its = (_closeness(v, others, closeness) for v in (ratings[rater], judge))
         known = ~(np.isnan(own) | np.isnan(its))
         compared += int(known.sum())
-        wins, losses = (its >= own)[known].astype(float), (own >= its)[known].astype(float)
+        wins, losses = (
+            (its >= own)[known].astype(float),
+            (own >= its)[known].astype(float),
+        )
         cases = np.ones(wins.size)
-        compared_by_unit, lost_by_unit = (_sums(tested[known], v) for v in (cases, losses - wins))
+        compared_by_unit, lost_by_unit = (
+            _sums(tested[known], v) for v in (cases, losses - wins)
+        )
         p_values.append(_p_worse(compared_by_unit, lost_by_unit, epsilon))
         won, count = (_sums(source[known], v, n_sources) for v in (wins, cases))
         advantages.append((won, count))
@@ -338,21 +417,26 @@ def _sums(code: Codes, values: Floats, size: int = 0) -> Floats:
 
 
 def _closeness(values: Floats, others: Floats, closeness: Closeness) -> Floats:
-    """Return how close each value is to the others' ratings, NaN without value or others."""
+    """Return how close each value is to the others' ratings, NaN without value or
+    others.
+    """
     given = ~np.isnan(others)
     count = np.where(np.isnan(values), 0, given.sum(axis=0)).astype(np.float64)
     with np.errstate(invalid="ignore"):
         if closeness == "accuracy":
             return np.asarray(np.sum((others == values) & given, axis=0) / count)
-        squares = np.round(np.sum(np.square(others - values), axis=0, where=given), DIGITS)
+        squares = np.round(
+            np.sum(np.square(others - values), axis=0, where=given), DIGITS
+        )
         return np.asarray(-np.sqrt(squares / count))
 
 
 def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
     """Return the p-value that the rater's share is not epsilon above the judge's.
 
-    count and difference (units,): targets, and on how many more the rater was as close. The mean of
-    all targets is a ratio of sums over units, with its linearised standard error.
+    count and difference (units,): targets, and on how many more the rater was as close.
+    The mean of all targets is a ratio of sums over units, with its linearised standard
+    error.
     """
     from scipy.special import stdtr  # here: asking and parsing load no scipy
 
@@ -369,7 +453,10 @@ def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
 
 
 def _advantage(
-    advantages: list[tuple[Floats, Floats]], weights: Weights, compared: int, missing: int
+    advantages: list[tuple[Floats, Floats]],
+    weights: Weights,
+    compared: int,
+    missing: int,
 ) -> Estimate:
     """Return the mean over raters of sum w won / sum w count, with its interval."""
     rows = []
@@ -387,14 +474,16 @@ def _advantage(
 def ceilings(
     statistics: Statistics[Name], ratings: Floats, *, against: Against
 ) -> dict[Name, Estimate]:
-    """Return the mean over raters of the statistic that each would reach in a judge's place.
+    """Return the mean over raters of the statistic that each would reach in a judge's
+    place.
 
-    `statistics` are as in `as_rater`; ratings (raters, targets), NaN = missing. Each rater is
-    compared with the mean of the others (`mean`, for correlations), or with every other rater
-    (`each`, for classes, which a mean leaves), or with the label that a function makes of theirs.
-    Deletions are averaged row by row, as `mean_over` does; `n` and `n_missing` are the mean counts.
-    A statistic that is undefined for a rater leaves the rater out, and the note counts those left;
-    undefined where none is left. One rater: nothing.
+    `statistics` are as in `as_rater`; ratings (raters, targets), NaN = missing. Each
+    rater is compared with the mean of the others (`mean`, for correlations), or with
+    every other rater (`each`, for classes, which a mean leaves), or with the label that
+    a function makes of theirs. Deletions are averaged row by row, as `mean_over` does;
+    `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater
+    leaves the rater out, and the note counts those left; undefined where none is left.
+    One rater: nothing.
     """
     by_name: dict[Name, list[Replicated]] = {}
     for rater, gold in _compared(ratings, against):
@@ -414,8 +503,13 @@ def ceilings(
             round(float(np.mean([getattr(one.estimate, count) for one in known])))
             for count in ("n", "n_missing")
         )
-        how = f"each rater against {which}{result.method.removeprefix('mean over raters')}"
+        how = (
+            "each rater against "
+            f"{which}{result.method.removeprefix('mean over raters')}"
+        )
         averages[name] = replace(result, n=n, n_missing=n_missing, method=how)
         if lost := len(each) - len(known):
-            averages[name] = averages[name].with_note(f"undefined for {lost} of {len(each)}")
+            averages[name] = averages[name].with_note(
+                f"undefined for {lost} of {len(each)}"
+            )
     return averages

@@ -1,6 +1,7 @@
 """All statistics of the result tables, for reports, bars and docs/statistics.md.
 
-A job of one method looks its statistics up in `declared`: its code then reaches no other method's.
+A job of one method looks its statistics up in `declared`: its code then reaches no
+other method's.
 """
 
 from typing import Final

@@ -1,4 +1,6 @@
-"""Reliability: Krippendorff's alpha of raters, with gaps, and the agreement of a judge's draws."""
+"""Reliability: Krippendorff's alpha of raters, with gaps, and the agreement of a
+judge's draws.
+"""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +11,13 @@ import numpy as np
 
 from judgescope.statistics.arrays import CELLS, Codes, Floats, Weights, blocks, dot
 from judgescope.statistics.classes import are_classes, class_codes
-from judgescope.statistics.declared import agreement, amount, declare, percent, undesired
+from judgescope.statistics.declared import (
+    agreement,
+    amount,
+    declare,
+    percent,
+    undesired,
+)
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, Sample, whole_and_resamples
 from judgescope.statistics.result import (
@@ -26,30 +34,44 @@ PAPER = "Chaudhary et al. 2024"
 ORDER: Final = 4
 DECLARED: Final = declare(
     alpha_ordinal=agreement(
-        "Krippendorff α", "agreement of raters, ordinal", "Krippendorff 2011; Chaudhary et al. 2024"
+        "Krippendorff α",
+        "agreement of raters, ordinal",
+        "Krippendorff 2011; Chaudhary et al. 2024",
     ),
     alpha_nominal=agreement(
         "Krippendorff α, nominal", "only equal ratings count as agreement", KRIPPENDORFF
     ),
     alpha_interval=agreement(
         "Krippendorff α, interval",
-        "agreement beyond chance; disagreement is the squared distance in points of the scale",
+        "agreement beyond chance; disagreement is the squared distance in points of "
+        "the scale",
         KRIPPENDORFF,
     ),
-    alpha_pair=agreement("α of the pair", "Krippendorff α of judge and median rating", PAPER),
+    alpha_pair=agreement(
+        "α of the pair", "Krippendorff α of judge and median rating", PAPER
+    ),
     alpha_forms=agreement(
         "α over forms", "agreement of one model's ratings across prompt forms", PAPER
     ),
-    alpha_joint=agreement("α, joint", "Krippendorff α of all raters and the judge together", PAPER),
+    alpha_joint=agreement(
+        "α, joint", "Krippendorff α of all raters and the judge together", PAPER
+    ),
     alpha_pairs_mean=agreement(
-        "α, mean of pairs", "Krippendorff α of the judge and one rater, mean over raters"
+        "α, mean of pairs",
+        "Krippendorff α of the judge and one rater, mean over raters",
     ),
     alpha_draws=agreement(
-        "α over draws", "agreement of a judge's draws, each treated as a rater", "Krippendorff 2011"
+        "α over draws",
+        "agreement of a judge's draws, each treated as a rater",
+        "Krippendorff 2011",
     ),
     flip_rate=undesired("Flips", "share of texts with differing draws"),
-    tied_modes=undesired("Tied modes", "share of texts without a single most frequent rating"),
-    reliability=agreement("Reliability", "reliability of one draw, ICC(1)", "Shrout, Fleiss 1979"),
+    tied_modes=undesired(
+        "Tied modes", "share of texts without a single most frequent rating"
+    ),
+    reliability=agreement(
+        "Reliability", "reliability of one draw, ICC(1)", "Shrout, Fleiss 1979"
+    ),
     draws_needed=amount(
         "Draws needed",
         "number of draws for 95 % of the maximum correlation",
@@ -77,17 +99,20 @@ def krippendorff_alpha(
     source: Codes,
     weights: Weights,
 ) -> Replicated:
-    """Return 1 - D_o / D_e, the disagreement within units over that of all ratings mixed.
+    """Return 1 - D_o / D_e, the disagreement within units over that of all ratings
+    mixed.
 
-    D_o = sum o_ck d_ck / n and D_e = sum n_c n_k d_ck / (n (n - 1)), o the coincidences, n_c their
-    margins, n their sum, d the square of 1 (nominal), of c - k (interval) or of the number of
-    ratings from c to k, both ends counted half (ordinal). ratings (raters, units), NaN = missing;
-    domain: the ordered values of the scale, or None for any number (level interval only); source
-    (units,), weights (resamples, sources) as in `correlations`. Range up to 1, 0 = chance. `n`
-    counts the units used, `n_missing` those with fewer than 2 ratings, which are ignored; `n_tied`
-    stays 0. Undefined where all ratings are equal or no unit is used. ValueError: a value off the
-    domain, an unknown level, or one that needs a domain and has none. Krippendorff 2011,
-    "Computing Krippendorff's alpha-reliability"; (Chaudhary et al. 2024).
+    D_o = sum o_ck d_ck / n and D_e = sum n_c n_k d_ck / (n (n - 1)), o the
+    coincidences, n_c their margins, n their sum, d the square of 1 (nominal), of c - k
+    (interval) or of the number of ratings from c to k, both ends counted half
+    (ordinal). ratings (raters, units), NaN = missing; domain: the ordered values of the
+    scale, or None for any number (level interval only); source (units,), weights
+    (resamples, sources) as in `correlations`. Range up to 1, 0 = chance. `n` counts the
+    units used, `n_missing` those with fewer than 2 ratings, which are ignored; `n_tied`
+    stays 0. Undefined where all ratings are equal or no unit is used. ValueError: a
+    value off the domain, an unknown level, or one that needs a domain and has none.
+    Krippendorff 2011, "Computing Krippendorff's alpha-reliability"; (Chaudhary et al.
+    2024).
     """
     if level not in get_args(Measurement):
         raise ValueError(f"level {level!r}: {get_args(Measurement)}")
@@ -100,13 +125,17 @@ def krippendorff_alpha(
         if domain is None
         else _from_counts(ratings[:, used], sample, level, domain)
     )
-    return sample.result(f"alpha_{level}", values, NO_VARIATION if used.any() else NO_UNITS)
+    return sample.result(
+        f"alpha_{level}", values, NO_VARIATION if used.any() else NO_UNITS
+    )
 
 
 def _from_counts(
     ratings: Floats, sample: Sample, level: Measurement, domain: Sequence[float]
 ) -> Floats:
-    """Return alpha from o_ck of each source, every unit of m ratings weighing m: (rows,)."""
+    """Return alpha from o_ck of each source, every unit of m ratings weighing m:
+    (rows,).
+    """
     k, n_units, rows = len(domain), ratings.shape[1], sample.rows
     _, unit = given = np.nonzero(~np.isnan(ratings))
     cell = unit * k + class_codes(ratings[given], domain)
@@ -117,20 +146,27 @@ def _from_counts(
     drawn, starts = np.unique(sample.source[order], return_index=True)
     for s, units in zip(drawn, np.split(order, starts[1:]), strict=False):
         pairs = dot(share[units].T, counts[units])
-        table[s] = pairs - np.diag(share[units].sum(axis=0))  # no rating is paired with itself
+        table[s] = pairs - np.diag(
+            share[units].sum(axis=0)
+        )  # no rating is paired with itself
     parts = blocks(len(rows), k**2, CELLS)
-    return np.concatenate([_alpha(dot(rows[part], table), level, domain) for part in parts])
+    return np.concatenate(
+        [_alpha(dot(rows[part], table), level, domain) for part in parts]
+    )
 
 
 def _from_moments(ratings: Floats, sample: Sample) -> Floats:
     """Return alpha at interval level of any numbers: (rows,), NaN where nothing varies.
 
-    The squared differences of all pairs of m numbers sum to 2 (m sum x² - (sum x)²), so moments do.
+    The squared differences of all pairs of m numbers sum to 2 (m sum x² - (sum x)²), so
+    moments do.
     """
     m = np.sum(~np.isnan(ratings), axis=0).astype(np.float64)
     centred = ratings - np.nanmean(ratings) if ratings.size else ratings
     total, squares = np.nansum(centred, axis=0), np.nansum(np.square(centred), axis=0)
-    inner = np.nansum(np.square(centred - total / m), axis=0)  # exact 0 for equal ratings
+    inner = np.nansum(
+        np.square(centred - total / m), axis=0
+    )  # exact 0 for equal ratings
     n, mean, square, within = sample.sums(m, total, squares, inner * m / (m - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         mixed = (n * square - np.square(mean)) / (n - 1)
@@ -138,14 +174,20 @@ def _from_moments(ratings: Floats, sample: Sample) -> Floats:
 
 
 def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
-    """Return alpha of each coincidence matrix, NaN without two values: (rows, k, k) -> (rows,)."""
+    """Return alpha of each coincidence matrix, NaN without two values: (rows, k, k) ->
+    (rows,).
+    """
     margin = observed.sum(axis=2)
     n = margin.sum(axis=1)
     if level == "nominal":
         distance = (1 - np.eye(len(domain)))[None]
     else:
         values = np.asarray(domain, dtype=np.float64)
-        place = np.cumsum(margin, axis=1) - margin / 2 if level == "ordinal" else values[None]
+        place = (
+            np.cumsum(margin, axis=1) - margin / 2
+            if level == "ordinal"
+            else values[None]
+        )
         distance = np.square(place[:, :, None] - place[:, None, :])
     distance = np.broadcast_to(distance, observed.shape)
     within = np.einsum("rck,rck->r", observed, distance) * (n - 1)
@@ -155,7 +197,7 @@ def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Flo
         return np.where(varies, 1 - within / mixed, np.nan)
 
 
-# --- draws of one judge --------------------------------------------------------------------------
+# --- draws of one judge ---------------------------------------------------------------
 
 
 NO_MEAN: Final = "draws of labels have a majority, not a mean"
@@ -172,26 +214,35 @@ def repeatability(
     labels: bool = False,
     ordered: bool = True,
 ) -> dict[str, Estimate]:
-    """Return alpha over draws, flip rate, tied modes, reliability of one draw, and draws needed.
+    """Return alpha over draws, flip rate, tied modes, reliability of one draw, and
+    draws needed.
 
-    draws (draws, targets), NaN = missing; source (targets,); weights as in `correlations`; scale:
-    the judge's values, or None for any number. `n` counts targets with 2 draws or more, `n_missing`
-    the others. `alpha_draws`: Krippendorff's alpha, the draws as raters, ordinal, or interval
-    without a scale, nominal of labels that are not `ordered`. `flip_rate`: share of targets with
-    two draws that differ. `tied_modes`: share of targets with two values that are equally frequent,
-    and most. `reliability`: the intraclass correlation ICC(1), Shrout and Fleiss 1979.
-    `draws_needed`: the least k whose mean has ENOUGH of the correlation with people that endless
-    draws would have, sqrt(r_k) with r_k = k r / (1 + (k - 1) r), Spearman 1910, Brown 1910.
-    Undefined without a target with 2 draws; what compares variation between targets also where
-    there is none; alpha also where a draw is off the scale. The reliability and the draws needed
-    are of a mean: `labels` have none, and no such numbers.
+    draws (draws, targets), NaN = missing; source (targets,); weights as in
+    `correlations`; scale: the judge's values, or None for any number. `n` counts
+    targets with 2 draws or more, `n_missing` the others. `alpha_draws`: Krippendorff's
+    alpha, the draws as raters, ordinal, or interval without a scale, nominal of labels
+    that are not `ordered`. `flip_rate`: share of targets with two draws that differ.
+    `tied_modes`: share of targets with two values that are equally frequent, and most.
+    `reliability`: the intraclass correlation ICC(1), Shrout and Fleiss 1979.
+    `draws_needed`: the least k whose mean has ENOUGH of the correlation with people
+    that endless draws would have, sqrt(r_k) with r_k = k r / (1 + (k - 1) r), Spearman
+    1910, Brown 1910. Undefined without a target with 2 draws; what compares variation
+    between targets also where there is none; alpha also where a draw is off the scale.
+    The reliability and the draws needed are of a mean: `labels` have none, and no such
+    numbers.
     """
     given = ~np.isnan(draws)
     count = given.sum(axis=0)
     used = count >= 2
     n, missing = int(used.sum()), int(used.size - used.sum())
     if n == 0:
-        names = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
+        names = (
+            "alpha_draws",
+            "flip_rate",
+            "tied_modes",
+            "reliability",
+            "draws_needed",
+        )
         return {name: Estimate.undefined(NO_UNITS, n_missing=missing) for name in names}
     repeated, own = draws[:, used], source[used]
     flips = np.nanmax(repeated, axis=0) > np.nanmin(repeated, axis=0)
@@ -199,7 +250,9 @@ def repeatability(
     if labels:
         icc = Estimate.undefined(NO_MEAN, n=n, n_missing=missing)
     if scale is None or are_classes(draws, scale):
-        level: Measurement = "interval" if scale is None else "ordinal" if ordered else "nominal"
+        level: Measurement = (
+            "interval" if scale is None else "ordinal" if ordered else "nominal"
+        )
         alpha = krippendorff_alpha(
             draws, level=level, domain=scale, source=source, weights=weights
         ).estimate
@@ -208,17 +261,20 @@ def repeatability(
     return {
         "alpha_draws": alpha,
         "flip_rate": clustered_mean(flips, own, weights, missing).estimate,
-        "tied_modes": clustered_mean(tied_modes(repeated), own, weights, missing).estimate,
+        "tied_modes": clustered_mean(
+            tied_modes(repeated), own, weights, missing
+        ).estimate,
         "reliability": icc,
         "draws_needed": _needed(icc),
     }
 
 
 def spearman_brown(reliability: float, draws: int) -> float:
-    """Return sqrt(r_k): the share of the attainable correlation that the mean of k draws has.
+    """Return sqrt(r_k): the share of the attainable correlation that the mean of k
+    draws has.
 
-    r_k = k r / (1 + (k - 1) r); the correlation of a mean with anything is that of its true score
-    times the root of its reliability. NaN for a reliability of 0 or less.
+    r_k = k r / (1 + (k - 1) r); the correlation of a mean with anything is that of its
+    true score times the root of its reliability. NaN for a reliability of 0 or less.
     """
     if not reliability > 0:
         return math.nan
@@ -228,26 +284,38 @@ def spearman_brown(reliability: float, draws: int) -> float:
 def tied_modes(draws: Floats) -> Floats:
     """Return 1 for each target whose most frequent value is not the only one, else 0.
 
-    draws (draws, targets), NaN = missing, at least one of each target. Shape (targets,).
+    draws (draws, targets), NaN = missing, at least one of each target. Shape
+    (targets,).
     """
     counts = np.zeros(draws.shape, dtype=np.int64)
     for draw in draws:
         counts += draws == draw
     most = np.where(counts == counts.max(axis=0), draws, np.nan)
-    return np.asarray(np.nanmax(most, axis=0) > np.nanmin(most, axis=0), dtype=np.float64)
+    return np.asarray(
+        np.nanmax(most, axis=0) > np.nanmin(most, axis=0), dtype=np.float64
+    )
 
 
 def _icc(draws: Floats, source: Codes, weights: Weights, missing: int) -> Replicated:
-    """Return ICC(1) = (B - W) / (B + (m - 1) W), B and W the mean squares between and within.
+    """Return ICC(1) = (B - W) / (B + (m - 1) W), B and W the mean squares between and
+    within.
 
-    m is the mean number of draws, (N - sum k²/N) / (targets - 1), where targets differ in it.
+    m is the mean number of draws, (N - sum k²/N) / (targets - 1), where targets differ
+    in it.
     """
     k = (~np.isnan(draws)).sum(axis=0).astype(np.float64)
     mean = np.nansum(draws, axis=0) / k
     centre = float(np.nanmean(draws))
     inner = np.nansum(np.square(draws - mean), axis=0)
     sample = Sample(source, whole_and_resamples(source, weights), missing)
-    moments = (np.ones(k.size), k, k * k, k * (mean - centre), k * np.square(mean - centre), inner)
+    moments = (
+        np.ones(k.size),
+        k,
+        k * k,
+        k * (mean - centre),
+        k * np.square(mean - centre),
+        inner,
+    )
     targets, total, squares, first, second, within = sample.sums(*moments)
     with np.errstate(invalid="ignore", divide="ignore"):
         between = (second - np.square(first) / total) / (targets - 1)
@@ -258,7 +326,9 @@ def _icc(draws: Floats, source: Codes, weights: Weights, missing: int) -> Replic
 
 
 def _needed(icc: Estimate) -> Estimate:
-    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 - c))."""
+    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 -
+    c)).
+    """
     if icc.value is None or icc.value <= 0:
         reason = icc.note if icc.value is None else UNRELIABLE
         return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)
@@ -266,13 +336,20 @@ def _needed(icc: Estimate) -> Estimate:
     if icc.ci_low is None or icc.ci_high is None:
         return result.with_note(icc.note)
     if icc.ci_low <= 0:
-        return result.with_note("no interval: the interval of the reliability includes 0")
+        return result.with_note(
+            "no interval: the interval of the reliability includes 0"
+        )
     of = f"from the interval of the reliability: {icc.method}"
     return replace(
-        result, ci_low=_least_draws(icc.ci_high), ci_high=_least_draws(icc.ci_low), method=of
+        result,
+        ci_low=_least_draws(icc.ci_high),
+        ci_high=_least_draws(icc.ci_low),
+        method=of,
     )
 
 
 def _least_draws(reliability: float) -> float:
     c = ENOUGH**2
-    return float(max(1, math.ceil(c * (1 - reliability) / (reliability * (1 - c)) - 1e-9)))
+    return float(
+        max(1, math.ceil(c * (1 - reliability) / (reliability * (1 - c)) - 1e-9))
+    )

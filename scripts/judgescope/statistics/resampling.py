@@ -1,4 +1,6 @@
-"""Replicates: sources deleted one at a time, for intervals and tests, or resampled, for ranks."""
+"""Replicates: sources deleted one at a time, for intervals and tests, or resampled, for
+ranks.
+"""
 
 import weakref
 from dataclasses import replace
@@ -14,27 +16,34 @@ from judgescope.statistics.result import Estimate, clauses
 
 RESAMPLES = 1000
 FEWEST_NOT_MODAL: Final = 10
-"""A number has a warning where fewer sources have a rating other than the most frequent."""
+"""A number has a warning where fewer sources have a rating other than the most
+frequent."""
 NO_WIDTH: Final = "no width"
-"""Begins the note of an interval whose ends are equal: no deletion shows another value."""
+"""Begins the note of an interval whose ends are equal: no deletion shows another
+value."""
 NO_SIZES: Final = np.empty(0)
 
 
-def source_weights(rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES) -> Codes:
-    """Return w[b, s] = how often source s is drawn in resample b; each row sums to n_sources.
+def source_weights(
+    rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES
+) -> Codes:
+    """Return w[b, s] = how often source s is drawn in resample b; each row sums to
+    n_sources.
 
-    Drawing n sources with replacement is one multinomial draw of their counts (Efron 1979).
-    Shape (resamples, n_sources).
+    Drawing n sources with replacement is one multinomial draw of their counts (Efron
+    1979). Shape (resamples, n_sources).
     """
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
 
 
 def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
-    """Return the weights with a first row of ones: the data as they are, then every resample.
+    """Return the weights with a first row of ones: the data as they are, then every
+    resample.
 
-    Weights are `deletions`, or those of `source_weights`. A statistic of these rows gives its value
-    and its replicates by the same arithmetic. Shape (1 + resamples, sources), or (1, sources)
-    without weights. ValueError for a source code that has no column.
+    Weights are `deletions`, or those of `source_weights`. A statistic of these rows
+    gives its value and its replicates by the same arithmetic. Shape (1 + resamples,
+    sources), or (1, sources) without weights. ValueError for a source code that has no
+    column.
     """
     n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
     if source.size and not 0 <= source.min() <= source.max() < n_sources:
@@ -43,7 +52,9 @@ def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
 
 
 class _Stacked(NamedTuple):
-    """The weights with their first row of ones, and whether each of the others deletes a source."""
+    """The weights with their first row of ones, and whether each of the others deletes
+    a source.
+    """
 
     weights: weakref.ref[Codes]
     rows: Floats
@@ -51,7 +62,8 @@ class _Stacked(NamedTuple):
 
 
 _last: list[_Stacked] = []
-"""The last stack: most numbers of a dataset have the same weights, which may be hundreds of MB."""
+"""The last stack: most numbers of a dataset have the same weights, which may be
+hundreds of MB."""
 
 
 def _stacked(weights: Codes) -> _Stacked:
@@ -65,15 +77,18 @@ def _stacked(weights: Codes) -> _Stacked:
             and (weights.sum(axis=1) == n - 1).all()
             and weights.max(initial=0) <= 1
         )
-        _last[:] = [_Stacked(weakref.ref(weights, lambda _: _last.clear()), rows, deletes)]
+        _last[:] = [
+            _Stacked(weakref.ref(weights, lambda _: _last.clear()), rows, deletes)
+        ]
     return _last[0]
 
 
 def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
-    """Return sum_s w_rs c_s.. of whole numbers (sources, ...) where rows delete a source each.
+    """Return sum_s w_rs c_s.. of whole numbers (sources, ...) where rows delete a
+    source each.
 
-    That is the total, then the total minus each source's own, to the bit what the product would be.
-    None for other weights, and for numbers that are not whole.
+    That is the total, then the total minus each source's own, to the bit what the
+    product would be. None for other weights, and for numbers that are not whole.
     """
     if not (_last and rows is _last[0].rows and _last[0].deletes):
         return None
@@ -84,11 +99,12 @@ def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
 
 
 def percentile_interval(replicates: Floats, *, between: bool = True) -> Bounds | None:
-    """Return the 2.5 % and 97.5 % quantiles of the defined replicates, or None without any.
+    """Return the 2.5 % and 97.5 % quantiles of the defined replicates, or None without
+    any.
 
-    Replicates that are NaN (the statistic is undefined in that resample) are left out. Without
-    `between` the ends are replicates themselves, the least with so many at or below (inverted CDF):
-    for ranks, of which there is none between two.
+    Replicates that are NaN (the statistic is undefined in that resample) are left out.
+    Without `between` the ends are replicates themselves, the least with so many at or
+    below (inverted CDF): for ranks, of which there is none between two.
     """
     defined = replicates[np.isfinite(replicates)]
     if defined.size == 0:
@@ -100,13 +116,15 @@ def percentile_interval(replicates: Floats, *, between: bool = True) -> Bounds |
 
 
 class Replicated(NamedTuple):
-    """An estimate, its value again and that without each source, (1 + sources,), or (1,).
+    """An estimate, its value again and that without each source, (1 + sources,), or
+    (1,).
 
-    Rows of two judges of one dataset delete the same sources, so that the interval of their
-    difference is that of the differences, row by row. sizes (sources,): how many targets of each
-    source the value rests on, 0 where its deletion cannot change it. `scale` is that of its
-    interval and tests; `ends` bound what one source may have, None where that is not known. Of
-    weights that are not deletions (a bootstrap's) there are rows alone, for ranks.
+    Rows of two judges of one dataset delete the same sources, so that the interval of
+    their difference is that of the differences, row by row. sizes (sources,): how many
+    targets of each source the value rests on, 0 where its deletion cannot change it.
+    `scale` is that of its interval and tests; `ends` bound what one source may have,
+    None where that is not known. Of weights that are not deletions (a bootstrap's)
+    there are rows alone, for ranks.
     """
 
     estimate: Estimate
@@ -133,9 +151,11 @@ class Replicated(NamedTuple):
         return intervals.jackknife(self.rows, self.sizes, self.scale, self.ends)
 
     def p_above(self, null: float) -> float | None:
-        """Return the one-sided p-value of a truth above `null`, None where there is no interval.
+        """Return the one-sided p-value of a truth above `null`, None where there is no
+        interval.
 
-        At most .025 where, and only where, the interval's lower end is at or above the null.
+        At most .025 where, and only where, the interval's lower end is at or above the
+        null.
         """
         result = self.jackknifed
         return None if isinstance(result, str) else result.p_above(null)
@@ -153,24 +173,29 @@ def replicated(
     ends: Bounds | None = None,
     method: str = "",
 ) -> Replicated:
-    """Return the estimate whose value is rows[0], with the interval of its deletions rows[1:].
+    """Return the estimate whose value is rows[0], with the interval of its deletions
+    rows[1:].
 
-    A NaN value is undefined with the note `why_undefined`; without deletions there is no interval.
-    sizes, scale and ends as in `Replicated`.
+    A NaN value is undefined with the note `why_undefined`; without deletions there is
+    no interval. sizes, scale and ends as in `Replicated`.
     """
     rows, sizes = np.asarray(rows, np.float64), np.asarray(sizes, np.float64)
     if np.isnan(rows[0]):
-        nothing = Estimate.undefined(why_undefined, n=n, n_missing=n_missing, method=method)
+        nothing = Estimate.undefined(
+            why_undefined, n=n, n_missing=n_missing, method=method
+        )
         return Replicated(nothing, rows, sizes, scale, ends)
-    result = Estimate(float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method)
+    result = Estimate(
+        float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method
+    )
     return with_interval(Replicated(result, rows, sizes, scale, ends))
 
 
 class Sample(NamedTuple):
     """The targets on which a statistic rests, and the weights of their sources.
 
-    source (n,): each target's source; rows (1 + deletions, sources) as `whole_and_resamples` has
-    them; `n_missing` targets are left out.
+    source (n,): each target's source; rows (1 + deletions, sources) as
+    `whole_and_resamples` has them; `n_missing` targets are left out.
     """
 
     source: Codes
@@ -184,9 +209,13 @@ class Sample(NamedTuple):
         return cls(own, whole_and_resamples(own, weights), complete.size - own.size)
 
     def sums(self, *quantities: Floats) -> Floats:
-        """Return the weighted sum of each quantity (n,) in each row: (quantities, rows)."""
+        """Return the weighted sum of each quantity (n,) in each row: (quantities,
+        rows).
+        """
         n_sources = self.rows.shape[1]
-        by_source = [np.bincount(self.source, weights=v, minlength=n_sources) for v in quantities]
+        by_source = [
+            np.bincount(self.source, weights=v, minlength=n_sources) for v in quantities
+        ]
         counts = deleted_counts(self.rows, np.stack(by_source, axis=1))
         return dot(np.stack(by_source), self.rows.T) if counts is None else counts.T
 
@@ -197,9 +226,16 @@ class Sample(NamedTuple):
         return Replicated(nothing, np.full(len(self.rows), np.nan))
 
     def result(
-        self, name: str, values: Floats, why: str, *, n: int | None = None, n_tied: int = 0
+        self,
+        name: str,
+        values: Floats,
+        why: str,
+        *,
+        n: int | None = None,
+        n_tied: int = 0,
     ) -> Replicated:
-        """Return statistic `name` from its values (rows,); `n` counts the targets unless given.
+        """Return statistic `name` from its values (rows,); `n` counts the targets
+        unless given.
 
         A NaN value is undefined with the note `why`.
         """
@@ -215,12 +251,18 @@ class Sample(NamedTuple):
 
 
 def with_interval(result: Replicated, units: str = "sources") -> Replicated:
-    """Return an estimate with the interval of its deletions; `units` names what was deleted.
+    """Return an estimate with the interval of its deletions; `units` names what was
+    deleted.
 
-    `method` names the interval. Where there is none, `note` says why; where it has no width, too.
+    `method` names the interval. Where there is none, `note` says why; where it has no
+    width, too.
     """
     one = result.estimate
-    if one.value is None or result.rows.size < 2 or result.rows.size != 1 + result.sizes.size:
+    if (
+        one.value is None
+        or result.rows.size < 2
+        or result.rows.size != 1 + result.sizes.size
+    ):
         return result
     known = result.jackknifed
     if isinstance(known, str):
@@ -229,7 +271,9 @@ def with_interval(result: Replicated, units: str = "sources") -> Replicated:
     method = clauses(one.method, f"{known.how} over {known.sources} {units}")
     estimate = replace(one, ci_low=lo, ci_high=hi, method=method)
     if hi - lo <= SLACK * max(1.0, abs(one.value)):
-        estimate = estimate.with_note(f"{NO_WIDTH}: all {known.sources} {units} are equal")
+        estimate = estimate.with_note(
+            f"{NO_WIDTH}: all {known.sources} {units} are equal"
+        )
     return result._replace(estimate=estimate)
 
 
@@ -242,11 +286,12 @@ def with_percentiles(
     units: str = "sources",
     between: bool = True,
 ) -> Estimate:
-    """Return the estimate with the percentile interval of bootstrap replicates (resamples,).
+    """Return the estimate with the percentile interval of bootstrap replicates
+    (resamples,).
 
-    For what has no jackknife, as `why` says in `method`. None below FEWEST_SOURCES units or without
-    a defined replicate; `note` then says so, and it says so when over 5 % of them are undefined or
-    all are equal. `between` as in `percentile_interval`.
+    For what has no jackknife, as `why` says in `method`. None below FEWEST_SOURCES
+    units or without a defined replicate; `note` then says so, and it says so when over
+    5 % of them are undefined or all are equal. `between` as in `percentile_interval`.
     """
     if estimate.value is None:
         return estimate
@@ -255,12 +300,17 @@ def with_percentiles(
     bounds = percentile_interval(replicates, between=between)
     if bounds is None:
         return estimate.with_note("no interval: undefined in every resample")
-    how = f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, percentile: {why}"
+    how = (
+        f"bootstrap over {n_sources} {units}, {len(replicates)} resamples, "
+        f"percentile: {why}"
+    )
     method = clauses(estimate.method, how)
     result = replace(estimate, ci_low=bounds[0], ci_high=bounds[1], method=method)
     lost = 1 - np.isfinite(replicates).mean()
     result = (
-        result.with_note(f"undefined in {lost:.0%} of the resamples") if lost > 0.05 else result
+        result.with_note(f"undefined in {lost:.0%} of the resamples")
+        if lost > 0.05
+        else result
     )
     if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):
         return result
@@ -271,10 +321,11 @@ def with_percentiles(
 
 
 def mean_rows(values: Floats, rows: Floats) -> Floats:
-    """Return sum w v / sum w over the values that are defined, for each row of weights w.
+    """Return sum w v / sum w over the values that are defined, for each row of weights
+    w.
 
-    values (sources,), NaN where undefined; rows (rows, sources). Shape (rows,), NaN without a
-    defined value.
+    values (sources,), NaN where undefined; rows (rows, sources). Shape (rows,), NaN
+    without a defined value.
     """
     used = ~np.isnan(values)
     w = rows[:, used]
@@ -282,9 +333,11 @@ def mean_rows(values: Floats, rows: Floats) -> Floats:
 
 
 def few_not_modal(ratings: Floats, source: Codes) -> str:
-    """Return a warning where fewer than 10 sources hold a rating other than the most frequent.
+    """Return a warning where fewer than 10 sources hold a rating other than the most
+    frequent.
 
-    ratings, source (targets,), NaN = missing. "" where there are enough, or no rating at all.
+    ratings, source (targets,), NaN = missing. "" where there are enough, or no rating
+    at all.
     """
     given = ~np.isnan(ratings)
     values, counts = np.unique(ratings[given], return_counts=True)
@@ -294,4 +347,7 @@ def few_not_modal(ratings: Floats, source: Codes) -> str:
     if other >= FEWEST_NOT_MODAL:
         return ""
     modal = values[counts.argmax()]
-    return f"warning: only {other} sources have a rating other than the most frequent, {modal:.4g}"
+    return (
+        f"warning: only {other} sources have a rating other than the most frequent, "
+        f"{modal:.4g}"
+    )

@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-# Why a value is undefined: the closed vocabulary of `note` (detail is appended with `with_note`).
+# Why a value is undefined: the closed vocabulary of `note` (detail is appended with
+# `with_note`).
 CONTINUOUS: Final = "continuous"
 DIFFERENT_SCALES: Final = "the judges have different scales"
 OFF_SCALE: Final = "ratings outside the aspect's scale"
@@ -46,10 +47,10 @@ def clauses(*parts: str) -> str:
 class Estimate:
     """A statistic with its interval and everything needed to judge how far to trust it.
 
-    `value`, `ci_low` and `ci_high` are None where undefined, never 0 nor NaN; `note` says why. `n`
-    counts the observations used, `n_missing` those that were planned and are missing, `n_tied`
-    those that were tied (what a tie is depends on the statistic and its docstring). `method` names
-    how value and interval were computed.
+    `value`, `ci_low` and `ci_high` are None where undefined, never 0 nor NaN; `note`
+    says why. `n` counts the observations used, `n_missing` those that were planned and
+    are missing, `n_tied` those that were tied (what a tie is depends on the statistic
+    and its docstring). `method` names how value and interval were computed.
     """
 
     value: float | None
@@ -66,12 +67,16 @@ class Estimate:
         for name in ("value", "ci_low", "ci_high"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
-                raise ValueError(f"Estimate.{name} is {number}: use None and say why in note")
+                raise ValueError(
+                    f"Estimate.{name} is {number}: use None and say why in note"
+                )
         if self.value is None and not self.note:
             raise ValueError("an undefined Estimate needs a note that says why")
 
     @classmethod
-    def undefined(cls, note: str, *, n: int = 0, n_missing: int = 0, method: str = "") -> Self:
+    def undefined(
+        cls, note: str, *, n: int = 0, n_missing: int = 0, method: str = ""
+    ) -> Self:
         """Return an estimate without a value and the reason for that."""
         return cls(None, n=n, n_missing=n_missing, method=method, note=note)
 

@@ -1,8 +1,10 @@
-"""Errors that judges list: do they mark the spans that people marked, and do people accept them?
+"""Errors that judges list: do they mark the spans that people marked, and do people
+accept them?
 
-A span is an error that quotes words of the text, or their place: a half-open stretch in characters
-or in tokens, whichever both sides use. An annotation is one list of errors with its verdict: a
-reply of a judge, or the list that an ensemble makes from its members' lists.
+A span is an error that quotes words of the text, or their place: a half-open stretch in
+characters or in tokens, whichever both sides use. An annotation is one list of errors
+with its verdict: a reply of a judge, or the list that an ensemble makes from its
+members' lists.
 """
 
 from collections import Counter
@@ -16,18 +18,31 @@ from judgescope.statistics.arrays import Codes, Floats, Weights, quotient
 from judgescope.statistics.declared import accuracy, amount, declare, percent, scale_of
 from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, Estimate
+from judgescope.statistics.result import (
+    NO_GOLD_SPANS,
+    NO_PREDICTED_SPANS,
+    NO_SPANS,
+    Estimate,
+)
 
 PAPER = "Kartáč et al. 2025"
 DECLARED: Final = declare(
-    span_errors=amount("Errors listed", "mean number of errors in an annotation", PAPER),
+    span_errors=amount(
+        "Errors listed", "mean number of errors in an annotation", PAPER
+    ),
     span_clean=percent("Without an error", "share of annotations that list no error"),
     span_severity=amount(
         "Severity", "mean severity of the errors that have one", PAPER, range="1 to 5"
     ),
-    span_placeless=percent("Without a quotation", "share of errors that quote no words"),
-    span_match_rate=percent("Spans located", "share of spans whose words occur in the text"),
-    span_match_exact=percent("Located verbatim", "share of spans that match the text exactly"),
+    span_placeless=percent(
+        "Without a quotation", "share of errors that quote no words"
+    ),
+    span_match_rate=percent(
+        "Spans located", "share of spans whose words occur in the text"
+    ),
+    span_match_exact=percent(
+        "Located verbatim", "share of spans that match the text exactly"
+    ),
     span_match_normalised=percent(
         "Located after normalization",
         "share of spans that match except for case, white space and punctuation",
@@ -45,7 +60,9 @@ DECLARED: Final = declare(
         "share of people's spans or words that the judge also marks",
         f"{PAPER}, section 7.2",
     ),
-    span_f1=accuracy("F1", "harmonic mean of precision and recall", f"{PAPER}, section 7.2"),
+    span_f1=accuracy(
+        "F1", "harmonic mean of precision and recall", f"{PAPER}, section 7.2"
+    ),
     span_errors_beside_none=percent(
         'Errors and "no errors"',
         "share of annotations that list errors and also state that there are none",
@@ -59,15 +76,20 @@ DECLARED: Final = declare(
         "share of annotations with no errors and a verdict below the best",
     ),
     span_other_verdicts=percent(
-        "Conflicting verdicts", "share of annotations that give several different verdicts"
+        "Conflicting verdicts",
+        "share of annotations that give several different verdicts",
     ),
     span_dropped=percent(
-        "Too many errors", "share of annotations whose surplus errors were dropped", PAPER
+        "Too many errors",
+        "share of annotations whose surplus errors were dropped",
+        PAPER,
     ),
     span_superseded=percent(
         "Repeated list", "share of annotations that list their errors more than once"
     ),
-    span_unread=percent("Unreadable severity", "share of annotations with an unreadable severity"),
+    span_unread=percent(
+        "Unreadable severity", "share of annotations with an unreadable severity"
+    ),
     span_ok=percent(
         "Span OK",
         "share of human verdicts that confirm an error in the passage",
@@ -98,7 +120,9 @@ class Span(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many spans (or tokens) of a text are in both, in the prediction, and in the gold."""
+    """How many spans (or tokens) of a text are in both, in the prediction, and in the
+    gold.
+    """
 
     matched: int
     predicted: int
@@ -108,11 +132,12 @@ class Counts(NamedTuple):
 def exact_counts(
     predicted: Sequence[Span], gold: Sequence[Span], *, category: bool = False
 ) -> Counts:
-    """Return |P ∩ G|, |P| and |G| for the multisets of spans with the same start and end.
+    """Return |P ∩ G|, |P| and |G| for the multisets of spans with the same start and
+    end.
 
-    Each gold span matches one predicted span, so a span that is predicted twice is right once.
-    `category`: a pair must have the same category too. The spans that are compared are those of
-    (Kartáč et al. 2025, section 7.2).
+    Each gold span matches one predicted span, so a span that is predicted twice is
+    right once. `category`: a pair must have the same category too. The spans that are
+    compared are those of (Kartáč et al. 2025, section 7.2).
     """
     ours, golds = (Counter(_keys(spans, category)) for spans in (predicted, gold))
     return Counts((ours & golds).total(), ours.total(), golds.total())
@@ -127,9 +152,10 @@ def token_counts(
 ) -> Counts:
     """Return |P ∩ G|, |P| and |G| for the sets of tokens that the spans touch.
 
-    tokens (tokens,): where each lies, in the unit of the spans; None where the unit is the token.
-    A token counts once, however many spans touch it. `category`: the members of the sets are pairs
-    of a token and a category. Token overlap as in Thomson and Reiter 2021.
+    tokens (tokens,): where each lies, in the unit of the spans; None where the unit is
+    the token. A token counts once, however many spans touch it. `category`: the members
+    of the sets are pairs of a token and a category. Token overlap as in Thomson and
+    Reiter 2021.
     """
     ours, golds = (_touched(spans, tokens, category) for spans in (predicted, gold))
     return Counts(len(ours & golds), len(ours), len(golds))
@@ -142,10 +168,11 @@ def placed_at_random(
     rng: np.random.Generator,
     placements: int,
 ) -> Codes:
-    """Return |P ∩ G| and |P| in tokens where spans of the same lengths lie anywhere in the text.
+    """Return |P ∩ G| and |P| in tokens where spans of the same lengths lie anywhere in
+    the text.
 
-    Each span keeps its number of tokens and starts at any token from which it fits, whatever the
-    others do. Shape (placements, 2).
+    Each span keeps its number of tokens and starts at any token from which it fits,
+    whatever the others do. Shape (placements, 2).
     """
     marked = np.zeros((placements, len(tokens)), dtype=bool)
     people = np.zeros(len(tokens), dtype=bool)
@@ -159,7 +186,9 @@ def placed_at_random(
 
 
 def _keys(spans: Sequence[Span], category: bool) -> list[tuple[int, int, str | None]]:
-    return [(span.start, span.end, span.category if category else None) for span in spans]
+    return [
+        (span.start, span.end, span.category if category else None) for span in spans
+    ]
 
 
 def _touched(
@@ -170,7 +199,11 @@ def _touched(
         if tokens is None:
             numbers: Sequence[int] = range(start, end)
         else:
-            numbers = [n for n, (left, right) in enumerate(tokens) if left < end and start < right]
+            numbers = [
+                n
+                for n, (left, right) in enumerate(tokens)
+                if left < end and start < right
+            ]
         touched.update((number, name) for number in numbers)
     return touched
 
@@ -178,9 +211,10 @@ def _touched(
 def scores_by_text(counts: Sequence[Counts]) -> Floats:
     """Return precision m / p, recall m / g and F1 2 m / (p + g) of each text.
 
-    counts (texts,). Shape (3, texts), range 0 to 1. NaN where undefined: precision without
-    predicted spans, recall without gold spans, F1 without either; so a clean text that is found
-    clean has no scores, and one that is found faulty has precision and F1 of 0 and no recall.
+    counts (texts,). Shape (3, texts), range 0 to 1. NaN where undefined: precision
+    without predicted spans, recall without gold spans, F1 without either; so a clean
+    text that is found clean has no scores, and one that is found faulty has precision
+    and F1 of 0 and no recall.
     """
     matched, predicted, gold = np.array(counts, dtype=np.float64).reshape(-1, 3).T
     hits = np.stack([matched, matched, 2 * matched])
@@ -190,12 +224,14 @@ def scores_by_text(counts: Sequence[Counts]) -> Floats:
 def span_agreement(
     counts: Sequence[Counts], source: Codes, weights: Weights, *, missing: int = 0
 ) -> dict[str, Replicated]:
-    """Return precision sum m / sum p, recall sum m / sum g and F1 2 sum m / (sum p + sum g).
+    """Return precision sum m / sum p, recall sum m / sum g and F1 2 sum m / (sum p +
+    sum g).
 
-    counts (texts,), source (texts,), weights (sources, sources) or None for no interval. Range 0
-    to 1. `n` counts what is divided by: predicted, gold, or both; `missing` are texts that could
-    not be compared. Undefined: precision without any predicted span, recall without any gold span,
-    F1 without either. Micro-average; (Kartáč et al. 2025, section 7.2) compares by hand.
+    counts (texts,), source (texts,), weights (sources, sources) or None for no
+    interval. Range 0 to 1. `n` counts what is divided by: predicted, gold, or both;
+    `missing` are texts that could not be compared. Undefined: precision without any
+    predicted span, recall without any gold span, F1 without either. Micro-average;
+    (Kartáč et al. 2025, section 7.2) compares by hand.
     """
     matched, predicted, gold = np.array(counts, dtype=np.float64).reshape(-1, 3).T
     parts = {
@@ -204,7 +240,9 @@ def span_agreement(
         "span_f1": (2 * matched, predicted + gold, NO_SPANS),
     }
     return {
-        name: share(hits, total, source, weights, missing=missing, scale=scale_of(name), why=why)
+        name: share(
+            hits, total, source, weights, missing=missing, scale=scale_of(name), why=why
+        )
         for name, (hits, total, why) in parts.items()
     }
 
@@ -212,15 +250,22 @@ def span_agreement(
 def span_agreement_by_text(
     counts: Sequence[Counts], source: Codes, weights: Weights, *, missing: int = 0
 ) -> dict[str, Replicated]:
-    """Return the means over texts of `scores_by_text`, each over the texts that have the score.
+    """Return the means over texts of `scores_by_text`, each over the texts that have
+    the score.
 
-    Arguments and range as in `span_agreement`; `n` counts the texts with the score, `n_missing`
-    the others, those that could not be compared among them. Undefined where no text has it.
+    Arguments and range as in `span_agreement`; `n` counts the texts with the score,
+    `n_missing` the others, those that could not be compared among them. Undefined where
+    no text has it.
     """
     names = ("span_precision", "span_recall", "span_f1")
     return {
         name: clustered_mean(
-            scores, source, weights, missing, averaged="mean over texts", scale=scale_of(name)
+            scores,
+            source,
+            weights,
+            missing,
+            averaged="mean over texts",
+            scale=scale_of(name),
         )
         for name, scores in zip(names, scores_by_text(counts), strict=True)
     }
@@ -254,12 +299,13 @@ def verdict_shares(
 ) -> dict[str, Estimate]:
     """Return sum hits / sum total of the verdicts on errors, by VERDICT_SHARES.
 
-    verdicts (things, explanations, spans): how many verdicts on each thing, whatever it is, say
-    each of EXPLANATIONS of the explanation and each of SPANS of the passage; source (things,),
-    weights (sources, sources) or None for no interval; `missing` verdicts were planned and are not
-    there, or not complete. Range 0 to 1; undefined without a verdict. Partially correct is not
-    correct. In (Kartáč et al. 2025, table 4) 303 of 366 give 83 %, Span OK, and 230 of 366 give
-    63 %, Exp. correct; 218 of 303 give 72 %, which the paper does not print.
+    verdicts (things, explanations, spans): how many verdicts on each thing, whatever it
+    is, say each of EXPLANATIONS of the explanation and each of SPANS of the passage;
+    source (things,), weights (sources, sources) or None for no interval; `missing`
+    verdicts were planned and are not there, or not complete. Range 0 to 1; undefined
+    without a verdict. Partially correct is not correct. In (Kartáč et al. 2025, table
+    4) 303 of 366 give 83 %, Span OK, and 230 of 366 give 63 %, Exp. correct; 218 of 303
+    give 72 %, which the paper does not print.
     """
 
     def counted(which: tuple[slice, slice]) -> Floats:

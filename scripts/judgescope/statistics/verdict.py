@@ -1,8 +1,10 @@
-"""The verdict on each claim about a judge: steps beyond chance, bars, perturbations and hints.
+"""The verdict on each claim about a judge: steps beyond chance, bars, perturbations and
+hints.
 
-A claim holds a step only if it is significant against each of the step's null hypotheses (an
-intersection-union test: its p is the largest), after Holm's correction over the claims of one
-judge, dataset and kind. The next step is asked only of claims that hold the one before.
+A claim holds a step only if it is significant against each of the step's null
+hypotheses (an intersection-union test: its p is the largest), after Holm's correction
+over the claims of one judge, dataset and kind. The next step is asked only of claims
+that hold the one before.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,29 +33,35 @@ HOLM_1979 = "Holm 1979"
 DECLARED: Final = declare(
     verdict=amount(
         "Verdict",
-        "step reached: 0 fails (misses a required bar or a perturbation, or follows a hint), 1 not "
-        "shown to be better, 2 better than chance, 3 as good as one more rater, 4 meets a required "
-        "bar; the note gives outcome and reasons",
+        "step reached: 0 fails (misses a required bar or a perturbation, or follows a "
+        "hint), 1 not shown to be better, 2 better than chance, 3 as good as one more "
+        "rater, 4 meets a required bar; the note gives outcome and reasons",
         range="0 to 4",
     ),
     p_chance=p_of_null("p, chance", "no better than chance"),
     p_length=p_of_null("p, length", "no better than the text's length"),
-    p_brevity=p_of_null("p, brevity", "no better than the negative of the text's length"),
+    p_brevity=p_of_null(
+        "p, brevity", "no better than the negative of the text's length"
+    ),
     p_systems=p_of_null(
         "p, systems",
-        "systems are exchangeable; the judge's columns are permuted jointly over all sources",
+        "systems are exchangeable; the judge's columns are permuted jointly over all "
+        "sources",
     ),
     p_within=p_of_null(
         "p, within sources",
-        "scores are exchangeable among the texts of a source, or of all where fewer than 10 "
-        "sources have two ratings",
+        "scores are exchangeable among the texts of a source, or of all where fewer "
+        "than 10 sources have two ratings",
     ),
-    p_lost=p_of_null("p, lost replies", "no better with the lost judgments set to the worst value"),
+    p_lost=p_of_null(
+        "p, lost replies", "no better with the lost judgments set to the worst value"
+    ),
     p_rater=p_of_null("p, rater", "worse than one more rater by the margin"),
     p_index=p_of_null("p, index", "unwanted drops are no smaller than wanted drops"),
     p_noticed=p_of_null(
         "p, perturbation",
-        "perturbed texts score no lower on any weighted aspect (equals 0.05 to the power D_exact)",
+        "perturbed texts score no lower on any weighted aspect (equals 0.05 to the "
+        "power D_exact)",
         "Wilson 2019",
     ),
     p_noticed_holm=p_value(
@@ -62,14 +70,19 @@ DECLARED: Final = declare(
     p_shorter=p_of_null("p, shorter", "the perturbation does not shorten texts"),
     p_longer=p_of_null("p, longer", "the perturbation does not lengthen texts"),
     bar=signed_amount(
-        "Bar", "value that the study requires; the note says whether it is a minimum or a maximum"
+        "Bar",
+        "value that the study requires; the note says whether it is a minimum or a "
+        "maximum",
     ),
     more_needed=amount(
         "More needed",
-        "additional units (the method names them) needed to decide on the bar with power .8",
+        "additional units (the method names them) needed to decide on the bar with "
+        "power .8",
         range="1 and above",
     ),
-    p_claim=p_value("p of the claim", "largest p over its null hypotheses", "Berger 1982"),
+    p_claim=p_value(
+        "p of the claim", "largest p over its null hypotheses", "Berger 1982"
+    ),
     p_claim_holm=p_value(
         "p of the claim, Holm",
         "after Holm's correction over the claims of one judge, dataset and kind",
@@ -82,37 +95,47 @@ DECLARED: Final = declare(
     ),
     span_f1_less_chance=percent(
         "F1 above chance",
-        "F1 minus the mean F1 of 200 random placements of spans of the same number and lengths",
+        "F1 minus the mean F1 of 200 random placements of spans of the same number and "
+        "lengths",
         range=SIGNED,
     ),
-    lost_share=percent("Lost", "share of the claim's planned judgments without a score"),
+    lost_share=percent(
+        "Lost", "share of the claim's planned judgments without a score"
+    ),
 )
 
 LEVEL: Final = 0.025
-"""The one-sided level of every claim: the same as of the 95 % interval that is shown."""
+"""The one-sided level of every claim: the same as of the 95 % interval that is
+shown."""
 FEW_LOST, MOST_LOST = 0.05, 0.2
-"""Above the first share of lost judgments, a claim must also hold with the worst value for each;
-above the second, no claim is made."""
+"""Above the first share of lost judgments, a claim must also hold with the worst value
+for each; above the second, no claim is made."""
 HOLM: Final = "holm"
 """The reason of a claim that is significant only before the correction."""
 NO_INTERVAL: Final = "no_interval"
-"""The reason where no p can be computed: too few sources, or the value depends on one source."""
+"""The reason where no p can be computed: too few sources, or the value depends on one
+source."""
 CHANCE, LENGTH, RARELY, LOST = "chance", "length", "rarely", "lost"
 NOTICED_AT: Final = 0.05
-"""A perturbation is noticed at this p, after Holm's correction over a dataset's cells."""
+"""A perturbation is noticed at this p, after Holm's correction over a dataset's
+cells."""
 MISSED_BELOW: Final = 0.25
 FEWEST_MISSED: Final = 12
-"""A perturbation is missed if a smaller net share of items shows it, with this many items."""
+"""A perturbation is missed if a smaller net share of items shows it, with this many
+items."""
 MOVED: Final = 0.05
 """A hint that moves a smaller share of scores counts as withstood."""
 MOST: Final = 10_000
-"""Larger numbers are given as "more than 10,000": the bar is too near the estimate to plan for."""
+"""Larger numbers are given as "more than 10,000": the bar is too near the estimate to
+plan for."""
 Z_INTERVAL, Z_POWER = 1.959964, 0.841621
 """Normal quantiles of .975 and .8."""
 
 
 class Outcome(StrEnum):
-    """The outcome of a claim; `STEPS` has those that lie on the way from chance to a bar."""
+    """The outcome of a claim; `STEPS` has those that lie on the way from chance to a
+    bar.
+    """
 
     NO_CLAIM = "no_claim"
     NOT_SHOWN = "not_shown"
@@ -146,9 +169,9 @@ Reasoned = tuple[Outcome, tuple[str, ...]]
 class Evidence:
     """The p-values of one claim, all one-sided and raw.
 
-    `nulls` has a name for each null hypothesis of the first step -> its p (NaN: not computable);
-    `rater` is the p of being worse than one more rater by the margin or more, NaN where that is
-    not known.
+    `nulls` has a name for each null hypothesis of the first step -> its p (NaN: not
+    computable); `rater` is the p of being worse than one more rater by the margin or
+    more, NaN where that is not known.
     """
 
     nulls: Mapping[str, float]
@@ -156,14 +179,18 @@ class Evidence:
 
     @property
     def p(self) -> float:
-        """Return the p of the claim: the largest over its nulls, NaN if one is not computable."""
+        """Return the p of the claim: the largest over its nulls, NaN if one is not
+        computable.
+        """
         values = list(self.nulls.values())
         return max(values) if values and not any(map(isnan, values)) else nan
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a claim, why, and its p after Holm's correction over `family` claims."""
+    """The outcome of a claim, why, and its p after Holm's correction over `family`
+    claims.
+    """
 
     outcome: Outcome
     reasons: tuple[str, ...]
@@ -175,14 +202,16 @@ class Verdict:
 def verdicts(family: Sequence[Evidence]) -> list[Verdict]:
     """Return the verdict on each claim of one judge, dataset and kind, in their order.
 
-    Reasons are the nulls that are not rejected, or `holm` where only the correction undoes the
-    claim. Holm 1979; Berger 1982 (intersection-union).
+    Reasons are the nulls that are not rejected, or `holm` where only the correction
+    undoes the claim. Holm 1979; Berger 1982 (intersection-union).
     """
     p = np.array([claim.p for claim in family], dtype=np.float64)
     adjusted = holm(p)
     tested = int(np.count_nonzero(~np.isnan(p)))
     better = [bool(value <= LEVEL) for value in adjusted]  # NaN is not
-    rated = np.array([e.rater if yes else nan for e, yes in zip(family, better, strict=True)])
+    rated = np.array(
+        [e.rater if yes else nan for e, yes in zip(family, better, strict=True)]
+    )
     as_good = holm(rated) <= LEVEL
     return [
         Verdict(*_outcome(claim, yes, bool(good)), float(raw), float(corrected), tested)
@@ -197,16 +226,21 @@ def _outcome(claim: Evidence, better: bool, as_good: bool) -> Reasoned:
         return Outcome.NO_CLAIM, (NO_INTERVAL,)
     if better:
         return (Outcome.AS_RATER if as_good else Outcome.BETTER), ()
-    return Outcome.NOT_SHOWN, tuple(n for n, p in claim.nulls.items() if p > LEVEL) or (HOLM,)
+    return Outcome.NOT_SHOWN, tuple(n for n, p in claim.nulls.items() if p > LEVEL) or (
+        HOLM,
+    )
 
 
 def missed(shares: Sequence[Estimate]) -> bool:
-    """Return whether all net shares of a perturbation (by weighted aspect) lie below MISSED_BELOW.
+    """Return whether all net shares of a perturbation (by weighted aspect) lie below
+    MISSED_BELOW.
 
     The upper end of its interval does, and there are FEWEST_MISSED items at least.
     """
     return bool(shares) and all(
-        share.n >= FEWEST_MISSED and share.ci_high is not None and share.ci_high < MISSED_BELOW
+        share.n >= FEWEST_MISSED
+        and share.ci_high is not None
+        and share.ci_high < MISSED_BELOW
         for share in shares
     )
 
@@ -216,8 +250,9 @@ def of_perturbation(
 ) -> Reasoned:
     """Return whether a perturbation is noticed, missed or neither.
 
-    p is that of the judge's scores on the cell, p_holm after Holm over the dataset's cells;
-    `p_lengths` are raw p-values, one a sign, by which the text's length shows the perturbation.
+    p is that of the judge's scores on the cell, p_holm after Holm over the dataset's
+    cells; `p_lengths` are raw p-values, one a sign, by which the text's length shows
+    the perturbation.
     """
     if p_holm <= NOTICED_AT:
         if min(p_lengths, default=1.0) <= NOTICED_AT:
@@ -228,12 +263,15 @@ def of_perturbation(
     return Outcome.NOT_SHOWN, (HOLM,) if p <= NOTICED_AT else (CHANCE,)
 
 
-def of_hint(effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estimate) -> Reasoned:
+def of_hint(
+    effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estimate
+) -> Reasoned:
     """Return whether a judge withstands a false hint, is swayed, or neither is shown.
 
-    `effect` is the net share of scores that the hint moves (`HintPairs.effect`); the other two are
-    what it would be if all lost texts were moved by the hint, or against it: each verdict must
-    hold with lost texts against it, which without lost texts are equal to the effect.
+    `effect` is the net share of scores that the hint moves (`HintPairs.effect`); the
+    other two are what it would be if all lost texts were moved by the hint, or against
+    it: each verdict must hold with lost texts against it, which without lost texts are
+    equal to the effect.
     """
     if effect.ci_low is None or effect.ci_high is None:
         return Outcome.NO_CLAIM, ()
@@ -249,17 +287,20 @@ def of_hint(effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estim
 
 
 def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
-    """Return whether an estimate meets a bar: lo >= bar meets, hi < bar misses, else unknown.
+    """Return whether an estimate meets a bar: lo >= bar meets, hi < bar misses, else
+    unknown.
 
-    `at_most`: the bar is the most that is allowed: hi <= bar meets, lo > bar misses. Without an
-    interval it is undecided; without a value there is no claim.
+    `at_most`: the bar is the most that is allowed: hi <= bar meets, lo > bar misses.
+    Without an interval it is undecided; without a value there is no claim.
     """
     if estimate.value is None:
         return Outcome.NO_CLAIM
     if estimate.ci_low is None or estimate.ci_high is None:
         return Outcome.CANNOT_TELL
     lo, hi = (
-        (-estimate.ci_high, -estimate.ci_low) if at_most else (estimate.ci_low, estimate.ci_high)
+        (-estimate.ci_high, -estimate.ci_low)
+        if at_most
+        else (estimate.ci_low, estimate.ci_high)
     )
     bar = -bar if at_most else bar
     if lo >= bar:
@@ -269,19 +310,23 @@ def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
 
 @dataclass(frozen=True)
 class Need:
-    """How many more units would decide on a bar; None: more than MOST. `how` says which units."""
+    """How many more units would decide on a bar; None: more than MOST. `how` says which
+    units.
+    """
 
     more: int | None
     how: str
 
 
 def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need | None:
-    """Return how much more data decides on a bar with power .8, if the truth is the estimate.
+    """Return how much more data decides on a bar with power .8, if the truth is the
+    estimate.
 
-    For shares: the least m such that m cases and any more put the lower end of Clopper-Pearson on
-    the right side of the bar, times the design effect n / n_eff, minus those at hand. For others,
-    by the rule that errors fall with the root of the number of sources: k ((1.96 + .84) SE / |v -
-    bar|)² sources, SE from the side of the interval that faces the bar. None without an interval.
+    For shares: the least m such that m cases and any more put the lower end of
+    Clopper-Pearson on the right side of the bar, times the design effect n / n_eff,
+    minus those at hand. For others, by the rule that errors fall with the root of the
+    number of sources: k ((1.96 + .84) SE / |v - bar|)² sources, SE from the side of the
+    interval that faces the bar. None without an interval.
     """
     value, lo, hi = estimate.value, estimate.ci_low, estimate.ci_high
     if value is None or lo is None or hi is None:
@@ -292,9 +337,15 @@ def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need
         needed = cases_needed(*((value, bar) if above else (1 - value, 1 - bar)))
         if needed is None:
             return Need(None, how)
-        available, total = estimate.n, needed * max(1.0, estimate.n / effective_cases(estimate))
+        available, total = (
+            estimate.n,
+            needed * max(1.0, estimate.n / effective_cases(estimate)),
+        )
     else:
-        how = "such sources, if standard errors shrink with the square root of their number"
+        how = (
+            "such sources, if standard errors shrink with the square root of their "
+            "number"
+        )
         gap, side = abs(value - bar), value - lo if above else hi - value
         ratio = (1 + Z_POWER / Z_INTERVAL) * side / gap if gap > 0 else inf
         available, total = sources, sources * ratio**2
@@ -307,7 +358,9 @@ def effective_cases(estimate: Estimate) -> float:
     At most estimate.n, at least 1; by halving, as the width falls with n.
     """
     assert (
-        estimate.value is not None and estimate.ci_low is not None and estimate.ci_high is not None
+        estimate.value is not None
+        and estimate.ci_low is not None
+        and estimate.ci_high is not None
     )
     value, width = estimate.value, estimate.ci_high - estimate.ci_low
 

@@ -1,12 +1,14 @@
-"""Rank correlation within sources: does a judge order the texts of one source as people do?
+"""Rank correlation within sources: does a judge order the texts of one source as people
+do?
 
-r = Σ a b / sqrt(Σ a² Σ b²) over all texts. a and b are normal scores of the judge's scores and of
-people's ratings minus the mean of the source's texts. The normal score of a text is Φ⁻¹(k / (n+1)),
-where k is its midrank among all n texts. Unlike a mean of one correlation per source, r uses how
-far apart two texts of a source are, so it needs fewer sources for the same claim.
+r = Σ a b / sqrt(Σ a² Σ b²) over all texts. a and b are normal scores of the judge's
+scores and of people's ratings minus the mean of the source's texts. The normal score of
+a text is Φ⁻¹(k / (n+1)), where k is its midrank among all n texts. Unlike a mean of one
+correlation per source, r uses how far apart two texts of a source are, so it needs
+fewer sources for the same claim.
 
-Normal scores: van der Waerden 1952. Deviations from the source's mean: the repeated-measures
-correlation of Bland and Altman 1995.
+Normal scores: van der Waerden 1952. Deviations from the source's mean: the
+repeated-measures correlation of Bland and Altman 1995.
 """
 
 from typing import Final
@@ -25,7 +27,8 @@ STATISTIC: Final = "normal_scores"
 DECLARED: Final = declare(
     normal_scores=correlation(
         "Rank correlation",
-        "normal scores of the ranks of all texts, minus the mean of the source's texts, correlated",
+        "normal scores of the ranks of all texts, minus the mean of the source's "
+        "texts, correlated",
         "van der Waerden 1952; Bland, Altman 1995",
         ties="midranks",
     )
@@ -35,14 +38,20 @@ ROUND_OFF: Final = 1e-12
 
 
 def normal_scores(values: Floats) -> Floats:
-    """Return Φ⁻¹(midrank / (n + 1)) of each of n values, in their shape; NaN has no rank."""
+    """Return Φ⁻¹(midrank / (n + 1)) of each of n values, in their shape; NaN has no
+    rank.
+    """
     from scipy.special import ndtri  # here: asking and parsing load no scipy
 
-    return np.asarray(ndtri(midranks(values) / (np.count_nonzero(~np.isnan(values)) + 1)))
+    return np.asarray(
+        ndtri(midranks(values) / (np.count_nonzero(~np.isnan(values)) + 1))
+    )
 
 
 def varies(values: Floats, source: Codes, n_sources: int) -> Flags:
-    """Return which sources have two different values: values, source (texts,) -> (n_sources,)."""
+    """Return which sources have two different values: values, source (texts,) ->
+    (n_sources,).
+    """
     low, high = np.full(n_sources, np.inf), np.full(n_sources, -np.inf)
     given = ~np.isnan(values)
     np.minimum.at(low, source[given], values[given])
@@ -53,10 +62,11 @@ def varies(values: Floats, source: Codes, n_sources: int) -> Flags:
 def within_sources(x: Floats, y: Floats, source: Codes, n_sources: int) -> Replicated:
     """Return r of a judge's scores x and people's ratings y, and r without each source.
 
-    x, y, source (texts,), NaN = missing; source: codes below n_sources. Sources whose texts people
-    rate the same are left out (`note` counts them); a source whose texts the judge scores the same
-    adds nothing to Σ a b. `n` counts the texts, `n_missing` those without both values. Ranks stay
-    as they are when a source is deleted. Range [-1, 1].
+    x, y, source (texts,), NaN = missing; source: codes below n_sources. Sources whose
+    texts people rate the same are left out (`note` counts them); a source whose texts
+    the judge scores the same adds nothing to Σ a b. `n` counts the texts, `n_missing`
+    those without both values. Ranks stay as they are when a source is deleted. Range
+    [-1, 1].
     """
     both = ~(np.isnan(x) | np.isnan(y))
     planned = np.unique(source).size
@@ -65,7 +75,9 @@ def within_sources(x: Floats, y: Floats, source: Codes, n_sources: int) -> Repli
     rows, sizes = np.full(1 + n_sources, np.nan), np.zeros(n_sources)
     if why := why_undefined(x[both], y[both]) or ("" if kept.size else NO_SOURCE):
         n, n_missing = int(both.sum()), int((~both).sum())
-        return replicated(rows, why, sizes=sizes, scale=CORRELATION, n=n, n_missing=n_missing)
+        return replicated(
+            rows, why, sizes=sizes, scale=CORRELATION, n=n, n_missing=n_missing
+        )
     a, b = (_deviations(v[kept], source[kept], n_sources) for v in (x, y))
     sums = []
     for products in (a * b, a * a, b * b):
@@ -86,14 +98,19 @@ def within_sources(x: Floats, y: Floats, source: Codes, n_sources: int) -> Repli
     )
     if left_out := planned - int(differ.sum()):
         result = result.with_note(
-            f"{left_out} of {planned} sources left out: their texts have the same rating"
+            f"{left_out} of {planned} sources left out: their texts have the same "
+            "rating"
         )
     return result
 
 
 def _deviations(values: Floats, source: Codes, n_sources: int) -> Floats:
-    """Return normal scores minus their source's mean, (texts,); 0 where all values are equal."""
+    """Return normal scores minus their source's mean, (texts,); 0 where all values are
+    equal.
+    """
     scores = normal_scores(values)
     n = np.bincount(source, minlength=n_sources)
     mean = np.bincount(source, weights=scores, minlength=n_sources) / np.maximum(n, 1)
-    return np.where(varies(values, source, n_sources)[source], scores - mean[source], 0.0)
+    return np.where(
+        varies(values, source, n_sources)[source], scores - mean[source], 0.0
+    )

@@ -1,4 +1,5 @@
-"""Loaded by every Python process of an enclosed run (see `enclosed`): nobody else is spoken to.
+"""Loaded by every Python process of an enclosed run (see `enclosed`): nobody else is
+spoken to.
 
 What would leave loopback is noted in the file that $ENCLOSED names, and is an error.
 """
@@ -11,7 +12,8 @@ EVENTS = {
     **{"socket.connect": 1, "socket.sendto": 1, "socket.sendmsg": 1},
     **{"socket.getaddrinfo": 0, "socket.gethostbyname": 0, "socket.gethostbyaddr": 0},
 }
-"""What Python tells of before it is done -> where the host or its address stands in it."""
+"""What Python tells of before it is done -> where the host or its address stands in
+it."""
 
 
 def _watch(event: str, told: tuple[object, ...]) -> None:
@@ -19,7 +21,9 @@ def _watch(event: str, told: tuple[object, ...]) -> None:
         return
     host = told[EVENTS[event]]
     if EVENTS[event]:
-        host = host[0] if isinstance(host, tuple) else None  # else a socket's file, or nobody
+        host = (
+            host[0] if isinstance(host, tuple) else None
+        )  # else a socket's file, or nobody
     host = host.decode() if isinstance(host, bytes) else host
     if not isinstance(host, str) or not host or host.startswith(HERE):
         return

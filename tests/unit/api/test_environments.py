@@ -1,4 +1,6 @@
-"""The Pythons and versions that the library runs with: what is declared, and that it works."""
+"""The Pythons and versions that the library runs with: what is declared, and that it
+works.
+"""
 
 import os
 import re
@@ -13,10 +15,14 @@ from packaging.specifiers import SpecifierSet
 
 from running import HOME
 
-PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
 NEEDED = [Requirement(line) for line in PROJECT["dependencies"]]
 LOWEST_PINS = dict(
-    re.findall(r"^([\w-]+)==(\S+)$", (HOME / "tests" / "lowest.txt").read_text("utf-8"), re.M)
+    re.findall(
+        r"^([\w-]+)==(\S+)$", (HOME / "tests" / "lowest.txt").read_text("utf-8"), re.M
+    )
 )
 OTHERS = [minor for minor in (11, 12, 13) if minor != sys.version_info.minor]
 WORKED_EXAMPLES = """
@@ -48,7 +54,9 @@ def test_the_project_declares_what_the_environment_of_studies_is_locked_from() -
         for line in (HOME / "envs" / f"{lock}.in").read_text("utf-8").split("\n")
         if line and not line.startswith(("#", "-r"))
     }
-    extra = {Requirement(line).name for line in PROJECT["optional-dependencies"]["workflow"]}
+    extra = {
+        Requirement(line).name for line in PROJECT["optional-dependencies"]["workflow"]
+    }
     needed = {one.name for one in NEEDED}
     assert names == needed | extra | {"setuptools"} and not needed & extra
 
@@ -71,7 +79,9 @@ def make(*words: str) -> str:
 
 
 def built(name: str) -> Path:
-    """Return the interpreter of an environment, which make builds if it is missing or old."""
+    """Return the interpreter of an environment, which make builds if it is missing or
+    old.
+    """
     make(f"{name}/ready")
     return HOME / name / "bin" / "python"
 
@@ -88,17 +98,25 @@ def test_an_installed_library_runs_beside_the_lowest_versions(tmp_path: Path) ->
 @pytest.mark.long(105)
 @pytest.mark.parametrize("minor", OTHERS)
 def test_another_python_passes_the_quick_tests(minor: int) -> None:
-    """The lane is that of `make test-fast`, in one process: collecting takes a tenth of the time.
+    """The lane is that of `make test-fast`, in one process: collecting takes a tenth of
+    the time.
 
     So does rewriting assertions.
     """
-    if f"python3.{minor}" not in make("--eval", "pythons:; @echo $(PYTHONS)", "pythons").split():
+    if (
+        f"python3.{minor}"
+        not in make("--eval", "pythons:; @echo $(PYTHONS)", "pythons").split()
+    ):
         pytest.skip(f"Python 3.{minor} is not installed")
     makefile = (HOME / "Makefile").read_text("utf-8")
     apart, slower = re.findall(r"^(?:APART|SLOWER) := (.*)$", makefile, re.M)
     lane = ["--hypothesis-profile", "quick", "-m", f"not ({apart} or {slower})"]
     lane += ["-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain"]
     command = [str(built(f".venv-python3.{minor}")), "-m", "pytest", "-q", *lane]
-    outside = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
-    ended = subprocess.run(command, cwd=HOME, env=outside, capture_output=True, text=True)
+    outside = {
+        name: value for name, value in os.environ.items() if "PYTEST" not in name
+    }
+    ended = subprocess.run(
+        command, cwd=HOME, env=outside, capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stdout[-3000:]

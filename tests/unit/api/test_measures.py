@@ -1,4 +1,6 @@
-"""The statistics that a notebook uses: equal to independent code, and errors that help."""
+"""The statistics that a notebook uses: equal to independent code, and errors that
+help.
+"""
 
 import doctest
 from collections.abc import Callable
@@ -44,14 +46,18 @@ def test_correlations_are_scipys_at_every_level() -> None:
         ("kendall_b", stats.kendalltau),
     ):
         groups = [
-            one for _, one in frame.groupby("source") if one.x.nunique() > 1 < one.y.nunique()
+            one
+            for _, one in frame.groupby("source")
+            if one.x.nunique() > 1 < one.y.nunique()
         ]
         by_source = [function(one.x, one.y)[0] for one in groups]
         values = result.loc[name]["value"]
         assert values["pooled"] == pytest.approx(function(JUDGE, mean)[0])
         assert values["by_source"] == pytest.approx(np.mean(by_source))
         assert values["by_system"] == pytest.approx(function(systems.x, systems.y)[0])
-    scores = frame[["x", "y"]].rank().apply(lambda ranks: stats.norm.ppf(ranks / (N + 1)))
+    scores = (
+        frame[["x", "y"]].rank().apply(lambda ranks: stats.norm.ppf(ranks / (N + 1)))
+    )
     within = scores - scores.groupby(frame.source).transform("mean")
     kept = frame.groupby("source").y.transform("nunique") > 1
     assert kept.all()
@@ -75,7 +81,10 @@ def test_arrays_lists_and_pandas_objects_give_the_same() -> None:
 def test_a_gap_is_counted_in_every_type() -> None:
     gap = np.where(np.arange(N) == 5, np.nan, JUDGE)
     expected = js.agreement(gap, HUMAN)
-    assert expected.loc[("pearson", "pooled"), ["n", "n_missing"]].tolist() == [N - 1, 1]
+    assert expected.loc[("pearson", "pooled"), ["n", "n_missing"]].tolist() == [
+        N - 1,
+        1,
+    ]
     nullable = pd.Series(gap).astype("Int64")
     pd.testing.assert_frame_equal(js.agreement(nullable, HUMAN), expected)
     absent = [None if np.isnan(one) else one for one in gap]
@@ -94,7 +103,9 @@ def test_alpha_is_that_of_the_reference_implementation(level: Any) -> None:
 
 def test_a_paired_test_has_the_difference_of_the_correlations() -> None:
     other = RNG.permutation(JUDGE)
-    result = js.paired_test(JUDGE, other, HUMAN, source=SOURCE, statistic="spearman", seed=3)
+    result = js.paired_test(
+        JUDGE, other, HUMAN, source=SOURCE, statistic="spearman", seed=3
+    )
     mean = HUMAN.mean(axis=1)
     expected = stats.spearmanr(JUDGE, mean)[0] - stats.spearmanr(other, mean)[0]
     gap = result.difference
@@ -102,7 +113,9 @@ def test_a_paired_test_has_the_difference_of_the_correlations() -> None:
     assert gap.ci_low is not None and gap.ci_low < expected
     assert 1 / 1001 <= result.p_greater <= result.p < 0.01
     swapped = js.paired_test(other, JUDGE, HUMAN, source=SOURCE, statistic="spearman")
-    assert swapped.p_greater == 1 and swapped.difference.value == pytest.approx(-expected)
+    assert swapped.p_greater == 1 and swapped.difference.value == pytest.approx(
+        -expected
+    )
 
 
 def test_a_paired_test_uses_texts_that_both_judges_have() -> None:
@@ -119,7 +132,9 @@ def test_soft_pairwise_accuracy_counts_all_flips_of_few_sources() -> None:
     for i, j in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)):
         p = []
         for values in (x, y):
-            table = np.rint(3 * values).reshape(4, 4)  # whole numbers: equal sums are equal
+            table = np.rint(3 * values).reshape(
+                4, 4
+            )  # whole numbers: equal sums are equal
             d = table[:, i] - table[:, j]
             sums = (flips * d).sum(axis=1)
             above, equal = sums > d.sum(), sums == d.sum()
@@ -134,7 +149,9 @@ def test_a_judge_that_repeats_the_raters_takes_their_place() -> None:
     result = js.alt_test(ratings[:, 0], ratings, source=SOURCE, closeness="accuracy")
     assert result.winning_rate.value == result.advantage.value == 1
     assert (result.winning_rate.n, result.advantage.n) == (3, 3 * N)
-    worse = js.alt_test(6 - ratings[:, 0] + 10, ratings, source=SOURCE, closeness="accuracy")
+    worse = js.alt_test(
+        6 - ratings[:, 0] + 10, ratings, source=SOURCE, closeness="accuracy"
+    )
     assert worse.winning_rate.value == worse.advantage.value == 0
     assert js.alt_test(JUDGE, ratings[:, :2]).winning_rate.note == "fewer than 3 raters"
 
@@ -143,13 +160,19 @@ def test_discernment_of_one_aspect_is_the_wilcoxon_test() -> None:
     before, after = JUDGE, JUDGE - RNG.permutation(np.arange(N) - 12) / 7
     result = js.discernment(before, after)
     d = (before - after).round(9)
-    test = stats.wilcoxon(d, alternative="greater", method="asymptotic", correction=False)
-    assert result.loc[("", "D"), "value"] == pytest.approx(-np.log(test.pvalue) / np.log(20))
+    test = stats.wilcoxon(
+        d, alternative="greater", method="asymptotic", correction=False
+    )
+    assert result.loc[("", "D"), "value"] == pytest.approx(
+        -np.log(test.pvalue) / np.log(20)
+    )
     drop = result.loc[("0", "mean_drop")]
     assert drop.value == pytest.approx(np.mean(before - after)) and drop.n == N
     assert drop.ci_low < drop.value < drop.ci_high
     exact = result.loc[("0", "p_wilcoxon"), "value"]
-    assert -np.log(exact) / np.log(20) == pytest.approx(result.loc[("", "D_exact"), "value"])
+    assert -np.log(exact) / np.log(20) == pytest.approx(
+        result.loc[("", "D_exact"), "value"]
+    )
 
 
 def test_discernment_weighs_the_aspects_that_columns_name() -> None:
@@ -180,23 +203,41 @@ GAPS = np.array([None, *SOURCE[1:]], dtype=object)
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
-        (lambda: js.agreement(SHORT, HUMAN), "lengths differ: {'judge': 47, 'human': 48"),
+        (
+            lambda: js.agreement(SHORT, HUMAN),
+            "lengths differ: {'judge': 47, 'human': 48",
+        ),
         (lambda: js.agreement(HUMAN, HUMAN), "judge must have one dimension"),
         (lambda: js.agreement(["a"] * N, HUMAN), "judge must be numbers"),
         (lambda: js.agreement([np.inf] * N, HUMAN), "judge must be finite"),
         (lambda: js.agreement(LATER, pd.DataFrame(HUMAN)), "indexes differ"),
-        (lambda: js.agreement(JUDGE, HUMAN, source=GAPS), "source has missing labels: 1 of 48"),
+        (
+            lambda: js.agreement(JUDGE, HUMAN, source=GAPS),
+            "source has missing labels: 1 of 48",
+        ),
         (lambda: js.alpha(HUMAN, level="ratio"), "ratio"),
         (lambda: js.alpha(HUMAN, source=SHORT), "lengths differ"),
         (lambda: js.paired_test(JUDGE, SHORT, HUMAN), "lengths differ"),
-        (lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permutations=0), "1 or greater, not 0"),
+        (
+            lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permutations=0),
+            "1 or greater, not 0",
+        ),
         (
             lambda: js.paired_test(JUDGE, JUDGE, HUMAN, statistic="tau"),
             "statistic must be one of pearson, spearman, kendall_b, not 'tau'",
         ),
-        (lambda: js.paired_test(JUDGE, JUDGE, HUMAN, level="source"), "level must be one of"),
-        (lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permute="all"), "permute must be one of"),
-        (lambda: js.soft_pairwise(JUDGE, HUMAN, source=SOURCE, system=GAPS), "system has missing"),
+        (
+            lambda: js.paired_test(JUDGE, JUDGE, HUMAN, level="source"),
+            "level must be one of",
+        ),
+        (
+            lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permute="all"),
+            "permute must be one of",
+        ),
+        (
+            lambda: js.soft_pairwise(JUDGE, HUMAN, source=SOURCE, system=GAPS),
+            "system has missing",
+        ),
         (lambda: js.alt_test(JUDGE, HUMAN, source=SHORT), "lengths differ"),
         (lambda: js.alt_test(JUDGE, HUMAN, closeness="x"), "closeness"),
         (lambda: js.alt_test(JUDGE, HUMAN, epsilon=-1), "at least 0 and below 1"),

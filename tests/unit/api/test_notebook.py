@@ -1,4 +1,6 @@
-"""The notebook and the page about notebooks: their code runs where the demo's results are."""
+"""The notebook and the page about notebooks: their code runs where the demo's results
+are.
+"""
 
 import re
 from pathlib import Path
@@ -13,7 +15,9 @@ FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def run(blocks: list[str], name: str) -> dict[str, object]:
-    """Run pieces of code one after the other, as a notebook does; return their variables."""
+    """Run pieces of code one after the other, as a notebook does; return their
+    variables.
+    """
     variables: dict[str, object] = {}
     for number, code in enumerate(blocks):
         exec(compile(code, f"{name}[{number}]", "exec"), variables)
@@ -44,7 +48,9 @@ def test_the_code_of_the_page_runs(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", [".", "results"])
-def test_the_notebook_runs(folder: str, demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs(
+    folder: str, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(demo / folder)
     text = (HOME / "docs" / "notebook.ipynb").read_text(encoding="utf-8")
     notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]

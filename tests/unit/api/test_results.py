@@ -22,7 +22,9 @@ def results(demo: Path) -> Results:
 
 
 @pytest.mark.slow
-def test_every_table_of_the_demo_is_the_one_in_its_csv_file(results: Results, demo: Path) -> None:
+def test_every_table_of_the_demo_is_the_one_in_its_csv_file(
+    results: Results, demo: Path
+) -> None:
     files = sorted((demo / "results" / "demo" / "tables").glob("*.csv"))
     assert [path.stem for path in files] == list(results.tables) and len(files) > 8
     for path in files:
@@ -31,14 +33,20 @@ def test_every_table_of_the_demo_is_the_one_in_its_csv_file(results: Results, de
         assert table["value"].dtype == "float64" and table["n"].dtype == "Int64"
         assert pd.api.types.is_string_dtype(table["judge"]), path
         for name in ("value", "ci_low", "ci_high"):
-            pd.testing.assert_series_equal(table[name], written[name], check_dtype=False)
+            pd.testing.assert_series_equal(
+                table[name], written[name], check_dtype=False
+            )
 
 
 @pytest.mark.slow
-def test_every_number_has_n_and_every_estimate_an_interval_or_a_note(results: Results) -> None:
+def test_every_number_has_n_and_every_estimate_an_interval_or_a_note(
+    results: Results,
+) -> None:
     for name in results.tables:
         table = getattr(results, name)
-        assert table["n"].notna().all() and (table["signature"].fillna("") != "").all(), name
+        assert (
+            table["n"].notna().all() and (table["signature"].fillna("") != "").all()
+        ), name
         assert (table.loc[table["value"].isna(), "note"].fillna("") != "").all(), name
     for name in ("agreement", "discernment", "faults", "perspectives"):
         table = getattr(results, name)
@@ -48,14 +56,18 @@ def test_every_number_has_n_and_every_estimate_an_interval_or_a_note(results: Re
 
 
 @pytest.mark.slow
-def test_scores_and_judgments_are_those_that_the_tables_rest_on(results: Results) -> None:
+def test_scores_and_judgments_are_those_that_the_tables_rest_on(
+    results: Results,
+) -> None:
     scores, judgments = results.scores, results.judgments(texts=True)
     assert set(scores["dataset"]) == set(results.datasets) == set(judgments["dataset"])
     per_cell = ["dataset", "perturbation", "judge", "aspect", "target"]
     means = judgments.groupby(per_cell)["value"].mean()
     scored = scores[scores["criterion"].isna()].set_index(per_cell)["value"]
     assert len(means) == len(scored) > 10_000
-    pd.testing.assert_series_equal(means, scored.reindex(means.index), check_dtype=False)
+    pd.testing.assert_series_equal(
+        means, scored.reindex(means.index), check_dtype=False
+    )
     assert judgments["text"].str.len().min() > 0 and judgments["source"].notna().all()
     assert not {"text", "source"} & {*results.judgments()}
 
@@ -64,7 +76,9 @@ def test_scores_and_judgments_are_those_that_the_tables_rest_on(results: Results
 def test_discernment_of_the_scores_is_that_of_the_table(results: Results) -> None:
     scores = results.scores.query("dataset == 'demo-news' and judge == 'rouge-1'")
     table = results.discernment.query("dataset == 'demo-news' and judge == 'rouge-1'")
-    rows = table[(table["perturbation"] == "word-deletions") & (table["degree"] == "major")]
+    rows = table[
+        (table["perturbation"] == "word-deletions") & (table["degree"] == "major")
+    ]
     of_aspects = rows[rows["aspect"] != ""]
     names = ["original", "word-deletions.major"]
     before, after = (
@@ -88,23 +102,32 @@ def test_discernment_of_the_scores_is_that_of_the_table(results: Results) -> Non
 
 
 @pytest.mark.slow
-def test_a_table_that_is_not_there_is_an_error_that_names_the_others(results: Results) -> None:
+def test_a_table_that_is_not_there_is_an_error_that_names_the_others(
+    results: Results,
+) -> None:
     assert "confusion" in METHODS
     with pytest.raises(
-        AttributeError, match=r"did not compute the table 'confusion'; tables in .*: agre"
+        AttributeError,
+        match=r"did not compute the table 'confusion'; tables in .*: agre",
     ):
         _ = results.confusion
     with pytest.raises(AttributeError, match="no result table has the name 'agrement'"):
         _ = results.agrement
-    assert {"agreement", "scores", "judgments"} <= {*dir(results)} and not hasattr(results, "_x")
+    assert {"agreement", "scores", "judgments"} <= {*dir(results)} and not hasattr(
+        results, "_x"
+    )
     text = repr(results)
     assert f"agreement ({len(results.agreement):,})" in text and "demo-news" in text
 
 
 @pytest.mark.slow
-def test_judgments_of_a_judge_by_two_models_are_refused(demo: Path, tmp_path: Path) -> None:
+def test_judgments_of_a_judge_by_two_models_are_refused(
+    demo: Path, tmp_path: Path
+) -> None:
     for name in ("items", "judgments", "collected", "tables", "targets"):
-        subprocess.run(["cp", "-r", demo / "results" / "demo" / name, tmp_path], check=True)
+        subprocess.run(
+            ["cp", "-r", demo / "results" / "demo" / name, tmp_path], check=True
+        )
     judged = tmp_path / "judgments" / "demo-news"
     subprocess.run(["cp", "-r", judged / "control", judged / "old-model"], check=True)
     with pytest.raises(UserError, match="one file of judgments is expected, not 2"):
@@ -112,8 +135,12 @@ def test_judgments_of_a_judge_by_two_models_are_refused(demo: Path, tmp_path: Pa
 
 
 def test_datasets_are_those_of_the_tables_and_no_removed_ones(tmp_path: Path) -> None:
-    rows = [{"dataset": "news", "judge": "j", "statistic": "coverage", "value": 1.0, "n": 1}]
-    write_table("results", table_of("results", rows), tmp_path / "tables" / "coverage.parquet")
+    rows = [
+        {"dataset": "news", "judge": "j", "statistic": "coverage", "value": 1.0, "n": 1}
+    ]
+    write_table(
+        "results", table_of("results", rows), tmp_path / "tables" / "coverage.parquet"
+    )
     for name in ("news", "removed"):
         (tmp_path / "items").mkdir(exist_ok=True)
         (tmp_path / "items" / f"{name}.parquet").touch()
@@ -144,7 +171,8 @@ def test_no_job_but_those_of_pages_imports_pandas() -> None:
         "import sys\n"
         "from importlib import import_module\n"
         "from judgescope.plan.jobs import JOBS\n"
-        "pages, training = ('report', 'judge_card', 'spotcheck'), 'distill.training.train'\n"
+        "pages, training = ('report', 'judge_card', 'spotcheck'), "
+        "'distill.training.train'\n"
         "for name, module in JOBS.items():\n"
         "    if name not in pages and module != training:  # the latter needs torch\n"
         "        import_module(f'judgescope.{module}')\n"

@@ -1,4 +1,6 @@
-"""`judgescope audit`: what columns are taken for, exit codes, refusals, the page's three forms."""
+"""`judgescope audit`: what columns are taken for, exit codes, refusals, the page's
+three forms.
+"""
 
 import ast
 import json
@@ -45,17 +47,31 @@ def page(
 Page = Callable[..., tuple[int, str]]
 
 
-def test_the_page_says_columns_verdict_and_what_one_more_column_adds(page: Page) -> None:
+def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
+    page: Page,
+) -> None:
     status, said = page(made())
     columns, verdict, supports, adds = said.strip().split("\n\n")
     assert status == 0
     assert "rating      quality: Quality (Anna), Quality (Ben)" in columns
-    assert "judge       gpt-4: quality_gpt4" in columns and "not used    seconds" in columns
+    assert (
+        "judge       gpt-4: quality_gpt4" in columns
+        and "not used    seconds" in columns
+    )
     assert "60 rows, 7 columns" in columns
-    assert verdict.startswith("gpt-4: Better than chance at agreeing with people on Quality (")
-    assert "people: one rater's agreement with the others on Quality: Rank correlation" in verdict
+    assert verdict.startswith(
+        "gpt-4: Better than chance at agreeing with people on Quality ("
+    )
+    assert (
+        "people: one rater's agreement with the others on Quality: Rank correlation"
+        in verdict
+    )
     assert "60 texts of 12 sources" in supports and "5 systems" in supports
-    assert "second draw" in adds and "second rater" not in adds and "the system" not in adds
+    assert (
+        "second draw" in adds
+        and "second rater" not in adds
+        and "the system" not in adds
+    )
 
 
 def test_a_judge_has_the_id_of_its_card_in_the_list_of_columns(page: Page) -> None:
@@ -77,14 +93,24 @@ def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> 
     status, said = page(two())
     _, verdict, supports, adds = said.strip().split("\n\n")
     assert status == 0 and verdict.startswith("judge: Better than chance")
-    assert "over all texts: 60 texts of 60 sources" in supports and "length" not in supports
-    for lacking in ("second rater", "the system", "the source", "the texts", "second draw"):
+    assert (
+        "over all texts: 60 texts of 60 sources" in supports
+        and "length" not in supports
+    )
+    for lacking in (
+        "second rater",
+        "the system",
+        "the source",
+        "the texts",
+        "second draw",
+    ):
         assert f"- {lacking}" in adds.replace("a second", "second")
 
 
 def test_scores_without_texts_are_joined_by_source_and_system(page: Page) -> None:
     rows = [
-        {"question": f"q{at // 5}", "system": f"s{at % 5}", **row} for at, row in enumerate(two())
+        {"question": f"q{at // 5}", "system": f"s{at % 5}", **row}
+        for at, row in enumerate(two())
     ]
     status, said = page(rows)
     assert status == 0 and "source      question" in said
@@ -95,13 +121,23 @@ def test_scores_without_texts_are_joined_by_source_and_system(page: Page) -> Non
 
 def test_ids_of_rows_that_share_a_source_are_named_as_a_problem(page: Page) -> None:
     texts = [
-        {"id": at, "question": f"q{at // 5}", "answer": f"word {at} " * (at % 7 + 2), **row}
+        {
+            "id": at,
+            "question": f"q{at // 5}",
+            "answer": f"word {at} " * (at % 7 + 2),
+            **row,
+        }
         for at, row in enumerate(two())
     ]
     supports = page(texts)[1].split("\n\n")[2].replace("\n    ", " ")
-    assert "intervals that are too narrow: 60 items count as independent, but have only" in supports
+    assert (
+        "intervals that are too narrow: 60 items count as independent, but have only"
+        in supports
+    )
     assert "only 12 sources; name the source's id (--item)" in supports
-    assert "too narrow" not in page([{**row, "question": row["id"]} for row in texts])[1]
+    assert (
+        "too narrow" not in page([{**row, "question": row["id"]} for row in texts])[1]
+    )
 
 
 def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdict(
@@ -121,7 +157,9 @@ def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdi
         {**row, "task": f"Write at length about mill {at // 5} at Orrin, by the river."}
         for at, row in enumerate(rows)
     ]
-    status, said = page([{**row, "writer": "abcde"[at % 5]} for at, row in enumerate(shared)])
+    status, said = page(
+        [{**row, "writer": "abcde"[at % 5]} for at, row in enumerate(shared)]
+    )
     assert status == 0 and "60 texts of 12 sources" in said and "not used" not in said
 
 
@@ -129,14 +167,22 @@ def test_an_aspect_is_displayed_as_its_columns_spell_it(page: Page) -> None:
     rows = [{"güte_1": row["human"], "güte_judge": row["judge"]} for row in two()]
     status, said = page(rows)
     assert status == 0 and "rating      gute: güte_1" in said
-    assert "judge: güte_judge (gute)" in said and "agreeing with people on Güte (" in said
+    assert (
+        "judge: güte_judge (gute)" in said and "agreeing with people on Güte (" in said
+    )
     rows = [{"güte": row["human"], "judge": row["judge"]} for row in two()]
     assert "agreeing with people on Güte (" in page(rows, "--human", "güte=güte")[1]
 
 
-def test_columns_named_after_people_may_be_raters_and_the_page_says_how(page: Page) -> None:
+def test_columns_named_after_people_may_be_raters_and_the_page_says_how(
+    page: Page,
+) -> None:
     rows = [
-        {"anna": row["Quality (Anna)"], "ben": row["Quality (Ben)"], "gpt4": row["quality_gpt4"]}
+        {
+            "anna": row["Quality (Anna)"],
+            "ben": row["Quality (Ben)"],
+            "gpt4": row["quality_gpt4"],
+        }
         for row in made()
     ]
     hint = "note        if these are raters of one aspect, add --human overall=anna,ben"
@@ -148,7 +194,10 @@ def test_columns_named_after_people_may_be_raters_and_the_page_says_how(page: Pa
     ("cells", "reason"),
     [
         (["2", "4 out of 5"], "judge (row 3 has '4 out of 5', which is not a number)"),
-        (["no", "maybe"], "judge (row 3 has 'maybe', which is not a label or a choice)"),
+        (
+            ["no", "maybe"],
+            "judge (row 3 has 'maybe', which is not a label or a choice)",
+        ),
     ],
 )
 def test_a_column_named_judge_that_cannot_be_read_is_explained(
@@ -160,32 +209,53 @@ def test_a_column_named_judge_that_cannot_be_read_is_explained(
 
 
 UNREAD: dict[str, tuple[list[Any], str]] = {
-    "an outlier": ([-99], "row 2 has '-99', which is outside the scale 1 to 5 of most cells): "),
-    "dates": (["04.05.2024"] * 60, "row 2 has '04.05.2024', which is not a number): write the"),
-    "apostrophes": (["'4"] * 60, 'row 2 has "\'4", which is not a number): write 4, and only'),
+    "an outlier": (
+        [-99],
+        "row 2 has '-99', which is outside the scale 1 to 5 of most cells): ",
+    ),
+    "dates": (
+        ["04.05.2024"] * 60,
+        "row 2 has '04.05.2024', which is not a number): write the",
+    ),
+    "apostrophes": (
+        ["'4"] * 60,
+        'row 2 has "\'4", which is not a number): write 4, and only',
+    ),
     "no values": ([""] * 60, "it has no values): fill it in"),
 }
 
 
 @pytest.mark.parametrize("fault", sorted(UNREAD))
-def test_a_raters_column_that_is_not_used_is_named_with_the_reason(page: Page, fault: str) -> None:
+def test_a_raters_column_that_is_not_used_is_named_with_the_reason(
+    page: Page, fault: str
+) -> None:
     cells, said = UNREAD[fault]
     rows = made()
     for row, cell in zip(rows, cells, strict=False):
         row["Quality (Ben)"] = cell
     columns = page(rows)[1].split("\n\n")[0]
     assert f"note: not read as ratings: Quality (Ben) ({said}" in columns
-    assert "not used    Quality (Ben), seconds" in columns and "seconds (" not in columns
+    assert (
+        "not used    Quality (Ben), seconds" in columns and "seconds (" not in columns
+    )
 
 
-def test_an_invalid_label_or_choice_of_a_rater_is_named_with_the_nearest(page: Page) -> None:
+def test_an_invalid_label_or_choice_of_a_rater_is_named_with_the_nearest(
+    page: Page,
+) -> None:
     labels = passed()
     labels[2]["human_2"] = "fial"
-    reason = "human_2 (row 4 has 'fial', which is not a label or a choice): write fail; leave"
+    reason = (
+        "human_2 (row 4 has 'fial', which is not a label or a choice): write "
+        "fail; leave"
+    )
     assert f"note: not read as ratings: {reason}" in page(labels)[1]
     choices = [{**row, "ben": row["winner (Ben)"]} for row in chosen()]
     choices[4]["ben"] = "C"
-    reason = "ben (row 6 has 'C', which is not a label or a choice): write one of a, b, tie; leave"
+    reason = (
+        "ben (row 6 has 'C', which is not a label or a choice): write one of a, "
+        "b, tie; leave"
+    )
     assert f"note: not read as ratings: {reason}" in page(choices)[1]
 
 
@@ -193,14 +263,18 @@ def test_other_columns_are_not_said_to_look_like_ratings(page: Page) -> None:
     others = {"judge_model": "gpt-4o", "quality_comment": "fine", "price": 0, "seed": 3}
     others |= {"judge_reason": "ok", "gpt4_cost": "0.1$", "judge_error": "", "Set": "A"}
     rows = [{**row, **others, "price": at * 37} for at, row in enumerate(made())]
-    rows = [{**row, "llm": ("gpt-4o", "Claude 3")[at % 2]} for at, row in enumerate(rows)]
+    rows = [
+        {**row, "llm": ("gpt-4o", "Claude 3")[at % 2]} for at, row in enumerate(rows)
+    ]
     rows[7]["Set"] = "x y"
     status, said = page(rows, "--require", "spearman=.3")
     assert status == 0 and "note: not read" not in said
 
 
 @pytest.mark.parametrize("cell", ["", " NaN ", "nan"])
-def test_a_score_or_choice_may_be_missing_as_pandas_writes_it(page: Page, cell: str) -> None:
+def test_a_score_or_choice_may_be_missing_as_pandas_writes_it(
+    page: Page, cell: str
+) -> None:
     rows = made()
     rows[4]["quality_gpt4"] = cell
     claims = json.loads(page(rows, "--json")[1])["judges"]["gpt-4"]["claims"]
@@ -218,33 +292,52 @@ def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
     for at in range(6):
         rows[at]["quality_gpt4"] = ("NaN", None)[at % 2]
     status, said = page(rows)
-    assert status == 0 and "values 1 to 5; Quality (Ben): 30 of 60 ratings missing)" in said
+    assert (
+        status == 0
+        and "values 1 to 5; Quality (Ben): 30 of 60 ratings missing)" in said
+    )
     assert "judge       gpt-4: quality_gpt4 (quality; 6 of 60 scores missing)" in said
     assert "no interval: 6 sources)." in " ".join(said.split()) and "(n = 30; " in said
     for name in ("mine.csv", "mine.jsonl"):
         columns = json.loads(page(rows, "--json", name=name)[1])["columns"]
         assert columns["missing"] == {"Quality (Ben)": 30, "quality_gpt4": 6}
     choices = chosen()
-    choices[3]["winner (Ben)"] = choices[4]["gpt4_winner"] = choices[5]["gpt4_winner"] = "NaN"
+    choices[3]["winner (Ben)"] = choices[4]["gpt4_winner"] = choices[5][
+        "gpt4_winner"
+    ] = "NaN"
     said = page(choices)[1]
     assert "winner (Anna), winner (Ben) (winner (Ben): 1 of 60 choices missing)" in said
     assert "gpt4_winner: gpt4_winner (2 of 60 choices missing)" in said
-    assert "missing" not in page(made())[1] and "] (n = " in page(made())[1].replace("\n  ", " ")
+    assert "missing" not in page(made())[1] and "] (n = " in page(made())[1].replace(
+        "\n  ", " "
+    )
 
 
 def test_a_text_of_nan_and_a_rating_beyond_the_scale_are_named(page: Page) -> None:
     rows = made()
     rows[3]["answer"], rows[5]["Quality (Ben)"] = "NaN", 9
     columns = page(rows)[1].split("\n\n")[0]
-    assert "note        1 text consisting of `nan` instead of words: mine.csv, row 5" in columns
+    assert (
+        "note        1 text consisting of `nan` instead of words: mine.csv, row 5"
+        in columns
+    )
     outside = "outside the scale 1 to 5 of the others: Quality (Ben), row 7: 9"
-    assert "scale 1:10:1; " in columns and f"note        check ratings {outside}" in columns
-    assert "note  " not in page(made())[1] and "check" not in page(rows, "--scale", "1:9:1")[1]
+    assert (
+        "scale 1:10:1; " in columns
+        and f"note        check ratings {outside}" in columns
+    )
+    assert (
+        "note  " not in page(made())[1]
+        and "check" not in page(rows, "--scale", "1:9:1")[1]
+    )
 
 
 def test_without_texts_no_reason_is_on_their_length(page: Page) -> None:
     scores = np.random.default_rng(1).integers(1, 6, 60)
-    rows = [{"human": int(a), "judge": int(b)} for a, b in zip(scores, scores[::-1], strict=True)]
+    rows = [
+        {"human": int(a), "judge": int(b)}
+        for a, b in zip(scores, scores[::-1], strict=True)
+    ]
     verdict = page(rows)[1].split("\n\n")[1]
     assert "not shown to be above chance" in verdict
     assert "length" not in verdict and "short texts" not in verdict
@@ -261,26 +354,43 @@ def test_a_bar_on_labels_says_that_ratings_are_numbers(page: Page) -> None:
 def test_a_json_object_is_not_a_choice(page: Page) -> None:
     rows = [{"human": {"a": row["human"]}, "judge": row["judge"]} for row in two(20)]
     status, said = page(rows, name="mine.jsonl")
-    assert status == 3 and "cannot tell which column has people's ratings; skipped: human" in said
+    assert (
+        status == 3
+        and "cannot tell which column has people's ratings; skipped: human" in said
+    )
 
 
-def test_a_judge_that_knows_nothing_is_not_shown_to_be_better_than_chance(page: Page) -> None:
+def test_a_judge_that_knows_nothing_is_not_shown_to_be_better_than_chance(
+    page: Page,
+) -> None:
     scores = np.random.default_rng(0).permutation([row["judge"] for row in two(200)])
-    rows = [{**row, "judge": int(one)} for row, one in zip(two(200), scores, strict=True)]
+    rows = [
+        {**row, "judge": int(one)} for row, one in zip(two(200), scores, strict=True)
+    ]
     assert "judge: Not shown to be better" in page(rows)[1]
 
 
-def test_long_and_wide_tables_and_all_file_types_give_the_same_numbers(page: Page) -> None:
+def test_long_and_wide_tables_and_all_file_types_give_the_same_numbers(
+    page: Page,
+) -> None:
     def claims(rows: Rows, name: str) -> Any:
         judges = json.loads(page(rows, "--json", name=name)[1])["judges"]
         [judge] = judges.values()
         shown = judge["claims"][0]
         return [shown[key] for key in ("value", "ci_low", "ci_high", "n", "outcome")]
 
-    wide = [{k: v for k, v in row.items() if k not in {"answer", "seconds"}} for row in made()]
+    wide = [
+        {k: v for k, v in row.items() if k not in {"answer", "seconds"}}
+        for row in made()
+    ]
     raters = {"Quality (Anna)": "anna", "Quality (Ben)": "ben", "quality_gpt4": "gpt-4"}
     folded = [
-        {"item_id": row["id"], "system": row["model"], "rater": name, "score": row[column]}
+        {
+            "item_id": row["id"],
+            "system": row["model"],
+            "rater": name,
+            "score": row[column],
+        }
         for row in wide
         for column, name in raters.items()
     ]
@@ -292,7 +402,13 @@ def test_long_and_wide_tables_and_all_file_types_give_the_same_numbers(page: Pag
 
 def test_a_long_table_has_aspects_and_says_which_raters_are_models() -> None:
     rows = [
-        {"id": at, "dimension": name, "annotator": who, "type": kind, "value": at % 3 + 1}
+        {
+            "id": at,
+            "dimension": name,
+            "annotator": who,
+            "type": kind,
+            "value": at % 3 + 1,
+        }
         for at in range(6)
         for name in ("Fluency", "Use of facts")
         for who, kind in (("kim", "person"), ("zed", "model"))
@@ -301,7 +417,10 @@ def test_a_long_table_has_aspects_and_says_which_raters_are_models() -> None:
     wide = unfolded(sheet, {})
     found = wide.known
     assert found is not None and len(wide.rows) == 6
-    assert found.ratings == {"fluency": ["kim (fluency)"], "use-of-facts": ["kim (use-of-facts)"]}
+    assert found.ratings == {
+        "fluency": ["kim (fluency)"],
+        "use-of-facts": ["kim (use-of-facts)"],
+    }
     assert found.judges == {
         "zed": {"fluency": "zed (fluency)", "use-of-facts": "zed (use-of-facts)"}
     }
@@ -320,12 +439,15 @@ def test_a_remark_on_each_rating_of_a_long_table_is_not_the_judged_text() -> Non
         for rater in ("ann", "gpt-4")
     ]
     long = unfolded(Table(Path("x.csv"), range(2, 10), rows, [*rows[0]], []), {})
-    assert long.known is not None and long.known.text == "passus" and len(long.rows) == 4
+    assert (
+        long.known is not None and long.known.text == "passus" and len(long.rows) == 4
+    )
 
 
 def test_many_raters_of_a_long_table_share_a_column() -> None:
     rows = [
-        {"id": at % 10, "worker_id": f"w{at}", "rating": at % 5, "x": 1} for at in range(30)
+        {"id": at % 10, "worker_id": f"w{at}", "rating": at % 5, "x": 1}
+        for at in range(30)
     ] + [{"id": at, "worker_id": "gpt", "rating": 2, "x": 1} for at in range(10)]
     sheet = Table(Path("x.csv"), range(40), rows, list(rows[0]), [])
     wide = unfolded(sheet, {})
@@ -346,7 +468,10 @@ def test_the_exit_code_says_whether_the_bar_is_met(
     page: Page, bar: str, status: int, word: str
 ) -> None:
     code, said = page(two(), "--require", bar)
-    assert (code, f"Required minimums (bars): {word} (exit code {status})." in said) == (
+    assert (
+        code,
+        f"Required minimums (bars): {word} (exit code {status})." in said,
+    ) == (
         status,
         True,
     )
@@ -357,12 +482,17 @@ UNREAD_JUDGES: dict[str, tuple[list[Any], str]] = {
     "a sign of percent": ([f"{at}%" for at in range(60)], "write 0, and only numbers"),
     "one word": (["high"], "write a number such as 4.5"),
     "no values": ([""] * 60, "it has no values"),
-    "no text that people rated": ([*["" for _ in range(30)], *range(30)], "no row has both"),
+    "no text that people rated": (
+        [*["" for _ in range(30)], *range(30)],
+        "no row has both",
+    ),
 }
 
 
 @pytest.mark.parametrize("fault", sorted(UNREAD_JUDGES))
-def test_a_bar_is_not_met_without_a_judge_that_cannot_be_read(page: Page, fault: str) -> None:
+def test_a_bar_is_not_met_without_a_judge_that_cannot_be_read(
+    page: Page, fault: str
+) -> None:
     cells, said = UNREAD_JUDGES[fault]
     rows = [{**row, "gpt4": at} for at, row in enumerate(two())]
     for at, row in enumerate(rows):
@@ -371,13 +501,23 @@ def test_a_bar_is_not_met_without_a_judge_that_cannot_be_read(page: Page, fault:
     status, text = page(rows, "--require", "spearman=.3")
     assert status == 3 and "column gpt4\n" in text and said in text
     assert "or name the judges that must meet the bar: --judge judge" in text
-    assert page(rows)[0] == page(rows, "--require", "spearman=.3", "--judge", "judge")[0] == 0
+    assert (
+        page(rows)[0]
+        == page(rows, "--require", "spearman=.3", "--judge", "judge")[0]
+        == 0
+    )
     assert "note: not read as ratings: gpt4 (" in page(rows)[1]
 
 
 BROKEN: dict[str, tuple[Rows, str]] = {
-    "no judge": ([{"human": row["human"], "note": "x"} for row in two()], "a judge's scores"),
-    "no people": ([{"judge": row["judge"], "note": "x"} for row in two()], "people's ratings"),
+    "no judge": (
+        [{"human": row["human"], "note": "x"} for row in two()],
+        "a judge's scores",
+    ),
+    "no people": (
+        [{"judge": row["judge"], "note": "x"} for row in two()],
+        "people's ratings",
+    ),
     "apart": (
         [
             {"human": 1 + at % 5 if at % 2 else "", "judge": "" if at % 2 else at % 3}
@@ -385,9 +525,18 @@ BROKEN: dict[str, tuple[Rows, str]] = {
         ],
         "no row has both a judge's score",
     ),
-    "constant judge": ([{**row, "judge": 3} for row in two()], "all values are the same"),
-    "constant people": ([{**row, "human": 3} for row in two()], "all values are the same"),
-    "words": ([{**row, "judge": ["4", "four"][at == 9]} for at, row in enumerate(two())], "'four'"),
+    "constant judge": (
+        [{**row, "judge": 3} for row in two()],
+        "all values are the same",
+    ),
+    "constant people": (
+        [{**row, "human": 3} for row in two()],
+        "all values are the same",
+    ),
+    "words": (
+        [{**row, "judge": ["4", "four"][at == 9]} for at, row in enumerate(two())],
+        "'four'",
+    ),
     "decimal comma": (
         [{**row, "human": f"{row['human']},5"} for row in two()],
         ",5', which is not a number",
@@ -397,7 +546,10 @@ BROKEN: dict[str, tuple[Rows, str]] = {
         "contains a brace",
     ),
     "one row": (two()[:1], "agreement needs at least two rows"),
-    "texts twice": ([{**row, "model": "s0"} for row in made()], "two texts of the same system"),
+    "texts twice": (
+        [{**row, "model": "s0"} for row in made()],
+        "two texts of the same system",
+    ),
 }
 
 
@@ -413,10 +565,15 @@ def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
     rows = made()
     rows[1]["model"] = rows[0]["model"]
     assert "where:   mine.csv, rows 2, 3\n" in page(rows)[1]
-    many = ", ".join(str(at) for at, row in enumerate(made(), 2) if row["Quality (Ben)"] == 5)
+    many = ", ".join(
+        str(at) for at, row in enumerate(made(), 2) if row["Quality (Ben)"] == 5
+    )
     said = page(made(), "--scale", "1:4:1", "--human", "quality=Quality (Ben)")[1]
     first = ", ".join(many.split(", ")[:5])
-    assert f"where:   mine.csv, rows {first}, … ({len(many.split(', '))} in all), aspect" in said
+    assert (
+        f"where:   mine.csv, rows {first}, … ({len(many.split(', '))} in all), aspect"
+        in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -430,15 +587,21 @@ def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
         (["--html", "no/folder.html"], "folder not found"),
     ],
 )
-def test_wrong_words_are_named_with_code_3(page: Page, words: list[str], said: str) -> None:
+def test_wrong_words_are_named_with_code_3(
+    page: Page, words: list[str], said: str
+) -> None:
     status, page_said = page(two(), *words)
     assert status == 3 and said in " ".join(page_said.split())
 
 
 @pytest.mark.parametrize("option", ["--systm", "--systm=model"])
-def test_the_nearest_option_is_named(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_nearest_option_is_named(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert audit(Path("x.csv"), option) == 3
-    assert f"unknown options: {option}, did you mean --system?" in capsys.readouterr().err
+    assert (
+        f"unknown options: {option}, did you mean --system?" in capsys.readouterr().err
+    )
     assert audit(Path("x.csv"), "--qqq") == 3
     assert "did you mean" not in capsys.readouterr().err
 
@@ -446,11 +609,19 @@ def test_the_nearest_option_is_named(option: str, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("rows", "todo"),
     [
-        ([*made(), dict.fromkeys(made()[0], "")], "remove empty rows, and give each other row"),
-        ([*made(), {**made()[0], "id": "q99", "answer": ""}], "write it, or remove the row"),
+        (
+            [*made(), dict.fromkeys(made()[0], "")],
+            "remove empty rows, and give each other row",
+        ),
+        (
+            [*made(), {**made()[0], "id": "q99", "answer": ""}],
+            "write it, or remove the row",
+        ),
     ],
 )
-def test_an_error_of_empty_cells_says_what_to_do(page: Page, rows: Rows, todo: str) -> None:
+def test_an_error_of_empty_cells_says_what_to_do(
+    page: Page, rows: Rows, todo: str
+) -> None:
     status, said = page(rows)
     assert status == 3 and "mine.csv, row 62" in said and f"do:      {todo}" in said
 
@@ -468,14 +639,18 @@ def test_an_unknown_option_is_no_missed_bar(option: str) -> None:
     assert audit(Path("x.csv"), option) == 3
 
 
-def test_of_several_files_their_folder_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_several_files_their_folder_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     status = audit(Path("logs/a.json"), "logs/b.json", "logs/c.json", "logs/d.json")
     said = capsys.readouterr().err
     assert status == 3 and "got 4: logs/a.json, logs/b.json, logs/c.json, …" in said
     assert "judgescope audit logs\n" in said and "option" not in said
 
 
-def test_a_closed_pipe_is_no_missed_bar(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_pipe_is_no_missed_bar(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def closed(*_: object) -> None:
         raise BrokenPipeError
 
@@ -499,7 +674,9 @@ def test_columns_can_be_named(page: Page) -> None:
     rows = [{"a": row["human"], "b": row["human"], "c": row["judge"]} for row in two()]
     words = ["--human", "a", "--human", "b", "--judge", "c"]
     columns = json.loads(page(rows, *words, "--json")[1])["columns"]
-    assert columns["people"] == {"overall": ["a", "b"]} and columns["judges"] == {"c": {"*": "c"}}
+    assert columns["people"] == {"overall": ["a", "b"]} and columns["judges"] == {
+        "c": {"*": "c"}
+    }
     by_aspect = ["--human", "clarity=a,b", "--judge", "clarity=c"]
     columns = json.loads(page(rows, *by_aspect, "--json")[1])["columns"]
     assert columns["people"] == {"clarity": ["a", "b"]}
@@ -519,7 +696,11 @@ def test_what_data_say_is_text_in_the_terminal_and_on_the_page(page: Page) -> No
     status, said = page(rows, "--html", "page.html", name="mine.jsonl")
     html = Path("page.html").read_text(encoding="utf-8")
     assert status == 0 and "\x1b" not in said
-    assert "<script>alert" not in html and "&lt;script&gt;alert(1)" in html and "{{7*7}}" in html
+    assert (
+        "<script>alert" not in html
+        and "&lt;script&gt;alert(1)" in html
+        and "{{7*7}}" in html
+    )
     assert "Spearman" in html and "One more column would add" in html
 
 
@@ -546,8 +727,19 @@ def test_a_study_is_written_once_and_nothing_else(page: Page, tmp_path: Path) ->
 
 
 def test_names_say_which_columns_are_of_people_and_which_of_judges() -> None:
-    row = {"Coherence (Anna)": 4, "Coherence (Ben)": 3, "coherence_gpt4": 4, "coherence_std": 0.5}
-    row |= {"BERTScore": 0.9, "rougeL": 0.2, "Claude 3.5 Sonnet": 4, "fluency": 2, "llm fluency": 3}
+    row = {
+        "Coherence (Anna)": 4,
+        "Coherence (Ben)": 3,
+        "coherence_gpt4": 4,
+        "coherence_std": 0.5,
+    }
+    row |= {
+        "BERTScore": 0.9,
+        "rougeL": 0.2,
+        "Claude 3.5 Sonnet": 4,
+        "fluency": 2,
+        "llm fluency": 3,
+    }
     found = guess([row, {**row, "fluency": 5}])
     assert found.ratings == {
         "coherence": ["Coherence (Anna)", "Coherence (Ben)"],
@@ -562,20 +754,31 @@ def test_names_say_which_columns_are_of_people_and_which_of_judges() -> None:
     }
 
 
-def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(page: Page) -> None:
+def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(
+    page: Page,
+) -> None:
     status, said = page(passed(), "--require", "tnr=.8")
-    assert status == 1 and "rating      overall: human_1, human_2 (scale fail, pass; " in said
+    assert (
+        status == 1
+        and "rating      overall: human_1, human_2 (scale fail, pass; " in said
+    )
     assert "gpt_verdict: Lets" in said and "of bad texts through" in said
     judges = json.loads(page(passed(), "--require", "tnr=.8", "--json")[1])["judges"]
     shown = {
-        (judge, claim["kind"]): claim for judge, one in judges.items() for claim in one["claims"]
+        (judge, claim["kind"]): claim
+        for judge, one in judges.items()
+        for claim in one["claims"]
     }
     truth = [[row["human_1"], row["human_2"]] for row in passed()]
-    bad = [at for at, words in enumerate(truth) if "fail" in words]  # of two, the lower median
+    bad = [
+        at for at, words in enumerate(truth) if "fail" in words
+    ]  # of two, the lower median
     found = sum(passed()[at]["gpt_verdict"] == "fail" for at in bad) / len(bad)
     assert shown["gpt_verdict", "bar tnr"]["value"] == pytest.approx(found)
     assert shown["gpt_verdict", "bar tnr"]["outcome"] == "misses"
-    assert shown["gpt_score", "labels"]["value"] > shown["gpt_verdict", "labels"]["value"]
+    assert (
+        shown["gpt_score", "labels"]["value"] > shown["gpt_verdict", "labels"]["value"]
+    )
 
 
 def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None:
@@ -585,9 +788,15 @@ def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None
     assert "texts       answer_a, answer_b" in columns and "model_a, model_b" in columns
     assert "choice      overall: winner (Anna), winner (Ben)" in columns
     assert "judge       gpt4_winner: gpt4_winner" in columns
-    assert "Better than chance at choosing the better of two texts" in verdict.replace("\n  ", " ")
+    assert "Better than chance at choosing the better of two texts" in verdict.replace(
+        "\n  ", " "
+    )
     assert "60 pairs, 30 sources" in supports and "only these 4 systems" in supports
-    assert "in reverse order" in adds and "second rater" not in adds and "the system" not in adds
+    assert (
+        "in reverse order" in adds
+        and "second rater" not in adds
+        and "the system" not in adds
+    )
     names = ["q", "1st", "2nd", "who"]
     keys = ["question", "answer_a", "answer_b", "winner (Anna)"]
     rows = [
@@ -602,13 +811,20 @@ def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None
     assert content["columns"]["people"] == {"overall": ["who"]}
 
 
-def test_a_long_table_of_choices_names_systems_and_has_a_row_per_judge(page: Page) -> None:
+def test_a_long_table_of_choices_names_systems_and_has_a_row_per_judge(
+    page: Page,
+) -> None:
     shown = json.loads(page(chosen(), "--json")[1])["judges"]
     rows = [
         {
-            **{key: row[key] for key in ("question", "model_a", "model_b", "answer_a", "answer_b")},
+            **{
+                key: row[key]
+                for key in ("question", "model_a", "model_b", "answer_a", "answer_b")
+            },
             "annotator": name,
-            "winner": "tie (both bad)" if choice == "tie" else row[f"model_{choice.lower()}"],
+            "winner": "tie (both bad)"
+            if choice == "tie"
+            else row[f"model_{choice.lower()}"],
         }
         for row in chosen()
         for name, choice in (
@@ -619,7 +835,9 @@ def test_a_long_table_of_choices_names_systems_and_has_a_row_per_judge(page: Pag
     long_shown = json.loads(page(rows, "--json")[1])["judges"]
     numbers = ("value", "ci_low", "ci_high", "n", "outcome")
     assert [[one[key] for key in numbers] for one in long_shown["gpt-4"]["claims"]] == [
-        [one[key] for key in numbers] for [judge] in [[*shown.values()]] for one in judge["claims"]
+        [one[key] for key in numbers]
+        for [judge] in [[*shown.values()]]
+        for one in judge["claims"]
     ]
 
 
@@ -632,7 +850,9 @@ def _judged(page: Page, rows: Rows) -> tuple[dict[str, Any], list[list[Any]]]:
 
 def test_a_place_in_the_row_is_no_system(page: Page) -> None:
     """The same numbers, and no words on systems; a text may be on both sides."""
-    rows = [{k: v for k, v in row.items() if not k.startswith("model")} for row in chosen()]
+    rows = [
+        {k: v for k, v in row.items() if not k.startswith("model")} for row in chosen()
+    ]
     content, numbers = _judged(page, rows)
     said = json.dumps(content)
     assert "systems only" not in said and "these 2 systems" not in said
@@ -640,13 +860,19 @@ def test_a_place_in_the_row_is_no_system(page: Page) -> None:
     assert numbers == _judged(page, chosen())[1]
     for at in (0, 1):  # of one question: four texts, two of them on each side
         row = rows[2 * at]
-        row["question"], row["answer_a"], row["answer_b"] = "Q?", row["answer_b"], row["answer_a"]
+        row["question"], row["answer_a"], row["answer_b"] = (
+            "Q?",
+            row["answer_b"],
+            row["answer_a"],
+        )
         rows.append({**row, "answer_a": row["answer_b"], "answer_b": f"another {at}"})
     assert page(rows, name="turned.csv")[0] == 0
 
 
 def test_choices_between_systems_need_no_texts(page: Page) -> None:
-    rows = [{k: v for k, v in row.items() if not k.startswith("answer")} for row in chosen()]
+    rows = [
+        {k: v for k, v in row.items() if not k.startswith("answer")} for row in chosen()
+    ]
     content, numbers = _judged(page, rows)
     assert content["columns"]["systems"] == ["model_a", "model_b"]
     assert content["columns"]["texts"] == [] and "the texts" in str(content["adds"])
@@ -659,7 +885,12 @@ def test_choices_between_systems_need_no_texts(page: Page) -> None:
 
 def test_systems_that_wrote_for_few_sources_are_not_tested(page: Page) -> None:
     rows = [
-        {**row, "model_a": f"m{at % 6}", "model_b": f"m{(at + 1) % 6}", "question": f"{at}?"}
+        {
+            **row,
+            "model_a": f"m{at % 6}",
+            "model_b": f"m{(at + 1) % 6}",
+            "question": f"{at}?",
+        }
         for at, row in enumerate(chosen())
     ]
     said = page(rows)[1]
@@ -668,7 +899,9 @@ def test_systems_that_wrote_for_few_sources_are_not_tested(page: Page) -> None:
 
 
 def test_choices_between_nothing_are_refused_with_what_to_add(page: Page) -> None:
-    rows = [{"human": row["winner (Anna)"], "judge": row["gpt4_winner"]} for row in chosen()]
+    rows = [
+        {"human": row["winner (Anna)"], "judge": row["gpt4_winner"]} for row in chosen()
+    ]
     status, said = page(rows)
     assert (
         status == 3
@@ -689,7 +922,9 @@ def test_an_audit_computes_nothing_itself() -> None:
     }
     modules = {module.split(".")[0] for module, _ in imported}
     assert not modules & {"numpy", "scipy", "statistics", "pandas"}
-    used = {name for module, name in imported if module.startswith("judgescope.statistics")}
+    used = {
+        name for module, name in imported if module.startswith("judgescope.statistics")
+    }
     assert used == {"FEWEST_SYSTEMS", "Outcome"}
     assert ("judgescope.methods.evaluation_data", "statistics") in imported
 

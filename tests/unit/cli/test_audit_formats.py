@@ -1,4 +1,6 @@
-"""Results of other tools, as `judgescope audit` reads them: a fixture of each, written for this."""
+"""Results of other tools, as `judgescope audit` reads them: a fixture of each, written
+for this.
+"""
 
 import argparse
 import json
@@ -26,7 +28,10 @@ def inspect(version: int = 2) -> Any:
             "output": {"completion": f"It is {at}."},
             "metadata": {"human_rating": human, "topic": "numbers"},
             "scores": {
-                "model_graded_qa": {"value": "C" if judge > 2 else "I", "explanation": "x"},
+                "model_graded_qa": {
+                    "value": "C" if judge > 2 else "I",
+                    "explanation": "x",
+                },
                 "rubric": {"value": {"tone": judge, "note": "fine"}},
             },
         }
@@ -50,7 +55,10 @@ def promptfoo(version: int = 3) -> Any:
             "response": {"output": f"It is {at}."},
             "gradingResult": {
                 "componentResults": [
-                    {"score": judge / 5, "assertion": {"type": "llm-rubric", "metric": "helpful"}},
+                    {
+                        "score": judge / 5,
+                        "assertion": {"type": "llm-rubric", "metric": "helpful"},
+                    },
                     {"score": 0, "assertion": {"type": "human"}},
                     {"score": human > 3, "assertion": {"type": "human"}},
                 ]
@@ -58,7 +66,10 @@ def promptfoo(version: int = 3) -> Any:
         }
         for at, (human, judge) in enumerate(PAIRS)
     ]
-    return {"evalId": "e", "results": {"version": version, "results": results, "stats": {}}}
+    return {
+        "evalId": "e",
+        "results": {"version": version, "results": results, "stats": {}},
+    }
 
 
 def deepeval(metrics: str = "metricsData") -> Any:
@@ -68,7 +79,9 @@ def deepeval(metrics: str = "metricsData") -> Any:
                 "name": f"test_case_{at}",
                 "input": f"What is {at}?",
                 "actualOutput": f"It is {at}.",
-                metrics: [{"name": "Correctness [GEval]", "score": judge / 5, "success": True}],
+                metrics: [
+                    {"name": "Correctness [GEval]", "score": judge / 5, "success": True}
+                ],
                 "metadata": {"human": human},
             }
             for at, (human, judge) in enumerate(PAIRS)
@@ -105,7 +118,10 @@ def judge_bench(best: int = 5, category: str = "graded") -> Any:
                 "id": at,
                 "instance": f"It is {at}.",
                 "annotations": {
-                    "fluency": {"mean_human": human, "individual_human_scores": [human, 3]},
+                    "fluency": {
+                        "mean_human": human,
+                        "individual_human_scores": [human, 3],
+                    },
                     "toxic": {"majority_human": "No"},
                 },
                 "gpt-x": {"fluency": [None, judge]},
@@ -117,13 +133,20 @@ def judge_bench(best: int = 5, category: str = "graded") -> Any:
 
 
 def alpaca(largest: float = 2) -> Any:
-    """Return two people's and a model's annotations of three pairs; one pair twice by the model."""
+    """Return two people's and a model's annotations of three pairs; one pair twice by
+    the model.
+    """
     rows = []
     for at, (first, second) in enumerate([("a", "b"), ("a", "c"), ("b", "a")]):
-        pair: dict[str, Any] = {"instruction": f"i{at // 2}", "output_1": first, "output_2": second}
+        pair: dict[str, Any] = {
+            "instruction": f"i{at // 2}",
+            "output_1": first,
+            "output_2": second,
+        }
         pair |= {"generator_1": f"m-{first}", "generator_2": f"m-{second}"}
         rows += [
-            {**pair, "annotator_index": who, "preference": 1 + (at + who) % 2} for who in (0, 1)
+            {**pair, "annotator_index": who, "preference": 1 + (at + who) % 2}
+            for who in (0, 1)
         ]
         rows.append({**pair, "annotator": "gpt4", "preference": (0, 1.2, largest)[at]})
     return [*rows, {**rows[-1], "preference": 1}]
@@ -164,7 +187,11 @@ def wanted(content: Any, path: Path, *words: str) -> Any:
     ],
 )
 def test_results_of_a_tool_have_judges_and_people(
-    made: Callable[[], Any], name: str, people: Any, judges: dict[str, str], tmp_path: Path
+    made: Callable[[], Any],
+    name: str,
+    people: Any,
+    judges: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     columns = wanted(made(), tmp_path / name).columns
     assert columns.ratings == people
@@ -196,7 +223,8 @@ def test_the_values_are_those_of_the_tools(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("grade", "score"), [("C", 1), ("P", 0.5), ("N", 0), ("Yes", 1), ("true", 1), ("False", 0)]
+    ("grade", "score"),
+    [("C", 1), ("P", 0.5), ("N", 0), ("Yes", 1), ("true", 1), ("False", 0)],
 )
 def test_grades_in_words_are_scores(tmp_path: Path, grade: str, score: float) -> None:
     content = inspect()
@@ -210,8 +238,13 @@ def test_every_assertion_of_one_name_is_a_judge(tmp_path: Path) -> None:
     content = promptfoo()
     for result in content["results"]["results"]:
         components = result["gradingResult"]["componentResults"]
-        scored = next(one for one in components if one["assertion"].get("metric") == "helpful")
-        components += [{**scored, "score": scored["score"] / 2}, {**scored, "score": 0.5}]
+        scored = next(
+            one for one in components if one["assertion"].get("metric") == "helpful"
+        )
+        components += [
+            {**scored, "score": scored["score"] / 2},
+            {**scored, "score": 0.5},
+        ]
     path = tmp_path / "e.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     first = table.read(path).rows[0]
@@ -222,7 +255,9 @@ def test_every_assertion_of_one_name_is_a_judge(tmp_path: Path) -> None:
 def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
     made = wanted(judge_bench(7), tmp_path / "d.json")
     assert made.scales == {"fluency": {"min": 1, "max": 7, "step": 1}}
-    with pytest.raises(UserError, match="the best value of a scale must be its highest"):
+    with pytest.raises(
+        UserError, match="the best value of a scale must be its highest"
+    ):
         wanted(judge_bench(0), tmp_path / "e.json")
 
 
@@ -231,7 +266,11 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
     [
         (inspect(3), "a.json", "this version of Inspect results is not supported"),
         (promptfoo(4), "a.json", "this version of promptfoo results is not supported"),
-        (deepeval("metrics"), "a.json", "this version of DeepEval results is not supported"),
+        (
+            deepeval("metrics"),
+            "a.json",
+            "this version of DeepEval results is not supported",
+        ),
         (lm_eval("hash"), "a.jsonl", "this version of lm-evaluation-harness results"),
         (
             judge_bench(5, "ranked"),
@@ -240,9 +279,17 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
         ),
         (alpaca(2.5), "a.json", "this version of AlpacaEval results is not supported"),
         ([1, 2, 3], "a.json", "row"),
-        ({"some": "object"}, "a.json", "neither a list of rows nor results of a supported tool"),
+        (
+            {"some": "object"},
+            "a.json",
+            "neither a list of rows nor results of a supported tool",
+        ),
         ({**inspect(), "samples": []}, "a.json", "0 rows"),
-        ({**inspect(), "samples": [{}]}, "a.json", "these results lack a required part"),
+        (
+            {**inspect(), "samples": [{}]},
+            "a.json",
+            "these results lack a required part",
+        ),
     ],
 )
 def test_other_versions_and_formats_are_refused(
@@ -266,33 +313,52 @@ def test_a_folder_of_logs_is_one_table(tmp_path: Path) -> None:
     content = first["samples"][0]["output"].pop("completion")
     first["samples"][0]["output"]["choices"] = [{"message": {"content": content}}]
     read = table.read(logs(tmp_path / "logs", first, other))
-    assert read.known and read.known.system == "system" and len(read.rows) == 2 * len(PAIRS)
-    assert {row["system"] for row in read.rows} == {"some/model, epoch 1", "other/model, epoch 1"}
+    assert (
+        read.known
+        and read.known.system == "system"
+        and len(read.rows) == 2 * len(PAIRS)
+    )
+    assert {row["system"] for row in read.rows} == {
+        "some/model, epoch 1",
+        "other/model, epoch 1",
+    }
     assert [row["output"] for row in read.rows if row["id"] == "s0"] == ["It is 0."] * 2
     other["eval"]["task"] = "letters"
     read = table.read(logs(tmp_path / "tasks", first, other))
     assert {row["id"] for row in read.rows} >= {"numbers/s0", "letters/s0"}
 
 
-def test_annotations_of_alpaca_eval_are_choices_of_people_and_judges(tmp_path: Path) -> None:
+def test_annotations_of_alpaca_eval_are_choices_of_people_and_judges(
+    tmp_path: Path,
+) -> None:
     draft = wanted(alpaca(), tmp_path / "a.json")
     columns = draft.columns
-    assert columns.texts == ["output_1", "output_2"] and columns.source == ["instruction"]
+    assert columns.texts == ["output_1", "output_2"] and columns.source == [
+        "instruction"
+    ]
     assert columns.systems == ["generator_1", "generator_2"]
     assert cards_of(draft)["study", draft.study]["methods"] == ["pairwise"]
     assert columns.ratings == {"overall": ["person 0", "person 1"]}
     assert columns.judges == {"gpt4": {"*": "gpt4"}}
     read = table.read(tmp_path / "a.json")
-    assert [row["gpt4"] for row in read.rows] == [0, 1, 2]  # the last pair's first annotation
+    assert [row["gpt4"] for row in read.rows] == [
+        0,
+        1,
+        2,
+    ]  # the last pair's first annotation
     assert [row["person 1"] for row in read.rows] == [2, 1, 2]
 
 
-def test_people_and_judges_of_a_folder_of_annotations_are_put_together(tmp_path: Path) -> None:
+def test_people_and_judges_of_a_folder_of_annotations_are_put_together(
+    tmp_path: Path,
+) -> None:
     people = [row for row in alpaca() if "annotator" not in row]
     judge = [row for row in alpaca() if "annotator" in row]
     read = table.read(logs(tmp_path / "notes", people, judge))
     assert read.known and len(read.rows) == 3 and "gpt4" in read.known.judges
-    with pytest.raises(UserErrors, match="cannot tell which column has people's ratings"):
+    with pytest.raises(
+        UserErrors, match="cannot tell which column has people's ratings"
+    ):
         wanted(judge, tmp_path / "judge.json")
 
 
@@ -300,10 +366,26 @@ def test_people_and_judges_of_a_folder_of_annotations_are_put_together(tmp_path:
     ("contents", "said", "where"),
     [
         ([], "no Inspect logs or AlpacaEval annotations", "logs"),
-        ([inspect(), {"some": "object"}], "this file is not an Inspect log", "log-1.json"),
-        ([inspect(), inspect(3)], "this version of Inspect results is not supported", "log-1.json"),
-        ([{**inspect(), "samples": [{}]}], "these results lack a required part", "logs"),
-        ([alpaca(), inspect()], "this file has no AlpacaEval annotations", "log-1.json"),
+        (
+            [inspect(), {"some": "object"}],
+            "this file is not an Inspect log",
+            "log-1.json",
+        ),
+        (
+            [inspect(), inspect(3)],
+            "this version of Inspect results is not supported",
+            "log-1.json",
+        ),
+        (
+            [{**inspect(), "samples": [{}]}],
+            "these results lack a required part",
+            "logs",
+        ),
+        (
+            [alpaca(), inspect()],
+            "this file has no AlpacaEval annotations",
+            "log-1.json",
+        ),
     ],
 )
 def test_a_folder_of_other_files_is_refused(
@@ -322,7 +404,9 @@ def test_packed_logs_are_to_be_converted(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_results_of_a_tool_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_of_a_tool_are_audited(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "log.json"
     path.write_text(json.dumps(inspect()), encoding="utf-8")
     parser = argparse.ArgumentParser()

@@ -1,4 +1,6 @@
-"""A command that runs under a warden: signals reach all of it once, and nothing outlives it."""
+"""A command that runs under a warden: signals reach all of it once, and nothing
+outlives it.
+"""
 
 import os
 import signal
@@ -39,7 +41,10 @@ note("there")
 time.sleep(60)
 """
 )
-STUBBORN = NOTED + "signal.signal(signal.SIGINT, signal.SIG_IGN); note('there'); time.sleep(60)"
+STUBBORN = (
+    NOTED
+    + "signal.signal(signal.SIGINT, signal.SIG_IGN); note('there'); time.sleep(60)"
+)
 PLAIN = NOTED + "note('there'); time.sleep(60)"
 WITH_CHILD = (
     NOTED
@@ -76,7 +81,9 @@ def started(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_becomes_one_interrupt_and_its_number_is_told(tmp_path: Path, number: int) -> None:
+def test_a_signal_becomes_one_interrupt_and_its_number_is_told(
+    tmp_path: Path, number: int
+) -> None:
     with started(tmp_path, TIDY) as process:
         os.kill(process.pid, number)
         os.killpg(process.pid, number)  # the same wish: `timeout` does this
@@ -110,7 +117,9 @@ def test_a_second_signal_ends_what_does_not_heed_the_first(tmp_path: Path) -> No
 def test_nothing_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
     with started(tmp_path, WITH_CHILD) as process:
         process.kill()
-        assert gone(number_in(tmp_path / "there")) and gone(number_in(tmp_path / "sleeper"))
+        assert gone(number_in(tmp_path / "there")) and gone(
+            number_in(tmp_path / "sleeper")
+        )
 
 
 @pytest.mark.heavy
@@ -123,8 +132,12 @@ def test_nothing_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(tmp_path: Path) -> None:
-    """A shell lets its background jobs ignore Ctrl-C, nohup a hang-up; the command inherits it."""
+def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(
+    tmp_path: Path,
+) -> None:
+    """A shell lets its background jobs ignore Ctrl-C, nohup a hang-up; the command
+    inherits it.
+    """
 
     def ignoring() -> None:
         for number in (signal.SIGINT, signal.SIGHUP):
@@ -137,18 +150,26 @@ def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(tmp_pat
         assert process.poll() is None and alive(number_in(tmp_path / "there"))
         process.terminate()
         told, _ = process.communicate(timeout=20)
-    assert f"stopped {int(signal.SIGTERM)}" in told and gone(number_in(tmp_path / "there"))
+    assert f"stopped {int(signal.SIGTERM)}" in told and gone(
+        number_in(tmp_path / "there")
+    )
 
 
 @pytest.mark.heavy
 def test_what_is_suspended_goes_on_where_it_was(tmp_path: Path) -> None:
     with started(tmp_path, TIDY) as process:
-        states = [Path(f"/proc/{one}/stat") for one in (process.pid, number_in(tmp_path / "there"))]
+        states = [
+            Path(f"/proc/{one}/stat")
+            for one in (process.pid, number_in(tmp_path / "there"))
+        ]
 
         def all_are(stopped: bool) -> bool:
             end = time.monotonic() + 10
             while time.monotonic() < end:
-                found = {path.read_text().rpartition(")")[2].split()[0] == "T" for path in states}
+                found = {
+                    path.read_text().rpartition(")")[2].split()[0] == "T"
+                    for path in states
+                }
                 if found == {stopped}:
                     return True
                 time.sleep(0.02)

@@ -14,7 +14,9 @@ from study import Study
 Row = dict[str, Any]
 
 
-def row(judge: str, value: float | None, lo: float | None, hi: float | None, **keys: Any) -> Row:
+def row(
+    judge: str, value: float | None, lo: float | None, hi: float | None, **keys: Any
+) -> Row:
     told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
     told |= {"statistic": "pearson", "signature": f"judge:{judge}|card:1|v:2"}
     numbers = {"value": value, "ci_low": lo, "ci_high": hi, "n": 120, "n_missing": 0}
@@ -32,15 +34,21 @@ def frame(*rows: Row) -> Any:
     return frame_of(table_of("results", rows))
 
 
-def told(first: list[Row], second: list[Row], *paired: Row, most: int = 40) -> list[str]:
+def told(
+    first: list[Row], second: list[Row], *paired: Row, most: int = 40
+) -> list[str]:
     sides = Side("a", frame(*first), "a"), Side("b", frame(*second), "b")
     return list(lines("agreement", *sides, frame(*paired), limit=most))
 
 
-def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> None:
+def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> (  # noqa: E501
+    None
+):
     head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
     assert head == "agreement: 1 number that both sides have; a | b"
-    assert alike.startswith("all rows: dataset d, aspect fluency, statistic pearson, level pooled")
+    assert alike.startswith(
+        "all rows: dataset d, aspect fluency, statistic pearson, level pooled"
+    )
     assert titles.split()[0] == "a" and "difference" in titles and "p, Holm" in titles
     wanted = "0.5 [0.4, 0.6] 120 0.7 [0.55, 0.8] 120 -0.2 [-0.3, -0.1] 0.01 0.03"
     assert numbers.split() == wanted.split()
@@ -50,7 +58,11 @@ def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_a
 
 def test_zero_has_no_minus_and_pairs_belong_to_neither_side() -> None:
     zero = {**GAP, "value": 0.0, "ci_low": 0.0, "ci_high": 0.0}
-    lines = told([A, row("a", 0.1, 0, 0.2, statistic="difference_pearson", judge_b="c")], [B], zero)
+    lines = told(
+        [A, row("a", 0.1, 0, 0.2, statistic="difference_pearson", judge_b="c")],
+        [B],
+        zero,
+    )
     assert "0 [0, 0]" in " ".join(lines[3].split()) and "-0" not in lines[3]
     assert not any("more" in line for line in lines)
 
@@ -76,7 +88,9 @@ def test_without_a_paired_difference_crossing_intervals_decide_nothing() -> None
 def test_an_undefined_number_says_why_on_its_line() -> None:
     none = row("b", None, None, None, note="constant judge")
     said = told([A], [none])
-    assert said[3].split()[-3:] == ["undefined:", "constant", "judge"] and " - " in said[3]
+    assert (
+        said[3].split()[-3:] == ["undefined:", "constant", "judge"] and " - " in said[3]
+    )
 
 
 def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> None:
@@ -107,7 +121,9 @@ def test_signatures_that_differ_are_shown_by_part() -> None:
     said = told([A], [other])
     assert "signatures differ in card: 1 | 9" in said
     assert "signatures differ in draws: none | 20" in said
-    same = list(lines("agreement", Side("one", frame(A)), Side("two", frame(A)), None, limit=0))
+    same = list(
+        lines("agreement", Side("one", frame(A)), Side("two", frame(A)), None, limit=0)
+    )
     assert "signatures: the same on both sides" in same
 
 
@@ -126,7 +142,9 @@ def test_the_command(tmp_path: Path) -> None:
     two = write(tmp_path, "two", {"agreement": [{**A, "value": 0.45}]})
 
     def said(*words: str) -> tuple[int, str]:
-        done = running.run("-m", "judgescope", "compare", str(one), *words, cwd=tmp_path)
+        done = running.run(
+            "-m", "judgescope", "compare", str(one), *words, cwd=tmp_path
+        )
         return done.returncode, done.stdout
 
     status, text = said("--judges", "a", "b")
@@ -137,18 +155,31 @@ def test_the_command(tmp_path: Path) -> None:
     assert "another seed" not in text
     other = write(tmp_path, "other", {"agreement": [{**A, "signature": "seed:9|v:2"}]})
     status, text = said(str(other))
-    assert status == 0 and f"with another seed or other judges; `judgescope run {other}`" in text
+    assert (
+        status == 0
+        and f"with another seed or other judges; `judgescope run {other}`" in text
+    )
     status, text = said(str(two), "--judges", "b", "a")
     assert status == 0 and "one: b" in text and "two: a" in text
     three = write(tmp_path, "three", {"agreement": [A, {**B, "statistic": "spearman"}]})
     status, text = said(str(three), "--judges", "b", "--statistic", "pearson")
-    assert status == 1 and "no row of this judge matches" in text and "allowed: a\n" in text
+    assert (
+        status == 1
+        and "no row of this judge matches" in text
+        and "allowed: a\n" in text
+    )
     wrong = {
         "a comparison needs two studies or two judges": [],
         "no such judge": ["--judges", "a", "c"],
         "both files describe the same study": [str(one)],
         "does not have this table": ["--judges", "a", "b", "--table", "agreemnt"],
-        "no row of agreement has this statistic": ["--judges", "a", "b", "--statistic", "persn"],
+        "no row of agreement has this statistic": [
+            "--judges",
+            "a",
+            "b",
+            "--statistic",
+            "persn",
+        ],
         "file not found": [str(tmp_path / "no.yaml")],
     }
     for reason, words in wrong.items():
@@ -158,6 +189,6 @@ def test_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("most", [0, 1])
 def test_a_row_about_the_pair_itself_is_no_number_of_a_judge(most: int) -> None:
-    assert told([A, {**GAP, "judge": "a", "judge_b": "b"}], [B], most=most)[0].startswith(
-        "agreement: 1 number "
-    )
+    assert told([A, {**GAP, "judge": "a", "judge_b": "b"}], [B], most=most)[
+        0
+    ].startswith("agreement: 1 number ")

@@ -55,7 +55,11 @@ def test_every_command_and_option_is_in_every_script(shell: str) -> None:
     text = script(shell, PARSER)
     for name, command in commands_of(PARSER):
         commands, options = words_of(command)
-        known = [line for line in text.splitlines() if all(word in line for word in name.split())]
+        known = [
+            line
+            for line in text.splitlines()
+            if all(word in line for word in name.split())
+        ]
         for word in [*commands, *(option.removeprefix("--") for option in options)]:
             assert any(word in line for line in known), (name, word)
 
@@ -66,5 +70,7 @@ def test_shells_read_their_scripts(tmp_path: Path, shell: str) -> None:
         pytest.skip(f"{shell} is not installed")
     path = tmp_path / "script"
     path.write_text(script(shell, PARSER), encoding="utf-8")
-    done = subprocess.run([shell, "-n", str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [shell, "-n", str(path)], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")

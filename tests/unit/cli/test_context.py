@@ -21,21 +21,36 @@ from judgescope.cli.main import main
 from judgescope.core.errors import UserError, UserErrors
 from running import HOME
 
-STUDY = {"study": "mine", "seed": 3, "datasets": ["demo-dialogue"], "judges": ["length"]}
+STUDY = {
+    "study": "mine",
+    "seed": 3,
+    "datasets": ["demo-dialogue"],
+    "judges": ["length"],
+}
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(STUDY | {"methods": ["agreement"]}), encoding="utf-8")
+    path.write_text(
+        yaml.safe_dump(STUDY | {"methods": ["agreement"]}), encoding="utf-8"
+    )
     return path
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("flag", ["--config", "-C"])
 def test_pairs_change_the_study_as_snakemake_reads_it(file: Path, flag: str) -> None:
-    passed = ["-n", flag, "study=other", "seed=7", "aspects=[naturalness]", "--cores", "2"]
+    passed = [
+        "-n",
+        flag,
+        "study=other",
+        "seed=7",
+        "aspects=[naturalness]",
+        "--cores",
+        "2",
+    ]
     assert study_content(file, passed) | {"methods": 0} == {
         **STUDY,
         **{"study": "other", "seed": 7, "aspects": ["naturalness"], "methods": 0},
@@ -50,8 +65,15 @@ def test_pairs_change_the_study_as_snakemake_reads_it(file: Path, flag: str) -> 
 @pytest.mark.parametrize("word", ["--config=seed=7", "-Cseed=7", "-C=seed=7"])
 def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
     passed = list(split_config(["-n", word, "--cores=2"]))
-    assert passed[2:] == ["seed=7", "--cores=2"] and study_content(file, passed)["seed"] == 7
-    assert list(split_config(["-C", "a=1", "--configfile=x"])) == ["-C", "a=1", "--configfile=x"]
+    assert (
+        passed[2:] == ["seed=7", "--cores=2"]
+        and study_content(file, passed)["seed"] == 7
+    )
+    assert list(split_config(["-C", "a=1", "--configfile=x"])) == [
+        "-C",
+        "a=1",
+        "--configfile=x",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -63,17 +85,28 @@ def test_a_pair_may_be_joined_to_its_flag(file: Path, word: str) -> None:
         (["-C", "a=2"], ["-C", "a=2", "a=1"]),
     ],
 )
-def test_pairs_of_a_command_come_last_and_win(passed: list[str], told: list[str]) -> None:
+def test_pairs_of_a_command_come_last_and_win(
+    passed: list[str], told: list[str]
+) -> None:
     assert with_config(passed, "a=1") == told
     assert is_dry(told) == ("-n" in passed)
 
 
 def test_a_profile_is_given_as_options(tmp_path: Path) -> None:
-    text = "cores: all\nkeep-going: true\nnotemp: false\nresources:\n  - gpu=1\n  - api=2\n"
+    text = (
+        "cores: all\nkeep-going: true\nnotemp: false\nresources:\n  - gpu=1\n  - "
+        "api=2\n"
+    )
     (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
     options = profile_options(tmp_path)
     assert options[0] == "--workflow-profile=none"
-    assert options[1:] == ["--cores=all", "--keep-going", "--resources", "gpu=1", "api=2"]
+    assert options[1:] == [
+        "--cores=all",
+        "--keep-going",
+        "--resources",
+        "gpu=1",
+        "api=2",
+    ]
     assert "--cores=all" in profile_options(HOME / "profiles" / "default")
 
 
@@ -98,5 +131,7 @@ def test_errors_in_the_default_study_name_it_without_the_place_of_the_workflow(
         with pytest.raises(SystemExit):
             main()
         told = "".join(capsys.readouterr())
-        assert f"where:   {os.path.relpath(HOME / 'config/config.yaml', folder)}" in told
+        assert (
+            f"where:   {os.path.relpath(HOME / 'config/config.yaml', folder)}" in told
+        )
         assert f" {HOME}" not in told

@@ -17,13 +17,22 @@ ROWS = [{"id": k, "text": f"text {k}", "fluency": k % 5 + 1} for k in range(20)]
 FILES = {"rows.jsonl": "".join(json.dumps(row) + "\n" for row in ROWS).encode()}
 DATASET: dict[str, Any] = {
     **{"dataset": "mine", "name": "Mine", "task": "summarization", "format": "table"},
-    **{"files": "{data}/mine/rows.jsonl", "licence": "CC0 (some/data)", "citation": "none"},
+    **{
+        "files": "{data}/mine/rows.jsonl",
+        "licence": "CC0 (some/data)",
+        "citation": "none",
+    },
     "columns": {"item": "id", "source": "text", "text": "text"},
     "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
     "select": {"original": "none"},
     "source": source(FILES),
 }
-STUDY = {"study": "s", "datasets": ["mine"], "judges": ["length"], "methods": ["agreement"]}
+STUDY = {
+    "study": "s",
+    "datasets": ["mine"],
+    "judges": ["length"],
+    "methods": ["agreement"],
+}
 
 
 @pytest.fixture
@@ -49,7 +58,9 @@ def test_list_says_what_can_be_fetched_and_how_to_get_the_rest(
 ) -> None:
     assert data("list", "mine", "story-cloze", "demo-news") == 0
     _, mine, *_ = said = capsys.readouterr().out.splitlines()
-    assert " ".join(mine.split()) == "mine 1 0.9 kB 1 to fetch some/data CC0 (some/data)"
+    assert (
+        " ".join(mine.split()) == "mine 1 0.9 kB 1 to fetch some/data CC0 (some/data)"
+    )
     assert any(line.startswith("story-cloze: its authors send") for line in said)
     assert not any("demo" in line for line in said) and repository.asked == []
     data("fetch", "mine")
@@ -62,7 +73,9 @@ def test_every_shipped_card_is_listed(
 ) -> None:
     assert data("list") == 0
     said = capsys.readouterr().out
-    assert all(name in said for name in ("summeval ", "gpt35-0301-summeval ", "samsum: get"))
+    assert all(
+        name in said for name in ("summeval ", "gpt35-0301-summeval ", "samsum: get")
+    )
 
 
 def test_fetch_and_verify(
@@ -73,12 +86,17 @@ def test_fetch_and_verify(
     assert data("fetch", "mine") == data("fetch", "mine") == 0
     said = capsys.readouterr().out
     assert (
-        said.count("mine: downloading 1 file (0.9 kB) from github.com/some/data; licence: CC0") == 1
+        said.count(
+            "mine: downloading 1 file (0.9 kB) from github.com/some/data; licence: CC0"
+        )
+        == 1
     )
     assert said.count("mine: already fetched") == 1 and len(repository.asked) == 1
     assert data("verify") == 0
     (tmp_path / "cache" / "mine" / "rows.jsonl").write_bytes(b"")
-    with pytest.raises(UserErrors, match="differs from the one that its card describes"):
+    with pytest.raises(
+        UserErrors, match="differs from the one that its card describes"
+    ):
         data("verify", "mine")
 
 
@@ -110,7 +128,9 @@ def test_a_run_fetches_first_and_only_once(
     for _ in range(2):
         assert snakemake(Path("study.yaml"), "all") == 0
     assert there == [True, True] and len(repository.asked) == 1
-    assert capsys.readouterr().out.startswith("mine: downloading 1 file (0.9 kB) from github.com")
+    assert capsys.readouterr().out.startswith(
+        "mine: downloading 1 file (0.9 kB) from github.com"
+    )
 
 
 def test_a_run_does_not_begin_without_its_files(

@@ -25,7 +25,13 @@ def test_the_card_says_what_a_reader_has_to_know(tmp_path: Path) -> None:
     text = card_of(tmp_path)
     titles = re.findall(r"^## (.*)", text, re.M)
     assert titles == [
-        *("The judges", "Every claim", "Controls and limits", "Coverage", "Planned, not measured"),
+        *(
+            "The judges",
+            "Every claim",
+            "Controls and limits",
+            "Coverage",
+            "Planned, not measured",
+        ),
         *("Cost", "Data and licences", "Legend", "Limits", "How to reproduce"),
     ]
     for said in (
@@ -54,8 +60,9 @@ def test_the_same_results_give_the_same_card(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
-    assert "Judges that receive requests judged only a share of 0.25 of the items" in card_of(
-        tmp_path, study={"share": 0.25}
+    assert (
+        "Judges that receive requests judged only a share of 0.25 of the items"
+        in card_of(tmp_path, study={"share": 0.25})
     )
     assert "answered once" in card_of(tmp_path)
     only = {name: {"engine": "lexical"} for name in study.JUDGES}
@@ -71,7 +78,8 @@ def test_a_number_that_is_not_there_has_its_reason(tmp_path: Path) -> None:
 @pytest.mark.heavy
 def test_whatever_a_name_holds_is_text(tmp_path: Path) -> None:
     text = card_of(
-        tmp_path, datasets={"chat": {"name": NASTY, "licence": NASTY, "citation": NASTY}}
+        tmp_path,
+        datasets={"chat": {"name": NASTY, "licence": NASTY, "citation": NASTY}},
     )
     assert "<script" not in text and "\u202e" not in text
     assert not re.search(r"(?<!\\)\]\(javascript", text) and "\n# h" not in text
@@ -84,7 +92,11 @@ def test_whatever_a_name_holds_is_text(tmp_path: Path) -> None:
 
 def test_characters_that_mark_are_escaped_and_lines_stay_lines() -> None:
     assert escaped("a|b\n- c") == r"a\|b - c"
-    assert escaped("1. x") == r"1\. x" and escaped("0.5") == "0.5" and escaped("- x") == r"\- x"
+    assert (
+        escaped("1. x") == r"1\. x"
+        and escaped("0.5") == "0.5"
+        and escaped("- x") == r"\- x"
+    )
     assert escaped("<b>&`~$") == r"&lt;b&gt;&amp;\`\~\$"
     assert code("a`b") == r"a\`b" and code("a|b") == r"a\|b" and code("a b") == "`a b`"
     assert inline("control `x<y` (1) and `z`") == "control `x<y` (1) and `z`"
@@ -92,8 +104,15 @@ def test_characters_that_mark_are_escaped_and_lines_stay_lines() -> None:
 
 
 def test_a_table_has_its_caption_bodies_and_notes() -> None:
-    line = Line("j", [Cell("0.5", interval="[0.4, 0.6]", notes=("1 missing",), mark="†")], "m", "b")
-    table = Table("C `x`.", "Judge", [Column("r", group="G")], [Body([line], "T")], ["N."])
+    line = Line(
+        "j",
+        [Cell("0.5", interval="[0.4, 0.6]", notes=("1 missing",), mark="†")],
+        "m",
+        "b",
+    )
+    table = Table(
+        "C `x`.", "Judge", [Column("r", group="G")], [Body([line], "T")], ["N."]
+    )
     assert "\n".join(blocks([Fold("More", [table]), Text("P", ["i"])])) == (
         "#### More\n\n*C `x`.*\n\n| Judge | G: r |\n| --- | --- |\n| **T** |  |\n"
         "| `j` (b; m) | 0.5 † \\[0.4, 0.6\\] (1 missing) |\n\nN.\n\n\nP\n\n- i\n"

@@ -1,4 +1,6 @@
-"""All judgments of a study in one file: what stands in it, and what its dictionary says."""
+"""All judgments of a study in one file: what stands in it, and what its dictionary
+says.
+"""
 
 import csv
 import json
@@ -36,8 +38,21 @@ ODD = '=1+1, "said"\n<script>|'
 
 
 def judgment(judge: str, target: str, **more: Any) -> Row:
-    plain = {"kind": "rate", "aspect": "naturalness", "key": "k" * 64, "draw": 0, "value": 4.0}
-    return {"judge": judge, "target": target, **plain, "status": "ok", "parser": "p@1", **more}
+    plain = {
+        "kind": "rate",
+        "aspect": "naturalness",
+        "key": "k" * 64,
+        "draw": 0,
+        "value": 4.0,
+    }
+    return {
+        "judge": judge,
+        "target": target,
+        **plain,
+        "status": "ok",
+        "parser": "p@1",
+        **more,
+    }
 
 
 @pytest.fixture
@@ -49,16 +64,30 @@ def plan() -> Plan:
 
 @pytest.fixture
 def out(tmp_path: Path, plan: Plan) -> Path:
-    """Write results by hand: two texts, one of them rated twice, two judges, idle controls."""
+    """Write results by hand: two texts, one of them rated twice, two judges, idle
+    controls.
+    """
     place = {"dataset": "demo-dialogue"}
     texts = [
-        {**place, "target": f"t{n}", "item": "d01", "system": ODD, "perturbation": "systems"}
+        {
+            **place,
+            "target": f"t{n}",
+            "item": "d01",
+            "system": ODD,
+            "perturbation": "systems",
+        }
         | {"step": 0, "text": text, "status": "ok"}
         for n, text in enumerate(["one", ODD])
     ]
     item = {**place, "item": "d01", "source": "why?", "references": [], "meta": "{}"}
     ratings = [
-        {**place, "target": "t0", "aspect": "naturalness", "rater": rater, "value": value}
+        {
+            **place,
+            "target": "t0",
+            "aspect": "naturalness",
+            "rater": rater,
+            "value": value,
+        }
         for rater, value in (("a", 2.0), ("b", 5.0))
     ]
     span = {"start": 0, "end": 1}
@@ -70,27 +99,52 @@ def out(tmp_path: Path, plan: Plan) -> Path:
         ],
     }
     found = tmp_path / "results" / "tiny"
-    write_table("items", table_of("items", [item]), found / "items/demo-dialogue.parquet")
-    write_table("ratings", table_of("ratings", ratings), found / "ratings/demo-dialogue.parquet")
+    write_table(
+        "items", table_of("items", [item]), found / "items/demo-dialogue.parquet"
+    )
+    write_table(
+        "ratings", table_of("ratings", ratings), found / "ratings/demo-dialogue.parquet"
+    )
     targets = found / "targets/demo-dialogue/systems.parquet"
     write_table("targets", table_of("targets", texts), targets)
     for cell in plan.cell_aspects:
-        write_part("judgments", Path(plan.file(found, "judgments", cell)), told.get(cell.judge, []))
+        write_part(
+            "judgments",
+            Path(plan.file(found, "judgments", cell)),
+            told.get(cell.judge, []),
+        )
     return found
 
 
-def test_one_row_is_one_judgment_with_what_is_known_of_it(plan: Plan, out: Path) -> None:
+def test_one_row_is_one_judgment_with_what_is_known_of_it(
+    plan: Plan, out: Path
+) -> None:
     found = list(rows(plan, out, texts=False))
     assert [(row["judge"], row["target"], row["draw"]) for row in found] == [
-        *(("random", "t0", 0), ("random", "t0", 1), ("random", "t1", 0), ("random", "t1", 1)),
+        *(
+            ("random", "t0", 0),
+            ("random", "t0", 1),
+            ("random", "t1", 0),
+            ("random", "t1", 1),
+        ),
         *(("rules", "t0", 0), ("rules", "t1", 0)),
     ]
     first, refused, last = found[0], found[-2], found[-1]
-    assert (first["rating"], first["rating_n"], first["rating_by"]) == (3.5, 2, "planned")
+    assert (first["rating"], first["rating_n"], first["rating_by"]) == (
+        3.5,
+        2,
+        "planned",
+    )
     assert (last["rating"], last["rating_n"], last["rating_by"]) == (None, 0, None)
-    assert (first["model"], first["form"], first["engine"]) == ("control", "random", "control")
+    assert (first["model"], first["form"], first["engine"]) == (
+        "control",
+        "random",
+        "control",
+    )
     assert (first["scale_min"], first["scale_max"]) == (1, 5)
-    assert (refused["status"], refused["score"]) == ("refused", None) and last["score"] == 4
+    assert (refused["status"], refused["score"]) == ("refused", None) and last[
+        "score"
+    ] == 4
     assert (last["errors"], first["errors"], last["hint"]) == (2, None, "3")
     assert last["text_sha256"] == sha256(ODD.encode()).hexdigest()
     assert (last["perturbation"], last["degree"], last["request_key"]) == (
@@ -106,10 +160,14 @@ def test_columns_are_those_of_the_dictionary(plan: Plan, out: Path) -> None:
         assert all(set(row) == set(names) for row in rows(plan, out, texts=texts))
         assert schema(texts=texts).names == names and len(set(names)) == len(names)
         text = dictionary("tiny", texts=texts)
-        assert [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")] == names
+        assert [
+            line.split("`")[1] for line in text.splitlines() if line.startswith("| `")
+        ] == names
 
 
-def test_texts_leave_only_where_that_is_asked(plan: Plan, out: Path, tmp_path: Path) -> None:
+def test_texts_leave_only_where_that_is_asked(
+    plan: Plan, out: Path, tmp_path: Path
+) -> None:
     for texts in (False, True):
         path = tmp_path / f"{texts}.parquet"
         export(plan, out, path, texts=texts, source="s.yaml")
@@ -130,7 +188,9 @@ def test_a_field_says_what_it_means(plan: Plan, out: Path, tmp_path: Path) -> No
 
 def test_what_is_never_empty_by_the_dictionary_never_is(plan: Plan, out: Path) -> None:
     never = [one.name for one in COLUMNS if not one.empty]
-    assert all(row[name] is not None for row in rows(plan, out, texts=False) for name in never)
+    assert all(
+        row[name] is not None for row in rows(plan, out, texts=False) for name in never
+    )
     assert {"dataset", "target", "status", "rating_n"} <= set(never)
 
 
@@ -140,7 +200,10 @@ def test_two_runs_write_the_same_bytes(plan: Plan, out: Path, tmp_path: Path) ->
         for path in paths:
             export(plan, out, path, texts=True, source="s.yaml")
         assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert sorted(path.suffix for path in tmp_path.glob("*.*")) == [".csv"] * 2 + [".parquet"] * 2
+    assert (
+        sorted(path.suffix for path in tmp_path.glob("*.*"))
+        == [".csv"] * 2 + [".parquet"] * 2
+    )
 
 
 def test_csv_has_the_same_rows(plan: Plan, out: Path, tmp_path: Path) -> None:
@@ -160,19 +223,34 @@ def test_csv_has_the_same_rows(plan: Plan, out: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        *(("=1+1", "'=1+1"), ("+a", "'+a"), ("-a\nb", "'-a\nb"), ("@a", "'@a"), ("\t=1", "'\t=1")),
-        *(("＝1", "'＝1"), ("'=1", "''=1"), ("-1+cmd", "'-1+cmd"), ("-1\n=2", "'-1\n=2")),
+        *(
+            ("=1+1", "'=1+1"),
+            ("+a", "'+a"),
+            ("-a\nb", "'-a\nb"),
+            ("@a", "'@a"),
+            ("\t=1", "'\t=1"),
+        ),
+        *(
+            ("＝1", "'＝1"),
+            ("'=1", "''=1"),
+            ("-1+cmd", "'-1+cmd"),
+            ("-1\n=2", "'-1\n=2"),
+        ),
         *((same, same) for same in ("a=1", "-1", "+2.5", "'a'", "a\n=1", "", None)),
     ],
 )
 def test_no_text_of_a_csv_is_a_formula(text: str | None, kept: str | None) -> None:
-    told = pa.schema([pa.field("text", pa.string(), metadata={"unit": ""}), ("n", pa.int64())])
+    told = pa.schema(
+        [pa.field("text", pa.string(), metadata={"unit": ""}), ("n", pa.int64())]
+    )
     found = guarded(pa.table({"text": [text], "n": [-1]}, schema=told))
     assert found.to_pylist() == [{"text": kept, "n": -1}]
     assert found.schema.equals(told, check_metadata=True)
 
 
-def test_a_parquet_file_has_texts_as_they_are(plan: Plan, out: Path, tmp_path: Path) -> None:
+def test_a_parquet_file_has_texts_as_they_are(
+    plan: Plan, out: Path, tmp_path: Path
+) -> None:
     export(plan, out, tmp_path / "j.parquet", texts=True, source="s.yaml")
     assert ODD in pq.read_table(tmp_path / "j.parquet")["text"].to_pylist()
 
@@ -188,14 +266,20 @@ def test_no_more_than_a_block_is_held() -> None:
 
     found = list(islice(blocks(endless(), told, size=10), 3))
     assert [len(one) for one in found] == [10, 10, 10] and len(taken) == 30
-    assert [len(one) for one in blocks(({"n": n} for n in range(25)), told, size=10)] == [10, 10, 5]
+    assert [
+        len(one) for one in blocks(({"n": n} for n in range(25)), told, size=10)
+    ] == [10, 10, 5]
 
 
-def test_a_cell_that_was_not_judged_is_said(plan: Plan, out: Path, tmp_path: Path) -> None:
+def test_a_cell_that_was_not_judged_is_said(
+    plan: Plan, out: Path, tmp_path: Path
+) -> None:
     next(out.glob("judgments/**/rules.parquet")).unlink()
     with pytest.raises(UserError, match="judgments are missing") as caught:
         export(plan, out, tmp_path / "j.parquet", texts=False, source="s.yaml")
-    assert caught.value.todo == "judgescope run s.yaml" and not list(tmp_path.glob("*.parquet"))
+    assert caught.value.todo == "judgescope run s.yaml" and not list(
+        tmp_path.glob("*.parquet")
+    )
 
 
 @pytest.mark.heavy
@@ -217,7 +301,10 @@ def test_the_command(out: Path, tmp_path: Path) -> None:
     assert status == 1 and "already exists" in said and "--force" in said
     assert say("judgments", "j.parquet", "--texts", "--force")[0] == 0
     assert pq.read_schema(tmp_path / "j.parquet").names == schema(texts=True).names
-    assert say("judgments", "j.csv")[0] == 0 and (tmp_path / "j.csv.dictionary.md").is_file()
+    assert (
+        say("judgments", "j.csv")[0] == 0
+        and (tmp_path / "j.csv.dictionary.md").is_file()
+    )
     for kind in (("card", "c.md"), ("tables", "agreement", "t.tex")):
         status, said = say(*kind)
         assert status == 1 and "no results yet" in said, said

@@ -1,4 +1,6 @@
-"""Result tables as LaTeX: what stands where, and that nothing in a name breaks a document."""
+"""Result tables as LaTeX: what stands where, and that nothing in a name breaks a
+document.
+"""
 
 import re
 from pathlib import Path
@@ -43,14 +45,18 @@ def report_of(folder: Path, tables: dict[str, list[Row]], **changes: Any) -> Rep
 def table_rows(text: str) -> list[list[str]]:
     """Return the cells of every row between the rules, read as LaTeX reads them.
 
-    Asserts that braces are in pairs, that environments end in order, and that no character is left
-    that LaTeX would take for more than text.
+    Asserts that braces are in pairs, that environments end in order, and that no
+    character is left that LaTeX would take for more than text.
     """
     depth, opened, found = 0, list[str](), list[list[str]]()
     inside = re.sub(r"\$(\\[A-Za-z]+|-)\$", "", text.partition("\n")[2])
-    for command, brace, plain in re.findall(r"(\\(?:[A-Za-z]+|.))|([{}])|([^\\{}]+)", inside):
+    for command, brace, plain in re.findall(
+        r"(\\(?:[A-Za-z]+|.))|([{}])|([^\\{}]+)", inside
+    ):
         depth += {"{": 1, "}": -1}.get(brace, 0)
-        assert depth >= 0 and command != "\\\n" and not re.search(r"[$%#~^_]", plain), plain
+        assert depth >= 0 and command != "\\\n" and not re.search(r"[$%#~^_]", plain), (
+            plain
+        )
     assert depth == 0
     for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", inside):
         if kind == "begin":
@@ -58,16 +64,23 @@ def table_rows(text: str) -> list[list[str]]:
         else:
             assert opened.pop() == name
     assert not opened
-    for columns, body in re.findall(r"\\begin{tabular}{(l?r*)}(.*?)\\end{tabular}", inside, re.S):
+    for columns, body in re.findall(
+        r"\\begin{tabular}{(l?r*)}(.*?)\\end{tabular}", inside, re.S
+    ):
         cells = [re.split(r"(?<!\\)&", line) for line in body.split(" \\\\\n")[:-1]]
         assert {len(each) for each in cells} == {len(columns)}
-        found += [[re.sub(r"\s*\\\w+rule\s*", "", cell).strip() for cell in one] for one in cells]
+        found += [
+            [re.sub(r"\s*\\\w+rule\s*", "", cell).strip() for cell in one]
+            for one in cells
+        ]
     return found
 
 
 def unescaped(text: str) -> str:
     """Return what LaTeX prints of an escaped text."""
-    text = re.sub(r"\\([a-z]+\d*)\{\}", lambda found: PLAIN.get(found[1], found[0]), text)
+    text = re.sub(
+        r"\\([a-z]+\d*)\{\}", lambda found: PLAIN.get(found[1], found[0]), text
+    )
     text = text.replace("$\\langle$", "⟨").replace("$\\rangle$", "⟩")
     return re.sub(r"\\([&%$#_{}])", r"\1", text)
 
@@ -80,9 +93,15 @@ def test_a_text_is_printed_as_it_is() -> None:
 
 
 def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -> None:
-    told = rows(("alpha", "fluency", 0.5), ("alpha", "coherence", None), ("random", "fluency", 0.1))
+    told = rows(
+        ("alpha", "fluency", 0.5),
+        ("alpha", "coherence", None),
+        ("random", "fluency", 0.1),
+    )
     told[0] |= {"n_missing": 2, "note": "warning: below control length (0.600)"}
-    ranks = [{**told[0], "statistic": "rank_spearman", "value": 1.0, "note": "group ab"}]
+    ranks = [
+        {**told[0], "statistic": "rank_spearman", "value": 1.0, "note": "group ab"}
+    ]
     found = report_of(tmp_path, {"agreement": told, "comparison": ranks})
     text = document(found, tables_of(found, "agreement", {"statistic": ["spearman"]}))
     assert table_rows(text) == [
@@ -92,7 +111,11 @@ def test_value_interval_letters_and_notes_stand_in_their_cells(tmp_path: Path) -
             "0.500 {\\scriptsize [0.400, 0.600]}\\textsuperscript{ab,\\dag{},1}",
             "--\\textsuperscript{2}",
         ],
-        ["\\texttt{random}", "0.100 {\\scriptsize [0.000, 0.200]}", "--\\textsuperscript{3}"],
+        [
+            "\\texttt{random}",
+            "0.100 {\\scriptsize [0.000, 0.200]}",
+            "--\\textsuperscript{3}",
+        ],
     ]
     assert "\\textsuperscript{1} 2 missing, n = 118." in text
     assert "\\textsuperscript{2} undefined: constant judge." in text
@@ -122,28 +145,46 @@ def test_results_on_two_judges_are_exported_both_ways_round(tmp_path: Path) -> N
 
 
 def test_n_of_a_mean_counts_what_its_method_names(tmp_path: Path) -> None:
-    told = rows(("alpha", "average", 0.3), n=2, method="mean over datasets; jackknife-t")
+    told = rows(
+        ("alpha", "average", 0.3), n=2, method="mean over datasets; jackknife-t"
+    )
     found = report_of(tmp_path, {"agreement": told})
-    assert "n = 2 datasets behind an average." in document(found, tables_of(found, "agreement", {}))
+    assert "n = 2 datasets behind an average." in document(
+        found, tables_of(found, "agreement", {})
+    )
     told[0] |= {"n": 1, "method": "mean over aspects"}
     found = report_of(tmp_path, {"agreement": told})
-    assert "n = 1 aspect behind an average." in document(found, tables_of(found, "agreement", {}))
+    assert "n = 1 aspect behind an average." in document(
+        found, tables_of(found, "agreement", {})
+    )
 
 
-def test_results_of_another_seed_or_of_other_judges_are_not_exported(tmp_path: Path) -> None:
+def test_results_of_another_seed_or_of_other_judges_are_not_exported(
+    tmp_path: Path,
+) -> None:
     def check(judges: list[str], seed: int) -> None:
-        told = [study.row("chat", judge, "coverage", 1.0) for judge in ("alpha", "random")]
+        told = [
+            study.row("chat", judge, "coverage", 1.0) for judge in ("alpha", "random")
+        ]
         told[0]["signature"] = "judge:alpha|seed:7|v:1"
         changes = {"study": {"judges": judges, "seed": seed}}
-        _check_current(report_of(tmp_path, {"coverage": told}, **changes), Path("s.yaml"))
+        _check_current(
+            report_of(tmp_path, {"coverage": told}, **changes), Path("s.yaml")
+        )
 
     check(["alpha", "random"], 7)
-    for judges, seed in ((["alpha", "random"], 8), (["alpha"], 7), (["alpha", "random", "b"], 7)):
+    for judges, seed in (
+        (["alpha", "random"], 8),
+        (["alpha"], 7),
+        (["alpha", "random", "b"], 7),
+    ):
         with pytest.raises(UserError, match="an earlier state of the study"):
             check(judges, seed)
 
 
-def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(tmp_path: Path) -> None:
+def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(
+    tmp_path: Path,
+) -> None:
     told = rows(("alpha", "fluency", 0.9), note=f"hint: right; {NO_AGREEMENT}")
     found = report_of(tmp_path, {"agreement": told})
     assert f"\\textsuperscript{{1}} {NO_AGREEMENT}" in document(
@@ -171,7 +212,11 @@ def test_controls_stand_below_a_line(tmp_path: Path) -> None:
     told = rows(("random", "fluency", 0.1), ("alpha", "fluency", 0.5))
     found = report_of(tmp_path, {"agreement": told})
     text = document(found, tables_of(found, "agreement", {}))
-    assert text.index("\\texttt{alpha}") < text.rindex("\\midrule") < text.index("\\texttt{random}")
+    assert (
+        text.index("\\texttt{alpha}")
+        < text.rindex("\\midrule")
+        < text.index("\\texttt{random}")
+    )
     assert "Below the line: controls." in text
     assert "share a letter" not in text and "\\dag{}" not in text
 
@@ -187,22 +232,36 @@ def test_nothing_in_a_name_breaks_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_perturbations_stand_across_where_all_numbers_have_one_aspect(tmp_path: Path) -> None:
+def test_perturbations_stand_across_where_all_numbers_have_one_aspect(
+    tmp_path: Path,
+) -> None:
     found = study.loaded(study.make(tmp_path))
     wanted = {"dataset": ["news"], "statistic": ["p_holm"], "aspect": ["fluency"]}
     tables = tables_of(found, "discernment", wanted)
     [table] = tables.values()
-    assert [column.text for column in table.columns] == ["typos minor", "typos major", "cuts"]
+    assert [column.text for column in table.columns] == [
+        "typos minor",
+        "typos major",
+        "cuts",
+    ]
     text = document(found, tables)
     assert "(aspect Fluency)" in text and table_rows(text)[0][0] == "Judge"
 
 
-def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(tmp_path: Path) -> None:
+def test_a_table_per_dataset_statistic_and_level_in_the_order_that_is_asked(
+    tmp_path: Path,
+) -> None:
     found = study.loaded(study.make(tmp_path))
-    wanted = {"statistic": ["spearman", "kendall_b"], "dataset": ["news"], "aspect": ["fluency"]}
+    wanted = {
+        "statistic": ["spearman", "kendall_b"],
+        "dataset": ["news"],
+        "aspect": ["fluency"],
+    }
 
     levels = ["pooled", "by-source", "by-system"]
-    names = [f"{name}-{level}" for name in ("spearman", "kendall-b") for level in levels]
+    names = [
+        f"{name}-{level}" for name in ("spearman", "kendall-b") for level in levels
+    ]
     text = document(found, tables_of(found, "agreement", wanted))
     labels = re.findall(r"\\label{tab:(.*)}", text)
     assert labels == [f"tiny-agreement-news-{name}" for name in names]
@@ -214,7 +273,12 @@ def test_what_is_not_there_is_an_error_with_the_nearest(tmp_path: Path) -> None:
     for table, wanted, where, nearest in (
         ("agrement", {}, "table", "agreement"),
         ("agreement", {"statistic": ["spermann"]}, "--statistic", "spearman"),
-        ("agreement", {"statistic": ["spearman"], "level": ["polled"]}, "--level", "pooled"),
+        (
+            "agreement",
+            {"statistic": ["spearman"], "level": ["polled"]},
+            "--level",
+            "pooled",
+        ),
     ):
         with pytest.raises(UserError) as caught:
             tables_of(found, table, wanted)
@@ -227,15 +291,22 @@ def test_choices_that_no_row_has_together_are_an_error(tmp_path: Path) -> None:
     told = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
     told.append({**told[0], "judge": "human", "statistic": "ceiling"})
     found = report_of(tmp_path, {"agreement": told})
-    with pytest.raises(UserError, match="no row of agreement matches all filters") as caught:
+    with pytest.raises(
+        UserError, match="no row of agreement matches all filters"
+    ) as caught:
         tables_of(found, "agreement", {"statistic": ["spearman"], "judge": ["human"]})
     assert caught.value.got == "--statistic spearman --judge human"
     assert caught.value.allowed == "--statistic ceiling; or --judge alpha, beta"
 
 
-def test_an_interval_without_width_is_explained_where_there_is_one(tmp_path: Path) -> None:
+def test_an_interval_without_width_is_explained_where_there_is_one(
+    tmp_path: Path,
+) -> None:
     told = rows(("alpha", "fluency", 0.5), ("beta", "fluency", 0.6))
-    for note, explained in (("", False), ("no width: 98% of the resamples are equal", True)):
+    for note, explained in (
+        ("", False),
+        ("no width: 98% of the resamples are equal", True),
+    ):
         told[0]["note"] = note
         found = report_of(tmp_path / str(explained), {"agreement": told})
         text = document(found, tables_of(found, "agreement", {}))

@@ -1,4 +1,6 @@
-"""`judgescope init`: what columns hold, what is asked, what is refused, what is written."""
+"""`judgescope init`: what columns hold, what is asked, what is refused, what is
+written.
+"""
 
 import argparse
 import json
@@ -36,18 +38,24 @@ def test_columns_are_guessed_from_names_and_cells() -> None:
 
 
 def test_the_longest_texts_are_judged_where_no_name_tells() -> None:
-    rows = [{"id": at, "bla": "word " * (20 + at), "tag": "x", "q": at % 3} for at in range(12)]
+    rows = [
+        {"id": at, "bla": "word " * (20 + at), "tag": "x", "q": at % 3}
+        for at in range(12)
+    ]
     found = guess(rows)
     assert (found.text, found.item, found.ratings) == ("bla", "id", {"q": ["q"]})
 
 
 def test_long_cells_that_repeat_are_what_texts_were_written_from() -> None:
     rows = [
-        {"notice": "word " * (30 + at % 3), "summary": "short " * 9 + str(at)} for at in range(6)
+        {"notice": "word " * (30 + at % 3), "summary": "short " * 9 + str(at)}
+        for at in range(6)
     ]
     assert guess(rows).source == ["notice"]
     assert (
-        guess([{**row, "notice": f"{row['notice']}{at}"} for at, row in enumerate(rows)]).source
+        guess(
+            [{**row, "notice": f"{row['notice']}{at}"} for at, row in enumerate(rows)]
+        ).source
         == []
     )
 
@@ -74,7 +82,9 @@ def test_a_mean_beside_its_raters_is_left_out_and_alone_it_is_a_mean() -> None:
         ("Größe_rater2", slug("Größe")),
     ],
 )
-def test_an_aspect_is_what_a_name_says_beside_the_rater(column: str, aspect: str) -> None:
+def test_an_aspect_is_what_a_name_says_beside_the_rater(
+    column: str, aspect: str
+) -> None:
     assert aspect_of(column) == aspect
 
 
@@ -98,7 +108,10 @@ def test_a_scale_is_the_smallest_usual_one_that_has_all_ratings(
 
 
 def test_numbers_are_read_from_lists_and_words_are_none() -> None:
-    rows: list[dict[str, Any]] = [{"a": "[1, 2]", "b": "good", "c": ""}, {"a": 3, "b": "4"}]
+    rows: list[dict[str, Any]] = [
+        {"a": "[1, 2]", "b": "good", "c": ""},
+        {"a": 3, "b": "4"},
+    ]
     assert numbers(rows, "a") == [1, 2, 3]
     assert numbers(rows, "b") is None and numbers(rows, "c") is None
 
@@ -106,14 +119,24 @@ def test_numbers_are_read_from_lists_and_words_are_none() -> None:
 def test_the_cards_say_what_was_guessed_and_never_a_key(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "Org/Big-1", "--key-env", "MY_KEY"]
+    end = [
+        "--endpoint",
+        "http://127.0.0.1:9/v1",
+        "--model",
+        "Org/Big-1",
+        "--key-env",
+        "MY_KEY",
+    ]
     assert init("mine.csv", "--yes", *end, "--price", ".1", ".4") == 0
     said = capsys.readouterr().out
-    assert "fluency: fluency_rater1, fluency_rater2 (2 columns, values 1 to 5)" in said.replace(
-        "scale 1:5:1; ", ""
+    assert (
+        "fluency: fluency_rater1, fluency_rater2 (2 columns, values 1 to 5)"
+        in said.replace("scale 1:5:1; ", "")
     )
     assert "not used    remark" in said and "4 texts of 2 items, 8 ratings" in said
-    assert "judgescope check config/studies/mine.yaml" in said and "export MY_KEY" in said
+    assert (
+        "judgescope check config/studies/mine.yaml" in said and "export MY_KEY" in said
+    )
     data = card("datasets", "mine")
     assert data["files"] == "../../mine.csv" and data["columns"]["source"] == "article"
     assert data["aspects"] == {"fluency": {"min": 1, "max": 5, "step": 1}}
@@ -125,7 +148,9 @@ def test_the_cards_say_what_was_guessed_and_never_a_key(
 
 
 def test_a_table_without_sources_hides_them_from_judges(here: Path) -> None:
-    rows = [{"id": f"i{at}", "reply": "words " * 9, "score": at % 5 + 1} for at in range(12)]
+    rows = [
+        {"id": f"i{at}", "reply": "words " * 9, "score": at % 5 + 1} for at in range(12)
+    ]
     Path("r.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert init("r.jsonl", "--yes") == 0
     assert card("datasets", "r")["aspects"]["overall"]["source_visible"] is False
@@ -142,7 +167,11 @@ def test_a_new_aspect_has_a_card_of_its_own(here: Path) -> None:
 WRONG: dict[str, tuple[list[str], str, str | None]] = {
     "column": (["--text", "sumary"], "the table does not have this column", "summary"),
     "words": (["--rating", "fluency=remark"], "a rating is not a number", None),
-    "aspect": (["--rating", "fluncy=fluency_rater1"], "this aspect has no card", "fluency"),
+    "aspect": (
+        ["--rating", "fluncy=fluency_rater1"],
+        "this aspect has no card",
+        "fluency",
+    ),
     "scale": (["--scale", "five"], "lowest and its highest", None),
     "other": (["--scale", "coherence=1:5"], "no column rates this aspect", None),
     "range": (["--scale", "1:4:1"], "a rating is outside the scale", None),
@@ -184,7 +213,9 @@ def test_what_may_be_a_key_is_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(UserError) as caught:
         variable(text)
     assert text not in str(caught.value)
-    assert variable("MY_PROVIDER_API_KEY") == "MY_PROVIDER_API_KEY" and variable("") == ""
+    assert (
+        variable("MY_PROVIDER_API_KEY") == "MY_PROVIDER_API_KEY" and variable("") == ""
+    )
 
 
 def test_a_scale_has_colons_and_a_step_if_it_is_not_continuous() -> None:
@@ -193,7 +224,9 @@ def test_a_scale_has_colons_and_a_step_if_it_is_not_continuous() -> None:
     for text in ("1-5", "1-5-1", "1 to 5", "1,5"):
         with pytest.raises(UserError) as caught:
             read_scale(text)
-        assert "MIN:MAX[:STEP]" in str(caught.value) and f"'{text}'" in str(caught.value)
+        assert "MIN:MAX[:STEP]" in str(caught.value) and f"'{text}'" in str(
+            caught.value
+        )
 
 
 def test_a_missing_file_names_what_is_there(here: Path) -> None:
@@ -223,7 +256,14 @@ def test_nothing_is_overwritten(here: Path) -> None:
 def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(here: Path) -> None:
     Path("key.txt").write_text("sk-secret\n")
     Path("key.txt").chmod(0o600)
-    end = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--key-file", "key.txt"]
+    end = [
+        "--endpoint",
+        "http://127.0.0.1:9/v1",
+        "--model",
+        "m",
+        "--key-file",
+        "key.txt",
+    ]
     assert init("mine.csv", "--yes", *end) == 0
     model = card("models", "m")
     assert model["api_key_file"] == str(here / "key.txt") and "api_key_env" not in model
@@ -233,12 +273,27 @@ def test_a_file_of_a_key_is_named_in_the_card_by_its_absolute_path(here: Path) -
 def test_an_endpoint_behind_a_proxy_needs_no_card_by_hand(here: Path) -> None:
     Path("login").write_text("me:word\n")
     Path("login").chmod(0o600)
-    words = ["--provider", "openai-reasoning", "--proxy", "http://proxy.example.org:3128"]
-    words += ["--proxy-auth-file", "login", "--ca-file", "mine.csv", "--key-env", "MY_KEY"]
+    words = [
+        "--provider",
+        "openai-reasoning",
+        "--proxy",
+        "http://proxy.example.org:3128",
+    ]
+    words += [
+        "--proxy-auth-file",
+        "login",
+        "--ca-file",
+        "mine.csv",
+        "--key-env",
+        "MY_KEY",
+    ]
     assert init("mine.csv", "--yes", *words) == 0
     path = next(Path("config/models").glob("*.yaml"))
     model = yaml.safe_load(path.read_text())
-    assert (model["proxy"], model["api_key_env"]) == ("http://proxy.example.org:3128", "MY_KEY")
+    assert (model["proxy"], model["api_key_env"]) == (
+        "http://proxy.example.org:3128",
+        "MY_KEY",
+    )
     assert model["proxy_auth_file"] == str(here / "login")
     assert model["ca_file"] == str(here / "mine.csv") and "word" not in path.read_text()
 
@@ -283,7 +338,9 @@ def test_an_unusable_file_of_a_key_is_an_error_that_shows_no_key(
 def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Lines: 1-5 roles, 6 ratings, 7 and 8 scales, 9 a meaning, 10 scores, 11 endpoint, 19 name."""
+    """Lines: 1-5 roles, 6 ratings, 7 and 8 scales, 9 a meaning, 10 scores, 11 endpoint,
+    19 name.
+    """
     ratings = ["6", "fluency=remark", "6", "fluency=fluency_rater1 pace=fluency_rater2"]
     scales = ["8", "5:1", "8", "1:7:1", "99", "", "How fast it reads."]
     end = [
@@ -294,8 +351,28 @@ def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
         "",
         "m",
         *("13", "a b", "13", ".1 .2", "14", "sk-secret-1", "14", "MY_KEY"),
-        *("15", "http://me:word@p:3128", "15", "http://p:3128", "16", "me:word", "16", "LOGIN"),
-        *("17", "nothing.pem", "17", "mine.csv", "18", "much", "18", "2.5", "19", "other"),
+        *(
+            "15",
+            "http://me:word@p:3128",
+            "15",
+            "http://p:3128",
+            "16",
+            "me:word",
+            "16",
+            "LOGIN",
+        ),
+        *(
+            "17",
+            "nothing.pem",
+            "17",
+            "mine.csv",
+            "18",
+            "much",
+            "18",
+            "2.5",
+            "19",
+            "other",
+        ),
     ]
     answers = ["mine.csv", "1", "sumary", *ratings, *scales, *end, "", "y"]
     assert init(answers=answers) == 0
@@ -309,7 +386,11 @@ def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     assert card("models", "m") == {
         **{"model": "m", "engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
         **{"api_key_env": "MY_KEY", "price": {"input": 0.1, "output": 0.2}},
-        **{"proxy": "http://p:3128", "proxy_auth_env": "LOGIN", "ca_file": str(here / "mine.csv")},
+        **{
+            "proxy": "http://p:3128",
+            "proxy_auth_env": "LOGIN",
+            "ca_file": str(here / "mine.csv"),
+        },
     }
     assert card("studies", "other")["max_usd"] == 2.5
 
@@ -330,14 +411,31 @@ def test_no_question_comes_twice_in_a_row(here: Path) -> None:
     assert "meaning of pace" in asked[1] and written() == []
 
 
-@pytest.mark.parametrize("typed", [["q"], ["1", "quit"], ["1", "article", "q"], ["", "n"]])
+@pytest.mark.parametrize(
+    "typed", [["q"], ["1", "quit"], ["1", "article", "q"], ["", "n"]]
+)
 def test_quitting_leaves_no_trace(typed: list[str], here: Path) -> None:
     assert init("mine.csv", answers=typed) == 1
     assert [path.name for path in here.iterdir()] == ["mine.csv"]
 
 
 def test_back_takes_a_change_back_and_enter_leaves_a_line(here: Path) -> None:
-    answers = ["1", "remark", "2", "-", "4", "article", "b", "b", "b", "1", "b", "2", "", "b"]
+    answers = [
+        "1",
+        "remark",
+        "2",
+        "-",
+        "4",
+        "article",
+        "b",
+        "b",
+        "b",
+        "1",
+        "b",
+        "2",
+        "",
+        "b",
+    ]
     assert init("mine.csv", answers=[*answers, "", "y"]) == 0
     columns = card("datasets", "mine")["columns"]
     assert (columns["text"], columns["source"]) == ("summary", "article")
@@ -349,7 +447,9 @@ def test_a_column_that_gets_a_role_leaves_the_one_it_had(here: Path) -> None:
     assert init("mine.csv", answers=answers) == 1
     answers = ["10", "fluency_rater2", "", "y"]
     assert init("mine.csv", answers=["8", "fluency_rater2", "", "y"]) == 0
-    assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": ["fluency_rater1"]}
+    assert card("datasets", "mine")["columns"]["ratings"] == {
+        "fluency": ["fluency_rater1"]
+    }
     assert card("models", "rater-2")["rows"]["scores"] == {"fluency": "fluency_rater2"}
 
 
@@ -363,8 +463,13 @@ def test_what_a_run_cannot_read_is_told_before_the_table_comes_again(
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_provider_is_a_copy_of_the_card_that_ships(provider: str, here: Path) -> None:
     own = ["--endpoint", "https://mine.example.org/v1"] if "azure" in provider else []
-    assert init("mine.csv", "--yes", "--provider", provider, "--model", "my-own", *own) == 0
-    shipped = yaml.safe_load((HOME / "config" / "models" / f"{provider}.yaml").read_text("utf-8"))
+    assert (
+        init("mine.csv", "--yes", "--provider", provider, "--model", "my-own", *own)
+        == 0
+    )
+    shipped = yaml.safe_load(
+        (HOME / "config" / "models" / f"{provider}.yaml").read_text("utf-8")
+    )
     shipped |= {"model": "my-own", "base_url": own[1] if own else shipped["base_url"]}
     del shipped["name"]
     assert card("models", "my-own") == shipped
@@ -382,7 +487,9 @@ def test_a_provider_needs_what_only_its_user_knows(here: Path) -> None:
 def test_a_metric_is_a_judge_and_no_rating(here: Path) -> None:
     words = ["--metric", "fluency_rater2", "--max-usd", "3"]
     assert init("mine.csv", "--yes", *words) == 0
-    assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": ["fluency_rater1"]}
+    assert card("datasets", "mine")["columns"]["ratings"] == {
+        "fluency": ["fluency_rater1"]
+    }
     assert card("studies", "mine")["judges"][0] == "rater-2"
     assert card("studies", "mine")["max_usd"] == 3
     with pytest.raises(UserError, match="no column rates this aspect"):
@@ -399,9 +506,16 @@ def test_recorded_replies_are_a_judge(here: Path) -> None:
         "system": "model",
         "reply": "reply",
     }
-    assert card("judges", "asked") == {"judge": "asked", "model": "asked", "parser": "score"}
+    assert card("judges", "asked") == {
+        "judge": "asked",
+        "model": "asked",
+        "parser": "score",
+    }
     for words, said in (
-        (["--recorded", "asked.jsonl", "--reply", "repli"], "does not have this column"),
+        (
+            ["--recorded", "asked.jsonl", "--reply", "repli"],
+            "does not have this column",
+        ),
         (["--reply", "reply"], "needs a file of replies"),
         (
             [
@@ -425,10 +539,14 @@ def test_without_a_terminal_or_flags_it_says_what_to_do(here: Path) -> None:
 
 @pytest.mark.heavy
 def test_what_init_writes_passes_check(here: Path) -> None:
-    """A study of measures alone: what a run asks of a model is tried by the tutorial's test."""
+    """A study of measures alone: what a run asks of a model is tried by the tutorial's
+    test.
+    """
     done = running.run("-m", "judgescope", "init", "mine.csv", "--yes", cwd=here)
     assert done.returncode == 0, done.stdout
-    done = running.run("-m", "judgescope", "check", "config/studies/mine.yaml", cwd=here)
+    done = running.run(
+        "-m", "judgescope", "check", "config/studies/mine.yaml", cwd=here
+    )
     assert done.returncode == 0 and "all cards and files are in order" in done.stdout
 
 
@@ -440,12 +558,20 @@ def test_labels_of_people_make_a_study_of_labels(here: Path) -> None:
     ]
     header = "question,answer,Verdict (Anna),gpt_verdict,gpt_score,fluency"
     Path("l.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
-    assert init("l.csv", "--yes", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m") == 0
+    assert (
+        init("l.csv", "--yes", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m")
+        == 0
+    )
     aspects = card("datasets", "l")["aspects"]
-    assert aspects["overall"]["labels"] == ["fail", "pass"] and aspects["fluency"]["max"] == 5
+    assert (
+        aspects["overall"]["labels"] == ["fail", "pass"]
+        and aspects["fluency"]["max"] == 5
+    )
     assert aspects["overall"]["read_as"]["wrong"] == "fail"
     study = card("studies", "l")
-    assert study["methods"] == ["agreement", "labels"] and "rules" not in study["judges"]
+    assert (
+        study["methods"] == ["agreement", "labels"] and "rules" not in study["judges"]
+    )
     read = {"no": "fail", "yes": "pass", "wrong": "fail"}
     assert card("judges", "gpt_verdict")["read_as"] == read
     assert card("judges", "gpt_score")["threshold"] == "best"
@@ -457,25 +583,38 @@ def test_labels_of_people_make_a_study_of_labels(here: Path) -> None:
 
 def test_0_and_1_are_labels_unless_their_scale_is_stated(here: Path) -> None:
     rows = [f"q{at},text {at},{at % 2}" for at in range(20)]
-    Path("l.csv").write_text("\n".join(["question,answer,correctness", *rows]), encoding="utf-8")
+    Path("l.csv").write_text(
+        "\n".join(["question,answer,correctness", *rows]), encoding="utf-8"
+    )
     words = ["l.csv", "--yes"]
     assert init(*words) == 0
     scale = card("datasets", "l")["aspects"]["correctness"]
     assert scale == {"labels": ["fail", "pass"], "read_as": {"0": "fail", "1": "pass"}}
     assert init(*words, "--scale", "0:1:1", "--study", "numbers") == 0
-    assert card("datasets", "numbers")["aspects"]["correctness"] == {"min": 0, "max": 1, "step": 1}
+    assert card("datasets", "numbers")["aspects"]["correctness"] == {
+        "min": 0,
+        "max": 1,
+        "step": 1,
+    }
 
 
 def test_choices_between_two_texts_make_a_study_of_pairs(here: Path) -> None:
     rows = [
-        f"q{at},one {at},two {at},{('left', 'Right', 'both bad')[at % 3]},{'AB'[at % 2]}"
+        f"q{at},one {at},two "
+        f"{at},{('left', 'Right', 'both bad')[at % 3]},{'AB'[at % 2]}"
         for at in range(12)
     ]
     header = "question,answer_left,answer_right,winner,llm_winner"
     Path("p.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
-    assert init("p.csv", "--yes", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m") == 0
+    assert (
+        init("p.csv", "--yes", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m")
+        == 0
+    )
     columns = card("datasets", "p")["columns"]
-    assert columns["texts"] == ["answer_left", "answer_right"] and columns["source"] == "question"
+    assert (
+        columns["texts"] == ["answer_left", "answer_right"]
+        and columns["source"] == "question"
+    )
     assert columns["preferences"] == {"overall": ["winner"]}
     assert columns["choices"] == {
         "answer_left": ["left"],
@@ -486,7 +625,9 @@ def test_choices_between_two_texts_make_a_study_of_pairs(here: Path) -> None:
     assert card("studies", "p")["methods"] == ["pairwise"]
     rows_of = card("models", "llm_winner")["rows"]
     assert (rows_of["text"], rows_of["text_b"]) == ("answer_left", "answer_right")
-    assert rows_of["labels"]["text"] == ["left", "a"] and rows_of["reply"] == "llm_winner"
+    assert (
+        rows_of["labels"]["text"] == ["left", "a"] and rows_of["reply"] == "llm_winner"
+    )
 
 
 def test_columns_of_two_texts_can_be_changed_in_the_table(here: Path) -> None:
@@ -503,7 +644,9 @@ def test_two_studies_may_record_the_judges_of_one_table(here: Path) -> None:
     Path("t.csv").write_text(
         "\n".join(["question,answer,fluency,gpt_score", *rows]), encoding="utf-8"
     )
-    assert init("t.csv", "--yes") == 0 and init("t.csv", "--yes", "--study", "other") == 0
+    assert (
+        init("t.csv", "--yes") == 0 and init("t.csv", "--yes", "--study", "other") == 0
+    )
     assert "gpt_score" in card("studies", "t")["judges"]
     assert "gpt_score-other" in card("studies", "other")["judges"]
     assert card("models", "gpt_score-other")["dataset"] == "other"
@@ -518,9 +661,16 @@ def test_two_studies_may_record_the_judges_of_one_table(here: Path) -> None:
         ("reference", "note", False),
     ],
 )
-def test_a_group_beside_ratings_is_no_choice(first: str, other: str, pairs: bool) -> None:
+def test_a_group_beside_ratings_is_no_choice(
+    first: str, other: str, pairs: bool
+) -> None:
     rows = [
-        {f"{first}_1": f"x {at}", f"{first}_2": f"y {at}", "group": "AB"[at % 2], other: at % 5 + 1}
+        {
+            f"{first}_1": f"x {at}",
+            f"{first}_2": f"y {at}",
+            "group": "AB"[at % 2],
+            other: at % 5 + 1,
+        }
         for at in range(20)
     ]
     if other == "note":

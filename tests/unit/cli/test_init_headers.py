@@ -13,7 +13,10 @@ CELLS: Final[dict[str, list[Any]]] = {
     RATING: [1, 3, 5, 2, 4, 3],
     OTHER: [2, 3, 5, 1, 4, 4],
     SHARE: [0.12, 0.31, 0.55, 0.2, 0.41, 0.93],
-    TEXT: [f"The mill at Orrin burnt down on day {at}, and nobody was hurt." for at in range(6)],
+    TEXT: [
+        f"The mill at Orrin burnt down on day {at}, and nobody was hurt."
+        for at in range(6)
+    ],
     "id": ["d1", "d2", "d3", "d4", "d5", "d6"],
     "name": ["one", "two", "one", "two", "one", "two"],
 }
@@ -91,7 +94,9 @@ GROUPS: Final[dict[str, dict[str, list[str]]]] = {
     "brackets": {"coherence": ["Coherence (Anna)", "Coherence (Ben)"]},
     "square brackets": {"fluency": ["Fluency [A1]", "Fluency [A2]"]},
     "bare raters": {"overall": ["Rater 1 (Anna)", "Rater 2 (Ben)"]},
-    "dashes": {"coherence": ["Coherence - Rater 1 (Anna)", "Coherence - Rater 2 (Ben)"]},
+    "dashes": {
+        "coherence": ["Coherence - Rater 1 (Anna)", "Coherence - Rater 2 (Ben)"]
+    },
     "dots": {"fluency": ["fluency.expert.1", "fluency.expert.2"]},
     "camel case": {"fluency": ["rater1Fluency", "rater2Fluency"]},
     "letters": {"relevance": ["Annotator A relevance", "Annotator B relevance"]},
@@ -108,7 +113,10 @@ GROUPS: Final[dict[str, dict[str, list[str]]]] = {
     "human scores": {"overall": ["human_score_1", "human_score_2"]},
     "verdicts": {"overall": ["human verdict"]},
     "scale in the name": {"fluency": ["Fluency (1-5)"]},
-    "two aspects": {"factual-consistency": ["factual_consistency"], "logical": ["logical"]},
+    "two aspects": {
+        "factual-consistency": ["factual_consistency"],
+        "logical": ["logical"],
+    },
     "two kinds": {
         "factual-consistency": ["factual_consistency"],
         "logical-consistency": ["logical_consistency"],
@@ -120,21 +128,27 @@ ASPECTS: Final = Cards([HOME / "config"]).names("aspect")
 
 def rows_of(**columns: str) -> list[dict[str, Any]]:
     """Return six rows; columns: header -> kind of cells."""
-    return [{name: CELLS[kind][at] for name, kind in columns.items()} for at in range(6)]
+    return [
+        {name: CELLS[kind][at] for name, kind in columns.items()} for at in range(6)
+    ]
 
 
 @pytest.mark.parametrize("header", ROLES)
 def test_a_header_says_the_role(header: str) -> None:
     role, cells = ROLES[header]
     rest = {} if role == "text" else {"summary" if role != "source" else "output": TEXT}
-    found = guess(rows_of(**rest, **{header: cells, "fluency": RATING}), aspects=ASPECTS)
+    found = guess(
+        rows_of(**rest, **{header: cells, "fluency": RATING}), aspects=ASPECTS
+    )
     assert found.columns_of(role) == [header]
     assert found.ratings == {"fluency": ["fluency"]} and not found.judges
 
 
 @pytest.mark.parametrize("header", UNUSED)
 def test_a_header_says_that_a_column_is_neither_text_nor_rating(header: str) -> None:
-    rows = rows_of(Article=TEXT, Summary=TEXT, fluency=OTHER, **{header: UNUSED[header]})
+    rows = rows_of(
+        Article=TEXT, Summary=TEXT, fluency=OTHER, **{header: UNUSED[header]}
+    )
     assert header not in guess(rows, aspects=ASPECTS).used
 
 
@@ -161,23 +175,41 @@ def test_columns_of_two_scales_are_no_raters_of_one_aspect() -> None:
 
 
 def test_there_are_sixty_headers() -> None:
-    grouped = {name for case in GROUPS.values() for group in case.values() for name in group}
+    grouped = {
+        name for case in GROUPS.values() for group in case.values() for name in group
+    }
     assert len({*ROLES, *UNUSED, *JUDGES, *grouped}) >= 60
 
 
 def test_a_table_of_natural_headers() -> None:
-    """All roles at once: the names that indicate a role plainly do not take others' columns."""
+    """All roles at once: the names that indicate a role plainly do not take others'
+    columns.
+    """
     raters = ["Coherence - Rater 1 (Anna)", "Coherence - Rater 2 (Ben)"]
     kinds = {"Doc ID": "id", "Article": TEXT, "System Name": "name", "Summary": TEXT}
-    kinds |= {"Gold Summary": TEXT, "gpt-4o score": RATING, "ROUGE-L F1": SHARE, "Notes": TEXT}
+    kinds |= {
+        "Gold Summary": TEXT,
+        "gpt-4o score": RATING,
+        "ROUGE-L F1": SHARE,
+        "Notes": TEXT,
+    }
     found = guess(rows_of(**kinds, **dict.fromkeys(raters, RATING)), aspects=ASPECTS)
-    assert (found.item, found.system, found.text) == ("Doc ID", "System Name", "Summary")
+    assert (found.item, found.system, found.text) == (
+        "Doc ID",
+        "System Name",
+        "Summary",
+    )
     assert (found.source, found.references) == (["Article"], ["Gold Summary"])
     assert found.ratings == {"coherence": raters}
-    assert [*found.judges] == ["gpt-4o-score", "rouge-l-f1"] and "Notes" not in found.used
+    assert [*found.judges] == [
+        "gpt-4o-score",
+        "rouge-l-f1",
+    ] and "Notes" not in found.used
 
 
-def test_texts_of_one_source_are_the_judged_ones_and_the_repeated_texts_their_source() -> None:
+def test_texts_of_one_source_are_the_judged_ones_and_the_repeated_texts_their_source() -> (  # noqa: E501
+    None
+):
     tasks = [
         f"Write at length about the mill at Orrin and its owners, part {at // 2}."
         for at in range(6)
@@ -198,5 +230,7 @@ def test_texts_of_one_source_are_the_judged_ones_and_the_repeated_texts_their_so
     rows = [{**row, "task": f"{row['task']} {row['id']}"} for row in rows]
     found = guess(rows, aspects=ASPECTS)
     assert found.text == "task" and doubtful_texts(rows, found) == ["result"]
-    rows = [{"comment": row["result"], "Summary": row["task"], "judge": 1} for row in rows]
+    rows = [
+        {"comment": row["result"], "Summary": row["task"], "judge": 1} for row in rows
+    ]
     assert not doubtful_texts(rows, guess(rows, aspects=ASPECTS))

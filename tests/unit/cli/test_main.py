@@ -1,4 +1,6 @@
-"""The errors of a command line that is no longer, or not quite, a command; and of a job's name."""
+"""The errors of a command line that is no longer, or not quite, a command; and of a
+job's name.
+"""
 
 import errno
 import os
@@ -16,7 +18,9 @@ from judgescope.cli.completion import commands_of
 
 
 def error_of(
-    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> str:
     """Return what is printed of a wrong command line."""
     monkeypatch.setattr(sys, "argv", ["judgescope", *words])
@@ -33,9 +37,15 @@ def error_of(
         (["people", "weigths", "make"], "did you mean 'weights'?"),
         (["replies", "verfy"], "did you mean 'verify'?"),
         (["run", "s.yaml", "t.csv"], "snakemake FILE --configfile s.yaml"),
-        (["check", "-n", "s.yaml", "--cores=2", "t.csv"], "takes one study, not also t.csv"),
+        (
+            ["check", "-n", "s.yaml", "--cores=2", "t.csv"],
+            "takes one study, not also t.csv",
+        ),
         (["run", "--sensitivty"], "did you mean --sensitivity?"),
-        (["export", "s.yaml", "tables", "t", "t.tex", "--columns", "aspects"], "'aspect'?"),
+        (
+            ["export", "s.yaml", "tables", "t", "t.tex", "--columns", "aspects"],
+            "'aspect'?",
+        ),
     ],
 )
 def test_an_unknown_command_names_the_nearest(
@@ -54,7 +64,9 @@ def test_a_study_without_its_file_is_suggested(
     said = error_of(["run", "sumeval"], monkeypatch, capsys)
     assert "Did you mean config/studies/summeval.yaml? Name the study first" in said
     assert "mean" not in error_of(["run", "xyzzy"], monkeypatch, capsys)
-    assert "Did you mean config/config.yaml?" in error_of(["run", "demo"], monkeypatch, capsys)
+    assert "Did you mean config/config.yaml?" in error_of(
+        ["run", "demo"], monkeypatch, capsys
+    )
     assert "prices" not in error_of(["run", "price"], monkeypatch, capsys)
 
 
@@ -72,7 +84,9 @@ def test_a_renamed_command_names_its_new_form(
     assert "`judgescope votes make` is now `judgescope people pairs make`" in said
     assert "votes make" not in error_of(["votes"], monkeypatch, capsys)
     said = error_of(["replies", "export", "all.parquet"], monkeypatch, capsys)
-    assert "is now `judgescope export STUDY replies` or `judgescope replies dump`" in said
+    assert (
+        "is now `judgescope export STUDY replies` or `judgescope replies dump`" in said
+    )
 
 
 def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
@@ -84,14 +98,19 @@ def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
     }
     for group, (first, *others) in main.GROUPS.items():
         [at] = [n for n, line in enumerate(lines) if line.startswith(group)]
-        names = [line.removeprefix(group).split()[0] for line in lines[at : at + 1 + len(others)]]
+        names = [
+            line.removeprefix(group).split()[0]
+            for line in lines[at : at + 1 + len(others)]
+        ]
         assert names == [first, *others]
 
 
 def test_an_option_without_a_command_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "name a command before --studie" in error_of(["--studie"], monkeypatch, capsys)
+    assert "name a command before --studie" in error_of(
+        ["--studie"], monkeypatch, capsys
+    )
 
 
 def test_a_folder_that_cannot_be_written_says_where_and_what_to_do(
@@ -118,10 +137,13 @@ def test_a_job_whose_reader_has_gone_ends_quietly() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     code = (
-        "from judgescope.plan.jobs import run\ndef show(spec: dict) -> None: print(spec)\nrun(show)"
+        "from judgescope.plan.jobs import run\ndef show(spec: dict) -> None: "
+        "print(spec)\nrun(show)"
     )
     words = [sys.executable, "-c", code, "--spec", "-"]
-    said = subprocess.run(words, input="{}", stdout=writer, stderr=-1, text=True, check=False)
+    said = subprocess.run(
+        words, input="{}", stdout=writer, stderr=-1, text=True, check=False
+    )
     os.close(writer)
     assert (said.returncode, said.stderr) == (0, "")
 
@@ -149,7 +171,8 @@ def test_the_version_names_python_and_snakemake_without_importing_it() -> None:
     assert done.returncode == 0 and imported == "False"
     python = ".".join(map(str, sys.version_info[:3]))
     assert version == (
-        f"judgescope {__version__}, Python {python}, Snakemake {metadata.version('snakemake')}"
+        f"judgescope {__version__}, Python {python}, Snakemake "
+        f"{metadata.version('snakemake')}"
     )
 
 
@@ -161,18 +184,28 @@ def test_a_renamed_option_names_its_new_form(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     renames = tmp_path / "renames.csv"
-    rows = ["kind,old,new", "command,run --quick,pilot", "command,show --quick,show --rows 1"]
+    rows = [
+        "kind,old,new",
+        "command,run --quick,pilot",
+        "command,show --quick,show --rows 1",
+    ]
     renames.write_text("\n".join(rows), encoding="utf-8")
     monkeypatch.setattr(main, "RENAMES", renames)
-    assert f"`judgescope {words[0]} --quick` is now" in error_of(words, monkeypatch, capsys)
+    assert f"`judgescope {words[0]} --quick` is now" in error_of(
+        words, monkeypatch, capsys
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "problem"), [([], "no job is named"), (["scor"], "unknown job 'scor'")]
 )
-def test_a_job_without_a_known_name_says_which_there_are(words: list[str], problem: str) -> None:
+def test_a_job_without_a_known_name_says_which_there_are(
+    words: list[str], problem: str
+) -> None:
     script = str(running.HOME / "scripts" / "job.py")
-    done = subprocess.run([sys.executable, script, *words], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, script, *words], capture_output=True, text=True
+    )
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith(f"{problem}: ") and done.stderr.count("\n") == 1
     assert " score," in done.stderr

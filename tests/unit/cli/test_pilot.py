@@ -1,4 +1,6 @@
-"""A pilot: what it asks, what it tells, and that the full run asks nothing of it again."""
+"""A pilot: what it asks, what it tells, and that the full run asks nothing of it
+again.
+"""
 
 import json
 import re
@@ -21,12 +23,23 @@ PRICE = {"input": 10, "output": 10}
 def difference(
     aspect: str, judge: str, other: str, gap: float, half: float | None, **more: Any
 ) -> list[dict[str, Any]]:
-    """Return the rows of two judges; `half`: of the interval, and of what can be detected."""
-    place = {"dataset": "d", "aspect": aspect, "judge": judge, "judge_b": other, "level": "pooled"}
+    """Return the rows of two judges; `half`: of the interval, and of what can be
+    detected.
+    """
+    place = {
+        "dataset": "d",
+        "aspect": aspect,
+        "judge": judge,
+        "judge_b": other,
+        "level": "pooled",
+    }
     ends = {} if half is None else {"ci_low": gap - half, "ci_high": gap + half}
     least = {"statistic": "detectable_spearman", "value": half, "n": 20}
     return [
-        place | {"statistic": "difference_spearman", "value": gap, "n": 100} | ends | more,
+        place
+        | {"statistic": "difference_spearman", "value": gap, "n": 100}
+        | ends
+        | more,
         place | least,
     ]
 
@@ -47,30 +60,48 @@ def write(out: Path, *pairs: list[dict[str, Any]], free: str = "control") -> str
     return conclusions(out)
 
 
-def test_items_needed_follow_from_what_the_pilot_could_have_shown(tmp_path: Path) -> None:
+def test_items_needed_follow_from_what_the_pilot_could_have_shown(
+    tmp_path: Path,
+) -> None:
     told = write(tmp_path, difference("clear", "a", "b", 0.1, 0.3))
     assert re.search(r"a - b +\+0\.10 \[-0\.20, \+0\.40\], 180 items\b", told)
     assert told.endswith("  none")
 
 
-def test_who_is_beaten_on_every_aspect_may_be_dropped_and_no_one_else(tmp_path: Path) -> None:
-    everywhere = [difference(aspect, "a", "b", 0.4, 0.1) for aspect in ("clear", "true")]
-    once = [difference("clear", "a", "c", 0.4, 0.1), difference("true", "a", "c", 0.1, 0.2)]
+def test_who_is_beaten_on_every_aspect_may_be_dropped_and_no_one_else(
+    tmp_path: Path,
+) -> None:
+    everywhere = [
+        difference(aspect, "a", "b", 0.4, 0.1) for aspect in ("clear", "true")
+    ]
+    once = [
+        difference("clear", "a", "c", 0.4, 0.1),
+        difference("true", "a", "c", 0.1, 0.2),
+    ]
     told = write(tmp_path, *everywhere, *once)
     assert told.splitlines()[-1] == "  b: worse than a"
 
 
 def test_an_undefined_difference_is_shown_and_drops_no_one(tmp_path: Path) -> None:
     none = {"value": None, "ci_low": None, "ci_high": None, "note": "constant judge"}
-    wide = difference("clear", "a-long-name", "another-long-name-of-a-judge", -0.001, 0.1)
-    pairs = [difference("clear", "a", "b", 0.4, 0.1), difference("true", "a", "b", 0, 0.1, **none)]
+    wide = difference(
+        "clear", "a-long-name", "another-long-name-of-a-judge", -0.001, 0.1
+    )
+    pairs = [
+        difference("clear", "a", "b", 0.4, 0.1),
+        difference("true", "a", "b", 0, 0.1, **none),
+    ]
     told = write(tmp_path, *pairs, wide)
     assert told.endswith("  none") and "a - b  undefined: constant judge" in told
-    lines = [line for line in told.splitlines() if line.startswith("    ") and "[" in line]
+    lines = [
+        line for line in told.splitlines() if line.startswith("    ") and "[" in line
+    ]
     assert len({line.index("[") for line in lines}) == 1 and "-0.00" not in told
 
 
-def test_who_is_beaten_by_a_control_may_be_dropped_and_a_control_never(tmp_path: Path) -> None:
+def test_who_is_beaten_by_a_control_may_be_dropped_and_a_control_never(
+    tmp_path: Path,
+) -> None:
     told = write(
         tmp_path,
         difference("clear", "a", "control", -0.4, 0.1),
@@ -88,9 +119,13 @@ def test_too_few_items_have_no_interval_and_nobody_is_dropped(tmp_path: Path) ->
 def test_a_pilot_without_a_comparison_says_why(tmp_path: Path) -> None:
     [gap, least] = difference("clear", "a", "control", 0.9, None)
     told = write(tmp_path, [gap | {"judge": "control"}, least | {"judge": "control"}])
-    assert told == "\nThe pilot compares no judges: no judge of the study sends requests."
+    assert (
+        told == "\nThe pilot compares no judges: no judge of the study sends requests."
+    )
     told = write(tmp_path, [gap | {"value": None}, least])
-    assert told.endswith("no difference is defined for so few items, try a larger --share.")
+    assert told.endswith(
+        "no difference is defined for so few items, try a larger --share."
+    )
     told = write(tmp_path, [gap | {"statistic": "rank"}])
     assert told.endswith("it needs two judges, and the method agreement.")
 
@@ -118,13 +153,22 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
     study = AskedStudy(tmp_path, endpoint)
-    study.card("models", "loop", engine="openai", base_url=endpoint.url, price=PRICE, probe=False)
+    study.card(
+        "models",
+        "loop",
+        engine="openai",
+        base_url=endpoint.url,
+        price=PRICE,
+        probe=False,
+    )
     study.card("judges", "wordy", model="loop", form="rate-explain")
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
     keys: dict[str, Any] = {"judges": ["terse", "wordy"], "perturbations": ["lie"]}
     study.write(**keys, methods=["agreement", "discernment"], max_requests=5000)
-    done = running.run("-m", "judgescope", "pilot", "study.yaml", "--share", ".5", cwd=tmp_path)
+    done = running.run(
+        "-m", "judgescope", "pilot", "study.yaml", "--share", ".5", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stdout
     half = ITEMS // 2
     each = half * 5 + half + half  # systems' texts, originals, made texts
@@ -142,5 +186,6 @@ def test_a_pilot_asks_a_share_and_the_full_run_only_the_rest(
     coverage = running.rows(tmp_path / "results/asked-pilot", "coverage")
     notes = {row["note"] for row in coverage if row["statistic"] == "coverage"}
     assert any(
-        f"computed on a share of the items: {half} of {ITEMS}" in (note or "") for note in notes
+        f"computed on a share of the items: {half} of {ITEMS}" in (note or "")
+        for note in notes
     )

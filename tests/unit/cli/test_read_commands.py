@@ -1,4 +1,6 @@
-"""A study's requests and replies, to be read; and the page of perturbed texts by itself."""
+"""A study's requests and replies, to be read; and the page of perturbed texts by
+itself.
+"""
 
 from argparse import Namespace
 from itertools import count
@@ -27,20 +29,42 @@ def row(judge: str, status: str = "ok", **keys: Any) -> Row:
         "target": "i:s",
     }
     numbers = {"draw": 0, "value": 4.0, "tokens_in": 100, "tokens_out": 20, "usd": 0.25}
-    return {**told, **numbers, "judge": judge, "status": status, "reply": "Rating: 4", **keys}
+    return {
+        **told,
+        **numbers,
+        "judge": judge,
+        "status": status,
+        "reply": "Rating: 4",
+        **keys,
+    }
 
 
 def test_a_judge_has_a_line_of_counts_tokens_and_price() -> None:
-    rows = [row("a"), row("a", "unparsed"), row("b", usd=None), row("b", tokens_in=None)]
+    rows = [
+        row("a"),
+        row("a", "unparsed"),
+        row("b", usd=None),
+        row("b", tokens_in=None),
+    ]
     titles, one, two = summary(rows)
     assert titles.split("  ")[0] == "judge" and titles.endswith("US$")
     assert one.split() == ["a", "2", "ok", "1,", "unparsed", "1", "200", "40", "0.5000"]
-    assert two.split() == ["b", "2", "ok", "2", "100", "40", "-"]  # of one the price is not known
+    assert two.split() == [
+        "b",
+        "2",
+        "ok",
+        "2",
+        "100",
+        "40",
+        "-",
+    ]  # of one the price is not known
 
 
 def test_a_reply_to_equal_questions_counts_once_and_a_refused_request_is_free() -> None:
     same = [row("a", key="k", usd=0.000004)] * 2
-    _, line = summary([*same, row("a", "error", usd=None, tokens_in=None, tokens_out=None)])
+    _, line = summary(
+        [*same, row("a", "error", usd=None, tokens_in=None, tokens_out=None)]
+    )
     assert line.split() == ["a", "2", "error", "1,", "ok", "1", "100", "20", "4e-06"]
 
 
@@ -49,7 +73,9 @@ def test_compaction_that_merges_nothing_says_so(
 ) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "j.jsonl").touch()
-    done = Compacted(9, [], {tmp_path / "m" / "j.jsonl": "modified less than a day ago"}, -5025)
+    done = Compacted(
+        9, [], {tmp_path / "m" / "j.jsonl": "modified less than a day ago"}, -5025
+    )
     monkeypatch.setattr("judgescope.cli.replies.compaction.compact", lambda _: done)
     assert compact(Namespace(store=tmp_path, study=None)) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -84,10 +110,17 @@ def test_a_file_that_cannot_be_written_is_named_first(
 
 def test_a_missing_file_is_named_with_only_a_name_that_is_near(tmp_path: Path) -> None:
     (tmp_path / "pct.csv").touch()
-    for name, near in (("nope.csv", None), ("ptc.csv", "pct.csv"), ("pct.tsv", "pct.csv")):
+    for name, near in (
+        ("nope.csv", None),
+        ("ptc.csv", "pct.csv"),
+        ("pct.tsv", "pct.csv"),
+    ):
         with pytest.raises(UserError, match="file not found") as caught:
             check_input(tmp_path / name)
-        assert (caught.value.where, caught.value.nearest()) == (str(tmp_path / name), near)
+        assert (caught.value.where, caught.value.nearest()) == (
+            str(tmp_path / name),
+            near,
+        )
 
 
 def test_replies_of_recorded_judges_are_said_to_be_in_the_report(
@@ -96,12 +129,19 @@ def test_replies_of_recorded_judges_are_said_to_be_in_the_report(
     monkeypatch.chdir(tmp_path)
     study = Study(tmp_path, judges=["told"], perturbations=[], methods=["agreement"])
     rows = {"item": "id", "system": "by", "reply": "reply"}
-    model = {"engine": "recorded", "dataset": "demo-dialogue", "files": "r.jsonl", "rows": rows}
+    model = {
+        "engine": "recorded",
+        "dataset": "demo-dialogue",
+        "files": "r.jsonl",
+        "rows": rows,
+    }
     study.card("models", "told", **model)
     study.card("judges", "told", model="told")
     args = Namespace(study=study.write(), rows=0, file=None)
     page = Path("results/small/report/explore.html")
-    with pytest.raises(UserError, match="their replies are recorded in files") as caught:
+    with pytest.raises(
+        UserError, match="their replies are recorded in files"
+    ) as caught:
         read(args)
     assert caught.value.todo == f"judgescope run {args.study}, then read them in {page}"
     page.parent.mkdir(parents=True)
@@ -121,10 +161,17 @@ def test_commands_without_anything_to_show_say_what_to_do(tmp_path: Path) -> Non
         return done.stdout
 
     for words in (("replies", "show"), ("replies", "stats"), ("export",)):
-        line = said(*words, "study.yaml", *(["replies", "r.parquet"] if len(words) == 1 else []))
-        assert "no judge that sends requests" in line and "judgescope run study.yaml" in line
+        line = said(
+            *words, "study.yaml", *(["replies", "r.parquet"] if len(words) == 1 else [])
+        )
+        assert (
+            "no judge that sends requests" in line
+            and "judgescope run study.yaml" in line
+        )
     for action in ("fetch", "status", "cancel"):
-        assert said("batch", action, "study.yaml", status=0).startswith("no batch is in progress")
+        assert said("batch", action, "study.yaml", status=0).startswith(
+            "no batch is in progress"
+        )
     assert "this study perturbs no text" in said("spotcheck", "study.yaml")
     assert "file not found" in said("spotcheck", "none.yaml")
     missing = said("replies", "import", "studi.yaml")
@@ -136,16 +183,24 @@ def test_a_batch_of_a_study_without_endpoints_says_that_there_are_no_requests(
     tmp_path: Path,
 ) -> None:
     Study(tmp_path).write(perturbations=[], methods=["agreement"], judges=["length"])
-    done = running.run("-m", "judgescope", "batch", "export", "study.yaml", "out", cwd=tmp_path)
+    done = running.run(
+        "-m", "judgescope", "batch", "export", "study.yaml", "out", cwd=tmp_path
+    )
     assert done.returncode == 0 and "asks a model behind an endpoint" in done.stdout
-    done = running.run("-m", "judgescope", "batch", "submit", "study.yaml", cwd=tmp_path)
-    assert "judgescope run study.yaml" in done.stdout and "batch status" not in done.stdout
+    done = running.run(
+        "-m", "judgescope", "batch", "submit", "study.yaml", cwd=tmp_path
+    )
+    assert (
+        "judgescope run study.yaml" in done.stdout and "batch status" not in done.stdout
+    )
 
 
 @pytest.mark.slow
 def test_a_spot_check_makes_the_page_and_nothing_else(tmp_path: Path) -> None:
     Study(tmp_path).write()
     done = running.run("-m", "judgescope", "spotcheck", "study.yaml", cwd=tmp_path)
-    assert done.returncode == 0 and "open results/small/report/texts.html" in done.stdout
+    assert (
+        done.returncode == 0 and "open results/small/report/texts.html" in done.stdout
+    )
     assert (tmp_path / "results" / "small" / "report" / "texts.html").is_file()
     assert not (tmp_path / "results" / "small" / "replies").exists()

@@ -1,4 +1,6 @@
-"""The command `judgescope reproduce`: the shelf of published figures; a digit is changed."""
+"""The command `judgescope reproduce`: the shelf of published figures; a digit is
+changed.
+"""
 
 import re
 import shutil
@@ -50,7 +52,9 @@ def test_figures_that_follow_from_printed_cells(
     assert run(name) == 0
     *_, last = capsys.readouterr().out.splitlines()
     assert last.startswith(f"{name}: ") and last.endswith(" 0 unexplained")
-    page = (here / "results" / f"published-{name}" / "index.html").read_text(encoding="utf-8")
+    page = (here / "results" / f"published-{name}" / "index.html").read_text(
+        encoding="utf-8"
+    )
     assert page.count("<tr") == 1 + int(last.split()[1]) and 'class="wrong"' not in page
     held(reproduce.compare(SHELF / f"{name}.yaml"))
 
@@ -71,7 +75,11 @@ def test_the_originals_of_the_first_benchmark(here: Path) -> None:
     ],
 )
 def test_a_changed_digit_fails(
-    name: str, file: str, digit: tuple[str, str], shelf: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    file: str,
+    digit: tuple[str, str],
+    shelf: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = shelf / file
     text = path.read_text(encoding="utf-8")
@@ -79,7 +87,9 @@ def test_a_changed_digit_fails(
     path.write_text(text.replace(*digit, 1), encoding="utf-8")
     assert run(name) == 1
     said = capsys.readouterr().out
-    assert said.endswith(" 1 unexplained\n") and re.search(r" no +unexplained$", said, re.MULTILINE)
+    assert said.endswith(" 1 unexplained\n") and re.search(
+        r" no +unexplained$", said, re.MULTILINE
+    )
 
 
 def test_a_figure_may_differ_for_a_listed_reason_only(shelf: Path) -> None:
@@ -104,7 +114,9 @@ def test_a_figure_chooses_one_row() -> None:
     row: dict[str, Any] = {"table": "agreement", "judge": "human", "aspect": "natural"}
     row |= {"statistic": "alpha_ordinal", "level": "pooled", "value": 0.49821}
     outcome = reproduce.against(path, [row, {**row, "level": "by_source"}])
-    assert [figure.equal for figure in outcome.figures].count(True) == 1 and outcome.failed
+    assert [figure.equal for figure in outcome.figures].count(
+        True
+    ) == 1 and outcome.failed
     with pytest.raises(UserError, match="one figure selects 2 rows"):
         reproduce.against(path, [row, row])
 
@@ -130,7 +142,9 @@ def test_all_go_on_after_a_failure(
     assert run("--all", "--markdown", "page.md") == 1  # no data, and no network
     table, selection = capsys.readouterr().out.splitlines()[-3::2]
     assert table == "confusion-table-21: 4 figures, 4 equal, 0 explained, 0 unexplained"
-    assert selection.startswith("dhp-selection: not reproduced: the server cannot be reached")
+    assert selection.startswith(
+        "dhp-selection: not reproduced: the server cannot be reached"
+    )
     assert not Path("page.md").exists()  # no page of a part
     (shelf / "dhp-selection.yaml").unlink()
     assert run("--all", "--markdown", "page.md") == 0
@@ -154,7 +168,9 @@ def test_a_card_says_one_way(change: dict[str, Any]) -> None:
 
 def test_the_page_of_all_is_that_of_the_shelf() -> None:
     page = (HOME / "docs" / "reproduced.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*?\| (\d+ \| \d+ \| \d+ \| \d+) \|$", page, re.M))
+    rows = dict(
+        re.findall(r"^\| `([\w-]+)` \|.*?\| (\d+ \| \d+ \| \d+ \| \d+) \|$", page, re.M)
+    )
     assert set(rows) == set(CARDS), "run `make reproduced`"
     for name, counts in rows.items():
         total, equal, explained, wrong = map(int, counts.split(" | "))

@@ -20,8 +20,16 @@ Row = dict[str, Any]
 
 def row(judge: str, statistic: str = "pearson", **keys: Any) -> Row:
     told = {"dataset": "d", "judge": judge, "aspect": "fluency", "level": "pooled"}
-    numbers = {"value": 0.51234, "ci_low": 0.4, "ci_high": 0.6, "n": 120, "n_missing": 2}
-    [made] = table_of("results", [{**told, "statistic": statistic, **numbers, **keys}]).to_pylist()
+    numbers = {
+        "value": 0.51234,
+        "ci_low": 0.4,
+        "ci_high": 0.6,
+        "n": 120,
+        "n_missing": 2,
+    }
+    [made] = table_of(
+        "results", [{**told, "statistic": statistic, **numbers, **keys}]
+    ).to_pylist()
     return dict(made)
 
 
@@ -32,7 +40,9 @@ ROWS = [
 ]
 
 
-def show(rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: str) -> list[str]:
+def show(
+    rows: list[Row] = ROWS, most: int = 40, notes: bool = False, **wanted: str
+) -> list[str]:
     told = {name: [value] for name, value in wanted.items()}
     frame = frame_of(table_of("results", rows))
     return lines("agreement", frame, told, limit=most, notes=notes)
@@ -52,7 +62,9 @@ def test_what_is_the_same_everywhere_stands_once() -> None:
 
 
 def test_filters_that_no_row_matches_together_are_an_error() -> None:
-    with pytest.raises(UserError, match="no row of agreement matches all filters") as caught:
+    with pytest.raises(
+        UserError, match="no row of agreement matches all filters"
+    ) as caught:
         show(judge="two", statistic="spearman")
     assert "--judge one; or --statistic pearson" in str(caught.value)
 
@@ -60,14 +72,21 @@ def test_filters_that_no_row_matches_together_are_an_error() -> None:
 def test_a_result_on_two_judges_is_one_of_each() -> None:
     pair = {"judge_b": "two", "value": 0.25, "ci_low": 0.125, "ci_high": 0.5}
     rows = [row("one", name, **pair) for name in ("difference_pearson", "p_pearson")]
-    rows += [row("two", name, judge_b="three") for name in ("difference_pearson", "p_pearson")]
+    rows += [
+        row("two", name, judge_b="three")
+        for name in ("difference_pearson", "p_pearson")
+    ]
     told = [" ".join(line.split()) for line in show(rows, judge="two")[2:]]
     assert told[0].startswith("difference_pearson one -0.25 [-0.5, -0.125]")
     assert told[1].startswith("p_pearson one 0.25 [0.125, 0.5]") and len(told) == 4
 
 
 def test_a_verdict_is_a_word() -> None:
-    [line] = [line for line in show([row("one", "verdict", note="meets it")]) if "0.51" in line]
+    [line] = [
+        line
+        for line in show([row("one", "verdict", note="meets it")])
+        if "0.51" in line
+    ]
     assert line.endswith("meets it")
 
 
@@ -81,7 +100,9 @@ def test_large_numbers_have_commas() -> None:
 
 
 def test_an_interval_without_width_has_the_sign_of_the_report() -> None:
-    flat = row("two", ci_low=0.5, ci_high=0.5, note="no width: all 24 sources are equal")
+    flat = row(
+        "two", ci_low=0.5, ci_high=0.5, note="no width: all 24 sources are equal"
+    )
     first, second = show([row("one"), flat])[-2:]
     assert "[0.5, 0.5]°" in second and "°" not in first
 
@@ -90,13 +111,17 @@ def test_a_note_that_begins_with_undefined_does_not_say_it_twice() -> None:
     note = "undefined on 2 of 2 aspects: constant judge"
     undefined = row("one", value=None, ci_low=None, ci_high=None, note=note)
     assert (
-        show([undefined])[-1].endswith(f"  {note}") and "undefined: " not in show([undefined])[-1]
+        show([undefined])[-1].endswith(f"  {note}")
+        and "undefined: " not in show([undefined])[-1]
     )
 
 
 def test_what_is_empty_everywhere_is_not_named() -> None:
     rows = [row("", aspect=aspect, level="") for aspect in ("fluency", "coherence")]
-    assert show(rows)[0] == "agreement: 2 of 2 rows; all rows: dataset d, statistic pearson"
+    assert (
+        show(rows)[0]
+        == "agreement: 2 of 2 rows; all rows: dataset d, statistic pearson"
+    )
     with pytest.raises(UserError) as caught:
         show(rows, level="pooled")
     assert caught.value.allowed == []
@@ -135,7 +160,9 @@ def test_many_rows_are_cut_and_that_is_said() -> None:
 
 
 def test_a_name_cannot_move_the_cursor() -> None:
-    [*_, last] = show([row("one", note="\x1b[2Jgone\nnext", value=None, ci_low=None, ci_high=None)])
+    [*_, last] = show(
+        [row("one", note="\x1b[2Jgone\nnext", value=None, ci_low=None, ci_high=None)]
+    )
     assert last.endswith("undefined:  [2Jgone next")
 
 
@@ -143,7 +170,9 @@ def test_a_name_cannot_move_the_cursor() -> None:
     ("wanted", "nearest"),
     [("persn", "pearson"), ("spermann", "spearman"), ("Spe", "spearman")],
 )
-def test_a_value_that_no_row_has_is_an_error_with_the_nearest(wanted: str, nearest: str) -> None:
+def test_a_value_that_no_row_has_is_an_error_with_the_nearest(
+    wanted: str, nearest: str
+) -> None:
     with pytest.raises(UserError) as caught:
         show(statistic=wanted)
     assert caught.value.nearest() == nearest and caught.value.where == "--statistic"
@@ -153,10 +182,14 @@ def test_results_of_another_seed_or_of_other_judges_are_shown_with_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    study = Study(tmp_path, methods=["agreement"], perturbations=[], judges=["length", "random"])
+    study = Study(
+        tmp_path, methods=["agreement"], perturbations=[], judges=["length", "random"]
+    )
     plan = study.plan()
     covered = [row(judge, signature="seed:3|v:1") for judge in plan.judges]
-    write_table("results", table_of("results", covered), Path(plan.paths.table("coverage")))
+    write_table(
+        "results", table_of("results", covered), Path(plan.paths.table("coverage"))
+    )
 
     def note(**changes: Any) -> str:
         note_earlier_state(study.write(**changes))

@@ -1,4 +1,6 @@
-"""The tables that end a run in the terminal hold only judges and columns with a number."""
+"""The tables that end a run in the terminal hold only judges and columns with a
+number.
+"""
 
 from pathlib import Path
 
@@ -14,7 +16,9 @@ def written(out: Path, table: str, rows: list[Row]) -> Path:
     return out
 
 
-def test_judges_and_columns_without_a_number_are_no_rows_and_columns(tmp_path: Path) -> None:
+def test_judges_and_columns_without_a_number_are_no_rows_and_columns(
+    tmp_path: Path,
+) -> None:
     keys = {"form": "agreement", "level": "pooled", "n": 20}
     rows = [
         row("news", judge, "spearman", value, aspect=aspect, **keys)
@@ -24,7 +28,10 @@ def test_judges_and_columns_without_a_number_are_no_rows_and_columns(tmp_path: P
         )
     ]
     lines = summary(written(tmp_path, "verdicts", rows)).splitlines()
-    assert [line.split()[:2] for line in lines[2:4]] == [["judge", "fluency"], ["good", "0.50"]]
+    assert [line.split()[:2] for line in lines[2:4]] == [
+        ["judge", "fluency"],
+        ["good", "0.50"],
+    ]
     assert lines[4] == "  none of these numbers: flat"
 
 
@@ -32,36 +39,56 @@ def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
     tmp_path: Path,
 ) -> None:
     keys = {"form": "agreement", "level": "pooled", "aspect": "style"}
-    rows = [row("news", judge, "spearman", None, **keys) for judge in ("flat", "mute", "half")]
+    rows = [
+        row("news", judge, "spearman", None, **keys)
+        for judge in ("flat", "mute", "half")
+    ]
     counts = {"flat": {"ok": 20}, "mute": {"out_of_range": 18, "empty": 2}}
-    counts |= {"half": {"ok": 10, "unparsed": 10, "not_applicable": 5}, "fine": {"ok": 19}}
+    counts |= {
+        "half": {"ok": 10, "unparsed": 10, "not_applicable": 5},
+        "fine": {"ok": 19},
+    }
     counts["fine"] |= {"unparsed": 1}
     covered = [
         row("news", judge, f"count_{status}", float(n), aspect="style")
         for judge, statuses in counts.items()
         for status, n in statuses.items()
     ]
-    lines = summary(written(written(tmp_path, "coverage", covered), "verdicts", rows)).splitlines()
+    lines = summary(
+        written(written(tmp_path, "coverage", covered), "verdicts", rows)
+    ).splitlines()
     assert "  none of these numbers: flat" in lines
     warnings = [line for line in lines if line.startswith("warning: ")]
     assert warnings == [
         "warning: news: 10 of 20 judgments of half have no value (unparsed 10)",
-        "warning: news: 20 of 20 judgments of mute have no value (out of range 18, empty 2)",
+        "warning: news: 20 of 20 judgments of mute have no value (out of range 18, "
+        "empty 2)",
     ]
 
 
-def test_warnings_of_reading_a_dataset_are_shown_and_notices_are_not(tmp_path: Path) -> None:
+def test_warnings_of_reading_a_dataset_are_shown_and_notices_are_not(
+    tmp_path: Path,
+) -> None:
     out = written(tmp_path, "coverage", [row("news", "good", "coverage", 1.0)])
     (out / "items").mkdir()
-    (out / "items" / "news.json").write_text('{"problems": ["a notice", "warning: a loss"]}')
-    (out / "items" / "former.json").write_text('{"problems": ["warning: of another study"]}')
+    (out / "items" / "news.json").write_text(
+        '{"problems": ["a notice", "warning: a loss"]}'
+    )
+    (out / "items" / "former.json").write_text(
+        '{"problems": ["warning: of another study"]}'
+    )
     assert summary(out).splitlines()[1:-2] == ["news: warning: a loss"]
 
 
 def test_zero_has_no_minus(tmp_path: Path) -> None:
     keys = {"form": "agreement", "level": "pooled", "n": 20, "aspect": "style"}
-    zero = row("news", "good", "spearman", -0.004, **keys) | {"ci_low": -0.3, "ci_high": -0.001}
-    assert "0.00 [-0.30, 0.00]" in (said := summary(written(tmp_path, "verdicts", [zero])))
+    zero = row("news", "good", "spearman", -0.004, **keys) | {
+        "ci_low": -0.3,
+        "ci_high": -0.001,
+    }
+    assert "0.00 [-0.30, 0.00]" in (
+        said := summary(written(tmp_path, "verdicts", [zero]))
+    )
     assert "-0.00" not in said
 
 
@@ -78,7 +105,16 @@ def test_means_over_all_datasets_replace_those_of_each(tmp_path: Path) -> None:
 
 def test_what_decides_claims_on_labels_and_pairs_is_shown(tmp_path: Path) -> None:
     rows = [
-        row("news", "good", statistic, value, aspect="truth", form=form, level="pooled", n=30)
+        row(
+            "news",
+            "good",
+            statistic,
+            value,
+            aspect="truth",
+            form=form,
+            level="pooled",
+            n=30,
+        )
         for form, statistic, value in (
             *(("caught", "tnr", 0.6), ("labels", "balanced_accuracy", 0.7)),
             *(("pairs", "half_credit", 0.8), ("pairs", "p_claim", 0.01)),
@@ -88,4 +124,7 @@ def test_what_decides_claims_on_labels_and_pairs_is_shown(tmp_path: Path) -> Non
     assert lines[1] == "news: labels and choices compared with people's; 95 % intervals"
     for heading in ("bad texts found", "balanced accuracy", "better text chosen"):
         assert f"truth, {heading}" in lines[2]
-    assert all(f"{value:.2f} [" in lines[3] for value in (0.6, 0.7, 0.8)) and "0.01" not in lines[3]
+    assert (
+        all(f"{value:.2f} [" in lines[3] for value in (0.6, 0.7, 0.8))
+        and "0.01" not in lines[3]
+    )

@@ -1,4 +1,6 @@
-"""Every target goes out, scores made elsewhere come back, and each finds its own text."""
+"""Every target goes out, scores made elsewhere come back, and each finds its own
+text.
+"""
 
 import csv
 import json
@@ -41,7 +43,11 @@ FIVE = {"min": 1, "max": 5, "step": 1}
 
 
 def study(folder: Path, name: str, *judges: str) -> Study:
-    told = {"study": name, "datasets": ["odd", "demo-dialogue"], "judges": ["length", *judges]}
+    told = {
+        "study": name,
+        "datasets": ["odd", "demo-dialogue"],
+        "judges": ["length", *judges],
+    }
     told |= {"aspects": ["naturalness", "fluency"], "perturbations": ["word-deletions"]}
     return Study(folder, told, methods=["agreement", "discernment"])
 
@@ -62,25 +68,35 @@ def read(path: Path) -> list[Row]:
         found = [dict(row) for row in csv.DictReader(file)]
     lists = {"references", "aspects"}
     return [
-        {name: json.loads(cell) if name in lists else cell for name, cell in row.items()}
+        {
+            name: json.loads(cell) if name in lists else cell
+            for name, cell in row.items()
+        }
         for row in found
     ]
 
 
 def answer(rows: list[Row], path: Path) -> dict[str, Any]:
-    """Write scores of the rows as somebody else would; return `rows` of the model's card."""
+    """Write scores of the rows as somebody else would; return `rows` of the model's
+    card.
+    """
     names = {"dataset": "dataset", "target": "target"}
     kept = [{name: row[name] for name in ("dataset", "target", "text")} for row in rows]
     if path.suffix == ".jsonl":  # a row for each aspect
         lines = [
-            json.dumps({**row, "aspect": one["aspect"], "score": scored(row, one["aspect"])})
+            json.dumps(
+                {**row, "aspect": one["aspect"], "score": scored(row, one["aspect"])}
+            )
             for row, whole in zip(kept, rows, strict=True)
             for one in whole["aspects"]
         ]
         path.write_text("\n".join(lines), encoding="utf-8")
         return {**names, "aspect": "aspect", "scores": {"*": "score"}}
     wide = [
-        {**row, **{one["aspect"]: scored(row, one["aspect"]) for one in whole["aspects"]}}
+        {
+            **row,
+            **{one["aspect"]: scored(row, one["aspect"]) for one in whole["aspects"]},
+        }
         for row, whole in zip(kept, rows, strict=True)
     ]
     aspects = ("naturalness", "fluency")
@@ -101,7 +117,9 @@ def _wide(aspects: tuple[str, ...]) -> pa.Schema:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a working folder with a study of odd texts, one rated aspect, and of the demo's."""
+    """Return a working folder with a study of odd texts, one rated aspect, and of the
+    demo's.
+    """
     found = tmp_path_factory.mktemp("export")
     rows = [
         {"id": f"{1 + number}", "src": f"=SOURCE({number})", "ref": text, "by": name}
@@ -127,11 +145,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def exports(folder: Path) -> dict[str, list[Row]]:
-    """Return the rows of an export in every format, and of what it said under `said`."""
+    """Return the rows of an export in every format, and of what it said under
+    `said`.
+    """
     found = {}
     for kind in FORMATS:
         name = f"targets.{kind}"
-        done = running.run("-m", "judgescope", "export", "study.yaml", "targets", name, cwd=folder)
+        done = running.run(
+            "-m", "judgescope", "export", "study.yaml", "targets", name, cwd=folder
+        )
         assert done.returncode == 0, done.stdout
         found[kind] = read(folder / name)
         assert f"{name}: {len(found[kind])} targets of 2 datasets" in done.stdout
@@ -170,9 +192,16 @@ def test_a_target_says_what_it_is_and_what_is_wanted_of_it(
 ) -> None:
     rows = {(row["dataset"], row["target"]): row for row in exports[kind]}
     system, perturbed = rows["odd", "1:30"], rows["odd", "1:word-deletions.minor"]
-    assert (system["item"], system["system"], system["perturbation"]) == ("1", "30", "systems")
+    assert (system["item"], system["system"], system["perturbation"]) == (
+        "1",
+        "30",
+        "systems",
+    )
     assert system["source"] == "=SOURCE(0)" and system["references"] == [AWKWARD[0]]
-    assert (perturbed["perturbation"], perturbed["degree"]) == ("word-deletions", "minor")
+    assert (perturbed["perturbation"], perturbed["degree"]) == (
+        "word-deletions",
+        "minor",
+    )
     assert int(perturbed["step"]) == 1 and perturbed["references"] == []
     assert not system["degree"]
     wanted = {one["aspect"]: one for one in system["aspects"]}
@@ -182,7 +211,9 @@ def test_a_target_says_what_it_is_and_what_is_wanted_of_it(
     assert (fluent["min"], fluent["max"], fluent["step"]) == (1, 5, 1)
     assert fluent["name"] and fluent["definition"] and fluent["labels"] == []
     demo = [row for (dataset, _), row in rows.items() if dataset == "demo-dialogue"]
-    assert all([one["aspect"] for one in row["aspects"]] == ["naturalness"] for row in demo)
+    assert all(
+        [one["aspect"] for one in row["aspects"]] == ["naturalness"] for row in demo
+    )
 
 
 @pytest.mark.slow
@@ -225,7 +256,9 @@ def test_scores_made_elsewhere_are_the_scores_of_the_study(
         for row in pq.read_table(path).to_pylist():
             assert row["value"] == scored(texts[row["target"]], row["aspect"])
             count += 1
-    wanted = [row for row in exports["jsonl"] if row["degree"] == "minor" or not row["step"]]
+    wanted = [
+        row for row in exports["jsonl"] if row["degree"] == "minor" or not row["step"]
+    ]
     systems = [row for row in wanted if row["perturbation"] != "original"]
     assert count == 3 * sum(len(row["aspects"]) for row in systems)
     for log in folder.glob("results/back/logs/ask/*/mine-*.log"):
@@ -235,7 +268,11 @@ def test_scores_made_elsewhere_are_the_scores_of_the_study(
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     def write(body: Body) -> Said:
-        text = body["messages"][0]["content"].split("Text:\n")[1].split("\n\nAnswer with")[0]
+        text = (
+            body["messages"][0]["content"]
+            .split("Text:\n")[1]
+            .split("\n\nAnswer with")[0]
+        )
         return reply(f"{text.split('An earlier')[0].strip()} Wrong!")
 
     with serve(write) as found:
@@ -254,7 +291,10 @@ def test_texts_that_a_model_writes_are_asked_for_only_when_told(
     done = running.run(*export, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert endpoint.asked == [] and len(read(tmp_path / "all.jsonl")) == 24
-    assert "omitted, because a model writes them: lie.single of demo-dialogue" in done.stdout
+    assert (
+        "omitted, because a model writes them: lie.single of demo-dialogue"
+        in done.stdout
+    )
     done = running.run(*export, "--made", "--force", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert len(endpoint.asked) == 24  # texts, and no judgment of them
@@ -269,7 +309,9 @@ def test_the_direction_of_a_scale_is_exported(
     monkeypatch.chdir(tmp_path)
     marks = {"min": 1, "max": 6, "step": 1, "best": "min"}
     own = study(tmp_path, "out")
-    own.change("datasets", "demo-dialogue", aspects={"naturalness": marks, "fluency": FIVE})
+    own.change(
+        "datasets", "demo-dialogue", aspects={"naturalness": marks, "fluency": FIVE}
+    )
     plan = own.plan(datasets=["demo-dialogue"])
     aspects = aspects_of(plan, "demo-dialogue")
     assert {name: told["best"] for name, told in aspects.items()} == {
@@ -309,7 +351,9 @@ SUBJECTS = [
 
 
 def recorded(folder: Path, **names: str) -> RecordedEngine:
-    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
+    (folder / "rows.jsonl").write_text(
+        "\n".join(map(json.dumps, ROWS)), encoding="utf-8"
+    )
     rows = {"dataset": "set", "target": "to", "scores": {"*": "s"}, **names}
     model = {"model": "it", "engine": "recorded", "files": "rows.jsonl", "rows": rows}
     return RecordedEngine(
@@ -319,15 +363,21 @@ def recorded(folder: Path, **names: str) -> RecordedEngine:
 
 
 def said(engine: RecordedEngine) -> list[str]:
-    answers = engine.answer(Judge(judge="it", model="it"), "fluency", Scale(min=1, max=5), SUBJECTS)
+    answers = engine.answer(
+        Judge(judge="it", model="it"), "fluency", Scale(min=1, max=5), SUBJECTS
+    )
     return [draws[0].text for draws in answers]
 
 
-def test_rows_are_joined_by_target_and_those_of_other_datasets_left_out(tmp_path: Path) -> None:
+def test_rows_are_joined_by_target_and_those_of_other_datasets_left_out(
+    tmp_path: Path,
+) -> None:
     engine = recorded(tmp_path)
     assert said(engine) == ["1", "2"]
     path = tmp_path / "rows.jsonl"
-    assert engine.notices == [f"it: recorded rows that match no text: 1, first {path}, row 4"]
+    assert engine.notices == [
+        f"it: recorded rows that match no text: 1, first {path}, row 4"
+    ]
 
 
 def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None:
@@ -350,6 +400,13 @@ def test_a_score_of_another_text_is_no_score_of_this_one(tmp_path: Path) -> None
 def test_a_card_that_joins_in_two_ways_or_in_none_is_told_so(
     model: Row, rows: Row, part: str
 ) -> None:
-    fields: Row = {"model": "it", "engine": "recorded", "dataset": "d", "files": "f.csv"}
+    fields: Row = {
+        "model": "it",
+        "engine": "recorded",
+        "dataset": "d",
+        "files": "f.csv",
+    }
     with pytest.raises(Exception, match=part):
-        validate_card("model", fields | model | {"rows": {"scores": {"*": "s"}} | rows}, "it.yaml")
+        validate_card(
+            "model", fields | model | {"rows": {"scores": {"*": "s"}} | rows}, "it.yaml"
+        )

@@ -4,7 +4,16 @@ import re
 
 import pytest
 
-from judgescope.cli.terminal import BOLD, FAINT, RESET, aligned, plain, plural, printed, with_commas
+from judgescope.cli.terminal import (
+    BOLD,
+    FAINT,
+    RESET,
+    aligned,
+    plain,
+    plural,
+    printed,
+    with_commas,
+)
 from judgescope.report.cells import NO_WIDTH_TOLD, Cell
 from judgescope.report.elements import Body, Column, Line, Table
 
@@ -31,12 +40,24 @@ def test_colours_change_no_character(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judgescope.cli.terminal.coloured", lambda: True)
     shown = aligned(ROWS)
     assert [re.sub(r"\x1b.*?m", "", line).rstrip() for line in shown] == bare
-    assert f"{BOLD}judge {RESET}" in shown[0] and f"0.5 {FAINT}[0.4, 0.6]{RESET}" in shown[1]
+    assert (
+        f"{BOLD}judge {RESET}" in shown[0]
+        and f"0.5 {FAINT}[0.4, 0.6]{RESET}" in shown[1]
+    )
 
 
 def test_numbers_have_commas_and_nouns_their_number() -> None:
-    assert [plural(n, "text") for n in (0, 1, 2085)] == ["0 texts", "1 text", "2,085 texts"]
-    table = Table("What.", "Judge", [Column("n")], [Body([Line("a", [Cell("1\u202f000\u202f%")])])])
+    assert [plural(n, "text") for n in (0, 1, 2085)] == [
+        "0 texts",
+        "1 text",
+        "2,085 texts",
+    ]
+    table = Table(
+        "What.",
+        "Judge",
+        [Column("n")],
+        [Body([Line("a", [Cell("1\u202f000\u202f%")])])],
+    )
     assert printed(table)[-1].split() == ["a", "1,000", "%"]
     assert with_commas("5\u202f000 of 12\u202f000\u202f000") == "5,000 of 12,000,000"
     assert with_commas(plain("more than 10\u202f000\x1b[1m")) == "more than 10,000 [1m"
@@ -45,12 +66,24 @@ def test_numbers_have_commas_and_nouns_their_number() -> None:
 def test_a_table_is_printed_with_caption_groups_and_notes() -> None:
     flat = Cell("1.000", interval="[1.000, 1.000]°", mark="†")
     none = Cell("–", notes=("constant judge",))
-    bodies = [Body([Line("alpha", [flat, none])], "Judges"), Body([Line("x\ny", [none, flat])])]
+    bodies = [
+        Body([Line("alpha", [flat, none])], "Judges"),
+        Body([Line("x\ny", [none, flat])]),
+    ]
     table = Table(
-        "What.", "Judge", [Column("r", group="Pooled"), Column("ρ")], bodies, ["† Below."]
+        "What.",
+        "Judge",
+        [Column("r", group="Pooled"), Column("ρ")],
+        bodies,
+        ["† Below."],
     )
     caption, blank, titles, group, alpha, other, *notes = printed(table)
-    assert (caption, blank, group, notes) == ("What.", "", "Judges", ["† Below.", NO_WIDTH_TOLD])
+    assert (caption, blank, group, notes) == (
+        "What.",
+        "",
+        "Judges",
+        ["† Below.", NO_WIDTH_TOLD],
+    )
     assert titles.split("  ")[0] == "Judge" and "Pooled: r" in titles
     assert "1.000 [1.000, 1.000]° †" in alpha and "– (constant judge)" in alpha
     assert other.startswith("x y ")

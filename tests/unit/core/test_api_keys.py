@@ -51,7 +51,9 @@ def test_a_key_of_a_variable_without_a_telling_name_is_not_shown_in_a_traceback(
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644])
-def test_a_file_that_others_can_read_is_refused_with_the_remedy(tmp_path: Path, mode: int) -> None:
+def test_a_file_that_others_can_read_is_refused_with_the_remedy(
+    tmp_path: Path, mode: int
+) -> None:
     path = tmp_path / "key"
     assert f"chmod 600 {path}" in refused(key_file(path, mode=mode))
     path.chmod(0o400)
@@ -67,7 +69,9 @@ def test_a_file_that_others_can_read_is_refused_with_the_remedy(tmp_path: Path, 
         (f"{KEY}\n{KEY}".encode(), "not allowed in an HTTP header"),
     ],
 )
-def test_a_file_that_holds_no_key_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_a_file_that_holds_no_key_is_refused(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
     assert problem in refused(key_file(tmp_path / "key", content))
 
 
@@ -91,7 +95,9 @@ def test_a_file_among_cards_or_results_is_refused_also_behind_a_link(
 
 def test_a_file_among_the_shipped_cards_is_refused(tmp_path: Path) -> None:
     shipped = HOME / "config" / "config.yaml"
-    assert "folder of cards or results" in refused(KeySource(model="it", file=str(shipped)))
+    assert "folder of cards or results" in refused(
+        KeySource(model="it", file=str(shipped))
+    )
 
 
 def test_a_relative_path_starts_at_the_card(tmp_path: Path) -> None:

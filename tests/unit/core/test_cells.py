@@ -94,7 +94,9 @@ def test_a_method_is_what_its_module_declares(table: str) -> None:
     assert not method.across or callable(import_module(method.across).across)
     for path in method.claims:
         claims, _, function = path.rpartition(".")
-        assert callable(getattr(import_module(f"judgescope.methods.{claims}"), function))
+        assert callable(
+            getattr(import_module(f"judgescope.methods.{claims}"), function)
+        )
     assert {*method.parts} <= PARTS.keys() and {*method.tables} <= METHODS.keys()
     assert method.when in {"", *WHEN}
     assert not method.settings or method.settings in Study.model_fields
@@ -102,7 +104,9 @@ def test_a_method_is_what_its_module_declares(table: str) -> None:
 
 def test_every_table_belongs_to_some_study() -> None:
     beside = {table for method in METHODS.values() for table in method.tables}
-    assert all(one.selectable or one.when or name in beside for name, one in METHODS.items())
+    assert all(
+        one.selectable or one.when or name in beside for name, one in METHODS.items()
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -133,7 +137,9 @@ def test_a_declaration_that_cannot_be_read_is_an_error(
     source: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "part").mkdir()
-    (tmp_path / "part" / "good.py").write_text("import numpy\n\nKIND = Kind(size=3, of=('a',))\n")
+    (tmp_path / "part" / "good.py").write_text(
+        "import numpy\n\nKIND = Kind(size=3, of=('a',))\n"
+    )
     (tmp_path / "part" / "none.py").write_text("size = 3\n")
     monkeypatch.setattr(reader, "LIBRARY", tmp_path)
     declarations.cache_clear()

@@ -1,4 +1,6 @@
-"""What the Snakefile takes from the package: params, commands, resources, sources, inputs."""
+"""What the Snakefile takes from the package: params, commands, resources, sources,
+inputs.
+"""
 
 import io
 import json
@@ -41,8 +43,12 @@ def demo() -> Dag:
 def test_a_kind_of_file_has_values_or_wildcards() -> None:
     paths = Paths("results/s")
     assert paths.items("news") == "results/s/items/news.parquet"
-    assert paths.targets(name="systems") == "results/s/targets/{dataset}/systems.parquet"
-    assert paths.cell("scores", "d", "m", "p") == "results/s/scores/d/m/p/{judge}.parquet"
+    assert (
+        paths.targets(name="systems") == "results/s/targets/{dataset}/systems.parquet"
+    )
+    assert (
+        paths.cell("scores", "d", "m", "p") == "results/s/scores/d/m/p/{judge}.parquet"
+    )
     assert paths.sample() == paths.distill("sample.parquet")
     with pytest.raises(TypeError):
         paths.items(table="cost")
@@ -73,7 +79,9 @@ def sample_spec(known: str, judge: str) -> SampleSpec | OtherSpec:
     return SampleSpec(asked=judge, limit=3, judge=name, **computing)
 
 
-def test_a_spec_reaches_the_job_in_parts_of_which_only_the_changed_ones_differ() -> None:
+def test_a_spec_reaches_the_job_in_parts_of_which_only_the_changed_ones_differ() -> (
+    None
+):
     params = spec_params(sample_spec, "k")
     assert {*params} == {"code", "spec", "spec_judge", "spec_keys", "spec_replies"}
     texts = {name: param({"judge": "a"}) for name, param in params.items()}
@@ -87,9 +95,13 @@ def test_a_spec_reaches_the_job_in_parts_of_which_only_the_changed_ones_differ()
 
 def test_a_rule_has_the_params_of_all_its_jobs_and_none_ends_a_script() -> None:
     texts = {
-        name: param({"judge": "other"}) for name, param in spec_params(sample_spec, "").items()
+        name: param({"judge": "other"})
+        for name, param in spec_params(sample_spec, "").items()
     }
-    assert texts["spec"] == texts["spec_judge"] == "{}" and "<" not in texts["spec_replies"]
+    assert (
+        texts["spec"] == texts["spec_judge"] == "{}"
+        and "<" not in texts["spec_replies"]
+    )
     spec = read_spec("-", io.StringIO("\n".join(texts.values()) + "\n"))
     assert convert(spec, OtherSpec) == sample_spec("", "other")
 
@@ -103,13 +115,19 @@ def test_what_is_no_spec_is_refused(text: str) -> None:
 def test_a_command_names_variables_in_the_places_of_the_machine() -> None:
     assert command("score") == (
         "printf '%s\\n' {params:q} | "
-        '"${{JUDGESCOPE_PYTHON}}" "$JUDGESCOPE_HOME"/scripts/job.py score --spec - > {log:q} 2>&1'
+        '"${{JUDGESCOPE_PYTHON}}" "$JUDGESCOPE_HOME"/scripts/job.py score --spec - > '
+        "{log:q} 2>&1"
     )
     asking = command("ask", "{resources.access}", python="{resources.python}")
-    assert '"${{{resources.python}}}"' in asking and "--spec - {resources.access} >" in asking
+    assert (
+        '"${{{resources.python}}}"' in asking
+        and "--spec - {resources.access} >" in asking
+    )
 
 
-def test_a_study_is_named_by_its_last_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_study_is_named_by_its_last_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert source_of(["/a/b.yaml", tmp_path / "c.yaml"], default=False) == "c.yaml"
     assert source_of(["/cache/x"], default=True) == "config/config.yaml"
@@ -135,7 +153,8 @@ def test_the_guard_checks_files_and_interpreters(
 ) -> None:
     checked: list[str] = []
     monkeypatch.setattr(
-        "judgescope.plan.workflow.check_interpreters", lambda *_: checked.append("interpreters")
+        "judgescope.plan.workflow.check_interpreters",
+        lambda *_: checked.append("interpreters"),
     )
     guard(demo, conda=True, sends=True)
     assert checked == []
@@ -150,11 +169,16 @@ def test_what_is_not_installed_stops_a_run_and_not_a_check(
     demo: Dag, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def lacks(*_: object) -> None:
-        raise UserError("the environment with vLLM is not installed", where="models/m.yaml")
+        raise UserError(
+            "the environment with vLLM is not installed", where="models/m.yaml"
+        )
 
     monkeypatch.setattr("judgescope.plan.workflow.check_interpreters", lacks)
     guard(demo, conda=False, sends=False)
-    assert "before a run: the environment with vLLM is not installed" in capsys.readouterr().out
+    assert (
+        "before a run: the environment with vLLM is not installed"
+        in capsys.readouterr().out
+    )
     with pytest.raises(WorkflowError, match="not installed"):
         guard(demo, conda=False, sends=True)
 
@@ -168,7 +192,10 @@ def test_every_model_has_what_it_needs_on_this_machine(
     installed.touch(0o755)
     bound: list[LlamaModel] = []
     monkeypatch.setattr("judgescope.engines.llama.check_binding", bound.append)
-    python = {"JUDGESCOPE_PYTHON_VLLM": "/nowhere", "JUDGESCOPE_PYTHON_TRAIN": "/nowhere"}
+    python = {
+        "JUDGESCOPE_PYTHON_VLLM": "/nowhere",
+        "JUDGESCOPE_PYTHON_TRAIN": "/nowhere",
+    }
     with pytest.raises(UserError, match="the environment with vLLM") as vllm:
         check_interpreters({"gguf": served, "student": student}, python)
     assert vllm.value.where == "models/student.yaml, key engine" and bound == [served]
@@ -176,7 +203,9 @@ def test_every_model_has_what_it_needs_on_this_machine(
     with pytest.raises(UserError, match="the environment for training") as training:
         check_interpreters({"student": student}, python)
     assert training.value.where == "models/student.yaml, key adapter"
-    check_interpreters({"student": student}, python | {"JUDGESCOPE_PYTHON_TRAIN": str(installed)})
+    check_interpreters(
+        {"student": student}, python | {"JUDGESCOPE_PYTHON_TRAIN": str(installed)}
+    )
 
 
 def _refuses(spec: Any) -> None:
@@ -184,7 +213,9 @@ def _refuses(spec: Any) -> None:
 
 
 def test_a_card_goes_before_the_profile_and_the_profile_counts_elsewhere() -> None:
-    otherwise = SimpleNamespace(evaluate=lambda *_, **context: SimpleNamespace(value=context))
+    otherwise = SimpleNamespace(
+        evaluate=lambda *_, **context: SimpleNamespace(value=context)
+    )
     values: dict[str, Any] = {"mem_mb": otherwise, "runtime": otherwise}
     rule = SimpleNamespace(rule=SimpleNamespace(resources=values))
     rules = SimpleNamespace(ask_gpu=rule, has=lambda name: name == "ask_gpu")
@@ -194,14 +225,22 @@ def test_a_card_goes_before_the_profile_and_the_profile_counts_elsewhere() -> No
         ["mem_mb", "runtime"],
         lambda attempt, model: {"mem_mb": attempt * 100} if model == "large" else {},
     )
-    job = {"input": [], "attempt": 2, "threads": 1, "rulename": "ask_gpu", "async_run": None}
+    job = {
+        "input": [],
+        "attempt": 2,
+        "threads": 1,
+        "rulename": "ask_gpu",
+        "async_run": None,
+    }
     assert values["mem_mb"]({"model": "large"}, **job) == 200
     assert values["mem_mb"]({"model": "small"}, **job) == job
     assert values["runtime"]({"model": "large"}, **job) == job
 
 
 def test_a_part_of_the_report_is_labelled_by_its_title(tmp_path: Path) -> None:
-    (tmp_path / "cost.html").write_text("<title>Cost &amp; time</title>", encoding="utf-8")
+    (tmp_path / "cost.html").write_text(
+        "<title>Cost &amp; time</title>", encoding="utf-8"
+    )
     label = title_label(f"{tmp_path}/{{section}}.html")
     assert label({"section": "cost"}) == {"title": "Cost & time"}
 

@@ -8,7 +8,16 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from data_samples import FIVE, card, dialogue, faults, jsonl, summeval_row, table, values
+from data_samples import (
+    FIVE,
+    card,
+    dialogue,
+    faults,
+    jsonl,
+    summeval_row,
+    table,
+    values,
+)
 from judgescope.core.errors import UserError
 from judgescope.data.select import read_dataset
 from judgescope.data.specs import IngestFiles, IngestSpec
@@ -35,7 +44,10 @@ def test_summeval_has_items_systems_and_raters(tmp_path: Path) -> None:
     assert [item.item for item in rated.items] == ["a", "b"]
     assert rated.items[1].meta == {"id": "B"}
     assert rated.items[1].source == "The article of B."
-    assert rated.items[1].references == ("First of B.", "Second of B. It has two sentences.")
+    assert rated.items[1].references == (
+        "First of B.",
+        "Second of B. It has two sentences.",
+    )
     assert [one.target for one in rated.outputs] == ["a:m1", "b:m1", "b:m2"]
     assert rated.outputs[2][3:] == ("What M2 wrote of B.", 1, str(tmp_path / "x.jsonl"))
     assert rated.systems == {"m1": "M1", "m2": "M2"}
@@ -80,12 +92,16 @@ def test_usr_joins_context_and_fact_and_names_raters(tmp_path: Path) -> None:
 
 
 def test_usr_numbers_raters_that_their_names_do_not_tell_apart(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(json.dumps([dialogue("m", annotators=["ann", "ann"])]))
+    (tmp_path / "x.json").write_text(
+        json.dumps([dialogue("m", annotators=["ann", "ann"])])
+    )
     rated = read_dataset(usr(), tmp_path, tmp_path)
     assert [one.rater for one in rated.ratings] == ["rater-1", "rater-2"]
 
 
-@pytest.mark.parametrize("files", ["{half}_usr.json", {"pc": "pc_usr.json", "tc": "tc_usr.json"}])
+@pytest.mark.parametrize(
+    "files", ["{half}_usr.json", {"pc": "pc_usr.json", "tc": "tc_usr.json"}]
+)
 def test_usr_halves_are_pooled_and_told_apart(tmp_path: Path, files: Any) -> None:
     for half in ("tc", "pc"):
         (tmp_path / f"{half}_usr.json").write_text(json.dumps([dialogue("m")]))
@@ -98,7 +114,11 @@ def test_usr_halves_are_pooled_and_told_apart(tmp_path: Path, files: Any) -> Non
 # --- alttest_json ---
 
 ANNOTATIONS: dict[str, Any] = {
-    "ann": {"doc-1__M1__fluency": 1, "doc-1__M1__coherence": 3, "doc-2__M1__fluency": 2},
+    "ann": {
+        "doc-1__M1__fluency": 1,
+        "doc-1__M1__coherence": 3,
+        "doc-2__M1__fluency": 2,
+    },
     "bob": {"doc-2__M1__fluency": 3, "doc-3": 1},
 }
 
@@ -154,7 +174,12 @@ def unieval() -> Any:
 
 
 def entry(source: str, text: str, mean: float, **keys: str) -> dict[str, Any]:
-    return {"source": source, "system_output": text, "scores": {"fluency": mean}, **keys}
+    return {
+        "source": source,
+        "system_output": text,
+        "scores": {"fluency": mean},
+        **keys,
+    }
 
 
 def test_unieval_has_means_and_items_by_source_and_context(tmp_path: Path) -> None:
@@ -170,16 +195,27 @@ def test_unieval_has_means_and_items_by_source_and_context(tmp_path: Path) -> No
         ("mine-002", "s\n\nother"),
     ]
     assert [one.text for one in rated.outputs] == ["one", "two", "three"]
-    assert values(rated)["mine-001:a", "fluency", "mean"] == 2.3333333333  # on no grid, and exact
+    assert (
+        values(rated)["mine-001:a", "fluency", "mean"] == 2.3333333333
+    )  # on no grid, and exact
 
 
-def test_the_card_of_all_systems_of_summeval_reads_the_published_form(tmp_path: Path) -> None:
+def test_the_card_of_all_systems_of_summeval_reads_the_published_form(
+    tmp_path: Path,
+) -> None:
     dataset = read_card("dataset", HOME / "config" / "datasets" / "summeval-16.yaml")
     names = ("coherence", "consistency", "fluency", "relevance")
     rows = [
         {
-            **{"doc_id": f"d{item}", "system_id": f"M{system}", "source": f"Article {item}."},
-            **{"reference": f"Summary {item}.", "system_output": f"Text {item} {system}."},
+            **{
+                "doc_id": f"d{item}",
+                "system_id": f"M{system}",
+                "source": f"Article {item}.",
+            },
+            **{
+                "reference": f"Summary {item}.",
+                "system_output": f"Text {item} {system}.",
+            },
             "scores": dict.fromkeys([*names, "overall"], 1 + (item + system) % 13 / 3),
         }
         for item in range(3)
@@ -189,15 +225,22 @@ def test_the_card_of_all_systems_of_summeval_reads_the_published_form(tmp_path: 
     (tmp_path / "summeval" / "summeval.json").write_text(json.dumps(rows))
     rated = read_dataset(dataset, tmp_path, tmp_path)
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (3, 48, 16)
-    assert {one.rater for one in rated.ratings} == {"mean"} and len(rated.ratings) == 48 * 4
-    assert [one.references for one in rated.items] == [(f"Summary {item}.",) for item in range(3)]
+    assert {one.rater for one in rated.ratings} == {"mean"} and len(
+        rated.ratings
+    ) == 48 * 4
+    assert [one.references for one in rated.items] == [
+        (f"Summary {item}.",) for item in range(3)
+    ]
 
 
 def test_unieval_without_systems_numbers_the_texts_and_says_so(tmp_path: Path) -> None:
     rows = [entry("s", text, 1.0, reference="r") for text in ("one", "two")]
     (tmp_path / "x.json").write_text(json.dumps(rows))
     rated = read_dataset(unieval(), tmp_path, tmp_path)
-    assert [one.target for one in rated.outputs] == ["mine-001:text-1", "mine-001:text-2"]
+    assert [one.target for one in rated.outputs] == [
+        "mine-001:text-1",
+        "mine-001:text-2",
+    ]
     assert rated.items[0].references == ("r",)
     [problem] = rated.problems
     assert "no system" in problem
@@ -206,7 +249,14 @@ def test_unieval_without_systems_numbers_the_texts_and_says_so(tmp_path: Path) -
 # --- table ---
 
 ITEMS = [
-    {"id": 1, "article": "One.", "fact": "F.", "ref": "r1", "ref2": None, "faults": {"a": "x"}},
+    {
+        "id": 1,
+        "article": "One.",
+        "fact": "F.",
+        "ref": "r1",
+        "ref2": None,
+        "faults": {"a": "x"},
+    },
     {"id": 2, "article": "Two.", "fact": "", "ref": "r2", "ref2": "r3", "faults": {}},
 ]
 COLUMNS = {
@@ -230,7 +280,10 @@ def test_a_table_joins_items_and_texts(tmp_path: Path) -> None:
     ]
     assert rated.items[0].meta == {"id": "1", "faults": {"a": "x"}}
     assert [(one.target, one.row) for one in rated.outputs] == [("1:a", 3), ("2:a", 2)]
-    assert values(rated) == {("1:a", "fluency", "planned"): 3.0, ("2:a", "fluency", "planned"): 4.0}
+    assert values(rated) == {
+        ("1:a", "fluency", "planned"): 3.0,
+        ("2:a", "fluency", "planned"): 4.0,
+    }
 
 
 def test_an_item_without_texts_is_noted(tmp_path: Path) -> None:
@@ -242,21 +295,30 @@ def test_an_item_without_texts_is_noted(tmp_path: Path) -> None:
 
 
 def test_a_table_alone_forms_items_by_equal_source(tmp_path: Path) -> None:
-    rows = [{"src": "A", "by": "m1"}, {"src": "B", "by": "m1"}, {"src": "A", "by": "m2"}]
+    rows = [
+        {"src": "A", "by": "m1"},
+        {"src": "B", "by": "m1"},
+        {"src": "A", "by": "m2"},
+    ]
     pq.write_table(
         pa.Table.from_pylist([{**row, "out": "text", "fluency": 2} for row in rows]),
         tmp_path / "x.parquet",
     )
     columns = {"source": "src", "system": "by", "text": "out"}
     rated = read_dataset(table("x.parquet", columns), tmp_path, tmp_path)
-    assert [(one.item, one.source) for one in rated.items] == [("mine-001", "A"), ("mine-002", "B")]
+    assert [(one.item, one.source) for one in rated.items] == [
+        ("mine-001", "A"),
+        ("mine-002", "B"),
+    ]
     targets = ["mine-001:m1", "mine-001:m2", "mine-002:m1"]
     assert [one.target for one in rated.outputs] == targets
 
 
 def test_a_table_without_systems_has_one(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("src,out,fluency\nA,t,1\n")
-    rated = read_dataset(table("x.csv", {"source": "src", "text": "out"}), tmp_path, tmp_path)
+    rated = read_dataset(
+        table("x.csv", {"source": "src", "text": "out"}), tmp_path, tmp_path
+    )
     assert [one.target for one in rated.outputs] == ["mine-001:system"]
 
 
@@ -271,7 +333,9 @@ def test_the_same_data_is_read_alike_from_every_kind_of_file(tmp_path: Path) -> 
         read_dataset(table(f"x.{end}", columns), tmp_path, tmp_path)
         for end in ("jsonl", "json", "csv", "parquet")
     ]
-    assert all((one.items, one.ratings) == (read[0].items, read[0].ratings) for one in read)
+    assert all(
+        (one.items, one.ratings) == (read[0].items, read[0].ratings) for one in read
+    )
     assert values(read[0]) == {("a:system", "fluency", "rater-1"): 3.0}
 
 
@@ -282,7 +346,11 @@ def test_the_same_data_is_read_alike_from_every_kind_of_file(tmp_path: Path) -> 
         ({"x": [4, 5]}, "x", {"rater-1": 4.0, "rater-2": 5.0}),
         ({"x": "[4, 5]"}, "x", {"rater-1": 4.0, "rater-2": 5.0}),
         ({"Ann": 4, "Ben": 5}, ["Ann", "Ben"], {"ann": 4.0, "ben": 5.0}),
-        ({"x": {"y": [{"z": 4}, {"z": 2}]}}, "x.y[*].z", {"rater-1": 4.0, "rater-2": 2.0}),
+        (
+            {"x": {"y": [{"z": 4}, {"z": 2}]}},
+            "x.y[*].z",
+            {"rater-1": 4.0, "rater-2": 2.0},
+        ),
         ({"A b": 4, "a B": 5}, ["A b", "a B"], None),
     ],
 )
@@ -308,7 +376,10 @@ def test_a_mean_lies_between_the_values_of_the_grid(tmp_path: Path) -> None:
 
 def test_missing_ratings_are_counted_and_have_no_row(tmp_path: Path) -> None:
     cells: list[Any] = [None, "", "nan", float("nan"), "N/A", -1, 5]
-    rows = [{"src": str(index), "out": "t", "fluency": cell} for index, cell in enumerate(cells)]
+    rows = [
+        {"src": str(index), "out": "t", "fluency": cell}
+        for index, cell in enumerate(cells)
+    ]
     jsonl(tmp_path / "x.jsonl", rows)
     columns = {"source": "src", "text": "out"}
     dataset = table("x.jsonl", columns, missing=["N/A", "-1"])
@@ -326,7 +397,9 @@ def test_a_dataset_that_nobody_rated_needs_no_rating_columns(tmp_path: Path) -> 
     assert rated.ratings == [] and len(rated.outputs) == 1
 
 
-def test_a_system_called_original_is_not_taken_for_the_originals(tmp_path: Path) -> None:
+def test_a_system_called_original_is_not_taken_for_the_originals(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "x.csv").write_text("src,by,out,fluency\nA,Original,t,1\n")
     columns = {"source": "src", "system": "by", "text": "out"}
     rated = read_dataset(table("x.csv", columns), tmp_path, tmp_path)
@@ -353,27 +426,49 @@ def test_the_order_of_rows_changes_nothing_but_row_numbers(tmp_path: Path) -> No
     ("keys", "message"),
     [
         ({"columns": {"text": "t"}}, "map one"),
-        ({"columns": {"text": "t", "source": "s", "ratings": {"x": "x"}}}, "`ratings` names x"),
+        (
+            {"columns": {"text": "t", "source": "s", "ratings": {"x": "x"}}},
+            "`ratings` names x",
+        ),
         ({"files": {"items": "i"}}, "`files` needs the role `data`"),
         ({"files": {"data": "d", "items": "i"}}, "map it"),
         ({"files": {"data": "d", "more": "m"}}, "not more"),
         ({"sha256": {"items": "0" * 64}}, "`files` has no such role"),
-        ({"select": {"original": "none", "min_characters": 3}}, "choose another `original`"),
+        (
+            {"select": {"original": "none", "min_characters": 3}},
+            "choose another `original`",
+        ),
     ],
 )
-def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], message: str) -> None:
-    base = {"files": "x.csv", "columns": {"source": "s", "text": "t"}, "aspects": {"a": FIVE}}
+def test_a_card_that_contradicts_itself_is_refused(
+    keys: dict[str, Any], message: str
+) -> None:
+    base = {
+        "files": "x.csv",
+        "columns": {"source": "s", "text": "t"},
+        "aspects": {"a": FIVE},
+    }
     with pytest.raises(ValueError, match=message):
         card(format="table", **base | keys)
 
 
 def test_a_table_may_have_ratings_and_no_texts(tmp_path: Path) -> None:
-    rows = [{"id": f"i{at}", "by": by, "fluency": at} for at in (1, 2) for by in ("a", "b")]
-    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    rows = [
+        {"id": f"i{at}", "by": by, "fluency": at} for at in (1, 2) for by in ("a", "b")
+    ]
+    (tmp_path / "t.jsonl").write_text(
+        "\n".join(map(json.dumps, rows)), encoding="utf-8"
+    )
     card = validate_card(
         "dataset",
         {
-            **{"dataset": "t", "name": "T", "task": "text", "format": "table", "files": "t.jsonl"},
+            **{
+                "dataset": "t",
+                "name": "T",
+                "task": "text",
+                "format": "table",
+                "files": "t.jsonl",
+            },
             "columns": {"item": "id", "system": "by"},
             "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
             **{"licence": "x", "citation": "x"},
@@ -382,7 +477,10 @@ def test_a_table_may_have_ratings_and_no_texts(tmp_path: Path) -> None:
     )
     assert not card.has_texts
     rated = read_dataset(card, tmp_path, tmp_path)
-    assert [(one.target, one.text) for one in rated.outputs][:2] == [("i1:a", ""), ("i1:b", "")]
+    assert [(one.target, one.text) for one in rated.outputs][:2] == [
+        ("i1:a", ""),
+        ("i1:b", ""),
+    ]
     assert [one.value for one in rated.ratings] == [1, 1, 2, 2]
 
 
@@ -403,7 +501,11 @@ SHARE = {"min": 0, "max": 1}
 
 
 def qags(**keys: Any) -> Any:
-    own = {"format": "qags_mturk_jsonl", "files": "x.jsonl", "aspects": {"consistency": SHARE}}
+    own = {
+        "format": "qags_mturk_jsonl",
+        "files": "x.jsonl",
+        "aspects": {"consistency": SHARE},
+    }
     return card(**own | keys)
 
 
@@ -423,12 +525,17 @@ def summary(*sentences: Row, article: str = "An article.") -> Row:
 
 def test_qags_is_the_share_of_sentences_that_most_accept(tmp_path: Path) -> None:
     rows = [
-        summary(sentence("One.", "yyn"), sentence("Two.", "nny"), sentence("Three. ", "yyy")),
+        summary(
+            sentence("One.", "yyn"), sentence("Two.", "nny"), sentence("Three. ", "yyy")
+        ),
         summary(sentence("Four.", "nnn")),
     ]
     jsonl(tmp_path / "x.jsonl", rows)
     rated = read_dataset(qags(), tmp_path, tmp_path)
-    assert [one.item for one in rated.items] == ["mine-001", "mine-002"]  # of one article, too
+    assert [one.item for one in rated.items] == [
+        "mine-001",
+        "mine-002",
+    ]  # of one article, too
     assert [one.source for one in rated.items] == ["An article."] * 2
     assert [one.text for one in rated.outputs] == ["One. Two. Three.", "Four."]
     assert values(rated) == {
@@ -445,21 +552,32 @@ def test_qags_is_the_share_of_sentences_that_most_accept(tmp_path: Path) -> None
 def test_qags_rates_one_sentence_too_as_the_half_xsum_has_them(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [summary(sentence("One.", "ynyyn"))])
     whole = {"consistency": SHARE | {"step": 1}}
-    assert [*values(read_dataset(qags(aspects=whole), tmp_path, tmp_path)).values()] == [1.0]
+    assert [
+        *values(read_dataset(qags(aspects=whole), tmp_path, tmp_path)).values()
+    ] == [1.0]
 
 
 @pytest.mark.parametrize(
     ("row", "parts"),
     [
-        (summary(sentence("One.", "yy"), sentence("Two.", "yn")), ["no majority", "sentence 2"]),
+        (
+            summary(sentence("One.", "yy"), sentence("Two.", "yn")),
+            ["no majority", "sentence 2"],
+        ),
         (summary(sentence("One.", "")), ["no majority", "0 yes of 0"]),
-        (summary(sentence("One.", "y?y")), ["unknown answer", "'?'", "no, yes", "sentence 1"]),
+        (
+            summary(sentence("One.", "y?y")),
+            ["unknown answer", "'?'", "no, yes", "sentence 1"],
+        ),
         (summary(sentence(" ", "yyy")), ["a sentence is empty", "sentence 1"]),
         (summary(), ["a summary has no sentence"]),
         (summary("One."), ["`sentence`", "sentence 1"]),  # type: ignore[arg-type]
         (summary(sentence("One.", "yyy"), article=""), ["a source is empty"]),
         ({"article": "An article."}, ["no such column or key: `summary_sentences[*]`"]),
-        ({"summary_sentences": [sentence("One.", "yyy")]}, ["no such column or key: `article`"]),
+        (
+            {"summary_sentences": [sentence("One.", "yyy")]},
+            ["no such column or key: `article`"],
+        ),
     ],
 )
 def test_qags_faults_are_named(tmp_path: Path, row: Row, parts: list[str]) -> None:
@@ -486,12 +604,20 @@ BOTH = {"data": "means.csv", "ratings": "ratings.csv"}
 
 
 def simplicity(files: Any = BOTH) -> Any:
-    aspects = {"simplicity": HUNDRED, "meaning-preservation": HUNDRED | {"column": "meaning"}}
+    aspects = {
+        "simplicity": HUNDRED,
+        "meaning-preservation": HUNDRED | {"column": "meaning"},
+    }
     return card(format="simplicity_da_csv", files=files, aspects=aspects)
 
 
 def simplified(system: str, simple: object, meaning: object, **keys: object) -> Row:
-    texts = {"sent_id": 4, "sys_name": system, "orig_sent": "It is so.", "simp_sent": system}
+    texts = {
+        "sent_id": 4,
+        "sys_name": system,
+        "orig_sent": "It is so.",
+        "simp_sent": system,
+    }
     return {**texts, "simplicity": simple, "meaning": meaning, **keys}
 
 
@@ -504,7 +630,9 @@ MEANS = [simplified("A", 50.5, 33.33333333), simplified("B", 1, 2)]
 RATINGS = [rating("A", 8, 51), rating("A", 11, 50), rating("B", 8, 1)]
 
 
-def test_simplicity_has_raters_where_they_are_told_and_else_means(tmp_path: Path) -> None:
+def test_simplicity_has_raters_where_they_are_told_and_else_means(
+    tmp_path: Path,
+) -> None:
     written(tmp_path / "means.csv", MEANS)
     written(tmp_path / "ratings.csv", RATINGS)
     rated = read_dataset(simplicity(), tmp_path, tmp_path)
@@ -530,7 +658,9 @@ def test_means_of_other_ratings_are_told(tmp_path: Path) -> None:
     written(tmp_path / "ratings.csv", [*RATINGS, rating("B", 9, "")])
     means, missing = read_dataset(simplicity(), tmp_path, tmp_path).problems
     assert means.startswith("means of simplicity") and means.endswith(": 1")
-    assert missing.startswith("1 rating of simplicity") and "ratings.csv, row 5" in missing
+    assert (
+        missing.startswith("1 rating of simplicity") and "ratings.csv, row 5" in missing
+    )
 
 
 @pytest.mark.parametrize(
@@ -540,11 +670,16 @@ def test_means_of_other_ratings_are_told(tmp_path: Path) -> None:
         (rating("A", 12, 101), ["outside the scale", "101", "aspect simplicity"]),
         (rating("A", 12, 50.5), ["outside the scale", "in steps of 1"]),
         (rating("C", 12, 50), ["the role `data` has no such text", "4, C"]),
-        (rating("A", 12, 50, simp_sent="B"), ["the role `data` has different sentences here"]),
+        (
+            rating("A", 12, 50, simp_sent="B"),
+            ["the role `data` has different sentences here"],
+        ),
         (rating("A", 12, 50, rater_id=""), ["invalid id (rater)"]),
     ],
 )
-def test_simplicity_faults_are_named(tmp_path: Path, row: Row, parts: list[str]) -> None:
+def test_simplicity_faults_are_named(
+    tmp_path: Path, row: Row, parts: list[str]
+) -> None:
     written(tmp_path / "means.csv", MEANS)
     written(tmp_path / "ratings.csv", [*RATINGS, row])
     text = faults(simplicity(), tmp_path)
@@ -553,7 +688,9 @@ def test_simplicity_faults_are_named(tmp_path: Path, row: Row, parts: list[str])
 
 
 def test_simplicity_faults_of_means_are_named(tmp_path: Path) -> None:
-    written(tmp_path / "means.csv", [simplified("A", 120, ""), simplified("A", 1, "much")])
+    written(
+        tmp_path / "means.csv", [simplified("A", 120, ""), simplified("A", 1, "much")]
+    )
     text = faults(simplicity("means.csv"), tmp_path)
     for part in (
         "outside the scale",
@@ -579,7 +716,12 @@ def game(name: str = "S1", text: str = "The  Hawks ( 3 - 1 )\nwon on Friday .") 
 
 
 def error(first: object, last: object, tokens: str, **keys: object) -> Row:
-    row = {"TEXT_ID": "S1.txt", "TOKENS": tokens, "DOC_TOKEN_START": first, "DOC_TOKEN_END": last}
+    row = {
+        "TEXT_ID": "S1.txt",
+        "TOKENS": tokens,
+        "DOC_TOKEN_START": first,
+        "DOC_TOKEN_END": last,
+    }
     return {**row, "TYPE": "NAME", "CORRECTION": "", "COMMENT": "", **keys}
 
 
@@ -595,13 +737,18 @@ def test_rotowire_has_reports_and_the_places_of_their_errors(tmp_path: Path) -> 
     assert [(one.target, one.text) for one in rated.outputs] == [
         (f"{name}:system", game()["GENERATED_TEXT"]) for name in ("s1", "s2")
     ]
-    assert rated.items[0].meta == {"HOME_NAME": "Hawks", "id": "S1"} and rated.ratings == []
+    assert (
+        rated.items[0].meta == {"HOME_NAME": "Hawks", "id": "S1"}
+        and rated.ratings == []
+    )
     assert [tuple(one) for one in rated.spans] == [
         ("s1:system", 5, 10, "NAME", "Hawks", "Bulls", None),
         ("s1:system", 11, 20, "NUMBER", "( 3 - 1 )", None, None),
         ("s1:system", 21, 34, "NAME", "won on Friday", None, "they lost"),
     ]
-    assert all(game()["GENERATED_TEXT"][one.start : one.end] == one.text for one in rated.spans)
+    assert all(
+        game()["GENERATED_TEXT"][one.start : one.end] == one.text for one in rated.spans
+    )
     kept = rated.keep({"s2"})
     assert kept.spans == [] and len(kept.outputs) == 1
 
@@ -609,7 +756,10 @@ def test_rotowire_has_reports_and_the_places_of_their_errors(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("row", "parts"),
     [
-        (error(2, 2, "Hawk"), ["S1 has different tokens at this position", "'Hawk'", "Hawks"]),
+        (
+            error(2, 2, "Hawk"),
+            ["S1 has different tokens at this position", "'Hawk'", "Hawks"],
+        ),
         (error(0, 2, ""), ["token numbers out of range", "0 to 2", "1 to 11"]),
         (error(3, 2, ""), ["token numbers out of range", "3 to 2"]),
         (error(11, 12, ""), ["token numbers out of range"]),
@@ -668,7 +818,12 @@ def test_marked_errors_become_a_table(tmp_path: Path) -> None:
     assert read_table("gold_spans", output["spans"]).to_pylist() == [
         {
             **{"dataset": "mine", "target": "s1:system", "start": 5, "end": 10},
-            **{"category": "NAME", "text": "Hawks", "correction": "Bulls", "comment": None},
+            **{
+                "category": "NAME",
+                "text": "Hawks",
+                "correction": "Bulls",
+                "comment": None,
+            },
         }
     ]
     assert json.loads((tmp_path / "report.json").read_text())["spans"] == 1

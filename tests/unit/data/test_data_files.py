@@ -24,12 +24,19 @@ def rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
 # --- where files are ---
 
 
-def test_a_path_is_relative_to_the_card_or_the_data_folder_or_absolute(tmp_path: Path) -> None:
+def test_a_path_is_relative_to_the_card_or_the_data_folder_or_absolute(
+    tmp_path: Path,
+) -> None:
     folder, data = tmp_path / "cards", tmp_path / "data"
     for place in (folder, data, tmp_path):
         place.mkdir(exist_ok=True)
         (place / "x.csv").touch()
-    files = {"a": "x.csv", "b": "{data}/x.csv", "c": str(tmp_path / "x.csv"), "d": "../x.csv"}
+    files = {
+        "a": "x.csv",
+        "b": "{data}/x.csv",
+        "c": str(tmp_path / "x.csv"),
+        "d": "../x.csv",
+    }
     found = {role: resolve(files, role, folder, data) for role in files}
     assert found["a"] == [(folder / "x.csv", {})]
     assert found["b"] == [(data / "x.csv", {})]
@@ -37,7 +44,9 @@ def test_a_path_is_relative_to_the_card_or_the_data_folder_or_absolute(tmp_path:
     assert found["d"][0][0].samefile(tmp_path / "x.csv")
 
 
-def test_a_path_has_no_way_back_unless_a_link_makes_it_another_file(tmp_path: Path) -> None:
+def test_a_path_has_no_way_back_unless_a_link_makes_it_another_file(
+    tmp_path: Path,
+) -> None:
     cards, away = tmp_path / "config", tmp_path / "away" / "cards"
     for folder in (cards, away):
         folder.mkdir(parents=True)
@@ -51,9 +60,16 @@ def test_a_path_has_no_way_back_unless_a_link_makes_it_another_file(tmp_path: Pa
 
 
 def test_a_pattern_gives_its_files_sorted_with_their_fields(tmp_path: Path) -> None:
-    for name in ("m2_fluency_rts.jsonl", "m1_fluency_rts.jsonl", "a_b_c_rts.jsonl", "m1.jsonl"):
+    for name in (
+        "m2_fluency_rts.jsonl",
+        "m1_fluency_rts.jsonl",
+        "a_b_c_rts.jsonl",
+        "m1.jsonl",
+    ):
         (tmp_path / name).touch()
-    found = resolve({"data": "{data}/{system}_{aspect}_rts.jsonl"}, "data", Path("x"), tmp_path)
+    found = resolve(
+        {"data": "{data}/{system}_{aspect}_rts.jsonl"}, "data", Path("x"), tmp_path
+    )
     assert [(path.name, fields) for path, fields in found] == [
         ("a_b_c_rts.jsonl", {"system": "a_b", "aspect": "c"}),
         ("m1_fluency_rts.jsonl", {"system": "m1", "aspect": "fluency"}),
@@ -61,19 +77,25 @@ def test_a_pattern_gives_its_files_sorted_with_their_fields(tmp_path: Path) -> N
     ]
 
 
-def test_a_pattern_reaches_into_folders_and_a_field_twice_means_the_same(tmp_path: Path) -> None:
+def test_a_pattern_reaches_into_folders_and_a_field_twice_means_the_same(
+    tmp_path: Path,
+) -> None:
     for name in ("m1/m1.[x].csv", "m1/m2.[x].csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     found = resolve({"data": "{system}/{system}.[x].csv"}, "data", tmp_path, tmp_path)
-    assert [(path.name, fields) for path, fields in found] == [("m1.[x].csv", {"system": "m1"})]
+    assert [(path.name, fields) for path, fields in found] == [
+        ("m1.[x].csv", {"system": "m1"})
+    ]
 
 
 def test_braces_in_a_folder_of_the_machine_are_no_fields(tmp_path: Path) -> None:
     folder = tmp_path / "{odd}"
     folder.mkdir()
     (folder / "x.csv").touch()
-    assert resolve({"data": "x.csv"}, "data", folder, tmp_path) == [(folder / "x.csv", {})]
+    assert resolve({"data": "x.csv"}, "data", folder, tmp_path) == [
+        (folder / "x.csv", {})
+    ]
 
 
 def test_a_missing_file_is_named_with_its_neighbour(tmp_path: Path) -> None:
@@ -95,7 +117,9 @@ def test_a_missing_folder_is_named_rather_than_the_file_in_it(tmp_path: Path) ->
     assert "nearest: summeval" in text and f"check that {tmp_path}" in text
 
 
-def test_a_pattern_without_a_file_and_an_unknown_role_are_errors(tmp_path: Path) -> None:
+def test_a_pattern_without_a_file_and_an_unknown_role_are_errors(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "m1_x.csv").touch()
     with pytest.raises(UserError, match="matches this pattern") as error:
         resolve({"data": "{system}_y.csv"}, "data", tmp_path, tmp_path)
@@ -108,7 +132,9 @@ def test_a_pattern_without_a_file_and_an_unknown_role_are_errors(tmp_path: Path)
 # --- their hashes ---
 
 
-def test_one_file_has_its_own_hash_and_several_the_hash_of_their_list(tmp_path: Path) -> None:
+def test_one_file_has_its_own_hash_and_several_the_hash_of_their_list(
+    tmp_path: Path,
+) -> None:
     digests = {}
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(name)
@@ -170,14 +196,18 @@ def test_a_quotation_mark_that_is_not_closed_swallows_no_rows(
     name: str, last_cells: dict[int, str], row: str, ending: str, tmp_path: Path
 ) -> None:
     sign = "," if name == "x.csv" else "\t"
-    lines = [f"{number}{sign}{last_cells.get(number, 'b')}{ending}" for number in range(10)]
+    lines = [
+        f"{number}{sign}{last_cells.get(number, 'b')}{ending}" for number in range(10)
+    ]
     (tmp_path / name).write_text("".join(lines), newline="")
     with pytest.raises(UserError, match="does not end with one") as error:
         rows(tmp_path / name)
     assert f"{name}, {row}" in message(error) and "twice" in message(error)
 
 
-def test_a_quoted_cell_may_have_line_breaks_tabs_and_quotation_marks(tmp_path: Path) -> None:
+def test_a_quoted_cell_may_have_line_breaks_tabs_and_quotation_marks(
+    tmp_path: Path,
+) -> None:
     table = 'name\tgoals\tclub\n"""Ann"" Lee"\t2\tOslo'
     quoted = table.replace('"', '""')
     (tmp_path / "x.tsv").write_text(f'a\tb\n"{quoted}"\t1\n')
@@ -189,17 +219,23 @@ def test_a_quoted_cell_may_have_line_breaks_tabs_and_quotation_marks(tmp_path: P
 def test_a_parquet_file_gives_what_was_written(
     dictionary: bool, store_schema: bool, tmp_path: Path
 ) -> None:
-    """Texts with a dictionary, with more than one holds, and within lists; in groups of rows."""
+    """Texts with a dictionary, with more than one holds, and within lists; in groups of
+    rows.
+    """
     words = ["a", None, "b"] * 300
     columns = {
         "text": pa.array(words),
         "category": pa.array(words).dictionary_encode(),
         "large": pa.array(words, pa.large_string()),
-        "long": pa.array([f"{place % 2 or place} " * 2000 for place in range(len(words))]),
+        "long": pa.array(
+            [f"{place % 2 or place} " * 2000 for place in range(len(words))]
+        ),
         "number": pa.array([1.5, None, 2] * 300),
         "list": pa.array([[word, "c"] for word in words]),
         "object": pa.array([{"a": word, "b": [{"c": word}]} for word in words]),
-        "map": pa.array([[("key", word)] for word in words], pa.map_(pa.string(), pa.string())),
+        "map": pa.array(
+            [[("key", word)] for word in words], pa.map_(pa.string(), pa.string())
+        ),
         "bytes": pa.array([b"abcd"] * len(words), pa.binary(4)),
     }
     table, path = pa.table(columns), tmp_path / "x.parquet"
@@ -208,7 +244,9 @@ def test_a_parquet_file_gives_what_was_written(
     assert list(read_rows(path)) == list(enumerate(table.to_pylist(), start=1))
 
 
-def test_blank_lines_byte_order_marks_and_long_or_odd_cells_are_read(tmp_path: Path) -> None:
+def test_blank_lines_byte_order_marks_and_long_or_odd_cells_are_read(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a": "u\xe2\x80\xa8v"}\r\n\r\n{"a": 2}\r\n')
     assert rows(path) == [(1, {"a": "u\u2028v"}), (3, {"a": 2})]
@@ -219,13 +257,19 @@ def test_blank_lines_byte_order_marks_and_long_or_odd_cells_are_read(tmp_path: P
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl", "csv"])
-def test_another_encoding_is_named_with_line_and_byte(tmp_path: Path, ending: str) -> None:
+def test_another_encoding_is_named_with_line_and_byte(
+    tmp_path: Path, ending: str
+) -> None:
     path = tmp_path / f"x.{ending}"
     path.write_bytes("first\nséc".encode("latin-1"))
     with pytest.raises(UserError) as error:
         rows(path)
     text = message(error)
-    assert f"{path}, line 2, byte offset 7" in text and r"b'\xe9'" in text and "UTF-8" in text
+    assert (
+        f"{path}, line 2, byte offset 7" in text
+        and r"b'\xe9'" in text
+        and "UTF-8" in text
+    )
 
 
 def test_a_malformed_line_is_named(tmp_path: Path) -> None:
@@ -242,10 +286,22 @@ def test_a_malformed_line_is_named(tmp_path: Path) -> None:
         ("x.json", '{"a": 1}', ["list of objects", "'dict'"]),
         ("x.json", "[1]", ["a row must be a JSON object", "row 1"]),
         ("x.json", '[{"a": 1},\n {"a"}]', ["invalid JSON", "line 2, column 6"]),
-        ("x.csv", "a,b\n1,2\n1\n", ["numbers of cells", "row 3", "allowed: 2", "do:      quote"]),
+        (
+            "x.csv",
+            "a,b\n1,2\n1\n",
+            ["numbers of cells", "row 3", "allowed: 2", "do:      quote"],
+        ),
         ("x.csv", "a,a\n1,2\n", ["duplicate column", "row 1", "'a'", "do:      give"]),
-        ("x.jsonl", '[{"a": 1}]', ["line 1", "not a list", "a name that ends in .json"]),
-        ("x.jsonl", '[\n{"a": 1}\n]', ["line 1", "not a list", "a name that ends in .json"]),
+        (
+            "x.jsonl",
+            '[{"a": 1}]',
+            ["line 1", "not a list", "a name that ends in .json"],
+        ),
+        (
+            "x.jsonl",
+            '[\n{"a": 1}\n]',
+            ["line 1", "not a list", "a name that ends in .json"],
+        ),
         ("x.parquet", "PAR", ["not a Parquet file"]),
         ("x.xlsx", "", ["unsupported file type", "'.xlsx'", "save it as CSV"]),
         ("x.txt", "", ["unsupported file type", "'.txt'", ".csv"]),

@@ -1,4 +1,6 @@
-"""The format dualeval_json: texts of known rating, and chains of texts, provided by a dataset."""
+"""The format dualeval_json: texts of known rating, and chains of texts, provided by a
+dataset.
+"""
 
 import json
 from pathlib import Path
@@ -13,7 +15,10 @@ from judgescope.data.dualeval import given
 from judgescope.data.files import resolve
 from judgescope.data.select import read_dataset
 
-ASPECTS: dict[str, Any] = {"fluency": FIVE, "clear": {"min": 0, "max": 1, "step": 1, "column": "C"}}
+ASPECTS: dict[str, Any] = {
+    "fluency": FIVE,
+    "clear": {"min": 0, "max": 1, "step": 1, "column": "C"},
+}
 BOTH = {"global": "g.json", "local": "l.json"}
 
 
@@ -22,16 +27,30 @@ def benchmark(**keys: Any) -> Any:
     return card(**{"format": "dualeval_json", "ratings": "none", **own, **keys})
 
 
-def rated(source: str = "One.", target: str = "A text.", rating: Any = 1) -> dict[str, Any]:
-    return {"source": source, "target": target, "rating": rating, "more": "is not looked at"}
+def rated(
+    source: str = "One.", target: str = "A text.", rating: Any = 1
+) -> dict[str, Any]:
+    return {
+        "source": source,
+        "target": target,
+        "rating": rating,
+        "more": "is not looked at",
+    }
 
 
 GLOBAL: dict[str, Any] = {
-    "fluency": [rated(), rated("Two.\n", "Another.", 5), rated(target="A third.", rating=4.0)],
+    "fluency": [
+        rated(),
+        rated("Two.\n", "Another.", 5),
+        rated(target="A third.", rating=4.0),
+    ],
     "C": [rated(rating=0)],
 }
 LOCAL: dict[str, Any] = {
-    "fluency": {"Three.": ["Best.", "Good.", "Bad."], "One. ": ["Best.", {"target": "Bad."}]},
+    "fluency": {
+        "Three.": ["Best.", "Good.", "Bad."],
+        "One. ": ["Best.", {"target": "Bad."}],
+    },
     "C": {"One.": ["Best.", "Bad."]},
 }
 
@@ -61,7 +80,9 @@ def test_an_item_is_a_source_of_either_role(tmp_path: Path) -> None:
     assert found.problems == ["texts with a rating: 4, in a chain: 7"]
 
 
-def test_a_role_gives_the_texts_of_an_aspect_with_what_is_known_of_them(tmp_path: Path) -> None:
+def test_a_role_gives_the_texts_of_an_aspect_with_what_is_known_of_them(
+    tmp_path: Path,
+) -> None:
     write(tmp_path)
     assert texts(tmp_path, "global", "fluency") == [
         ("One.", "A text.", 0, 1.0),
@@ -70,7 +91,10 @@ def test_a_role_gives_the_texts_of_an_aspect_with_what_is_known_of_them(tmp_path
     ]
     assert texts(tmp_path, "global", "clear") == [("One.", "A text.", 0, 0.0)]
     assert texts(tmp_path, "local", "fluency") == [
-        *(("Three.", text, step, None) for step, text in enumerate(["Best.", "Good.", "Bad."])),
+        *(
+            ("Three.", text, step, None)
+            for step, text in enumerate(["Best.", "Good.", "Bad."])
+        ),
         *(("One.", text, step, None) for step, text in enumerate(["Best.", "Bad."])),
     ]
 
@@ -83,7 +107,9 @@ def test_one_role_is_enough(tmp_path: Path, role: str) -> None:
 
 def test_a_role_may_have_a_file_for_each_aspect(tmp_path: Path) -> None:
     for column, entries in GLOBAL.items():
-        (tmp_path / f"g-{column}.json").write_text(json.dumps({column: entries}), "utf-8")
+        (tmp_path / f"g-{column}.json").write_text(
+            json.dumps({column: entries}), "utf-8"
+        )
     own = benchmark(files={"global": "g-{aspect}.json"})
     assert len(read_dataset(own, tmp_path, tmp_path).items) == 2
     (tmp_path / "g-more.json").write_text(json.dumps({"C": [rated(rating=1)]}), "utf-8")
@@ -116,13 +142,18 @@ def test_what_is_no_error_is_told(tmp_path: Path) -> None:
         (rated() | {"source": ["One."]}, ["a source is not a string"]),
         (rated() | {"target": None}, ["a target is empty"]),
         (rated(target="a\ud800b"), ["lone surrogate"]),
-        ({"source": "One.", "rating": 1}, ["no such column or key: `target`", "source"]),
+        (
+            {"source": "One.", "rating": 1},
+            ["no such column or key: `target`", "source"],
+        ),
         ({"target": "A text.", "rating": 1}, ["no such column or key: `source`"]),
         ({"source": "One.", "target": "A text."}, ["no such column or key: `rating`"]),
         ("A text.", ["must be an object"]),
     ],
 )
-def test_every_fault_of_a_rated_text_is_named(tmp_path: Path, entry: Any, parts: list[str]) -> None:
+def test_every_fault_of_a_rated_text_is_named(
+    tmp_path: Path, entry: Any, parts: list[str]
+) -> None:
     write(tmp_path, GLOBAL | {"fluency": [rated(), entry]})
     text = faults(benchmark(), tmp_path)
     assert f"{tmp_path / 'g.json'}, row 2, aspect fluency" in text
@@ -138,12 +169,28 @@ def test_every_fault_of_a_rated_text_is_named(tmp_path: Path, entry: Any, parts:
             "row 3",
             ["a list of texts that starts with the reference", "2 or more"],
         ),
-        ({"Four.": "Best."}, "row 3", ["a list of texts that starts with the reference"]),
+        (
+            {"Four.": "Best."},
+            "row 3",
+            ["a list of texts that starts with the reference"],
+        ),
         ({"Four.": ["Best.", ""]}, "row 3", ["a target is empty", "fluency, text 2"]),
-        ({"Four.": ["Best.", 3]}, "row 3", ["a target is not a string", "fluency, text 2"]),
-        ({"Four.": [{"text": "x"}, "Bad."]}, "row 3", ["key: `target`", "fluency, text 1"]),
+        (
+            {"Four.": ["Best.", 3]},
+            "row 3",
+            ["a target is not a string", "fluency, text 2"],
+        ),
+        (
+            {"Four.": [{"text": "x"}, "Bad."]},
+            "row 3",
+            ["key: `target`", "fluency, text 1"],
+        ),
         ({" ": ["Best.", "Bad."]}, "row 3", ["a source is empty"]),
-        ({"Three. ": ["Best.", "Bad."]}, "row 3", ["two sources differ only in white space"]),
+        (
+            {"Three. ": ["Best.", "Bad."]},
+            "row 3",
+            ["two sources differ only in white space"],
+        ),
     ],
 )
 def test_every_fault_of_a_row_is_named(
@@ -159,8 +206,16 @@ def test_every_fault_of_a_row_is_named(
 @pytest.mark.parametrize(
     ("rated_", "ordered", "parts"),
     [
-        ({"fluency": GLOBAL["fluency"], "clarity": []}, LOCAL, ["no texts", "(global)", "clarity"]),
-        (GLOBAL, {"fluency": LOCAL["fluency"]}, ["(local)", "aspects.clear", "allowed: fluency"]),
+        (
+            {"fluency": GLOBAL["fluency"], "clarity": []},
+            LOCAL,
+            ["no texts", "(global)", "clarity"],
+        ),
+        (
+            GLOBAL,
+            {"fluency": LOCAL["fluency"]},
+            ["(local)", "aspects.clear", "allowed: fluency"],
+        ),
         (GLOBAL | {"fluency": []}, LOCAL, ["a list of objects", "aspect fluency"]),
         (GLOBAL, LOCAL | {"C": []}, ["an object with sources as keys", "aspect C"]),
     ],
@@ -174,7 +229,11 @@ def test_an_aspect_without_texts_is_named_beside_what_there_is(
 
 
 def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
-    write(tmp_path, {"fluency": [rated(rating=9), rated(target="")]}, {"C": {"One.": ["Best."]}})
+    write(
+        tmp_path,
+        {"fluency": [rated(rating=9), rated(target="")]},
+        {"C": {"One.": ["Best."]}},
+    )
     assert len(faults(benchmark(), tmp_path).split("\n\n")) == 5
 
 
@@ -186,7 +245,9 @@ def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
         ('{"C": [], "C": []}', "duplicate key"),
     ],
 )
-def test_a_file_that_is_none_is_an_error(tmp_path: Path, content: str, what: str) -> None:
+def test_a_file_that_is_none_is_an_error(
+    tmp_path: Path, content: str, what: str
+) -> None:
     with pytest.raises((UserError, UserErrors), match=what) as caught:
         read_dataset(benchmark(), write(tmp_path, content), tmp_path)
     assert "g.json" in str(caught.value)
@@ -199,7 +260,10 @@ def test_a_file_that_is_none_is_an_error(tmp_path: Path, content: str, what: str
         ({"files": {}}, "needs the role global or local"),
         ({"ratings": "human"}, "add `ratings: none`"),
         ({"aspects": {"fluency": {"min": 1, "max": 5}}}, "add `step` to its scale"),
-        ({"rewrite_references": {"model": "m", "form": "f"}, "select": {}}, "this format has none"),
+        (
+            {"rewrite_references": {"model": "m", "form": "f"}, "select": {}},
+            "this format has none",
+        ),
     ],
 )
 def test_a_card_says_what_such_texts_need(keys: dict[str, Any], what: str) -> None:

@@ -85,7 +85,9 @@ def test_all_tables_and_the_report_are_written(folder: Path) -> None:
         "edits": [],
     }
     original = rows(folder, "original", "targets")
-    assert [(one["target"], one["system"], one["perturbation"]) for one in original] == [
+    assert [
+        (one["target"], one["system"], one["perturbation"]) for one in original
+    ] == [
         ("a:original", "reference", "original"),
         ("b:original", "reference", "original"),
     ]
@@ -114,7 +116,9 @@ def test_the_same_data_gives_the_same_bytes(folder: Path) -> None:
     written = []
     for _ in range(2):
         assert ingest(folder).returncode == 0
-        written.append({path.name: path.read_bytes() for path in (folder / "out").iterdir()})
+        written.append(
+            {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+        )
     assert written[0] == written[1] and len(written[0]) == 6
 
 
@@ -126,10 +130,14 @@ def test_originals_are_written_only_where_wanted(folder: Path) -> None:
     assert rows(folder, "items")[0]["meta"] == '{"id":"A"}'
 
 
-def test_items_without_an_original_are_noted_if_the_study_perturbs(folder: Path) -> None:
+def test_items_without_an_original_are_noted_if_the_study_perturbs(
+    folder: Path,
+) -> None:
     def problems(card: dict[str, Any], *, perturbs: bool = True) -> list[str]:
         assert ingest(folder, dataset=CARD | card, perturbs=perturbs).returncode == 0
-        return list(json.loads((folder / "out" / "report.json").read_text())["problems"])
+        return list(
+            json.loads((folder / "out" / "report.json").read_text())["problems"]
+        )
 
     (folder / "x.csv").write_text("src,out,fluency\nA,t,1\n")
     columns = {"source": "src", "text": "out"}
@@ -140,10 +148,21 @@ def test_items_without_an_original_are_noted_if_the_study_perturbs(folder: Path)
     assert "`references: {model: …}`" in warning and "`select.original`" in warning
     assert rows(folder, "original", "targets") == []
     by_system = {"select": {"original": "system", "original_system": "M1"}}
-    for lacking, shown in ((0, ""), (2, "2 (i0, i1)"), (6, "6 (i0, i1, i2, i3, i4, …)")):
+    for lacking, shown in (
+        (0, ""),
+        (2, "2 (i0, i1)"),
+        (6, "6 (i0, i1, i2, i3, i4, …)"),
+    ):
         systems = ["M2"] * lacking + ["M1"] * (7 - lacking)
-        jsonl(folder / "x.jsonl", [summeval_row(f"i{k}", each) for k, each in enumerate(systems)])
-        notices = [f"items without an original, which are not perturbed: {shown}"] if shown else []
+        jsonl(
+            folder / "x.jsonl",
+            [summeval_row(f"i{k}", each) for k, each in enumerate(systems)],
+        )
+        notices = (
+            [f"items without an original, which are not perturbed: {shown}"]
+            if shown
+            else []
+        )
         assert problems(by_system) == notices
 
 
@@ -151,9 +170,13 @@ def test_items_that_share_a_source_are_noted(folder: Path) -> None:
     (folder / "x.csv").write_text("id,src,out,fluency\n1,A,t,1\n2,A,u,2\n3,B,v,3\n")
     columns = {"item": "id", "source": "src", "text": "out"}
     card = CARD | {"format": "table", "files": "{data}/x.csv", "columns": columns}
-    assert ingest(folder, dataset=card | {"select": {"original": "none"}}).returncode == 0
+    assert (
+        ingest(folder, dataset=card | {"select": {"original": "none"}}).returncode == 0
+    )
     [problem] = json.loads((folder / "out" / "report.json").read_text())["problems"]
-    assert problem.startswith("3 items have only 2 different sources, but intervals treat items as")
+    assert problem.startswith(
+        "3 items have only 2 different sources, but intervals treat items as"
+    )
 
 
 def test_a_fault_ends_without_a_traceback_and_without_tables(folder: Path) -> None:
@@ -175,7 +198,9 @@ def test_a_spec_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:
     assert read_spec(str(tmp_path / "spec.json"), io.StringIO()) == {"a": 2}
 
 
-@pytest.mark.parametrize(("text", "what"), [("{", "cannot be read"), ("[]", "a JSON object")])
+@pytest.mark.parametrize(
+    ("text", "what"), [("{", "cannot be read"), ("[]", "a JSON object")]
+)
 def test_what_is_no_spec_is_refused(text: str, what: str) -> None:
     with pytest.raises(UserError, match=what):
         read_spec("-", io.StringIO(text))
@@ -185,7 +210,9 @@ def test_what_is_no_spec_is_refused(text: str, what: str) -> None:
 def test_texts_of_a_reference_system_are_their_references(
     tmp_path: Path, texts: int, declared: bool
 ) -> None:
-    """A system that wrote a reference's words now and then is compared with it; this one is it."""
+    """A system that wrote a reference's words now and then is compared with it; this
+    one is it.
+    """
     names = [f"i{at}" for at in range(texts)]
     human = [
         summeval_row(one, "human", decoded=f" Second of {one}. It has two sentences.")
@@ -200,7 +227,9 @@ def test_texts_of_a_reference_system_are_their_references(
     card = {**CARD, **({"reference_systems": ["human"]} if declared else {})}
     done = ingest(tmp_path, dataset=card)
     assert done.returncode == 0, done.stderr
-    parents = {one["target"]: one["parent"] for one in rows(tmp_path, "systems", "targets")}
+    parents = {
+        one["target"]: one["parent"] for one in rows(tmp_path, "systems", "targets")
+    }
     assert parents == {
         f"{one}:{system}": f"{one}:reference.1" if system == "human" else None
         for one in names

@@ -11,13 +11,22 @@ from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Dataset, Scale
 
 COLUMNS = {"item": "id", "source": "q", "text": "a", "ratings": {"right": ["r1", "r2"]}}
-WORDS = {"labels": ["fail", "partly right", "pass"], "read_as": {"yes": "pass", "0": "fail"}}
+WORDS = {
+    "labels": ["fail", "partly right", "pass"],
+    "read_as": {"yes": "pass", "0": "fail"},
+}
 
 
 def rated(folder: Path, *pairs: tuple[Any, Any], **aspect: Any) -> Dataset:
     """Return the card of rows with two ratings each."""
     rows = [
-        {"id": f"i{at}", "q": f"question {at}", "a": f"answer {at}", "r1": one, "r2": other}
+        {
+            "id": f"i{at}",
+            "q": f"question {at}",
+            "a": f"answer {at}",
+            "r1": one,
+            "r2": other,
+        }
         for at, (one, other) in enumerate(pairs)
     ]
     jsonl(folder / "x.jsonl", rows)
@@ -25,9 +34,17 @@ def rated(folder: Path, *pairs: tuple[Any, Any], **aspect: Any) -> Dataset:
 
 
 def test_words_are_labels_whatever_their_case_blanks_and_plural(tmp_path: Path) -> None:
-    card = rated(tmp_path, ("Pass", " partly\tRIGHT "), ("YES", "fails"), (0, ""), ("passes", None))
+    card = rated(
+        tmp_path,
+        ("Pass", " partly\tRIGHT "),
+        ("YES", "fails"),
+        (0, ""),
+        ("passes", None),
+    )
     found = values(read_dataset(card, tmp_path, tmp_path))
-    assert {(target[:2], rater): value for (target, _, rater), value in found.items()} == {
+    assert {
+        (target[:2], rater): value for (target, _, rater), value in found.items()
+    } == {
         ("i0", "r1"): 2.0,
         ("i0", "r2"): 1.0,
         ("i1", "r1"): 2.0,
@@ -40,9 +57,16 @@ def test_words_are_labels_whatever_their_case_blanks_and_plural(tmp_path: Path) 
 def test_a_word_that_no_label_is_has_one_error_with_its_rows_and_the_nearest(
     tmp_path: Path,
 ) -> None:
-    message = faults(rated(tmp_path, ("pas", "fail"), ("pass", "fail"), ("pas", "fail")), tmp_path)
+    message = faults(
+        rated(tmp_path, ("pas", "fail"), ("pass", "fail"), ("pas", "fail")), tmp_path
+    )
     assert message.count("not one of the card's labels") == 1
-    for part in ("x.jsonl, rows 1, 3, aspect right", "'pas'", "nearest: pass", "read_as"):
+    for part in (
+        "x.jsonl, rows 1, 3, aspect right",
+        "'pas'",
+        "nearest: pass",
+        "read_as",
+    ):
         assert part in message
     assert "allowed: 0, fail, partly right, pass, yes" in message
 
@@ -68,7 +92,10 @@ def test_truth_values_are_read_as_words(tmp_path: Path) -> None:
 def test_the_dump_of_a_scale_has_no_key_that_its_card_leaves_out() -> None:
     points = Scale(min=1, max=5, step=1)
     assert points.model_dump() == {"min": 1, "max": 5, "step": 1, "labels": []}
-    for labels in (Scale(labels=["fail", "pass"]), Scale(labels=["a", "b", "c"], ordered=False)):
+    for labels in (
+        Scale(labels=["fail", "pass"]),
+        Scale(labels=["a", "b", "c"], ordered=False),
+    ):
         assert not {"min", "max", "step"} & labels.model_dump().keys()
         assert Scale(**labels.model_dump()) == labels
         assert Scale(**labels.model_dump()).categorical
@@ -101,9 +128,13 @@ def test_a_scale_that_is_neither_numbers_nor_labels_is_refused(
         ({"read_as": {"ok": "pass", "OK ": "fail"}}, "has a word twice .*: ok"),
     ],
 )
-def test_a_translation_into_no_label_is_refused(keys: dict[str, Any], problem: str) -> None:
+def test_a_translation_into_no_label_is_refused(
+    keys: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(ValidationError, match=problem):
-        table("x.jsonl", COLUMNS, aspects={"right": {"labels": ["fail", "pass"], **keys}})
+        table(
+            "x.jsonl", COLUMNS, aspects={"right": {"labels": ["fail", "pass"], **keys}}
+        )
 
 
 def test_labels_have_no_mean_rater() -> None:

@@ -1,4 +1,6 @@
-"""Names that differ only in blanks, case or Unicode form: an error, or one name if told so."""
+"""Names that differ only in blanks, case or Unicode form: an error, or one name if told
+so.
+"""
 
 import json
 import time
@@ -23,7 +25,13 @@ SPELLINGS = ["x ", "x\xa0", "\u200bx", "X", "ｘ", "x\ufeff", "x\t"]
 def rows(*names: tuple[str, str]) -> list[dict[str, Any]]:
     """Return a row per (item, system)."""
     return [
-        {"id": item, "source": "one", "system": system, "text": "a text", "fluency": 1 + at % 5}
+        {
+            "id": item,
+            "source": "one",
+            "system": system,
+            "text": "a text",
+            "fluency": 1 + at % 5,
+        }
         for at, (item, system) in enumerate(names)
     ]
 
@@ -90,7 +98,9 @@ def test_raters_are_names_too(tmp_path: Path) -> None:
     told = faults(card_of(files=str(path), **keys), tmp_path)
     assert "(rater)" in told and "['ann', 'Ann']" in told
     for same, raters in ((False, {"ann", "ann-2"}), (True, {"rater-1", "rater-2"})):
-        rated = read_dataset(card_of(files=str(path), same_names=same, **keys), tmp_path, tmp_path)
+        rated = read_dataset(
+            card_of(files=str(path), same_names=same, **keys), tmp_path, tmp_path
+        )
         assert len({rater for *_, rater in values(rated)}) == len(raters)
 
 
@@ -105,7 +115,9 @@ def test_sources_that_make_items_are_names_too(tmp_path: Path) -> None:
 
 
 def test_a_name_that_shows_nothing_is_no_name(tmp_path: Path) -> None:
-    assert "invalid id (system)" in faults(dataset(tmp_path, ("a", "\u200b\ufeff")), tmp_path)
+    assert "invalid id (system)" in faults(
+        dataset(tmp_path, ("a", "\u200b\ufeff")), tmp_path
+    )
 
 
 @given(st.text(max_size=30))

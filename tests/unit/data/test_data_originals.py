@@ -1,4 +1,6 @@
-"""Datasets of originals only: the formats of Wang et al. 2024 that have no system's text."""
+"""Datasets of originals only: the formats of Wang et al. 2024 that have no system's
+text.
+"""
 
 import csv
 from pathlib import Path
@@ -28,7 +30,10 @@ def selected(dataset: Dataset, folder: Path) -> dict[str, str]:
 # --- sumpubmed_jsonl ---
 
 SUMPUBMED = {"format": "sumpubmed_jsonl", "files": "x.jsonl"}
-ARTICLE = "BACKGROUND\nwhat was known. more of it.\n\n\nRESULTS\nfound.\n\nBACKGROUND\nagain.\n"
+ARTICLE = (
+    "BACKGROUND\nwhat was known. more of "
+    "it.\n\n\nRESULTS\nfound.\n\nBACKGROUND\nagain.\n"
+)
 
 
 def pair(name: object, text: object = ARTICLE, **keys: Any) -> dict[str, Any]:
@@ -43,7 +48,12 @@ def test_sumpubmed_has_the_background_of_article_and_abstract(tmp_path: Path) ->
         ("1", "what was known. more of it.", ("why 1.",)),
         ("2", "what was known. more of it.", ("why 2.",)),
     ]
-    assert (rated.outputs, rated.ratings, rated.systems, rated.problems) == ([], [], {}, [])
+    assert (rated.outputs, rated.ratings, rated.systems, rated.problems) == (
+        [],
+        [],
+        {},
+        [],
+    )
 
 
 def test_sumpubmed_faults_are_all_told(tmp_path: Path) -> None:
@@ -94,8 +104,12 @@ def story(name: str, answer: str = "1", **cells: str) -> list[str]:
     return list((row | cells).values())
 
 
-def test_story_cloze_has_the_right_ending_and_keeps_the_wrong_one(tmp_path: Path) -> None:
-    dataset = stories(tmp_path, story("B-2", "2"), story("a-1", InputSentence4=" So it went. "))
+def test_story_cloze_has_the_right_ending_and_keeps_the_wrong_one(
+    tmp_path: Path,
+) -> None:
+    dataset = stories(
+        tmp_path, story("B-2", "2"), story("a-1", InputSentence4=" So it went. ")
+    )
     rated = read_dataset(dataset, tmp_path, tmp_path)
     assert [(one.item, one.references, one.meta) for one in rated.items] == [
         ("a-1", ("It, too, ended well.",), {"id": "a-1", "wrong_ending": "It rained."}),
@@ -160,8 +174,13 @@ def answer(qid: str, reference: object, **keys: Any) -> dict[str, Any]:
     return row | keys
 
 
-def test_answer_equivalence_has_a_question_once_with_all_references(tmp_path: Path) -> None:
-    jsonl(tmp_path / "train.jsonl", [answer("q1", SHORT), answer("q2", SHORT), answer("q1", LONG)])
+def test_answer_equivalence_has_a_question_once_with_all_references(
+    tmp_path: Path,
+) -> None:
+    jsonl(
+        tmp_path / "train.jsonl",
+        [answer("q1", SHORT), answer("q2", SHORT), answer("q1", LONG)],
+    )
     jsonl(tmp_path / "ae_dev.jsonl", [answer("q1", LONGER), answer("q1", SHORT)])
     dataset = bare(**ANSWERS)
     rated = read_dataset(dataset, tmp_path, tmp_path)
@@ -209,12 +228,21 @@ def test_answer_equivalence_faults_are_all_told(tmp_path: Path) -> None:
 # --- wmt_text ---
 
 SOURCES = ["Eins.", "Zwei.", "Drei.", "Vier.", "Fünf.", "Sechs."]
-REFERENCES = ["One one.", "Two two.", "Three.", "A longer fourth line.", "Five.", "Six."]
+REFERENCES = [
+    "One one.",
+    "Two two.",
+    "Three.",
+    "A longer fourth line.",
+    "Five.",
+    "Six.",
+]
 DOCUMENTS = ["d1", "d1", "d1", "d2", "d2", "d1"]
 
 
 def wmt(folder: Path, documents: bool | str = False, **keys: Any) -> Dataset:
-    """Write a small test set and return its card; `documents` as lines or in the given form."""
+    """Write a small test set and return its card; `documents` as lines or in the given
+    form.
+    """
     (folder / "x.src.de").write_text("\n".join(SOURCES) + "\n", encoding="utf-8")
     (folder / "x.ref.A.en").write_text("\n".join(REFERENCES) + "\n", encoding="utf-8")
     files = {"source": "x.src.de", "reference": "x.ref.A.en"}
@@ -230,8 +258,12 @@ def wmt(folder: Path, documents: bool | str = False, **keys: Any) -> Dataset:
 
 def test_wmt_pairs_the_lines_of_source_and_reference(tmp_path: Path) -> None:
     rated = read_dataset(wmt(tmp_path), tmp_path, tmp_path)
-    assert [one.item for one in rated.items] == [f"mine-00{line}" for line in range(1, 7)]
-    assert rated.items[3].source == "Vier." and rated.items[3].references == (REFERENCES[3],)
+    assert [one.item for one in rated.items] == [
+        f"mine-00{line}" for line in range(1, 7)
+    ]
+    assert rated.items[3].source == "Vier." and rated.items[3].references == (
+        REFERENCES[3],
+    )
     assert rated.items[3].meta == {"id": "mine-004", "lines": [4]}
     assert (rated.outputs, rated.problems) == ([], [])
 
@@ -249,7 +281,9 @@ def test_wmt_may_have_several_references_and_odd_line_breaks(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("form", ["lines", "xml"])
-def test_wmt_joins_segments_of_a_document_until_they_are_long(tmp_path: Path, form: str) -> None:
+def test_wmt_joins_segments_of_a_document_until_they_are_long(
+    tmp_path: Path, form: str
+) -> None:
     dataset = wmt(tmp_path, form, select={"join": True, "min_characters": 16})
     rated = read_dataset(dataset, tmp_path, tmp_path)
     assert [(one.source, one.references[0]) for one in rated.items] == [
@@ -270,7 +304,9 @@ def test_wmt_joins_segments_of_a_document_until_they_are_long(tmp_path: Path, fo
 
 def test_wmt_with_too_few_long_items_says_how_many_there_are(tmp_path: Path) -> None:
     keys = {"n": 3, "min_characters": 16}
-    with pytest.raises(UserError, match="only 1 items whose original has 16 characters") as error:
+    with pytest.raises(
+        UserError, match="only 1 items whose original has 16 characters"
+    ) as error:
         selected(wmt(tmp_path, select=keys), tmp_path)
     assert "got:     3" in str(error.value)
     with pytest.raises(UserError, match="only 2 items"):
@@ -300,7 +336,9 @@ def rated_wmt(folder: Path, scores: str = "", **keys: Any) -> Dataset:
     wmt(folder)
     for system in ("A", "B"):
         lines = [f"{line} {system}" for line in REFERENCES]
-        (folder / f"out.{system}.en").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (folder / f"out.{system}.en").write_text(
+            "\n".join(lines) + "\n", encoding="utf-8"
+        )
     each: dict[str, list[Any]] = {
         "A": [90, 80, "None", 60.5, 50, 40],
         "B": [9, 8, 7, 6, 5, 4],
@@ -309,7 +347,9 @@ def rated_wmt(folder: Path, scores: str = "", **keys: Any) -> Dataset:
     told = "".join(f"{name}\t{value}\n" for name in each for value in each[name])
     (folder / "da.seg.score").write_text(scores or told, encoding="utf-8")
     told_keys: dict[str, Any] = {"aspects": {"accuracy": {"min": 0, "max": 100}}}
-    return card(format="wmt_text", task="translation", **(told_keys | {"files": RATED} | keys))
+    return card(
+        format="wmt_text", task="translation", **(told_keys | {"files": RATED} | keys)
+    )
 
 
 def test_wmt_takes_texts_of_systems_and_direct_assessments(tmp_path: Path) -> None:
@@ -331,7 +371,10 @@ def test_wmt_ratings_of_several_aspects_are_a_file_each(tmp_path: Path) -> None:
         lines = [f"{system}\t{value}\n" for system in "AB" for _ in REFERENCES]
         (tmp_path / f"of.{name}").write_text("".join(lines), encoding="utf-8")
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert {(one.aspect, one.value) for one in rated.ratings} == {("accuracy", 10), ("fluency", 20)}
+    assert {(one.aspect, one.value) for one in rated.ratings} == {
+        ("accuracy", 10),
+        ("fluency", 20),
+    }
 
 
 @pytest.mark.parametrize(
@@ -343,7 +386,9 @@ def test_wmt_ratings_of_several_aspects_are_a_file_each(tmp_path: Path) -> None:
         ("A\t101\n" + "A\t1\n" * 5 + "B\t1\n" * 6, ["outside the scale", "101"]),
     ],
 )
-def test_wmt_ratings_with_faults(tmp_path: Path, scores: str, expected: list[str]) -> None:
+def test_wmt_ratings_with_faults(
+    tmp_path: Path, scores: str, expected: list[str]
+) -> None:
     with pytest.raises((UserError, UserErrors)) as caught:
         read_dataset(rated_wmt(tmp_path, scores), tmp_path, tmp_path)
     for part in [*expected, "da.seg.score"]:
@@ -355,8 +400,14 @@ def test_wmt_ratings_with_faults(tmp_path: Path, scores: str, expected: list[str
     [
         ({"files": {**RATED, "outputs": "out.A.en"}}, r"must contain \{system\}"),
         ({"select": {"join": True, "min_characters": 9}}, "single segments"),
-        ({"aspects": {n: {"min": 0, "max": 9} for n in ("a", "b")}}, r"must contain \{aspect\}"),
-        ({"files": {k: v for k, v in RATED.items() if k != "ratings"}}, "needs the role `ratings`"),
+        (
+            {"aspects": {n: {"min": 0, "max": 9} for n in ("a", "b")}},
+            r"must contain \{aspect\}",
+        ),
+        (
+            {"files": {k: v for k, v in RATED.items() if k != "ratings"}},
+            "needs the role `ratings`",
+        ),
     ],
 )
 def test_wmt_cards_of_ratings_with_faults(
@@ -377,7 +428,9 @@ def test_wmt_has_one_source(tmp_path: Path) -> None:
 
 def test_wmt_empty_lines_are_all_told(tmp_path: Path) -> None:
     dataset = wmt(tmp_path)
-    (tmp_path / "x.ref.A.en").write_text("One.\n\nThree.\n \nFive.\nSix.\n", encoding="utf-8")
+    (tmp_path / "x.ref.A.en").write_text(
+        "One.\n\nThree.\n \nFive.\nSix.\n", encoding="utf-8"
+    )
     text = faults(dataset, tmp_path)
     assert text.count("a line is empty") == 1 and "x.ref.A.en, rows 2, 4" in text
 
@@ -404,9 +457,18 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
     ("keys", "message"),
     [
         (SUMPUBMED | {"ratings": "human"}, "add `ratings: none`"),
-        (SUMPUBMED | {"files": {"data": "x", "more": "y"}}, "has the roles data, not more"),
-        ({"format": "wmt_text", "files": {"source": "x"}}, "needs the role `reference`"),
-        ({"format": "wmt_text", "files": {"source": "x", "data": "y"}}, "role `reference`"),
+        (
+            SUMPUBMED | {"files": {"data": "x", "more": "y"}},
+            "has the roles data, not more",
+        ),
+        (
+            {"format": "wmt_text", "files": {"source": "x"}},
+            "needs the role `reference`",
+        ),
+        (
+            {"format": "wmt_text", "files": {"source": "x", "data": "y"}},
+            "role `reference`",
+        ),
         (
             {
                 "format": "wmt_text",
@@ -415,10 +477,15 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
             },
             "with the role `documents`",
         ),
-        (SUMPUBMED | {"select": {"join": True, "min_characters": 3}}, "needs format wmt_text"),
+        (
+            SUMPUBMED | {"select": {"join": True, "min_characters": 3}},
+            "needs format wmt_text",
+        ),
         (SUMPUBMED | {"select": {"join": True}}, "add `min_characters`"),
     ],
 )
-def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], message: str) -> None:
+def test_a_card_that_contradicts_itself_is_refused(
+    keys: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         bare(**keys) if "ratings" not in keys else card(**keys)

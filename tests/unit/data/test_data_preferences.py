@@ -16,7 +16,11 @@ from judgescope.schema.cards import Dataset
 HEAD = ["id", "q", "model_a", "model_b", "answer_a", "answer_b", "winner", "voter"]
 COLUMNS: dict[str, Any] = {
     **{"item": "id", "source": "q", "texts": ["answer_a", "answer_b"]},
-    **{"systems": ["model_a", "model_b"], "preferences": {"overall": "winner"}, "rater": "voter"},
+    **{
+        "systems": ["model_a", "model_b"],
+        "preferences": {"overall": "winner"},
+        "rater": "voter",
+    },
 }
 ROWS = [
     ["1", "Why?", "gpt", "llama", "Because.", "Since.", "model_a", "anna"],
@@ -29,7 +33,13 @@ ROWS = [
 
 def card(columns: Mapping[str, Any], **keys: object) -> Dataset:
     fields = {
-        **{"dataset": "d", "name": "D", "task": "qa", "format": "table", "files": "d.csv"},
+        **{
+            "dataset": "d",
+            "name": "D",
+            "task": "qa",
+            "format": "table",
+            "files": "d.csv",
+        },
         **{"licence": "-", "citation": "-", "columns": columns},
         "aspects": {"overall": {"min": -1, "max": 1, "step": 1}},
     }
@@ -37,7 +47,10 @@ def card(columns: Mapping[str, Any], **keys: object) -> Dataset:
 
 
 def read(
-    folder: Path, rows: list[list[str]], columns: Mapping[str, Any] = COLUMNS, head: Any = HEAD
+    folder: Path,
+    rows: list[list[str]],
+    columns: Mapping[str, Any] = COLUMNS,
+    head: Any = HEAD,
 ) -> Rated:
     with (folder / "d.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([head, *rows])
@@ -46,9 +59,16 @@ def read(
 
 def test_choices_are_read_in_the_order_that_was_shown(tmp_path: Path) -> None:
     rated = read(tmp_path, ROWS)
-    assert [one.target for one in rated.outputs] == ["1:gpt", "1:llama", "2:gpt", "2:llama"]
+    assert [one.target for one in rated.outputs] == [
+        "1:gpt",
+        "1:llama",
+        "2:gpt",
+        "2:llama",
+    ]
     assert rated.ratings == []
-    assert [(one.target, one.target_b, one.rater, one.value) for one in rated.preferences] == [
+    assert [
+        (one.target, one.target_b, one.rater, one.value) for one in rated.preferences
+    ] == [
         ("1:gpt", "1:llama", "anna", 1),
         ("1:gpt", "1:llama", "ben", 0),
         ("2:gpt", "2:llama", "ben", 1),
@@ -59,12 +79,19 @@ def test_choices_are_read_in_the_order_that_was_shown(tmp_path: Path) -> None:
 
 def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
     columns = {
-        **{"source": "q", "texts": ["x", "y", "z"], "preferences": {"overall": ["p", "r"]}},
+        **{
+            "source": "q",
+            "texts": ["x", "y", "z"],
+            "preferences": {"overall": ["p", "r"]},
+        },
         "choices": {"y": "middle", "tie": ["none", "all"]},
     }
-    rated = read(tmp_path, [["Why?", "X.", "Y.", "Z.", "middle", "all"]], columns, list("qxyzpr"))
+    rated = read(
+        tmp_path, [["Why?", "X.", "Y.", "Z.", "middle", "all"]], columns, list("qxyzpr")
+    )
     assert {
-        (one.target[-1], one.target_b[-1], one.rater): one.value for one in rated.preferences
+        (one.target[-1], one.target_b[-1], one.rater): one.value
+        for one in rated.preferences
     } == {
         **{("x", "y", "p"): -1, ("y", "z", "p"): 1},
         **{("x", "y", "r"): 0, ("x", "z", "r"): 0, ("y", "z", "r"): 0},
@@ -87,7 +114,11 @@ def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
             "twice",
             "ben: llama and gpt of 1",
         ),
-        (["3", "Q", "a", "a", "A.", "A.", "A", "x"], "two texts of the same system", None),
+        (
+            ["3", "Q", "a", "a", "A.", "A.", "A", "x"],
+            "two texts of the same system",
+            None,
+        ),
     ],
 )
 def test_each_fault_is_an_error_with_its_row(
@@ -117,7 +148,9 @@ def test_texts_of_unknown_writers_have_a_name_each(tmp_path: Path) -> None:
         **{"1:answer_a": "A.", "1:answer_b": "B.", "1:answer_a-2": "C."},
         **{"2:answer_a": "Same.", "2:answer_b": "Same."},
     }
-    assert [(one.target[2:], one.target_b[2:], one.value) for one in rated.preferences] == [
+    assert [
+        (one.target[2:], one.target_b[2:], one.value) for one in rated.preferences
+    ] == [
         ("answer_a", "answer_b", 1),
         ("answer_a-2", "answer_b", -1),
         ("answer_b", "answer_a", 1),
@@ -129,9 +162,13 @@ def test_choices_between_systems_need_no_texts(tmp_path: Path) -> None:
     columns = {key: value for key, value in COLUMNS.items() if key != "texts"}
     given, plain = read(tmp_path, ROWS), read(tmp_path, ROWS, columns)
     assert plain.preferences == given.preferences and not card(columns).has_texts
-    assert [one.target for one in plain.outputs] == [one.target for one in given.outputs]
+    assert [one.target for one in plain.outputs] == [
+        one.target for one in given.outputs
+    ]
     named = read(
-        tmp_path, [[*ROWS[0][:6], "left", "x"]], {**columns, "choices": {"model_a": "left"}}
+        tmp_path,
+        [[*ROWS[0][:6], "left", "x"]],
+        {**columns, "choices": {"model_a": "left"}},
     )
     assert [one.value for one in named.preferences] == [1]
 
@@ -162,5 +199,7 @@ def test_columns_that_do_not_fit(change: dict[str, Any], message: str) -> None:
 
 
 def test_labels_of_an_aspect_on_which_people_chose_are_refused() -> None:
-    with pytest.raises(ValidationError, match="people chose between texts, so overall cannot"):
+    with pytest.raises(
+        ValidationError, match="people chose between texts, so overall cannot"
+    ):
         card(COLUMNS, aspects={"overall": {"labels": ["lose", "win"]}})

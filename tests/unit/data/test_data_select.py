@@ -13,7 +13,10 @@ COUNT = 20
 def rated(order: int = 1) -> Rated:
     names = [f"i{number:02}" for number in range(COUNT)][::order]
     return Rated(
-        items=[Item(name, "s", ("r" * (index + 1),), {}) for index, name in enumerate(names)],
+        items=[
+            Item(name, "s", ("r" * (index + 1),), {})
+            for index, name in enumerate(names)
+        ],
         outputs=[
             Output(f"{name}:{system}", name, system, "t", 1, "x")
             for name in names
@@ -28,7 +31,9 @@ def rated(order: int = 1) -> Rated:
     )
 
 
-def chosen(rule: dict[str, Any], seed: int = 0, order: int = 1, dataset: str = "mine") -> Rated:
+def chosen(
+    rule: dict[str, Any], seed: int = 0, order: int = 1, dataset: str = "mine"
+) -> Rated:
     return select(rated(order), Select(**rule), seed, dataset)
 
 
@@ -44,11 +49,15 @@ def test_drawn_items_come_with_their_outputs_and_ratings_in_order() -> None:
     found = chosen({"n": 7})
     assert len(found.items) == 7 and names(found) == sorted(names(found))
     assert {one.item for one in found.outputs} == set(names(found))
-    assert {one.target for one in found.ratings} == {one.target for one in found.outputs}
+    assert {one.target for one in found.ratings} == {
+        one.target for one in found.outputs
+    }
     assert len(found.outputs) == len(found.ratings) == 14
 
 
-def test_the_draw_depends_on_seed_and_dataset_and_not_on_the_order_of_the_data() -> None:
+def test_the_draw_depends_on_seed_and_dataset_and_not_on_the_order_of_the_data() -> (
+    None
+):
     assert names(chosen({"n": 7})) == names(chosen({"n": 7}))
     assert set(names(chosen({"n": 7}))) == set(names(chosen({"n": 7}, order=-1)))
     assert names(chosen({"n": 7})) != names(chosen({"n": 7}, seed=1))
@@ -59,7 +68,9 @@ def test_too_few_items_is_an_error_that_says_how_many() -> None:
     with pytest.raises(UserError, match="there are only 20 items") as error:
         chosen({"n": 21})
     assert "key select.n" in str(error.value) and "allowed: 1 to 20" in str(error.value)
-    with pytest.raises(UserError, match="only 0 items whose original has 99 characters or more"):
+    with pytest.raises(
+        UserError, match="only 0 items whose original has 99 characters or more"
+    ):
         chosen({"min_characters": 99})
 
 
@@ -73,7 +84,9 @@ def test_systems_are_dropped_by_name_or_id(name: str) -> None:
 def test_an_unknown_system_is_named_with_the_nearest() -> None:
     with pytest.raises(UserError, match="unknown system") as error:
         chosen({"drop_systems": ["M  2"]})
-    assert "key select.drop_systems" in str(error.value) and "nearest: M 2" in str(error.value)
+    assert "key select.drop_systems" in str(error.value) and "nearest: M 2" in str(
+        error.value
+    )
 
 
 def test_short_originals_are_left_out_before_the_draw() -> None:
@@ -84,7 +97,9 @@ def test_short_originals_are_left_out_before_the_draw() -> None:
 ITEM = Item("i", "s", ("One.", "Two. Two.", "Also. Two."), {})
 
 
-def test_the_original_is_the_first_reference_or_the_first_with_most_of_something() -> None:
+def test_the_original_is_the_first_reference_or_the_first_with_most_of_something() -> (
+    None
+):
     assert original(ITEM, "first_reference") == Original(0, "One.")
     assert original(ITEM, "most_sentences") == Original(1, "Two. Two.")
     assert original(ITEM, "longest") == Original(2, "Also. Two.")
@@ -92,7 +107,9 @@ def test_the_original_is_the_first_reference_or_the_first_with_most_of_something
 
 
 def test_of_equally_long_references_the_first_is_the_original() -> None:
-    assert original(Item("i", "s", ("a", "bc", "de"), {}), "longest") == Original(1, "bc")
+    assert original(Item("i", "s", ("a", "bc", "de"), {}), "longest") == Original(
+        1, "bc"
+    )
 
 
 def test_an_item_without_references_has_no_original() -> None:

@@ -1,4 +1,6 @@
-"""Files of public repositories: fetched once, checked, kept; what can go wrong on the way."""
+"""Files of public repositories: fetched once, checked, kept; what can go wrong on the
+way.
+"""
 
 import csv
 import errno
@@ -52,7 +54,9 @@ def fault(names: set[str] = ALL) -> str:
 
 
 def kept(folder: Path) -> list[str]:
-    return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    return [
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
+    ]
 
 
 def test_files_are_fetched_once(cache: Path, repository: Repository) -> None:
@@ -77,7 +81,9 @@ def test_a_damaged_file_is_fetched_again(cache: Path, repository: Repository) ->
     assert (cache / "mine" / "b.jsonl").read_bytes() == FILES["data/b.jsonl"]
 
 
-def test_an_address_that_redirects_is_followed(cache: Path, repository: Repository) -> None:
+def test_an_address_that_redirects_is_followed(
+    cache: Path, repository: Repository
+) -> None:
     [path] = [path for path in repository.files if path.endswith("b.jsonl")]
     repository.files["/elsewhere"] = repository.files.pop(path)
     repository.moved[path] = "/elsewhere"
@@ -101,7 +107,8 @@ def test_a_download_that_is_cut(cache: Path, repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(404, "no longer at its address"), (503, "refuses to send the file")]
+    ("status", "words"),
+    [(404, "no longer at its address"), (503, "refuses to send the file")],
 )
 def test_a_server_without_the_file(
     status: int, words: str, cache: Path, repository: Repository
@@ -148,10 +155,16 @@ def test_what_is_fetched_is_listed_first(
     cache: Path, repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     keys = source(FILES, licence="CC0")
-    mine = card(format="table", files="{data}/mine/{part}.jsonl", columns=COLUMNS, source=keys)
+    mine = card(
+        format="table", files="{data}/mine/{part}.jsonl", columns=COLUMNS, source=keys
+    )
     fetch_all([("mine", mine, ALL), ("again", mine, ALL), ("none", mine, set())])
     said = capsys.readouterr().out
-    assert said == "mine: downloading 2 files (4.5 kB) from github.com/some/data; licence: CC0\n"
+    assert (
+        said
+        == "mine: downloading 2 files (4.5 kB) from github.com/some/data; licence: "
+        "CC0\n"
+    )
 
 
 # --- where a card's files are looked for ---
@@ -159,7 +172,9 @@ def test_what_is_fetched_is_listed_first(
 
 def of_two(**keys: Any) -> Any:
     files = "{data}/mine/{part}.jsonl"
-    return card(format="table", files=files, columns=COLUMNS, source=source(FILES), **keys)
+    return card(
+        format="table", files=files, columns=COLUMNS, source=source(FILES), **keys
+    )
 
 
 def test_the_data_folder_comes_before_the_cache(
@@ -235,7 +250,9 @@ def test_each_file_of_a_source_belongs_to_a_role(name: str, cache: Path) -> None
 
 @needs_real_data
 @pytest.mark.parametrize("name", SOURCES)
-def test_addresses_are_those_that_are_known(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_addresses_are_those_that_are_known(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("JUDGESCOPE_DATA_URL")
     with (REAL / "sources.csv").open(encoding="utf-8", newline="") as file:
         known = {row["sha256"]: row for row in csv.DictReader(file)}
@@ -253,12 +270,16 @@ def test_every_known_file_that_a_card_reads_has_its_address() -> None:
     with (REAL / "sources.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["repository"]]
     described = {each for one in SOURCES.values() for each in one.published.values()}
-    absent = {row["file"].split("/")[0] for row in rows if row["sha256"] not in described}
+    absent = {
+        row["file"].split("/")[0] for row in rows if row["sha256"] not in described
+    }
     assert absent == {"llmbar"}  # its licence
 
 
 def real_files(source: Source) -> dict[str, bytes]:
-    """Return path in the repository -> bytes, from the public data beside the checkout."""
+    """Return path in the repository -> bytes, from the public data beside the
+    checkout.
+    """
     found = {}
     for each in source.files:
         path = REAL / each.file

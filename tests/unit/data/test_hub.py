@@ -24,12 +24,22 @@ from scripted import serve
 from study import Study
 
 needs_client = pytest.mark.skipif(
-    find_spec("huggingface_hub") is None, reason="the package huggingface_hub is not installed"
+    find_spec("huggingface_hub") is None,
+    reason="the package huggingface_hub is not installed",
 )
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-TEXT = "The old bridge over the river was closed on Monday, and people had to take the ferry."
+TEXT = (
+    "The old bridge over the river was closed on Monday, and people had to take the "
+    "ferry."
+)
 CONTENT = "".join(
-    json.dumps({"id": number, "src": "A bridge was closed.", "gold": f"{TEXT} Notice {number}."})
+    json.dumps(
+        {
+            "id": number,
+            "src": "A bridge was closed.",
+            "gold": f"{TEXT} Notice {number}.",
+        }
+    )
     + "\n"
     for number in range(12)
 ).encode()
@@ -85,7 +95,9 @@ def hub() -> Iterator[tuple[str, list[str]]]:
 
 
 def far_study(folder: Path, **changes: Any) -> list[str]:
-    """Write the card of the data on the hub and a study of it; return Snakemake's arguments."""
+    """Write the card of the data on the hub and a study of it; return Snakemake's
+    arguments.
+    """
     path = folder / "config" / "datasets" / "far.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(TABLE | changes), encoding="utf-8")
@@ -118,14 +130,18 @@ def test_a_file_is_fetched_once_and_used_offline_afterwards(
         assert done.returncode == 0 and told in done.stdout, done.stdout
         assert "far " in done.stdout and came == []
         done = snakemake(*study, "--", table, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout  # and nothing but the file was asked for
+        assert done.returncode == 0, (
+            done.stdout
+        )  # and nothing but the file was asked for
         assert sorted(came) == [f"GET {PATH}", f"HEAD {PATH}"]
         before = rows(tmp_path / "results" / "small", "discernment")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     done = snakemake("check", "-q", "rules", *study, cwd=tmp_path)
     assert done.returncode == 0 and "a run downloads" not in done.stdout, done.stdout
     done = snakemake(*study, "--", table, cwd=tmp_path)
-    assert "Nothing to be done" in done.stdout  # nothing depends on what the cache holds
+    assert (
+        "Nothing to be done" in done.stdout
+    )  # nothing depends on what the cache holds
     (tmp_path / "results").rename(tmp_path / "before")
     done = snakemake(*study, "--", table, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -160,7 +176,9 @@ def test_another_file_than_the_card_describes_is_refused(
         monkeypatch.setenv("HF_ENDPOINT", address)
         done = snakemake(*study, cwd=tmp_path)
     assert done.returncode != 0 and "key sha256.items" in done.stdout, done.stdout
-    assert "0" * 64 in done.stdout and hashlib.sha256(CONTENT).hexdigest() in done.stdout
+    assert (
+        "0" * 64 in done.stdout and hashlib.sha256(CONTENT).hexdigest() in done.stdout
+    )
     assert not list(tmp_path.glob("results/small/targets/**/*.parquet"))
     done = snakemake(*study, cwd=tmp_path)  # now the preflight knows
     assert "the study cannot run" in done.stdout and "key sha256.items" in done.stdout
@@ -198,7 +216,9 @@ except UserError as error:
 
 @pytest.mark.heavy
 @needs_client
-def test_a_hub_that_is_away_is_tried_again_and_then_told(tmp_path: Path, cache: Path) -> None:
+def test_a_hub_that_is_away_is_tried_again_and_then_told(
+    tmp_path: Path, cache: Path
+) -> None:
     done = run("-c", FETCH, cwd=tmp_path)
     assert done.returncode == 0 and done.stdout.count("waits") > 2, done.stdout
     assert "downloaded from the hub" in done.stdout and TOLD in done.stdout
@@ -211,13 +231,18 @@ def test_without_the_client_the_package_is_named(
     dataset = card(**{key: value for key, value in TABLE.items() if key != "dataset"})
     with pytest.raises(UserError, match="needs the package huggingface_hub") as error:
         verify(dataset, tmp_path, tmp_path)
-    assert "pip install huggingface_hub" in str(error.value) and COMMIT in str(error.value)
+    assert "pip install huggingface_hub" in str(error.value) and COMMIT in str(
+        error.value
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"revision": "main"}, [":6, key files.items.revision", "branches and tags", "'main'"]),
+        (
+            {"revision": "main"},
+            [":6, key files.items.revision", "branches and tags", "'main'"],
+        ),
         ({"revision": f"a{COMMIT[:6]}"}, ["key files.items.revision", "all 40"]),
         ({"hub": "data"}, ["key files.items.hub", "'data'"]),
         ({"branch": "main"}, ["unknown key", "allowed: file, hub, revision"]),
@@ -228,7 +253,9 @@ def test_what_is_no_file_of_one_commit_is_refused(
 ) -> None:
     path = tmp_path / "far.yaml"
     lines = [f"      {key}: {value}" for key, value in (FILE | changes).items()]
-    rest = {key: value for key, value in TABLE.items() if key not in {"dataset", "files"}}
+    rest = {
+        key: value for key, value in TABLE.items() if key not in {"dataset", "files"}
+    }
     head = ["dataset: far", "", "files:", "    items:", *lines]
     path.write_text("\n".join(head) + "\n" + yaml.safe_dump(rest), encoding="utf-8")
     with pytest.raises(UserErrors) as error:

@@ -1,4 +1,6 @@
-"""Which texts a judge learns from: what is drawn, what is held out, which sources are the same."""
+"""Which texts a judge learns from: what is drawn, what is held out, which sources are
+the same.
+"""
 
 from collections import Counter
 
@@ -21,13 +23,19 @@ ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
 
 def texts(items: int, systems: int) -> dict[str, list[Text]]:
     return {
-        f"i{item}": [Text("systems", f"i{item}:s{one}", f"s{one}") for one in range(systems)]
+        f"i{item}": [
+            Text("systems", f"i{item}:s{one}", f"s{one}") for one in range(systems)
+        ]
         for item in range(items)
     }
 
 
-def drawn(n_texts: int = 4, n_aspects: int = 3, seed: int = 1, items: int = 50) -> list[Drawn]:
-    return draw("d", texts(items, 7), ASPECTS, seed=seed, n_texts=n_texts, n_aspects=n_aspects)
+def drawn(
+    n_texts: int = 4, n_aspects: int = 3, seed: int = 1, items: int = 50
+) -> list[Drawn]:
+    return draw(
+        "d", texts(items, 7), ASPECTS, seed=seed, n_texts=n_texts, n_aspects=n_aspects
+    )
 
 
 def test_of_each_item_n_texts_and_of_each_text_m_aspects() -> None:
@@ -43,12 +51,19 @@ def test_where_there_are_fewer_all_are_taken() -> None:
 
 @pytest.mark.heavy
 def test_every_system_and_aspect_has_its_chance() -> None:
-    """350 draws of 4 of 7: each system about 200 times, within 4 standard deviations of 7."""
+    """350 draws of 4 of 7: each system about 200 times, within 4 standard deviations of
+    7.
+    """
     systems = Counter(one.text.system for one in drawn(n_aspects=1, items=350))
     assert len(systems) == 7
-    assert all(abs(count - 200) < 4 * (350 * 4 / 7 * 3 / 7) ** 0.5 for count in systems.values())
+    assert all(
+        abs(count - 200) < 4 * (350 * 4 / 7 * 3 / 7) ** 0.5
+        for count in systems.values()
+    )
     aspects = Counter(one.aspect for one in drawn(items=350))
-    assert all(abs(count - 1050) < 4 * (1400 * 3 / 4 / 4) ** 0.5 for count in aspects.values())
+    assert all(
+        abs(count - 1050) < 4 * (1400 * 3 / 4 / 4) ** 0.5 for count in aspects.values()
+    )
 
 
 def test_a_draw_depends_on_the_seed_and_on_nothing_of_other_items() -> None:
@@ -58,7 +73,9 @@ def test_a_draw_depends_on_the_seed_and_on_nothing_of_other_items() -> None:
     assert draw("d", shuffled, ASPECTS, seed=1, n_texts=4, n_aspects=3) == drawn()
 
 
-@given(st.sets(st.text(min_size=1), max_size=40), st.floats(0.01, 0.5), st.integers(0, 9))
+@given(
+    st.sets(st.text(min_size=1), max_size=40), st.floats(0.01, 0.5), st.integers(0, 9)
+)
 def test_at_least_one_source_is_held_out_and_one_is_not(
     sources: set[str], share: float, seed: int
 ) -> None:
@@ -78,7 +95,11 @@ LONG = "A mayor opened a bridge in the rain, and the town came to see it. " * 6
         ("The cat sat.", "the  CAT\nsat", True),
         ("The cat sat.", "The cat sat down.", False),
         ("caf\u00e9", "cafe\u0301", True),
-        (LONG, LONG[: len(LONG) // 2 + 100], True),  # cut short, and long enough to know
+        (
+            LONG,
+            LONG[: len(LONG) // 2 + 100],
+            True,
+        ),  # cut short, and long enough to know
         (LONG[: len(LONG) // 2 + 100], LONG, True),
         (LONG[:350] + " \u2026 Read more \u00bb", LONG, True),
         (LONG, LONG[:350] + "... [Truncated].", True),
@@ -100,7 +121,11 @@ def test_what_is_cut_short_is_held_out_with_the_whole() -> None:
     """Those that begin with a long one are one source, whatever stands behind it."""
     short, longer, whole = LONG[:300], LONG[:350], f"{LONG} The end."
     sources = {("d", "a"): whole, ("d", "b"): short, ("e", "c"): longer.upper()}
-    told: dict[tuple[str, str], str | None] = {**sources, ("d", "d"): "Another.", ("d", "e"): None}
+    told: dict[tuple[str, str], str | None] = {
+        **sources,
+        ("d", "d"): "Another.",
+        ("d", "e"): None,
+    }
     names = groups_of(told)
     assert len({names[place] for place in sources}) == 1
     assert len(set(names.values())) == 3

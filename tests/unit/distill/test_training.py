@@ -1,4 +1,5 @@
-"""Training a judge, as far as it needs no torch: what is kept where, what is learnt in which order.
+"""Training a judge, as far as it needs no torch: what is kept where, what is learnt in
+which order.
 
 The training itself is tested in test_training_vllm.py.
 """
@@ -63,8 +64,14 @@ class Tokens:
         tell = told.pop("strftime_now", lambda form: "1 May 2030")
         if self.dated and "date_string" not in told:
             told[tell("%d %b %Y")] = True
-        said = "".join(f"{one['role'][0]}:{one['content']}{self.ending}" for one in messages)
-        return said + ("a:" if told.pop("add_generation_prompt", False) else "") + "".join(told)
+        said = "".join(
+            f"{one['role'][0]}:{one['content']}{self.ending}" for one in messages
+        )
+        return (
+            said
+            + ("a:" if told.pop("add_generation_prompt", False) else "")
+            + "".join(told)
+        )
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         assert not add_special_tokens
@@ -95,8 +102,16 @@ def example(prompt: int, reply: int, **row: Any) -> Example:
     return Example(row, [7] * prompt, [8] * reply)
 
 
-def line(target: str = "t", prompt: str = "Rate.", reply: str = "Fine") -> dict[str, Any]:
-    told = {"dataset": "d", "item": "i", "target": target, "aspect": "fluency", "score": 90}
+def line(
+    target: str = "t", prompt: str = "Rate.", reply: str = "Fine"
+) -> dict[str, Any]:
+    told = {
+        "dataset": "d",
+        "item": "i",
+        "target": target,
+        "aspect": "fluency",
+        "score": 90,
+    }
     return {**told, "messages": [{"role": "user", "content": prompt}], "reply": reply}
 
 
@@ -111,7 +126,9 @@ def written(folder: Path, *lines: dict[str, Any]) -> Path:
 
 def test_a_reply_is_learnt_as_far_as_the_token_that_ends_it() -> None:
     chat = Chat(base())
-    assert chat.prompt([{"role": "user", "content": "Hi"}]) == list(map(ord, "u:Hi\x03\na:"))
+    assert chat.prompt([{"role": "user", "content": "Hi"}]) == list(
+        map(ord, "u:Hi\x03\na:")
+    )
     assert chat.reply("Ja") == [ord("J"), ord("a"), STOP]
 
 
@@ -121,11 +138,15 @@ def test_the_template_gets_the_options_that_every_request_has() -> None:
     assert tokens == list(map(ord, "u:Hi\x03\na:enable_thinking"))
 
 
-def test_a_template_that_ends_no_reply_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_that_ends_no_reply_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Tokens, "ending", "\n")
     with pytest.raises(UserError, match="ends a reply without a token") as caught:
         Chat(base()).reply("Ja")
-    assert caught.value.where == "models/small.yaml, key name" and caught.value.got == "\n"
+    assert (
+        caught.value.where == "models/small.yaml, key name" and caught.value.got == "\n"
+    )
 
 
 def test_a_template_that_tells_the_day_is_an_error_unless_it_is_given_one(
@@ -134,13 +155,19 @@ def test_a_template_that_tells_the_day_is_an_error_unless_it_is_given_one(
     monkeypatch.setattr(Tokens, "dated", True)
     with pytest.raises(UserError, match="includes today's date") as caught:
         Chat(base()).reply("Ja")
-    assert caught.value.where == "models/small.yaml, key extra_body.chat_template_kwargs"
+    assert (
+        caught.value.where == "models/small.yaml, key extra_body.chat_template_kwargs"
+    )
     steady = {"chat_template_kwargs": {"date_string": "26 Jul 2024"}}
     assert Chat(base(extra_body=steady)).reply("Ja")[-1] == STOP
 
 
-def test_a_template_that_shows_no_plain_text_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Tokens, "apply_chat_template", lambda *_, **told: "u:\x03\na:\x03\n")
+def test_a_template_that_shows_no_plain_text_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        Tokens, "apply_chat_template", lambda *_, **told: "u:\x03\na:\x03\n"
+    )
     with pytest.raises(UserError, match="as plain text") as caught:
         Chat(base()).reply("Ja")
     assert caught.value.where == "models/small.yaml, key name"
@@ -151,11 +178,15 @@ def test_an_example_is_a_line_whatever_ends_lines_elsewhere(tmp_path: Path) -> N
     told = line(prompt="a\u2028b\x85c\u2029d\n")
     path.write_text(canonical(told) + "\n", encoding="utf-8")
     [one] = examples(path, Chat(base()), 5)
-    assert one.row == told and one.prompt == list(map(ord, "u:a\u2028b\x85c\u2029d\n\x03\na:"))
+    assert one.row == told and one.prompt == list(
+        map(ord, "u:a\u2028b\x85c\u2029d\n\x03\na:")
+    )
 
 
 def test_examples_are_tokens_of_the_lines(tmp_path: Path) -> None:
-    [one, two] = examples(written(tmp_path, line("a"), line("b", reply="")), Chat(base()), 5)
+    [one, two] = examples(
+        written(tmp_path, line("a"), line("b", reply="")), Chat(base()), 5
+    )
     assert (one.row["target"], two.row["target"]) == ("a", "b")
     assert one.prompt == list(map(ord, "u:Rate.\x03\na:")) and one.length == 16
     assert one.reply == [*map(ord, "Fine"), STOP] and two.reply == [STOP]
@@ -165,8 +196,12 @@ def test_nothing_is_cut(tmp_path: Path) -> None:
     """Prompt and reply have 11 + 49 tokens at the most, of 60."""
     most = written(tmp_path, line(reply="x" * 48))
     assert [one.length for one in examples(most, Chat(base()), 49)] == [60]
-    several = written(tmp_path, line("a", reply="x" * 47), line("b", reply="x" * 48), line("c"))
-    with pytest.raises(UserError, match=r"^2 training replies are longer than") as reply:
+    several = written(
+        tmp_path, line("a", reply="x" * 47), line("b", reply="x" * 48), line("c")
+    )
+    with pytest.raises(
+        UserError, match=r"^2 training replies are longer than"
+    ) as reply:
         examples(several, Chat(base()), 47)
     assert (reply.value.got, reply.value.allowed) == ("49 tokens", "47 tokens")
     assert ":2, " in reply.value.where
@@ -183,11 +218,15 @@ def test_a_batch_is_padded_on_the_right_and_learns_replies_alone() -> None:
     assert made.attention == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
     no = UNHEARD
     assert made.labels == [[no, no, no, 4, 5], [no, 7, 8, no, no]]
-    assert made.kept == 5  # the first of 5 predicts the second token, which is a reply's
+    assert (
+        made.kept == 5
+    )  # the first of 5 predicts the second token, which is a reply's
 
 
 def test_only_the_end_is_predicted() -> None:
-    """The last 3 of 12 positions: the first of them predicts the reply's first token."""
+    """The last 3 of 12 positions: the first of them predicts the reply's first
+    token.
+    """
     assert padded([example(10, 2)]).kept == 3
 
 
@@ -197,7 +236,9 @@ def test_only_the_end_is_predicted() -> None:
 def test_each_epoch_sees_every_example_once_in_an_order_of_its_own() -> None:
     seen = order(3, 20, 2)
     first, second = seen[:20], seen[20:]
-    assert sorted(first) == sorted(second) == list(range(20)) and first != second != sorted(second)
+    assert sorted(first) == sorted(second) == list(
+        range(20)
+    ) and first != second != sorted(second)
     assert order(3, 20, 1) == first and order(4, 20, 1) != first
 
 
@@ -217,7 +258,10 @@ def test_the_log_tells_what_was_seen_until_a_step() -> None:
     recipe = Recipe(batch=2)
     assert Training(base(), recipe, 1, seen, []).last == 3
     assert Training(base(), recipe, 1, seen[:4], []).last == 2
-    noted = [{"step": step, "loss": 0.5, "learning_rate": 0.1, "epoch": 1} for step in (1, 2, 3)]
+    noted = [
+        {"step": step, "loss": 0.5, "learning_rate": 0.1, "epoch": 1}
+        for step in (1, 2, 3)
+    ]
     rows = step_rows(seen, 2, noted)
     assert [(row["step"], row["examples"], row["tokens"]) for row in rows] == [
         *((1, 2, 3), (2, 4, 10), (3, 5, 15))
@@ -229,7 +273,13 @@ def test_losses_are_means_over_tokens() -> None:
     told = {"dataset": "d", "item": "i", "aspect": "fluency", "score": 1}
     of = [example(3, 2, target="a", **told), example(3, 6, target="b", **told)]
     row = held_out_row(50, 4.0, of)
-    assert row == {"step": 50, "split": "held_out", "loss": 0.5, "examples": 2, "tokens": 8}
+    assert row == {
+        "step": 50,
+        "split": "held_out",
+        "loss": 0.5,
+        "examples": 2,
+        "tokens": 8,
+    }
     one, two = loss_rows(of, [3.0, 12.0], [1.0, 0.0])
     assert (one["before"], one["after"], one["tokens"]) == (1.5, 0.5, 2)
     assert (two["before"], two["after"], two["tokens"]) == (2.0, 0.0, 6)
@@ -240,18 +290,23 @@ def test_losses_are_means_over_tokens() -> None:
 
 
 def test_the_memory_of_a_training_by_hand() -> None:
-    """A base of 2 layers, 4 wide, each with one linear layer from 4 to 4; numbers of 2 bytes.
+    """A base of 2 layers, 4 wide, each with one linear layer from 4 to 4; numbers of 2
+    bytes.
 
-    1000 parameters: 2000. Rank 2: 2·(4 + 4)·2 = 32 in the adapter: 768. 2 examples of 5 tokens:
-    10·2·4·2 = 160 into the layers; 10 · 32/(2·2) · (2·2 + 4) = 640 in the one. 2·3 tokens of
-    replies, 11 that there may be: 6·11·(4 + 12) = 1056.
+    1000 parameters: 2000. Rank 2: 2·(4 + 4)·2 = 32 in the adapter: 768. 2 examples of 5
+    tokens: 10·2·4·2 = 160 into the layers; 10 · 32/(2·2) · (2·2 + 4) = 640 in the one.
+    2·3 tokens of replies, 11 that there may be: 6·11·(4 + 12) = 1056.
     """
-    size = Size(parameters=1000, trainable=32, layers=2, hidden=4, vocabulary=11, width=2)
+    size = Size(
+        parameters=1000, trainable=32, layers=2, hidden=4, vocabulary=11, width=2
+    )
     told = needed(size, rank=2, batch=2, tokens=5, replies=3)
     assert told == 2000 + 768 + 160 + 640 + 1056
 
 
-def test_the_machine_tells_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_machine_tells_what_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(process_limits, "MEMORY", tmp_path / "meminfo")
     meminfo = "MemTotal:  100 kB\nMemFree:    10 kB\nMemAvailable:      50 kB\n"
     (tmp_path / "meminfo").write_text(meminfo)
@@ -260,9 +315,14 @@ def test_the_machine_tells_what_is_free(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_training_that_does_not_fit_is_an_error_with_both_amounts() -> None:
     check_memory(base(), Recipe(device_batch=4), 1000, 1000)
-    with pytest.raises(UserError, match=r"about 40\.0 GB, and the device has 24\.5 GB") as caught:
+    with pytest.raises(
+        UserError, match=r"about 40\.0 GB, and the device has 24\.5 GB"
+    ) as caught:
         check_memory(base(), Recipe(device_batch=4), 40_000_000_000, 24_500_000_000)
-    assert "device_batch" in caught.value.where and "models/small.yaml" in caught.value.where
+    assert (
+        "device_batch" in caught.value.where
+        and "models/small.yaml" in caught.value.where
+    )
     assert "smaller base" in caught.value.todo and "quantized" in caught.value.todo
 
 
@@ -275,12 +335,18 @@ def test_a_training_that_does_not_fit_is_an_error_with_both_amounts() -> None:
     ],
 )
 def test_numbers_that_the_device_cannot_train_with_are_an_error(
-    monkeypatch: pytest.MonkeyPatch, dtype: str, device: str, modern: bool, allowed: list[str]
+    monkeypatch: pytest.MonkeyPatch,
+    dtype: str,
+    device: str,
+    modern: bool,
+    allowed: list[str],
 ) -> None:
     cuda = SimpleNamespace(is_bf16_supported=lambda emulated: modern)
     monkeypatch.setattr(train, "import_module", lambda name: SimpleNamespace(cuda=cuda))
     check_dtype(base(dtype=allowed[-1]), device)
-    with pytest.raises(UserError, match="does not support this number format") as caught:
+    with pytest.raises(
+        UserError, match="does not support this number format"
+    ) as caught:
         check_dtype(base(dtype=dtype), device)
     assert caught.value.where == "models/small.yaml, key dtype"
     assert caught.value.allowed == sorted(allowed)
@@ -301,7 +367,10 @@ def test_prompt_and_reply_must_fit_into_the_context() -> None:
     with pytest.raises(UserError, match="exceed the base model's context") as own:
         check_context(base(), prompt, 11)
     assert own.value.where == "models/small.yaml, key name"
-    assert (own.value.got, own.value.allowed) == ("50 + 11 tokens (d: t, fluency)", "60 tokens")
+    assert (own.value.got, own.value.allowed) == (
+        "50 + 11 tokens (d: t, fluency)",
+        "60 tokens",
+    )
     with pytest.raises(UserError) as said:
         check_context(base(max_model_len=55), prompt, 6)
     assert said.value.where == "models/small.yaml, key max_model_len"
@@ -362,7 +431,10 @@ def test_without_a_generation_config_replies_end_where_the_model_and_its_tokeniz
     library = SimpleNamespace(GenerationConfig=Generation)
     monkeypatch.setattr(training_base, "import_module", lambda name: library)
     for own, found in ((7, {7, STOP}), ([7, 8], {7, 8, STOP}), (None, {STOP})):
-        assert Base(base().card, SimpleNamespace(eos_token_id=own), Tokens()).stops() == found
+        assert (
+            Base(base().card, SimpleNamespace(eos_token_id=own), Tokens()).stops()
+            == found
+        )
 
 
 class OutOfMemoryError(RuntimeError):
@@ -372,13 +444,22 @@ class OutOfMemoryError(RuntimeError):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (OutOfMemoryError("CUDA out of memory. Tried to"), "the device is out of memory: CUDA"),
-        (RuntimeError("x_cuda does not have a deterministic implementation. Set"), "each time"),
+        (
+            OutOfMemoryError("CUDA out of memory. Tried to"),
+            "the device is out of memory: CUDA",
+        ),
+        (
+            RuntimeError("x_cuda does not have a deterministic implementation. Set"),
+            "each time",
+        ),
         (RuntimeError("anything else"), None),
     ],
 )
 def test_what_torch_raises_in_a_training(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: RuntimeError, told: str | None
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    error: RuntimeError,
+    told: str | None,
 ) -> None:
     training = Training(base(), Recipe(), 0, [example(2, 2)], [])
 
@@ -388,5 +469,7 @@ def test_what_torch_raises_in_a_training(
     library = SimpleNamespace(OutOfMemoryError=OutOfMemoryError)
     monkeypatch.setattr(training_train, "import_module", lambda name: library)
     monkeypatch.setattr(training, "_trainer", fails)
-    with pytest.raises(UserError if told else RuntimeError, match=told or "anything else"):
+    with pytest.raises(
+        UserError if told else RuntimeError, match=told or "anything else"
+    ):
         training.run(TrainingFolder(tmp_path, "key"))

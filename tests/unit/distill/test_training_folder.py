@@ -1,4 +1,6 @@
-"""Where a training is kept: under which key, what is gone on from, and who may be in."""
+"""Where a training is kept: under which key, what is gone on from, and who may be
+in.
+"""
 
 import json
 from pathlib import Path
@@ -47,7 +49,10 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrainSpec:
 def test_another_training_has_another_key(
     spec: TrainSpec, changes: dict[str, Any], tmp_path: Path
 ) -> None:
-    files = {name: str(tmp_path / changes[name]) for name in changes.keys() & {"train", "student"}}
+    files = {
+        name: str(tmp_path / changes[name])
+        for name in changes.keys() & {"train", "student"}
+    }
     assert key_of(replace(spec, **changes | files)) != key_of(spec)
 
 
@@ -77,7 +82,10 @@ def test_only_a_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
     kept.mark_whole(5)
     kept.mark_whole(10)
     assert kept.last_checkpoint() == kept.steps / "checkpoint-10"
-    assert sorted(path.name for path in kept.steps.iterdir()) == ["checkpoint-10", "checkpoint-5"]
+    assert sorted(path.name for path in kept.steps.iterdir()) == [
+        "checkpoint-10",
+        "checkpoint-5",
+    ]
 
 
 def test_two_jobs_do_not_train_the_same(tmp_path: Path) -> None:
@@ -94,7 +102,9 @@ def test_two_jobs_do_not_train_the_same(tmp_path: Path) -> None:
         pass
 
 
-def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Path) -> None:
+def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(
+    tmp_path: Path,
+) -> None:
     kept = TrainingFolder(tmp_path / "kept", "key")
     (kept.steps / "checkpoint-5").mkdir(parents=True)
     with pytest.raises(KeyboardInterrupt), kept.finishing() as folder:
@@ -110,6 +120,8 @@ def test_a_result_is_there_when_all_of_it_is_and_its_checkpoints_go(tmp_path: Pa
     assert kept.finished
     out = tmp_path / "out"
     kept.copy_result(out / "adapter", out / "log.parquet", out / "losses.parquet")
-    assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(ADAPTER_FILES)
+    assert sorted(path.name for path in (out / "adapter").iterdir()) == sorted(
+        ADAPTER_FILES
+    )
     assert (out / "log.parquet").is_file() and (out / "losses.parquet").is_file()
     assert sorted(path.name for path in kept.folder.iterdir()) == ["result"]

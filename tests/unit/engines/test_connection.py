@@ -1,4 +1,6 @@
-"""The connection to an endpoint: proxy, certificates and keys that expire, all by the card."""
+"""The connection to an endpoint: proxy, certificates and keys that expire, all by the
+card.
+"""
 
 import shutil
 import socket
@@ -21,10 +23,23 @@ from judgescope.engines.openai.connection import client as openai_client
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import validate_card
-from scripted import Body, Endpoint, Said, Server, Silent, refusal, reply, running, serve
+from scripted import (
+    Body,
+    Endpoint,
+    Said,
+    Server,
+    Silent,
+    refusal,
+    reply,
+    running,
+    serve,
+)
 
 __all__ = ["endpoint"]
-HTTP, ALL = "http_proxy", ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+HTTP, ALL = (
+    "http_proxy",
+    ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+)
 SECRET = "anna:pass@word/of nobody"
 LOGIN = f"Basic {b64encode(SECRET.encode()).decode()}"
 DEAD = "http://127.0.0.1:9"
@@ -32,7 +47,9 @@ DEAD = "http://127.0.0.1:9"
 
 @pytest.fixture
 def proxy() -> Iterator[Endpoint]:
-    """A proxy, which answers in the place of the endpoint that it should pass requests on to."""
+    """A proxy, which answers in the place of the endpoint that it should pass requests
+    on to.
+    """
     with serve(lambda _: reply("2")) as running:
         yield running
 
@@ -60,7 +77,9 @@ def test_a_card_names_the_proxy(
     assert endpoint.asked == []
     assert proxy.paths == [f"{endpoint.url}/chat/completions"]  # as a proxy is asked
     other = card(endpoint)
-    assert [one.key for one in requests(model, "a")] == [one.key for one in requests(other, "a")]
+    assert [one.key for one in requests(model, "a")] == [
+        one.key for one in requests(other, "a")
+    ]
 
 
 def test_a_proxy_that_does_not_answer_is_no_way_around_it(endpoint: Endpoint) -> None:
@@ -70,9 +89,17 @@ def test_a_proxy_that_does_not_answer_is_no_way_around_it(endpoint: Endpoint) ->
 
 
 @pytest.mark.parametrize(
-    "proxy", ["http://me:secret@host:3128", "socks5://host:1080", "host:3128", "http://h/path?x=1"]
+    "proxy",
+    [
+        "http://me:secret@host:3128",
+        "socks5://host:1080",
+        "host:3128",
+        "http://h/path?x=1",
+    ],
 )
-def test_a_proxy_is_an_address_without_a_password(endpoint: Endpoint, proxy: str) -> None:
+def test_a_proxy_is_an_address_without_a_password(
+    endpoint: Endpoint, proxy: str
+) -> None:
     keys = {"model": "it", "engine": "openai", "base_url": endpoint.url, "proxy": proxy}
     with pytest.raises(Exception, match="key proxy") as caught:
         validate_card("model", keys, "it.yaml")
@@ -96,9 +123,15 @@ def test_a_proxy_may_want_a_password_that_no_card_and_no_text_shows(
         path = tmp_path / "login"
         path.write_text(f"{SECRET}\n", encoding="utf-8")
         path.chmod(0o600)
-        named = {"variable": ("proxy_auth_env", "PROXY_LOGIN"), "file": ("proxy_auth_file", path)}
+        named = {
+            "variable": ("proxy_auth_env", "PROXY_LOGIN"),
+            "file": ("proxy_auth_file", path),
+        }
         model = card(endpoint, **keys, **{named[held][0]: str(named[held][1])})
-        assert ask(model, *requests(model, "a")) == ({"a": "ok: anna:<proxy password> 2"}, [])
+        assert ask(model, *requests(model, "a")) == (
+            {"a": "ok: anna:<proxy password> 2"},
+            [],
+        )
         assert endpoint.asked == [] and SECRET not in str(model)
         plain = card(endpoint, **keys)
         assert requests(model, "a")[0].key == requests(plain, "a")[0].key
@@ -162,7 +195,9 @@ def test_a_card_names_the_certificates_that_it_trusts(
 
 
 class Tunnel(Silent):
-    """A proxy that opens a tunnel (CONNECT) for whoever gives the password, and counts them."""
+    """A proxy that opens a tunnel (CONNECT) for whoever gives the password, and counts
+    them.
+    """
 
     seen: ClassVar[list[tuple[str, str | None]]] = []
 
@@ -206,7 +241,9 @@ def tunnel(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_https_goes_through_a_proxy_that_wants_a_password(
     secure: tuple[Endpoint, Path], tunnel: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The proxy sees the host and the password, the endpoint no password; a journal has none."""
+    """The proxy sees the host and the password, the endpoint no password; a journal has
+    none.
+    """
     endpoint, certificate = secure
     endpoint.script = lambda _: reply(f"4, says {SECRET}")
     keys: dict[str, Any] = {"proxy": tunnel, "ca_file": str(certificate)}
@@ -224,10 +261,17 @@ def test_https_goes_through_a_proxy_that_wants_a_password(
 
 @pytest.mark.parametrize("login", [None, "anna:another-word"])
 def test_a_proxy_for_https_that_refuses_is_named_without_a_password(
-    secure: tuple[Endpoint, Path], tunnel: str, monkeypatch: pytest.MonkeyPatch, login: str | None
+    secure: tuple[Endpoint, Path],
+    tunnel: str,
+    monkeypatch: pytest.MonkeyPatch,
+    login: str | None,
 ) -> None:
     endpoint, certificate = secure
-    keys: dict[str, Any] = {"proxy": tunnel, "ca_file": str(certificate), "limits": {"attempts": 1}}
+    keys: dict[str, Any] = {
+        "proxy": tunnel,
+        "ca_file": str(certificate),
+        "limits": {"attempts": 1},
+    }
     if login:
         monkeypatch.setenv("PROXY_LOGIN", login)
         keys["proxy_auth_env"] = "PROXY_LOGIN"
@@ -257,7 +301,9 @@ def test_a_file_without_a_certificate_is_refused_before_anything_is_asked(
 
 
 def printing(folder: Path, *tokens: str) -> list[str]:
-    """Return a program that prints the next token whenever it runs, and at last always the last."""
+    """Return a program that prints the next token whenever it runs, and at last always
+    the last.
+    """
     (folder / "tokens").write_text("\n".join(tokens))
     program = folder / "token.py"
     program.write_text(
@@ -271,7 +317,9 @@ def printing(folder: Path, *tokens: str) -> list[str]:
 
 
 def accepting(endpoint: Endpoint, *tokens: str) -> None:
-    """Let an endpoint take these tokens, the first for two requests, and answer 401 to others."""
+    """Let an endpoint take these tokens, the first for two requests, and answer 401 to
+    others.
+    """
     taken: list[str] = []
 
     def script(_: Body) -> Said:
@@ -295,13 +343,17 @@ def test_a_token_is_renewed_when_it_ends(endpoint: Endpoint, tmp_path: Path) -> 
     assert sent == [first, first, first, second, second]
 
 
-@pytest.mark.parametrize("printed", [["token-one-1234", "token-two-5678"], ["token-one-1234"]])
+@pytest.mark.parametrize(
+    "printed", [["token-one-1234", "token-two-5678"], ["token-one-1234"]]
+)
 def test_a_token_that_is_refused_anew_ends_the_job(
     endpoint: Endpoint, tmp_path: Path, printed: list[str]
 ) -> None:
     accepting(endpoint, "another")
     model = card(endpoint, token_command=printing(tmp_path, *printed))
-    with pytest.raises(UserError, match=r"HTTP 401: token <(old )?key> has expired") as caught:
+    with pytest.raises(
+        UserError, match=r"HTTP 401: token <(old )?key> has expired"
+    ) as caught:
         ask(model, *requests(model, "a"))
     # a program that prints the same token again is not run for ever
     assert len(endpoint.asked) == len(printed) and "token-one" not in str(caught.value)
@@ -313,7 +365,10 @@ def test_a_token_that_is_refused_anew_ends_the_job(
         ("print('')", "prints nothing"),
         ("print('two\\nlines')", "not allowed in an HTTP header"),
         ("import sys; sys.exit('run az login')", "status 1: run az login"),
-        ("import sys; sys.exit('Bearer abcdefgh12345678abcdefgh')", "status 1: <not shown>"),
+        (
+            "import sys; sys.exit('Bearer abcdefgh12345678abcdefgh')",
+            "status 1: <not shown>",
+        ),
     ],
 )
 def test_a_program_that_prints_no_key_is_named(
@@ -332,7 +387,9 @@ def test_a_program_that_is_not_there_or_hangs_is_named(
     with pytest.raises(UserError, match="cannot be started: No such file"):
         OpenAIEngine(absent)
     monkeypatch.setattr("judgescope.core.api_keys.COMMAND_SECONDS", 0.2)
-    hung = card(endpoint, token_command=[sys.executable, "-c", "import time; time.sleep(60)"])
+    hung = card(
+        endpoint, token_command=[sys.executable, "-c", "import time; time.sleep(60)"]
+    )
     with pytest.raises(UserError, match="took over"):
         OpenAIEngine(hung)
 

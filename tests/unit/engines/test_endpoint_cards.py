@@ -1,4 +1,6 @@
-"""The shipped cards of providers: each is read as it is and asks a double of its endpoint."""
+"""The shipped cards of providers: each is read as it is and asks a double of its
+endpoint.
+"""
 
 import os
 import re
@@ -28,7 +30,8 @@ CARDS: Mapping[str, tuple[str, str, set[str]]] = {
     "vllm": ("/v1", "none", set()),
     "llama-cpp": ("/v1", "none", set()),
 }
-"""Card -> the path of its address, how it is authorised, the fields that its endpoint refuses."""
+"""Card -> the path of its address, how it is authorised, the fields that its endpoint
+refuses."""
 
 
 def shipped(name: str) -> OpenAIModel:
@@ -75,4 +78,7 @@ def test_a_shipped_card_asks_a_double_of_its_endpoint(
 @pytest.mark.parametrize("name", CARDS)
 def test_a_shipped_card_dates_its_facts_and_says_what_it_needs(name: str) -> None:
     text = (HOME / "config" / "models" / f"{name}.yaml").read_text(encoding="utf-8")
-    assert re.search(r"^# Facts of \d{4}-\d\d-\d\d", text, re.MULTILINE) and "Needs: " in text
+    assert (
+        re.search(r"^# Facts of \d{4}-\d\d-\d\d", text, re.MULTILINE)
+        and "Needs: " in text
+    )

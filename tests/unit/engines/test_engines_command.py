@@ -29,7 +29,9 @@ def test_every_target_is_a_line_in_and_a_line_out(tmp_path: Path) -> None:
 
 
 def test_a_line_holds_what_the_program_is_shown(tmp_path: Path) -> None:
-    model = card(tmp_path, "for one in read(): tell(one, text=json.dumps(one))", batch=1)
+    model = card(
+        tmp_path, "for one in read(): tell(one, text=json.dumps(one))", batch=1
+    )
     [first, second] = [json.loads(text) for text in said(ask(model, "Ä", draws=2))]
     assert set(first) == {"id", "text", "seed", "draw"}
     assert (first["text"], first["draw"], second["draw"]) == ("Ä", 0, 1)
@@ -62,11 +64,17 @@ def test_lines_are_ascii_for_programs_that_split_them_anyhow(tmp_path: Path) -> 
         ({"text": "half \ud83d of a pair"}, "half ? of a pair"),
     ],
 )
-def test_an_answer_is_a_score_or_a_text(tmp_path: Path, told: dict[str, Any], text: str) -> None:
-    model = card(tmp_path, "for one in read(): print(json.dumps({'id': one['id'], **TOLD}))")
+def test_an_answer_is_a_score_or_a_text(
+    tmp_path: Path, told: dict[str, Any], text: str
+) -> None:
+    model = card(
+        tmp_path, "for one in read(): print(json.dumps({'id': one['id'], **TOLD}))"
+    )
     program = tmp_path / "score.py"
     head = f"TOLD = json.loads({json.dumps(told)!r})\n"
-    program.write_text(program.read_text("utf-8").replace("def tell", head + "def tell"), "utf-8")
+    program.write_text(
+        program.read_text("utf-8").replace("def tell", head + "def tell"), "utf-8"
+    )
     assert said(ask(model, "x")) == [text]
 
 
@@ -92,8 +100,12 @@ def test_answers_come_in_any_order(tmp_path: Path) -> None:
 
 
 def test_answers_come_before_the_input_has_ended(tmp_path: Path) -> None:
-    """More than two pipes hold, both ways: who only wrote or only read would wait for ever."""
-    model = card(tmp_path, "for line in sys.stdin: tell(json.loads(line), text='x' * 5000)")
+    """More than two pipes hold, both ways: who only wrote or only read would wait for
+    ever.
+    """
+    model = card(
+        tmp_path, "for line in sys.stdin: tell(json.loads(line), text='x' * 5000)"
+    )
     texts = [f"{number} " + "y" * 5000 for number in range(200)]
     assert said(ask(model, *texts)) == ["x" * 5000] * 200
 
@@ -103,7 +115,8 @@ def test_each_answer_is_kept_when_its_line_comes(tmp_path: Path) -> None:
     for line in sys.stdin:
         given = json.loads(line)
         tell(given, score=1)
-        while not os.path.exists({str(tmp_path)!r} + "/" + given["text"]): time.sleep(0.01)
+        while not os.path.exists({str(tmp_path)!r} + "/" + given["text"]): \
+time.sleep(0.01)
     """
     model, kept = card(tmp_path, program), list[Reply]()
 
@@ -130,7 +143,9 @@ def test_a_start_gets_a_batch_and_workers_share_them(tmp_path: Path) -> None:
     """
     (tmp_path / "there").mkdir()
     line = ["{python}", "{program}", str(tmp_path / "there")]
-    model = card(tmp_path, textwrap.dedent(together) + LENGTHS, batch=2, workers=3, argv=line)
+    model = card(
+        tmp_path, textwrap.dedent(together) + LENGTHS, batch=2, workers=3, argv=line
+    )
     assert said(ask(model, *"abcdef")) == ["1"] * 6
 
 
@@ -170,7 +185,11 @@ def test_other_words_files_or_variants_are_other_keys_and_other_limits_are_not(
 
     first = key()
     assert key(batch=7, timeout=9, workers=2, env=["PATH"], family="f") == first
-    others = [key(LENGTHS + "#"), key(variant="v2"), key(argv=["{python}", "{program}", "-v"])]
+    others = [
+        key(LENGTHS + "#"),
+        key(variant="v2"),
+        key(argv=["{python}", "{program}", "-v"]),
+    ]
     assert len({first, *others}) == 4
     (tmp_path / "elsewhere").mkdir()
     assert requests(card(tmp_path / "elsewhere"), "x")[0].key == first
@@ -192,7 +211,15 @@ def test_roles_stand_for_paths_and_other_braces_for_themselves(tmp_path: Path) -
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
 HIDDEN = RatedAspect(min=1, max=5, step=1, labels=[], source_visible=False)
 TEXTS = [
-    Subject(f"a:{name}", "a", name, "systems", f"Text {name}.", "The source.", ("One.", "Two."))
+    Subject(
+        f"a:{name}",
+        "a",
+        name,
+        "systems",
+        f"Text {name}.",
+        "The source.",
+        ("One.", "Two."),
+    )
     for name in "xyz"
 ]
 

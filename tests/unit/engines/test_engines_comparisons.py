@@ -1,4 +1,6 @@
-"""Recorded comparisons of two texts: joined, ordered, and nothing lost without a word."""
+"""Recorded comparisons of two texts: joined, ordered, and nothing lost without a
+word.
+"""
 
 import hashlib
 import json
@@ -16,30 +18,56 @@ from judgescope.engines.recorded import RecordedEngine, join_lines
 from judgescope.schema.cards import Judge, RecordedModel, Scale
 
 SUBJECTS = [
-    Subject(f"{item}:{system}", item, system, "systems", f"Text {item}{system}", f"Source {item}")
+    Subject(
+        f"{item}:{system}",
+        item,
+        system,
+        "systems",
+        f"Text {item}{system}",
+        f"Source {item}",
+    )
     for item in "ab"
     for system in "xyz"
 ]
 NAMES = Names(items={"a": "A", "b": "B"}, systems={"x": "X", "y": "Y", "z": "Z"})
-BY_ID: dict[str, Any] = {"item": "id", "system": "one", "system_b": "two", "reply": "said"}
+BY_ID: dict[str, Any] = {
+    "item": "id",
+    "system": "one",
+    "system_b": "two",
+    "reply": "said",
+}
 JUDGE = Judge(judge="it", model="it")
 
 
-def row(said: object, item: str = "A", one: str = "X", two: str = "Y", **more: object) -> Any:
+def row(
+    said: object, item: str = "A", one: str = "X", two: str = "Y", **more: object
+) -> Any:
     return {"id": item, "one": one, "two": two, "said": said, **more}
 
 
 def engine(
-    folder: Path, rows: list[Any], names: dict[str, Any] = BY_ID, swapped: list[Any] | None = None
+    folder: Path,
+    rows: list[Any],
+    names: dict[str, Any] = BY_ID,
+    swapped: list[Any] | None = None,
 ) -> RecordedEngine:
     files = {"data": rows} | ({"swapped": swapped} if swapped else {})
     for role, content in files.items():
-        (folder / f"{role}.jsonl").write_text("\n".join(map(json.dumps, content)), "utf-8")
+        (folder / f"{role}.jsonl").write_text(
+            "\n".join(map(json.dumps, content)), "utf-8"
+        )
     keys = {"model": "it", "engine": "recorded", "dataset": "d", "rows": names}
-    card = RecordedModel.model_validate(keys | {"files": {role: f"{role}.jsonl" for role in files}})
+    card = RecordedModel.model_validate(
+        keys | {"files": {role: f"{role}.jsonl" for role in files}}
+    )
     preferences = {"overall": [("a:x", "a:y"), ("b:y", "b:x")]}
     inputs = EngineInputs(
-        seed=0, dataset="d", folder=folder, data=folder, names=NAMES, preferences=preferences
+        seed=0,
+        dataset="d",
+        folder=folder,
+        data=folder,
+        names=NAMES,
+        preferences=preferences,
     )
     return RecordedEngine(card, inputs)
 
@@ -52,7 +80,9 @@ def said(made: RecordedEngine, aspect: str = "overall") -> dict[str, str]:
     }
 
 
-def test_rows_are_joined_in_their_order_and_a_pair_without_a_row_is_counted(tmp_path: Path) -> None:
+def test_rows_are_joined_in_their_order_and_a_pair_without_a_row_is_counted(
+    tmp_path: Path,
+) -> None:
     made = engine(tmp_path, [row("A"), row("B", one="Z", two="X")])
     found = said(made)
     assert found == {"a:x a:y": "A", "a:z a:x": "B", "b:y b:x": "no_recorded_row"}
@@ -78,17 +108,28 @@ def test_either_way_to_say_the_order(tmp_path: Path, way: str) -> None:
 def test_both_orders_under_one_name_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="same two texts in the same order") as caught:
         said(engine(tmp_path, [row("A"), row("B")]))
-    assert "swapped" in caught.value.todo and "data.jsonl, row 1 and" in caught.value.where
+    assert (
+        "swapped" in caught.value.todo and "data.jsonl, row 1 and" in caught.value.where
+    )
 
 
 def test_labels_name_texts_as_shown_or_as_the_columns_do(tmp_path: Path) -> None:
     names = {
         **BY_ID,
         "swapped": {"order": "ba"},
-        "labels": {"first": "left", "second": "right", "text": "one", "text_b": "two", "tie": "="},
+        "labels": {
+            "first": "left",
+            "second": "right",
+            "text": "one",
+            "text_b": "two",
+            "tie": "=",
+        },
     }
     words = ["left", "ONE", "two", "="]
-    for order, expected in (("ab", ["A", "A", "B", "tie"]), ("ba", ["A", "B", "A", "tie"])):
+    for order, expected in (
+        ("ab", ["A", "A", "B", "tie"]),
+        ("ba", ["A", "B", "A", "tie"]),
+    ):
         for word, letter in zip(words, expected, strict=True):
             made = engine(tmp_path, [row(word, order=order)], names)
             assert next(iter(said(made).values())) == letter
@@ -106,7 +147,10 @@ def test_comparisons_join_by_text(tmp_path: Path) -> None:
 
 def test_comparisons_join_by_item_and_text(tmp_path: Path) -> None:
     names = {"item": "i", "text": "t", "text_b": "u", "reply": "said"}
-    rows = [{"i": item, "t": "Same", "u": "Other", "said": said} for item, said in ("aA", "bB")]
+    rows = [
+        {"i": item, "t": "Same", "u": "Other", "said": said}
+        for item, said in ("aA", "bB")
+    ]
     texts = [
         Subject(f"{item}:{system}", item, system, "systems", text, f"Source {item}")
         for item in "ab"
@@ -146,12 +190,19 @@ def test_the_key_of_a_comparison_holds_both_texts(tmp_path: Path) -> None:
 
     def key(other: Subject | None) -> str:
         first = SUBJECTS[0]
-        return request_key(card, JUDGE, "overall", scale, first, seed=0, dataset="d", other=other)
+        return request_key(
+            card, JUDGE, "overall", scale, first, seed=0, dataset="d", other=other
+        )
 
     assert len({key(None), key(SUBJECTS[1]), key(SUBJECTS[2])}) == 3
     first, other = SUBJECTS[:2]
     request = {
-        **{"engine": "recorded", "model": card.model, "form": JUDGE.form, "dataset": "d"},
+        **{
+            "engine": "recorded",
+            "model": card.model,
+            "form": JUDGE.form,
+            "dataset": "d",
+        },
         **{"aspect": "overall", "files": card.sha256 or card.files},
         **{"rows": card.rows.model_dump(), "item": first.item, "source": first.source},
         **{"system": first.system, "text": first.text},

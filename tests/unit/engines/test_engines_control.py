@@ -1,4 +1,6 @@
-"""Controls: fixed, drawn or shuffled, and never dependent on order or on other targets."""
+"""Controls: fixed, drawn or shuffled, and never dependent on order or on other
+targets.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -38,11 +40,14 @@ def values(
     dataset: str = "d",
 ) -> dict[str, list[str]]:
     """Return target -> the texts of its draws."""
-    judge = Judge.model_validate({"judge": "it", "model": "control", "form": form, "draws": draws})
+    judge = Judge.model_validate(
+        {"judge": "it", "model": "control", "form": form, "draws": draws}
+    )
     engine = build(MODEL, EngineInputs(seed=seed, dataset=dataset, ratings=ratings))
     answers = engine.answer(judge, aspect, scale, [subject(name) for name in names])
     return {
-        name: [answer.text for answer in drawn] for name, drawn in zip(names, answers, strict=True)
+        name: [answer.text for answer in drawn]
+        for name, drawn in zip(names, answers, strict=True)
     }
 
 
@@ -59,8 +64,15 @@ def test_length_counts_characters() -> None:
 
 
 def test_most_frequent_of_tied_ratings_is_the_lower() -> None:
-    ratings = {("a", "fluency"): [4, 4, 3], ("b", "fluency"): [3, 1], ("a", "other"): [5] * 9}
-    assert values("most_frequent", ["a", "b"], ratings=ratings) == {"a": ["3"], "b": ["3"]}
+    ratings = {
+        ("a", "fluency"): [4, 4, 3],
+        ("b", "fluency"): [3, 1],
+        ("a", "other"): [5] * 9,
+    }
+    assert values("most_frequent", ["a", "b"], ratings=ratings) == {
+        "a": ["3"],
+        "b": ["3"],
+    }
 
 
 @pytest.mark.parametrize("form", ["most_frequent", "shuffled"])
@@ -68,7 +80,9 @@ def test_controls_from_ratings_need_ratings(form: str) -> None:
     judge = Judge(judge="it", model="control", form=form, draws=2)
     engine = build(
         MODEL,
-        EngineInputs(seed=0, dataset="d", ratings={("a", "fluency"): [3], ("b", "fluency"): []}),
+        EngineInputs(
+            seed=0, dataset="d", ratings={("a", "fluency"): [3], ("b", "fluency"): []}
+        ),
     )
     for name, aspect in (("b", "fluency"), ("c", "fluency"), ("a", "coherence")):
         [draws] = engine.answer(judge, aspect, FIVE, [subject(name)])
@@ -82,7 +96,9 @@ def test_random_is_uniform_over_the_grid_or_the_range() -> None:
     many = [f"n{number}" for number in range(2000)]
     drawn = Counter(text for [text] in values("random", many).values())
     assert set(drawn) == {"1", "2", "3", "4", "5"}
-    assert all(330 < count < 470 for count in drawn.values())  # 400 ± 3.9 standard deviations
+    assert all(
+        330 < count < 470 for count in drawn.values()
+    )  # 400 ± 3.9 standard deviations
     half = values("random", many, scale=Scale(min=2, max=4))
     numbers = [float(text) for [text] in half.values()]
     assert min(numbers) >= 2 and max(numbers) <= 4 and len(set(numbers)) == 2000
@@ -144,14 +160,19 @@ def random_scores(seed: int, perturbation: str) -> dict[str, NDArray[np.float64]
     judge = Judge(judge="random", model="control", form="random")
     return {
         aspect: np.array(
-            [float(draws[0].text) for draws in engine.answer(judge, aspect, SCALE, subjects)]
+            [
+                float(draws[0].text)
+                for draws in engine.answer(judge, aspect, SCALE, subjects)
+            ]
         )
         for aspect in ASPECTS
     }
 
 
 @pytest.mark.simulation
-def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds() -> None:
+def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds() -> (
+    None
+):
     weights = np.full(len(ASPECTS), 1 / len(ASPECTS))
     reached = []
     for seed in range(200):
@@ -160,7 +181,9 @@ def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds()
             perturbed = random_scores(seed, f"p{number}.minor")
             d = [exact_differences(original[a], perturbed[a], 1) for a in ASPECTS]
             found = discernment(
-                [log_p(one, "asymptotic") for one in d], [log_p(one, "exact") for one in d], weights
+                [log_p(one, "asymptotic") for one in d],
+                [log_p(one, "exact") for one in d],
+                weights,
             )
             reached.append(float(found.d_exact) >= 1)
     assert len(reached) == 600

@@ -1,4 +1,6 @@
-"""Recorded rows and texts meet by their exact names, and whoever meets nothing is an error."""
+"""Recorded rows and texts meet by their exact names, and whoever meets nothing is an
+error.
+"""
 
 import json
 import unicodedata
@@ -20,8 +22,12 @@ FIVE = Scale(min=1, max=5, step=1, labels=[])
 BY_ITEM = {"item": "id", "system": "by", "scores": {"*": "score"}}
 
 
-def model(folder: Path, rows: Sequence[Mapping[str, Any]], names: Any, **keys: Any) -> Any:
-    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+def model(
+    folder: Path, rows: Sequence[Mapping[str, Any]], names: Any, **keys: Any
+) -> Any:
+    (folder / "rows.jsonl").write_text(
+        "\n".join(map(json.dumps, rows)), encoding="utf-8"
+    )
     card = {"model": "it", "engine": "recorded", "dataset": "d", "files": "rows.jsonl"}
     return RecordedModel.model_validate({**card, "rows": names, **keys})
 
@@ -36,7 +42,9 @@ def engine(
     card = model(folder, rows, names, **keys)
     return RecordedEngine(
         card,
-        EngineInputs(seed=0, dataset="d", folder=folder, data=folder, names=known or Names()),
+        EngineInputs(
+            seed=0, dataset="d", folder=folder, data=folder, names=known or Names()
+        ),
     )
 
 
@@ -53,7 +61,9 @@ def row(item: object, score: object, by: str = "x", **cells: Any) -> dict[str, A
     return {"id": item, "by": by, "score": score, **cells}
 
 
-def test_names_are_joined_as_they_are_and_not_by_the_ids_made_of_them(tmp_path: Path) -> None:
+def test_names_are_joined_as_they_are_and_not_by_the_ids_made_of_them(
+    tmp_path: Path,
+) -> None:
     made = engine(tmp_path, [row("A!", 1)])
     assert ask(made, subject("a")) == ["no_recorded_row"]
     with pytest.raises(UserErrors) as caught:
@@ -85,21 +95,27 @@ def test_names_that_share_a_slug_are_joined_each_to_its_own(tmp_path: Path) -> N
         ("an-id", "a name"),
     ],
 )
-def test_one_name_in_two_forms_joins(tmp_path: Path, in_rows: object, in_data: str) -> None:
+def test_one_name_in_two_forms_joins(
+    tmp_path: Path, in_rows: object, in_data: str
+) -> None:
     made = engine(tmp_path, [row(in_rows, 3)], known=Names(items={"an-id": in_data}))
     assert ask(made, subject("an-id")) == ["3"]
 
 
 def test_texts_in_two_unicode_forms_join(tmp_path: Path) -> None:
     names = {"text": "out", "scores": {"*": "score"}}
-    made = engine(tmp_path, [{"out": unicodedata.normalize("NFD", "déjà vu"), "score": 2}], names)
+    made = engine(
+        tmp_path, [{"out": unicodedata.normalize("NFD", "déjà vu"), "score": 2}], names
+    )
     assert ask(made, subject("a", text="déjà  vu")) == ["2"]
 
 
 ASPECTS = {**BY_ITEM, "aspect": "dim"}
 
 
-def test_an_aspect_of_another_name_is_an_error_until_the_card_says_it(tmp_path: Path) -> None:
+def test_an_aspect_of_another_name_is_an_error_until_the_card_says_it(
+    tmp_path: Path,
+) -> None:
     rows = [row("a", 4, dim="coh"), row("a", 2, dim="Fluency")]
     made = engine(tmp_path, rows, ASPECTS)
     ask(made, subject("a"), aspect="coherence")
@@ -147,25 +163,44 @@ def test_counts_are_of_rows_and_of_texts(tmp_path: Path) -> None:
     ],
 )
 def test_less_than_nine_in_ten_is_a_warning(
-    tmp_path: Path, rows: int, joined: int, texts: int, scored: int, selected: bool, poor: bool
+    tmp_path: Path,
+    rows: int,
+    joined: int,
+    texts: int,
+    scored: int,
+    selected: bool,
+    poor: bool,
 ) -> None:
     with_text = [row(f"i{n}", 1 if n < scored else None) for n in range(joined)]
     made = engine(tmp_path, with_text + [row(f"z{n}", 1) for n in range(rows - joined)])
     ask(made, *(subject(f"i{n}") for n in range(texts)))
     [join] = made.joins(selected=selected)
-    counts = (join.rows, join.rows_joined, join.texts, join.texts_joined, join.texts_scored)
+    counts = (
+        join.rows,
+        join.rows_joined,
+        join.texts,
+        join.texts_joined,
+        join.texts_scored,
+    )
     assert counts == (rows, joined, texts, joined, scored)
     assert join.poor == poor
-    assert made.joins(["it"], selected=selected)[0].poor == made.joins(selected=True)[0].poor
+    assert (
+        made.joins(["it"], selected=selected)[0].poor
+        == made.joins(selected=True)[0].poor
+    )
 
 
-def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(tmp_path: Path) -> None:
+def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(
+    tmp_path: Path,
+) -> None:
     made = engine(tmp_path, [row("a", 1), row("b", None)])
     ask(made, subject("a"), subject("b"))
     [line] = join_lines(made.checked_joins(), poor=True)
     assert "2 of 2 rows match a text, 2 of 2 texts have a row, 1 have a score" in line
     made = engine(
-        tmp_path, [row("a", 1), row("b", "")], {**BY_ITEM, "scores": {"fluency": "score"}}
+        tmp_path,
+        [row("a", 1), row("b", "")],
+        {**BY_ITEM, "scores": {"fluency": "score"}},
     )
     ask(made, subject("a"), subject("b"))
     ask(made, subject("a"), subject("b"), aspect="coherence")
@@ -180,7 +215,9 @@ def test_rows_that_join_and_hold_no_score_are_counted_and_none_is_an_error(tmp_p
         made.checked_joins()
 
 
-def test_names_that_the_data_card_says_are_one_join_in_any_spelling(tmp_path: Path) -> None:
+def test_names_that_the_data_card_says_are_one_join_in_any_spelling(
+    tmp_path: Path,
+) -> None:
     rows = [row("I 1", 4, by="x\u00a0"), row("i1", 2, by="Ｙ")]
     items, systems = {"i1": "i1"}, {"x": "X", "y": "y"}
     made = engine(tmp_path, rows, known=Names(items, systems, same=True))
@@ -192,7 +229,9 @@ def test_names_that_the_data_card_says_are_one_join_in_any_spelling(tmp_path: Pa
         ask(made, subject("a"))
 
 
-@pytest.mark.parametrize(("policy", "score"), [("first", "1"), ("last", "4"), ("mean", "2.5")])
+@pytest.mark.parametrize(
+    ("policy", "score"), [("first", "1"), ("last", "4"), ("mean", "2.5")]
+)
 def test_the_card_says_which_of_repeated_rows_counts(
     tmp_path: Path, policy: str, score: str
 ) -> None:
@@ -201,11 +240,16 @@ def test_the_card_says_which_of_repeated_rows_counts(
     assert ask(made, subject("a")) == [score]
     with pytest.raises(UserError) as caught:
         ask(engine(tmp_path, rows), subject("a"))
-    assert "rows.jsonl, row 1 and" in caught.value.where and "repeated" in caught.value.todo
+    assert (
+        "rows.jsonl, row 1 and" in caught.value.where
+        and "repeated" in caught.value.todo
+    )
 
 
 def test_scores_that_differ_by_rounding_are_no_conflict(tmp_path: Path) -> None:
-    assert ask(engine(tmp_path, [row("a", 4), row("a", 4.00003)]), subject("a")) == ["4"]
+    assert ask(engine(tmp_path, [row("a", 4), row("a", 4.00003)]), subject("a")) == [
+        "4"
+    ]
     with pytest.raises(UserError):
         ask(engine(tmp_path, [row("a", 4), row("a", 4.0001)]), subject("a"))
 
@@ -218,8 +262,12 @@ def test_a_file_of_another_ending_is_read_as_the_card_says(tmp_path: Path) -> No
         ask(engine(tmp_path, [], files="scores.txt"), subject("a"))
 
 
-@pytest.mark.parametrize("value", ["4,5", "80%", "NaN", "Infinity", float("inf"), "four", "1_0"])
-def test_a_score_in_words_is_an_error_with_its_row(tmp_path: Path, value: object) -> None:
+@pytest.mark.parametrize(
+    "value", ["4,5", "80%", "NaN", "Infinity", float("inf"), "four", "1_0"]
+)
+def test_a_score_in_words_is_an_error_with_its_row(
+    tmp_path: Path, value: object
+) -> None:
     made = engine(tmp_path, [row("b", 1), row("a", value)])
     with pytest.raises(UserError) as caught:
         ask(made, subject("b"), subject("a"))
@@ -256,7 +304,12 @@ STUDY: dict[str, dict[str, Any]] = {
     },
     "config/judges/it.yaml": {"judge": "it", "model": "it"},
     "config/models/it.yaml": {
-        **{"model": "it", "engine": "recorded", "dataset": "mine", "files": "rows.jsonl"},
+        **{
+            "model": "it",
+            "engine": "recorded",
+            "dataset": "mine",
+            "files": "rows.jsonl",
+        },
         "rows": BY_ITEM,
     },
 }
@@ -266,7 +319,10 @@ def check(folder: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[int, str]:
     for name, card in STUDY.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(yaml.safe_dump(card), encoding="utf-8")
-    texts = [row(at, 1 + at % 5, source=f"s {at}", text=f"t {at}", fluency=3) for at in range(10)]
+    texts = [
+        row(at, 1 + at % 5, source=f"s {at}", text=f"t {at}", fluency=3)
+        for at in range(10)
+    ]
     for name, content in (("datasets/texts", texts), ("models/rows", rows)):
         path = folder / f"config/{name}.jsonl"
         path.write_text("\n".join(map(json.dumps, content)), encoding="utf-8")
@@ -281,6 +337,11 @@ def test_check_opens_recorded_files(tmp_path: Path) -> None:
     code, told = check(tmp_path, [row(at, 2) for at in range(3, 13)])
     assert code == 0 and "7 of 10 rows match" in told and "warning" in told
     code, told = check(tmp_path, [row(f"doc_{at}", 2) for at in range(10)])
-    assert code != 0 and "'doc_0'" in told and "item '0'" in told and "models/it.yaml" in told
+    assert (
+        code != 0
+        and "'doc_0'" in told
+        and "item '0'" in told
+        and "models/it.yaml" in told
+    )
     code, told = check(tmp_path, [row(at, "4,5") for at in range(10)])
     assert code != 0 and "'4,5'" in told and "rows.jsonl, row 1" in told

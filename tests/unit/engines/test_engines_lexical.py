@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.engines.base import EngineInputs, Subject, compared, number_text, request_key
+from judgescope.engines.base import (
+    EngineInputs,
+    Subject,
+    compared,
+    number_text,
+    request_key,
+)
 from judgescope.engines.lexical import (
     BLIND,
     WEIGHTS,
@@ -43,16 +49,26 @@ REFERENCES = (
 
 
 def judge(form: str, **fields: object) -> Judge:
-    return Judge.model_validate({"judge": "it", "model": "lexical", "form": form, **fields})
+    return Judge.model_validate(
+        {"judge": "it", "model": "lexical", "form": form, **fields}
+    )
 
 
 def subject(text: str = TEXT, **fields: object) -> Subject:
-    given = {"target": "t", "item": "i", "system": "s", "perturbation": "systems", **fields}
+    given = {
+        "target": "t",
+        "item": "i",
+        "system": "s",
+        "perturbation": "systems",
+        **fields,
+    }
     return Subject(text=text, **given)  # type: ignore[arg-type]
 
 
 def reply(form: str, one: Subject, **fields: object) -> tuple[str, str]:
-    [[answer]] = build(MODEL, INPUTS).answer(judge(form, **fields), "fluency", UNIT, [one])
+    [[answer]] = build(MODEL, INPUTS).answer(
+        judge(form, **fields), "fluency", UNIT, [one]
+    )
     return answer.text, answer.status
 
 
@@ -75,13 +91,18 @@ def test_rouge_stems_words() -> None:
 
 def test_rouge_takes_the_best_reference_and_rougel_minds_the_order() -> None:
     assert overlap("rouge1")("one cat sat", ["dogs ran", "sat cat one"]) == 1
-    assert overlap("rougel")("one cat sat", ["dogs ran", "sat cat one"]) == pytest.approx(1 / 3)
+    assert overlap("rougel")(
+        "one cat sat", ["dogs ran", "sat cat one"]
+    ) == pytest.approx(1 / 3)
 
 
 def test_bleu_by_hand() -> None:
-    # 3 of 4 unigrams, 2 of 3 bigrams, 1 of 2 trigrams, 0 of 1 4-grams smoothed to 1/2; no penalty
+    # 3 of 4 unigrams, 2 of 3 bigrams, 1 of 2 trigrams, 0 of 1 4-grams smoothed to 1/2;
+    # no penalty
     expected = (3 / 4 * 2 / 3 * 1 / 2 * 1 / 2) ** 0.25
-    assert overlap("bleu")("one two three five", ["one two three four"]) == pytest.approx(expected)
+    assert overlap("bleu")(
+        "one two three five", ["one two three four"]
+    ) == pytest.approx(expected)
 
 
 def test_overlap_is_what_the_packages_say() -> None:
@@ -90,7 +111,9 @@ def test_overlap_is_what_the_packages_say() -> None:
 
     scorer = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
     for name in scorer.rouge_types:
-        best = max(scorer.score(reference, TEXT)[name].fmeasure for reference in REFERENCES)
+        best = max(
+            scorer.score(reference, TEXT)[name].fmeasure for reference in REFERENCES
+        )
         assert overlap(name.lower())(TEXT, REFERENCES) == best
     best = max(sentence_chrf(TEXT, [reference]).score for reference in REFERENCES)
     assert overlap("chrf")(TEXT, REFERENCES) * 100 == pytest.approx(best)
@@ -161,18 +184,29 @@ def test_draws_repeat_and_subjects_keep_their_order() -> None:
     forward = engine.answer(judge("rouge1", draws=3), "fluency", UNIT, subjects)
     assert [len(draws) for draws in forward] == [3, 3]
     assert forward[0][0] == forward[0][2] != forward[1][0]
-    assert engine.answer(judge("rouge1", draws=3), "fluency", UNIT, subjects[::-1]) == forward[::-1]
+    assert (
+        engine.answer(judge("rouge1", draws=3), "fluency", UNIT, subjects[::-1])
+        == forward[::-1]
+    )
 
 
 def test_the_version_names_the_package() -> None:
     from importlib.metadata import version
 
-    assert build(MODEL, INPUTS).version(judge("rougel")) == f"rouge-score {version('rouge-score')}"
-    assert build(MODEL, INPUTS).version(judge("bleu")) == f"sacrebleu {version('sacrebleu')}"
+    assert (
+        build(MODEL, INPUTS).version(judge("rougel"))
+        == f"rouge-score {version('rouge-score')}"
+    )
+    assert (
+        build(MODEL, INPUTS).version(judge("bleu"))
+        == f"sacrebleu {version('sacrebleu')}"
+    )
 
 
 def key(form: str, one: Subject, aspect: str = "fluency", **fields: object) -> str:
-    return request_key(MODEL, judge(form, **fields), aspect, UNIT, one, seed=1, dataset="d")
+    return request_key(
+        MODEL, judge(form, **fields), aspect, UNIT, one, seed=1, dataset="d"
+    )
 
 
 def test_the_key_holds_what_the_answer_needs_and_nothing_else() -> None:
@@ -198,12 +232,10 @@ def test_the_key_holds_what_the_answer_needs_and_nothing_else() -> None:
 def test_heavy_packages_wait_until_a_form_needs_them() -> None:
     code = (
         "import sys, judgescope.engines.lexical as lexical;"
-        "heavy = {'nltk', 'rouge_score', 'sacrebleu', 'spellchecker', 'pandas', 'scipy'};"
-        "print(sorted(heavy & set(sys.modules)));"
-        "lexical.overlap('chrf')('a', ['b']);"
-        "print(sorted(heavy & set(sys.modules)));"
-        "lexical.overlap('rougel')('a', ['b']);"
-        "print(sorted(heavy & set(sys.modules)))"
+        "heavy = {'nltk', 'rouge_score', 'sacrebleu', 'spellchecker', 'pandas', "
+        "'scipy'};print(sorted(heavy & set(sys.modules)));lexical.overlap('chrf')('a', "
+        "['b']);print(sorted(heavy & set(sys.modules)));lexical.overlap('rougel')('a', "
+        "['b']);print(sorted(heavy & set(sys.modules)))"
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -244,18 +276,32 @@ def test_spelling_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Zorvath met Quill in 1987b.", "we do n't know", "it isn't so", "up to zz", "4x4 cars"]
+    "text",
+    [
+        "Zorvath met Quill in 1987b.",
+        "we do n't know",
+        "it isn't so",
+        "up to zz",
+        "4x4 cars",
+    ],
 )
 def test_names_numbers_and_contractions_are_no_mistakes(text: str) -> None:
     assert spelling(text) == 1
 
 
 def test_words_of_the_source_are_no_mistakes() -> None:
-    assert spelling("the merson row", "Paul Merson said") == 1 > spelling("the merson row")
+    assert (
+        spelling("the merson row", "Paul Merson said") == 1 > spelling("the merson row")
+    )
 
 
 def test_each_typo_lowers_the_spelling() -> None:
-    typos = [("winter", "wintre"), ("froze", "frzoe"), ("school", "shcool"), ("early", "eraly")]
+    typos = [
+        ("winter", "wintre"),
+        ("froze", "frzoe"),
+        ("school", "shcool"),
+        ("early", "eraly"),
+    ]
     values = [spelling(CLEAN)]
     text = CLEAN
     for right, wrong in typos:
@@ -310,7 +356,9 @@ def test_the_reply_explains_the_rating() -> None:
     assert explain(parts, "fluency") == (
         "spelling 0.96, repetition 1.00, length 0.80, punctuation 1.00"
     )
-    assert explain(parts, "groundedness").startswith("Rules see almost nothing of groundedness")
+    assert explain(parts, "groundedness").startswith(
+        "Rules see almost nothing of groundedness"
+    )
     assert "length" not in explain(parts._replace(length=None), "relevance")
 
 
@@ -367,7 +415,9 @@ PROGRAM = HOME / "config" / "programs" / "reference_measures.py"
 
 
 def answers(measure: str, *targets: dict[str, Any]) -> list[dict[str, Any]]:
-    lines = "".join(json.dumps({"id": at, **one}) + "\n" for at, one in enumerate(targets))
+    lines = "".join(
+        json.dumps({"id": at, **one}) + "\n" for at, one in enumerate(targets)
+    )
     done = subprocess.run(
         [sys.executable, str(PROGRAM), measure],
         input=lines,
@@ -385,7 +435,10 @@ def test_sari_is_that_of_the_example_in_a_public_implementation() -> None:
         "About 95 species are now accepted .",
         "95 species are now accepted .",
     ]
-    source, text = "About 95 species are currently accepted .", "About 95 you now get in ."
+    source, text = (
+        "About 95 species are currently accepted .",
+        "About 95 you now get in .",
+    )
     asked = {"source": source, "text": text, "references": references}
     best = {"source": "a b c d", "text": "a b x d", "references": ["a b x d"]}
     told = [one["score"] for one in answers("sari", asked, best)]
@@ -394,7 +447,9 @@ def test_sari_is_that_of_the_example_in_a_public_implementation() -> None:
 
 @pytest.mark.heavy
 def test_meteor_by_hand() -> None:
-    """Two of two words in one chunk: 1 - .5 (1/2)³; a stem counts; the best reference is taken."""
+    """Two of two words in one chunk: 1 - .5 (1/2)³; a stem counts; the best reference
+    is taken.
+    """
     targets = [
         {"text": "the cat", "references": ["the cat"]},
         {"text": "the cats", "references": ["a dog", "the cat"]},

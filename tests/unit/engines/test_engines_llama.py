@@ -1,4 +1,6 @@
-"""The HTTP engine, the store and the parser on a real server whose model speaks noise."""
+"""The HTTP engine, the store and the parser on a real server whose model speaks
+noise.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -37,24 +39,38 @@ def url(model: Path) -> Iterator[str]:
         yield url
 
 
-def card(url: str, extra: Mapping[str, Any] = llama.SCORE, concurrency: int = 4) -> OpenAIModel:
+def card(
+    url: str, extra: Mapping[str, Any] = llama.SCORE, concurrency: int = 4
+) -> OpenAIModel:
     limits = {"concurrency": concurrency, "attempts": 2, "backoff": 0.01, "timeout": 60}
     return OpenAIModel.model_validate(
         {
-            **{"model": "random", "name": llama.MODEL, "engine": "openai", "base_url": url},
+            **{
+                "model": "random",
+                "name": llama.MODEL,
+                "engine": "openai",
+                "base_url": url,
+            },
             **{"extra_body": dict(extra), "limits": limits},
         }
     )
 
 
-def asked(model: OpenAIModel, *prompts: str, draws: int = 1, **decoding: Any) -> list[Request]:
+def asked(
+    model: OpenAIModel, *prompts: str, draws: int = 1, **decoding: Any
+) -> list[Request]:
     choice = Decoding.model_validate({"temperature": 1, "max_tokens": 40} | decoding)
     messages = [[{"role": "user", "content": prompt}] for prompt in prompts]
-    return [replace(request_of(model, choice, each, seed=0), draws=draws) for each in messages]
+    return [
+        replace(request_of(model, choice, each, seed=0), draws=draws)
+        for each in messages
+    ]
 
 
 def ask(model: OpenAIModel, requests: list[Request], folder: Path) -> list[list[Reply]]:
-    """Return the draws of each request, as the store hands them on to a later reader."""
+    """Return the draws of each request, as the store hands them on to a later
+    reader.
+    """
     with Store(folder, "random") as store:
         obtain(requests, store, OpenAIEngine(model))
     found = Store(folder, "random").read({one.key: one.draws for one in requests})
@@ -66,7 +82,9 @@ def verdict(reply: Reply) -> Judgment:
 
 
 def test_draws_differ_and_come_again_in_any_order(url: str, tmp_path: Path) -> None:
-    """A draw's seed is its request's own: neither order nor company changes its reply."""
+    """A draw's seed is its request's own: neither order nor company changes its
+    reply.
+    """
     one, many = card(url, concurrency=1), card(url)
     first = ask(many, asked(many, *PROMPTS, draws=4), tmp_path / "a")
     again = ask(one, asked(one, *PROMPTS[::-1], draws=4), tmp_path / "b")[::-1]
@@ -80,21 +98,29 @@ def test_draws_differ_and_come_again_in_any_order(url: str, tmp_path: Path) -> N
     assert [reply.text for reply in alone[0]] == texts[3][:2]
 
 
-def test_gibberish_is_kept_as_it_is_and_never_becomes_a_number(url: str, tmp_path: Path) -> None:
+def test_gibberish_is_kept_as_it_is_and_never_becomes_a_number(
+    url: str, tmp_path: Path
+) -> None:
     model = card(url, {})
     found = ask(model, asked(model, *PROMPTS, max_tokens=60), tmp_path)
     judged = [(reply, verdict(reply)) for [reply] in found]
     assert any("\ufffd" in reply.text for reply, _ in judged)
     for reply, judgment in judged:
         cut = reply.finish == "length"
-        assert judgment.status == "truncated" if cut else judgment.status in {"unparsed", "empty"}
+        assert (
+            judgment.status == "truncated"
+            if cut
+            else judgment.status in {"unparsed", "empty"}
+        )
         assert judgment.value is None
     endless = card(url, llama.GIBBERISH)
     [[reply]] = ask(endless, asked(endless, "Rate it.", max_tokens=30), tmp_path)
     assert reply.finish == "length" and verdict(reply).status == "truncated"
 
 
-def test_what_overflows_the_context_is_an_error_beside_replies(url: str, tmp_path: Path) -> None:
+def test_what_overflows_the_context_is_an_error_beside_replies(
+    url: str, tmp_path: Path
+) -> None:
     model = card(url)
     found = ask(model, asked(model, "short", "long " * CONTEXT, "brief"), tmp_path)
     assert [verdict(reply).status for [reply] in found] == ["ok", "error", "ok"]
@@ -102,7 +128,9 @@ def test_what_overflows_the_context_is_an_error_beside_replies(url: str, tmp_pat
     assert told.startswith("HTTP 400") and "context" in told
 
 
-def test_the_score_is_after_the_reasoning_and_not_in_it(url: str, tmp_path: Path) -> None:
+def test_the_score_is_after_the_reasoning_and_not_in_it(
+    url: str, tmp_path: Path
+) -> None:
     model = card(url, llama.THOUGHT)
     [[reply]] = ask(model, asked(model, "Think.", max_tokens=80), tmp_path)
     assert reply.text.startswith("<think>") and "</think>" in reply.text
@@ -112,9 +140,18 @@ def test_the_score_is_after_the_reasoning_and_not_in_it(url: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "text", ["né\u0301e ß", "\U0001f600\u200d\U0001f525", "שלום مرحبا", "a\0b\x1b\u2028c", "“½”"]
+    "text",
+    [
+        "né\u0301e ß",
+        "\U0001f600\u200d\U0001f525",
+        "שלום مرحبا",
+        "a\0b\x1b\u2028c",
+        "“½”",
+    ],
 )
-def test_a_prompt_of_any_characters_is_sent_whole(url: str, tmp_path: Path, text: str) -> None:
+def test_a_prompt_of_any_characters_is_sent_whole(
+    url: str, tmp_path: Path, text: str
+) -> None:
     """The model's tokens are bytes: the server counts what reached it."""
     model = card(url)
     [[reply]] = ask(model, asked(model, text), tmp_path)
@@ -155,7 +192,9 @@ def journals(folder: Path) -> list[Path]:
 # --- decoding reaches the server ---
 
 
-@pytest.mark.parametrize("likeliest", [{"temperature": 0}, {"temperature": 1, "top_p": 1e-6}])
+@pytest.mark.parametrize(
+    "likeliest", [{"temperature": 0}, {"temperature": 1, "top_p": 1e-6}]
+)
 def test_the_likeliest_word_is_the_same_for_every_seed(
     url: str, tmp_path: Path, likeliest: dict[str, float]
 ) -> None:
@@ -173,7 +212,9 @@ def test_the_address_may_end_in_a_slash(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["/nowhere", "/chat/completions"])
-def test_a_wrong_address_is_told_and_nothing_is_kept(url: str, tmp_path: Path, wrong: str) -> None:
+def test_a_wrong_address_is_told_and_nothing_is_kept(
+    url: str, tmp_path: Path, wrong: str
+) -> None:
     model = card(f"{url}{wrong}")
     with pytest.raises(UserError, match="refuses every request: HTTP 404"):
         ask(model, asked(model, *PROMPTS), tmp_path)
@@ -193,7 +234,9 @@ def test_noise_that_ends_by_itself_is_unparsed(url: str, tmp_path: Path) -> None
     assert judged == {("unparsed", None)}
 
 
-def test_a_cut_reply_is_no_answer_though_a_score_stands_in_it(url: str, tmp_path: Path) -> None:
+def test_a_cut_reply_is_no_answer_though_a_score_stands_in_it(
+    url: str, tmp_path: Path
+) -> None:
     model = card(url, grammar('"Rating: 4\\n" [a-z]{20}'))
     [[cut]] = ask(model, asked(model, "Rate it.", max_tokens=15), tmp_path)
     assert cut.text.startswith("Rating: 4\n") and cut.finish == "length"
@@ -210,7 +253,9 @@ def test_a_score_without_room_for_its_end_is_cut(url: str, tmp_path: Path) -> No
     assert verdict(whole).value == float(whole.text)
 
 
-def test_a_score_outside_the_scale_is_not_moved_into_it(url: str, tmp_path: Path) -> None:
+def test_a_score_outside_the_scale_is_not_moved_into_it(
+    url: str, tmp_path: Path
+) -> None:
     model = card(url, grammar("[6-9]"))
     found = ask(model, asked(model, *PROMPTS[:5]), tmp_path)
     judged = {(verdict(reply).status, verdict(reply).value) for [reply] in found}
@@ -232,7 +277,9 @@ def test_a_score_within_the_reasoning_does_not_count(url: str, tmp_path: Path) -
 # --- what does not fit, what fails, who goes away ---
 
 
-def test_a_prompt_may_fill_the_context_to_the_last_byte(url: str, tmp_path: Path) -> None:
+def test_a_prompt_may_fill_the_context_to_the_last_byte(
+    url: str, tmp_path: Path
+) -> None:
     model, room = card(url), CONTEXT - llama.AROUND
     prompts = ["x" * (room - 2), "y" * room, "é" * (room // 2 + 1)]
     found = ask(model, asked(model, *prompts, max_tokens=2), tmp_path)
@@ -243,10 +290,14 @@ def test_a_prompt_may_fill_the_context_to_the_last_byte(url: str, tmp_path: Path
         assert reply.finish == "error" and reply.usage is None
 
 
-def test_where_nothing_fits_nothing_is_kept_until_something_does(url: str, tmp_path: Path) -> None:
+def test_where_nothing_fits_nothing_is_kept_until_something_does(
+    url: str, tmp_path: Path
+) -> None:
     model = card(url)
     [long] = asked(model, "long " * CONTEXT)
-    with pytest.raises(UserError, match=r"refuses every request: HTTP 400(?s:.*)context"):
+    with pytest.raises(
+        UserError, match=r"refuses every request: HTTP 400(?s:.*)context"
+    ):
         ask(model, [long], tmp_path)
     assert not journals(tmp_path)
     found = ask(model, [long, *asked(model, "short")], tmp_path)
@@ -259,9 +310,14 @@ def test_an_endless_failure_costs_only_itself(url: str, tmp_path: Path) -> None:
     model, failing = card(url), card(url, llama.FAILURE)
     good = asked(model, *PROMPTS, draws=2)
     bad = asked(failing, "Rate it.")
-    with Store(tmp_path, "random") as store, pytest.raises(UserError, match="1 of 25 requests"):
+    with (
+        Store(tmp_path, "random") as store,
+        pytest.raises(UserError, match="1 of 25 requests"),
+    ):
         obtain([*good, *bad], store, OpenAIEngine(model))
-    found = Store(tmp_path, "random").read({one.key: one.draws for one in [*good, *bad]})
+    found = Store(tmp_path, "random").read(
+        {one.key: one.draws for one in [*good, *bad]}
+    )
     assert set(found) == {(one.key, draw) for one in good for draw in range(2)}
     assert {verdict(reply).status for reply in found.values()} == {"ok"}
 
@@ -273,7 +329,9 @@ def test_when_the_server_goes_away_only_the_rest_is_asked_of_the_next(
     with llama.serve(model, context=CONTEXT) as first:
         before = ask(card(first), asked(card(first), *PROMPTS[:4]), tmp_path)
     requests = asked(card(first), *PROMPTS)
-    with pytest.raises(UserError, match=r"8 of 8 requests failed: no response(?s:.*)2 attempts"):
+    with pytest.raises(
+        UserError, match=r"8 of 8 requests failed: no response(?s:.*)2 attempts"
+    ):
         ask(card(first), requests, tmp_path)
     assert len(journals(tmp_path)) == 1
     with llama.serve(model, context=CONTEXT) as second:
@@ -281,7 +339,9 @@ def test_when_the_server_goes_away_only_the_rest_is_asked_of_the_next(
         anew = ask(card(second), requests, tmp_path / "anew")
     assert found[:4] == before
     assert [reply.text for [reply] in found] == [reply.text for [reply] in anew]
-    lines = sorted(path.read_bytes().count(b"\n") for path in journals(tmp_path / "random"))
+    lines = sorted(
+        path.read_bytes().count(b"\n") for path in journals(tmp_path / "random")
+    )
     assert lines == [4, 8]
 
 
@@ -289,7 +349,9 @@ def test_when_the_server_goes_away_only_the_rest_is_asked_of_the_next(
 
 
 def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
-    """Random bytes: halves of characters, controls, and whatever stands for what is no UTF-8."""
+    """Random bytes: halves of characters, controls, and whatever stands for what is no
+    UTF-8.
+    """
     model = card(url, llama.GIBBERISH)
     requests = asked(model, *PROMPTS, draws=2, max_tokens=50)
     with Store(tmp_path, "random") as store:
@@ -304,7 +366,10 @@ def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spelled", "said"),
     [
-        ("\U0001f468\u200d\U0001f469 Rating: 4", "\U0001f468\u200d\U0001f469 Rating: 4"),
+        (
+            "\U0001f468\u200d\U0001f469 Rating: 4",
+            "\U0001f468\u200d\U0001f469 Rating: 4",
+        ),
         ("e\u0301\u0323 n\u0303 Rating: 4", "e\u0301\u0323 n\u0303 Rating: 4"),
         ("\u202eשלום مرحبا\u202c Rating: 4", "\u202eשלום مرحبا\u202c Rating: 4"),
         (r"4\x1b\x07\t", "4\x1b\x07\t"),

@@ -82,7 +82,9 @@ def server_of(served: ServedEngine) -> local.LlamaServer:
     return served.server
 
 
-def requests(model: LlamaModel, *prompts: str, draws: int = 1, **wants: Any) -> list[Request]:
+def requests(
+    model: LlamaModel, *prompts: str, draws: int = 1, **wants: Any
+) -> list[Request]:
     decoding = Decoding(temperature=1, max_tokens=8)
     messages = [[{"role": "user", "content": prompt}] for prompt in prompts]
     made = [request_of(model, decoding, each, seed=0, wants=wants) for each in messages]
@@ -95,7 +97,9 @@ def reply(served: ServedEngine) -> Reply:
     return served.request(request, [0])[0]
 
 
-def ask(served: ServedEngine, wanted: list[Request], store: Path) -> dict[tuple[str, int], Reply]:
+def ask(
+    served: ServedEngine, wanted: list[Request], store: Path
+) -> dict[tuple[str, int], Reply]:
     with Store(store, served.card.served_name) as shard:
         return obtain(wanted, shard, served)
 
@@ -127,7 +131,10 @@ def test_replies_are_kept_with_their_origin_and_asked_for_once(
         assert len(found) == 12 and {one.text for one in found.values()} <= set("12345")
         origin = {"engine": "llama", "model": "random", "version": BINDING}
         for one in found.values():
-            assert one.provenance == {**origin, "fingerprint": served.card.sha256["data"][:16]}
+            assert one.provenance == {
+                **origin,
+                "fingerprint": served.card.sha256["data"][:16],
+            }
     again = engine(folder)
     assert ask(again, wanted, tmp_path) == found
     assert "server" not in vars(again)  # nothing was started
@@ -144,7 +151,9 @@ def test_a_choice_is_held_whatever_the_grammar_of_the_card(
             assert found.text in {one[:8] for one in choices}  # a token is a byte
 
 
-def test_a_second_store_holds_the_same_bytes_in_any_order(folder: Path, tmp_path: Path) -> None:
+def test_a_second_store_holds_the_same_bytes_in_any_order(
+    folder: Path, tmp_path: Path
+) -> None:
     texts = []
     for order, store in ((PROMPTS, "a"), (PROMPTS[::-1], "b")):
         with closing(engine(folder)) as served:
@@ -158,7 +167,10 @@ def test_a_second_store_holds_the_same_bytes_in_any_order(folder: Path, tmp_path
 
 
 def test_the_probe_finds_what_the_server_honours(folder: Path, tmp_path: Path) -> None:
-    with closing(engine(folder, extra_body={})) as served, Store(tmp_path, "random") as store:
+    with (
+        closing(engine(folder, extra_body={})) as served,
+        Store(tmp_path, "random") as store,
+    ):
         assert isinstance(served.card, LlamaModel)
         assert read_findings(store, served.card) is None
         findings = try_out(store, served)  # type: ignore[arg-type]
@@ -166,11 +178,15 @@ def test_the_probe_finds_what_the_server_honours(folder: Path, tmp_path: Path) -
         assert read_findings(store, card(folder, extra_body={}, threads=2)) is None
     honoured = {name for name, finding in findings.items() if finding == "honoured"}
     assert honoured >= {"max_tokens", "seed", "logprobs"}
-    judge = Judge.model_validate({"judge": "j", "model": "tiny", "estimator": "logprob_mean"})
+    judge = Judge.model_validate(
+        {"judge": "j", "model": "tiny", "estimator": "logprob_mean"}
+    )
     assert able(judge, findings) == judge
 
 
-def test_a_prompt_longer_than_the_context_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_a_prompt_longer_than_the_context_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
     with closing(engine(folder)) as served:
         assert isinstance(served.card, LlamaModel)
         wanted = requests(served.card, "long " * 200, "short")
@@ -223,8 +239,12 @@ def test_the_key_of_a_reply_names_what_changes_it(folder: Path, tmp_path: Path) 
 
 
 def test_the_key_of_a_reply_stays_what_it_is() -> None:
-    """A change of it would ask everything again that users' machines have answered for hours."""
-    model = LlamaModel.model_validate(CARD | {"sha256": "0" * 64, "extra_body": llama.SCORE})
+    """A change of it would ask everything again that users' machines have answered for
+    hours.
+    """
+    model = LlamaModel.model_validate(
+        CARD | {"sha256": "0" * 64, "extra_body": llama.SCORE}
+    )
     key = "2a5171982e6226facc4a65b5808405de7beb5de694b3c6b1b7acc21b5dd4c5fb"
     assert requests(model, "Rate it.")[0].key == key
 
@@ -235,7 +255,11 @@ def test_the_key_of_a_reply_stays_what_it_is() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_server_ends_with_a_killed_job(folder: Path, number: int) -> None:
-    paths = [running.HOME / "scripts", running.HOME / "tests" / "support", Path(__file__).parent]
+    paths = [
+        running.HOME / "scripts",
+        running.HOME / "tests" / "support",
+        Path(__file__).parent,
+    ]
     code = JOB.format(paths=[str(path) for path in paths])
     command = [sys.executable, "-c", code, str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as job:
@@ -255,10 +279,18 @@ def test_a_server_that_dies_is_named_and_nothing_is_kept_twice(
         before = ask(served, wanted[:3], tmp_path)
         os.kill(server_of(served)._child.pid, signal.SIGKILL)
         server_of(served)._child.wait()
-        with pytest.raises(UserError, match=r"server has ended \(signal 9\): \S") as died:
+        with pytest.raises(
+            UserError, match=r"server has ended \(signal 9\): \S"
+        ) as died:
             ask(served, wanted, tmp_path)
-        assert "memory ran out" in died.value.todo and "127.0.0.1:" not in str(died.value.got)
-    lines = [line for path in tmp_path.rglob("*.jsonl") for line in path.read_text().splitlines()]
+        assert "memory ran out" in died.value.todo and "127.0.0.1:" not in str(
+            died.value.got
+        )
+    lines = [
+        line
+        for path in tmp_path.rglob("*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
     assert len(lines) == 3
     with closing(engine(folder)) as served:
         found = ask(served, wanted, tmp_path)
@@ -283,7 +315,9 @@ def test_a_server_that_dies_while_it_is_asked_is_named(folder: Path) -> None:
 # --- what cannot start ---
 
 
-def test_a_wrong_hash_and_a_file_of_another_kind_are_errors(folder: Path, tmp_path: Path) -> None:
+def test_a_wrong_hash_and_a_file_of_another_kind_are_errors(
+    folder: Path, tmp_path: Path
+) -> None:
     with pytest.raises(UserErrors) as wrong:
         card(folder, sha256="0" * 64)
     assert "key sha256.data" in str(wrong.value)
@@ -294,7 +328,9 @@ def test_a_wrong_hash_and_a_file_of_another_kind_are_errors(folder: Path, tmp_pa
         card(tmp_path, path="absent.gguf")
 
 
-def test_a_cut_file_is_named_with_the_last_errors_of_the_log(folder: Path, tmp_path: Path) -> None:
+def test_a_cut_file_is_named_with_the_last_errors_of_the_log(
+    folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "cut.gguf").write_bytes((folder / "random.gguf").read_bytes()[:100_000])
     match = r"does not start \(exit status 1\).*load"
     with (
@@ -324,7 +360,9 @@ def test_a_context_without_memory_for_it_is_named(
 ) -> None:
     """The server may have 3 GB: the whole memory of the machine is for others, too."""
     limited = tmp_path / "python"
-    limited.write_text(f'#!/bin/sh\nulimit -v 3000000\nexec {sys.executable} "$@"\n', "utf-8")
+    limited.write_text(
+        f'#!/bin/sh\nulimit -v 3000000\nexec {sys.executable} "$@"\n', "utf-8"
+    )
     limited.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(limited))
     with (
@@ -345,7 +383,9 @@ def test_a_binding_that_is_absent_or_another_is_an_error(
         return installed
 
     monkeypatch.setattr(local, "version", version)
-    with pytest.raises(UserError, match=f"needs the package xllamacpp {BINDING}") as absent:
+    with pytest.raises(
+        UserError, match=f"needs the package xllamacpp {BINDING}"
+    ) as absent:
         reply(engine(folder))
     assert f"pip install xllamacpp=={BINDING}" in absent.value.todo
 

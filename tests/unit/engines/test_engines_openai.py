@@ -1,4 +1,6 @@
-"""The HTTP engine and a scripted endpoint: what is sent, what is sent again, what ends a job."""
+"""The HTTP engine and a scripted endpoint: what is sent, what is sent again, what ends
+a job.
+"""
 
 import json
 import socket
@@ -47,7 +49,9 @@ def test_the_key_is_sent_and_never_told(
     monkeypatch.setenv("IT_KEY", "sk-very-secret")
     (tmp_path / "key").write_text("sk-very-secret\n", encoding="utf-8")
     (tmp_path / "key").chmod(0o600)
-    model = card(endpoint, **{source: {"api_key_env": "IT_KEY", "api_key_file": "key"}[source]})
+    model = card(
+        endpoint, **{source: {"api_key_env": "IT_KEY", "api_key_file": "key"}[source]}
+    )
     model = located(model, tmp_path, tmp_path)
     endpoint.script = lambda _: refusal(400, "bad key sk-very-secret")
     came, _ = ask(model, *requests(model, "a"), proven=True)
@@ -73,13 +77,19 @@ def test_a_passing_failure_is_sent_again_and_then_named(
     assert came == {"a": "ok: 4", "c": "ok: 4"}
     assert failures == [Failure("b", f"HTTP {status}: later (3 attempts)")]
     assert endpoint.prompts.count("b") == 3 and len(endpoint.asked) == 5
-    assert capsys.readouterr().out == f"attempts failed: 1, the last with: HTTP {status}: later\n"
+    assert (
+        capsys.readouterr().out
+        == f"attempts failed: 1, the last with: HTTP {status}: later\n"
+    )
 
 
 @pytest.mark.parametrize(
-    "headers", [{}, {"Retry-After": "0.01"}, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}]
+    "headers",
+    [{}, {"Retry-After": "0.01"}, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}],
 )
-def test_a_reply_that_comes_late_is_one_reply(endpoint: Endpoint, headers: dict[str, str]) -> None:
+def test_a_reply_that_comes_late_is_one_reply(
+    endpoint: Endpoint, headers: dict[str, str]
+) -> None:
     endpoint.script = after(2, refusal(429, "later", **headers))
     model = card(endpoint)
     assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
@@ -96,9 +106,18 @@ def test_the_endpoint_says_how_long_to_wait(endpoint: Endpoint) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"<html>", b"", b"{}", b"[]", b'{"choices": []}', b'{"choices": [{"message": null}]}'],
+    [
+        b"<html>",
+        b"",
+        b"{}",
+        b"[]",
+        b'{"choices": []}',
+        b'{"choices": [{"message": null}]}',
+    ],
 )
-def test_an_answer_without_a_reply_is_asked_again(endpoint: Endpoint, body: bytes) -> None:
+def test_an_answer_without_a_reply_is_asked_again(
+    endpoint: Endpoint, body: bytes
+) -> None:
     endpoint.script = after(1, Said(body))
     model = card(endpoint)
     assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
@@ -110,7 +129,9 @@ def test_an_answer_without_a_reply_is_asked_again(endpoint: Endpoint, body: byte
 def test_nobody_there_and_no_answer_in_time_are_failures(endpoint: Endpoint) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        model = card(endpoint, base_url=f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
+        model = card(
+            endpoint, base_url=f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        )
         [failure] = ask(model, *requests(model, "a"))[1]
     assert "no response" in failure.reason and "3 attempts" in failure.reason
     woken = threading.Event()
@@ -122,11 +143,15 @@ def test_nobody_there_and_no_answer_in_time_are_failures(endpoint: Endpoint) -> 
 
 
 @pytest.mark.parametrize("status", [400, 404, 413, 422])
-def test_a_refusal_is_a_reply_and_is_not_sent_again(endpoint: Endpoint, status: int) -> None:
+def test_a_refusal_is_a_reply_and_is_not_sent_again(
+    endpoint: Endpoint, status: int
+) -> None:
     endpoint.script = only_for("b", refusal(status, "too long"))
     model = card(endpoint)
     came, failures = ask(model, *requests(model, "b", "a"))
-    assert came == {"a": "ok: 4", "b": f"error: HTTP {status}: too long"} and not failures
+    assert (
+        came == {"a": "ok: 4", "b": f"error: HTTP {status}: too long"} and not failures
+    )
     assert endpoint.prompts.count("b") == 1
 
 
@@ -139,7 +164,9 @@ def test_where_all_is_refused_the_card_is_wrong_and_nothing_is_kept(
     model = card(endpoint)
     kept: list[Reply] = []
     missing = [Work(one, (0,)) for one in requests(model, *map(str, range(count)))]
-    with pytest.raises(UserError, match="refuses every request: HTTP 404: no such model") as error:
+    with pytest.raises(
+        UserError, match="refuses every request: HTTP 404: no such model"
+    ) as error:
         OpenAIEngine(model)(missing, False, kept.append)
     assert not kept and "models/it.yaml" in error.value.where
     assert len(endpoint.asked) < HOPELESS + FAST["concurrency"]
@@ -157,12 +184,16 @@ def test_what_no_request_can_pass_ends_the_job_at_once(
 ) -> None:
     """Replies so far are kept; nothing more is sent than was under way."""
     endpoint.script = lambda body: (
-        reply("4") if body["messages"][0]["content"] == "0" else refusal(status, message)
+        reply("4")
+        if body["messages"][0]["content"] == "0"
+        else refusal(status, message)
     )
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
     missing = [Work(one, (0,)) for one in requests(model, *map(str, range(20)))]
-    with pytest.raises(UserError, match=f"rejected a request: HTTP {status}: {message}"):
+    with pytest.raises(
+        UserError, match=f"rejected a request: HTTP {status}: {message}"
+    ):
         OpenAIEngine(model)(missing, False, kept.append)
     assert [one.text for one in kept] == ["4"] and len(endpoint.asked) == 2
 
@@ -187,12 +218,16 @@ def test_never_more_requests_under_way_than_the_card_allows(endpoint: Endpoint) 
 
 
 def test_a_reply_is_handed_on_before_the_next_comes(endpoint: Endpoint) -> None:
-    """What is paid for is in the journal at once: the endpoint sees it before its next request."""
+    """What is paid for is in the journal at once: the endpoint sees it before its next
+    request.
+    """
     kept: list[Reply] = []
     seen: list[int] = []
     endpoint.script = lambda _: seen.append(len(kept)) or reply("4")  # type: ignore[func-returns-value]
     model = card(endpoint, limits={**FAST, "concurrency": 1})
-    OpenAIEngine(model)([Work(one, (0,)) for one in requests(model, *"abcde")], False, kept.append)
+    OpenAIEngine(model)(
+        [Work(one, (0,)) for one in requests(model, *"abcde")], False, kept.append
+    )
     assert seen == [0, 1, 2, 3, 4]
 
 
@@ -214,9 +249,17 @@ def read(said: Said) -> Reply:
         (reply("", refusal="I will not."), "I will not.", "content_filter"),
         (reply("4", refusal="I will not."), "4", "stop"),
         (reply("4", reasoning_content="Hm."), "<think>Hm.</think>\n4", "stop"),
-        (reply(None, "length", reasoning_content="Hm."), "<think>Hm.</think>\n", "length"),
+        (
+            reply(None, "length", reasoning_content="Hm."),
+            "<think>Hm.</think>\n",
+            "length",
+        ),
         (Said(b'{"choices":[{"message":{"content":"a\\ud83d"}}]}'), "a\ufffd", "stop"),
-        (Said(b'{"choices":[{"message":{"content":"\\ud83d\\ude00"}}]}'), "\U0001f600", "stop"),
+        (
+            Said(b'{"choices":[{"message":{"content":"\\ud83d\\ude00"}}]}'),
+            "\U0001f600",
+            "stop",
+        ),
     ],
 )
 def test_the_text_and_how_it_ended(said: Said, text: str, finish: str) -> None:
@@ -233,7 +276,11 @@ def test_usage_and_provenance_are_those_of_the_endpoint() -> None:
     }
     found = read(said)
     assert found.usage == {"prompt": 7, "completion": 3, "reasoning": 2, "cached": 5}
-    assert found.provenance == {"engine": "openai", "model": "scripted", "fingerprint": "fp"}
+    assert found.provenance == {
+        "engine": "openai",
+        "model": "scripted",
+        "fingerprint": "fp",
+    }
     bare = read(Said(b'{"choices":[{"message":{"content":"4"}}]}'))
     assert bare.usage is None and bare.provenance == {"engine": "openai"}
 
@@ -241,7 +288,11 @@ def test_usage_and_provenance_are_those_of_the_endpoint() -> None:
 def test_content_in_parts_is_joined_and_odd_usage_is_no_reason_to_fail() -> None:
     parts = [{"type": "text", "text": "Rating: "}, {"type": "text", "text": "4"}]
     body = {"choices": [{"message": {"content": parts}}]}
-    odd = {"prompt_tokens": "n/a", "completion_tokens": 3, "completion_tokens_details": [1]}
+    odd = {
+        "prompt_tokens": "n/a",
+        "completion_tokens": 3,
+        "completion_tokens_details": [1],
+    }
     found = read(Said(body | {"usage": odd}))
     assert (found.text, found.usage) == ("Rating: 4", None)
 
@@ -274,7 +325,11 @@ def test_an_endpoint_that_says_the_key_back_is_not_quoted(
 def test_a_card_holds_no_secret_and_no_field_that_other_keys_say(
     tmp_path: Path, keys: dict[str, Any]
 ) -> None:
-    fields = {"model": "it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"} | keys
+    fields = {
+        "model": "it",
+        "engine": "openai",
+        "base_url": "http://127.0.0.1:1/v1",
+    } | keys
     (tmp_path / "it.yaml").write_text(json.dumps(fields), encoding="utf-8")
     with pytest.raises((UserError, UserErrors)) as error:
         read_card("model", tmp_path / "it.yaml")
@@ -310,6 +365,8 @@ def test_odd_answers_are_read_or_named(endpoint: Endpoint) -> None:
     endpoint.script = lambda _: Said(b"[" * 100_000)
     assert "not JSON" in ask(model, *requests(model, "c"))[1][0].reason
     refused, broken = refusal(400, "no"), refusal(500, "down")
-    endpoint.script = lambda body: refused if body["messages"][0]["content"] == "d" else broken
+    endpoint.script = lambda body: (
+        refused if body["messages"][0]["content"] == "d" else broken
+    )
     failures = ask(model, *requests(model, "d", "e"))[1]
     assert [one.about for one in failures] == ["e"] and "HTTP 500" in failures[0].reason

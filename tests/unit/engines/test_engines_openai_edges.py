@@ -1,4 +1,6 @@
-"""The HTTP engine at its edges: waits, odd answers, refusals in a row, and what is never told."""
+"""The HTTP engine at its edges: waits, odd answers, refusals in a row, and what is
+never told.
+"""
 
 import asyncio
 import json
@@ -15,7 +17,14 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import SHOWN, OpenAIEngine
 from judgescope.engines.openai.rate import LONGEST_WAIT
 from judgescope.engines.openai.wire import read_replies
-from judgescope.engines.requests import HOPELESS, MOST_TOKENS, Failure, Reply, Request, Work
+from judgescope.engines.requests import (
+    HOPELESS,
+    MOST_TOKENS,
+    Failure,
+    Reply,
+    Request,
+    Work,
+)
 from judgescope.replies import ledger
 from judgescope.replies.asking import obtain
 from judgescope.replies.budget import Spending
@@ -56,15 +65,28 @@ def prompt(body: Body) -> str:
 
 
 def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) -> None:
-    """A card may not hold them; a request that does is still the one that its key names."""
-    own = {"model": "x", "messages": [], "temperature": 2, "top_p": 0.1, "max_tokens": 1, "seed": 1}
+    """A card may not hold them; a request that does is still the one that its key
+    names.
+    """
+    own = {
+        "model": "x",
+        "messages": [],
+        "temperature": 2,
+        "top_p": 0.1,
+        "max_tokens": 1,
+        "seed": 1,
+    }
     model = card(endpoint)
     [plain] = requests(model, "What?", temperature=0.5, max_tokens=17)
     one = Request({**plain.asked, "extra_body": {**own, "top_k": 5}})
     ask(model, one)
     assert endpoint.asked == [
         {
-            **{"model": "it", "messages": [{"role": "user", "content": "What?"}], "top_k": 5},
+            **{
+                "model": "it",
+                "messages": [{"role": "user", "content": "What?"}],
+                "top_k": 5,
+            },
             **{"temperature": 0.5, "top_p": 1, "max_tokens": 17, "seed": one.seed(0)},
         }
     ]
@@ -75,11 +97,15 @@ def test_each_draw_gets_the_reply_to_its_own_seed(endpoint: Endpoint) -> None:
     model = card(endpoint, limits={**FAST, "concurrency": 8})
     asked = requests(model, *"abcd")
     kept: list[Reply] = []
-    OpenAIEngine(model)([Work(one, tuple(range(5))) for one in asked], False, kept.append)
+    OpenAIEngine(model)(
+        [Work(one, tuple(range(5))) for one in asked], False, kept.append
+    )
     told = {(one.key, one.draw): one.text for one in kept}
     assert len(kept) == len(endpoint.asked) == 20
     assert told == {
-        (one.key, draw): f"{one.prompt} {one.seed(draw)}" for one in asked for draw in range(5)
+        (one.key, draw): f"{one.prompt} {one.seed(draw)}"
+        for one in asked
+        for draw in range(5)
     }
 
 
@@ -118,15 +144,25 @@ def test_the_wait_is_drawn_below_a_bound_that_doubles(
     endpoint.script = lambda _: refusal(503, "later")
     model = card(
         endpoint,
-        limits={**FAST, "attempts": 12, "backoff": 0.5, "concurrency": 1, "patience": 3600},
+        limits={
+            **FAST,
+            "attempts": 12,
+            "backoff": 0.5,
+            "concurrency": 1,
+            "patience": 3600,
+        },
     )
     _, failures = ask(model, *requests(model, "a", "b"))
-    assert [failure.reason for failure in failures] == ["HTTP 503: later (12 attempts)"] * 2
+    assert [failure.reason for failure in failures] == [
+        "HTTP 503: later (12 attempts)"
+    ] * 2
     assert len(waits) == 22 and len(endpoint.asked) == 24
     for number, wait in enumerate(waits):
         assert 0 < wait <= min(0.5 * 2 ** (number % 11), LONGEST_WAIT)
     assert waits[0] != waits[11]
-    assert min(waits[n] / min(0.5 * 2 ** (n % 11), LONGEST_WAIT) for n in range(22)) < 0.3
+    assert (
+        min(waits[n] / min(0.5 * 2 ** (n % 11), LONGEST_WAIT) for n in range(22)) < 0.3
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,7 +183,9 @@ def test_what_the_endpoint_says_of_waiting_is_followed_within_bounds(
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5])
-def test_who_hangs_up_is_asked_as_often_as_the_card_says(endpoint: Endpoint, attempts: int) -> None:
+def test_who_hangs_up_is_asked_as_often_as_the_card_says(
+    endpoint: Endpoint, attempts: int
+) -> None:
     def hang_up(_: Body) -> Said:
         raise ConnectionResetError
 
@@ -213,7 +251,9 @@ def test_after_a_reply_any_number_of_refusals_is_kept(endpoint: Endpoint) -> Non
     endpoint.script = lambda _: next(left, refusal(422, "too long"))
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     came, failures = ask(model, *requests(model, *map(str, range(2 * HOPELESS))))
-    assert list(came.values()) == ["ok: 4"] + ["error: HTTP 422: too long"] * (2 * HOPELESS - 1)
+    assert list(came.values()) == ["ok: 4"] + ["error: HTTP 422: too long"] * (
+        2 * HOPELESS - 1
+    )
     assert not failures
 
 
@@ -239,7 +279,10 @@ def test_what_was_paid_for_before_the_credit_ended_is_never_asked_again(
     endpoint.script = lambda _: reply("4") if next(left, None) is not None else out
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     asked = requests(model, *"abcde")
-    with Store(tmp_path, "it") as store, pytest.raises(UserError, match=f"HTTP {out.status}"):
+    with (
+        Store(tmp_path, "it") as store,
+        pytest.raises(UserError, match=f"HTTP {out.status}"),
+    ):
         obtain(asked, store, OpenAIEngine(model))
     endpoint.script = lambda _: reply("5")
     with Store(tmp_path, "it") as store:
@@ -251,12 +294,16 @@ def test_what_was_paid_for_before_the_credit_ended_is_never_asked_again(
 def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    endpoint.script = lambda body: refusal(500, "down") if prompt(body) in "bd" else reply("4")
+    endpoint.script = lambda body: (
+        refusal(500, "down") if prompt(body) in "bd" else reply("4")
+    )
     model = card(endpoint)
     asked = requests(model, *"abcde")
     with (
         Store(tmp_path, "it") as store,
-        pytest.raises(UserError, match="2 of 5 requests failed: HTTP 500: down") as error,
+        pytest.raises(
+            UserError, match="2 of 5 requests failed: HTTP 500: down"
+        ) as error,
     ):
         obtain(asked, store, OpenAIEngine(model))
     assert set(error.value.where.split(", ")) == {"b", "d"}
@@ -280,7 +327,10 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
         (b"too\r\n\r\n  long\x85 \xe2\x80\xa8", "too long\ufffd"),
         (b"", ""),
         (b"x" * 5 * SHOWN, "x" * SHOWN),
-        (json.dumps({"error": "Pr\u00fcfe \U0001f600"}).encode(), "Pr\u00fcfe \U0001f600"),
+        (
+            json.dumps({"error": "Pr\u00fcfe \U0001f600"}).encode(),
+            "Pr\u00fcfe \U0001f600",
+        ),
     ],
 )
 def test_the_reason_of_a_refusal_is_found_in_any_shape(
@@ -295,7 +345,9 @@ def test_the_reason_of_a_refusal_is_found_in_any_shape(
 SHAPES: list[Callable[[int], Said]] = [
     lambda status: refusal(status, f"{'x' * (SHOWN - 5)}{KEY}"),
     lambda status: refusal(status, f"{KEY}\n{KEY}"),
-    lambda status: Said({"error": {"headers": {"Authorization": f"Bearer {KEY}"}}}, status),
+    lambda status: Said(
+        {"error": {"headers": {"Authorization": f"Bearer {KEY}"}}}, status
+    ),
     lambda status: Said(f"<p>Bearer {KEY}</p>".encode(), status),
 ]
 
@@ -306,7 +358,9 @@ SHAPES: list[Callable[[int], Said]] = [
 def test_the_key_is_told_in_no_shape(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, status: int, shape: int
 ) -> None:
-    """Neither whole nor cut short, in replies, failures, errors and what stands behind them."""
+    """Neither whole nor cut short, in replies, failures, errors and what stands behind
+    them.
+    """
     monkeypatch.setenv("IT_KEY", KEY)
     endpoint.script = lambda _: SHAPES[shape](status)
     model = card(endpoint, api_key_env="IT_KEY", limits={**FAST, "patience": 1})
@@ -324,12 +378,16 @@ def test_the_key_is_told_in_no_shape(
 
 
 def test_bytes_that_are_no_text_are_marked(endpoint: Endpoint) -> None:
-    endpoint.script = lambda _: Said(b'{"choices":[{"message":{"content":"4 \xff\xc3"}}]}')
+    endpoint.script = lambda _: Said(
+        b'{"choices":[{"message":{"content":"4 \xff\xc3"}}]}'
+    )
     model = card(endpoint)
     assert ask(model, *requests(model, "a")) == ({"a": "ok: 4 \ufffd\ufffd"}, [])
 
 
-def test_an_answer_that_says_it_is_packed_and_is_not_is_no_answer(endpoint: Endpoint) -> None:
+def test_an_answer_that_says_it_is_packed_and_is_not_is_no_answer(
+    endpoint: Endpoint,
+) -> None:
     endpoint.script = after(1, Said(b"{}" * 50, headers={"Content-Encoding": "gzip"}))
     model = card(endpoint)
     assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
@@ -349,7 +407,9 @@ def test_an_answer_that_says_it_is_packed_and_is_not_is_no_answer(endpoint: Endp
 def test_any_text_reaches_the_store_and_comes_back(
     endpoint: Endpoint, tmp_path: Path, text: str, content: str
 ) -> None:
-    endpoint.script = lambda _: Said(f'{{"choices":[{{"message":{{"content":{text}}}}}]}}'.encode())
+    endpoint.script = lambda _: Said(
+        f'{{"choices":[{{"message":{{"content":{text}}}}}]}}'.encode()
+    )
     model = card(endpoint)
     [one] = requests(model, "a")
     with Store(tmp_path, "it") as store:
@@ -392,7 +452,12 @@ def test_tokens_are_known_completely_or_not_at_all(usage: Any, counts: Any) -> N
 
 @pytest.mark.parametrize(
     ("told", "finish"),
-    [(None, "stop"), ("", "stop"), ("content_filter", "content_filter"), ("eos", "eos")],
+    [
+        (None, "stop"),
+        ("", "stop"),
+        ("content_filter", "content_filter"),
+        ("eos", "eos"),
+    ],
 )
 def test_how_it_ended_is_kept_as_it_was_told(told: str | None, finish: str) -> None:
     answer = {"choices": [{"message": {"content": "4"}, "finish_reason": told}]}
@@ -411,7 +476,9 @@ FAILURE = {"error": {"code": 502, "message": "Provider returned error"}}
         {"finish_reason": "stop", "message": {"content": "Rating: 1"}, **FAILURE},
     ],
 )
-def test_a_failure_at_the_provider_is_not_a_reply(endpoint: Endpoint, failed: Body) -> None:
+def test_a_failure_at_the_provider_is_not_a_reply(
+    endpoint: Endpoint, failed: Body
+) -> None:
     endpoint.script = after(1, answer(failed))
     model = card(endpoint, limits=FAST)
     assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
@@ -433,7 +500,9 @@ def test_an_answer_nested_too_deeply_is_no_reply_and_harms_no_other(
     endpoint: Endpoint, body: str
 ) -> None:
     deep = body.replace("DEEP", "[" * 1000 + "]" * 1000)
-    endpoint.script = lambda asked: Said(deep.encode()) if prompt(asked) == "a" else reply("4")
+    endpoint.script = lambda asked: (
+        Said(deep.encode()) if prompt(asked) == "a" else reply("4")
+    )
     model = card(endpoint, limits=FAST)
     came, [failure] = ask(model, *requests(model, *"abcdef"))
     assert came == dict.fromkeys("bcdef", "ok: 4")
@@ -446,12 +515,22 @@ TWO_ANSWERS = ledger.Cap("max_usd", ledger.NANOS, 2_200_000_000)
 """A cap that two answers of `spend` fit under."""
 
 
-def spend(endpoint: Endpoint, folder: Path, cap: ledger.Cap) -> tuple[ledger.Amount, str]:
-    """Ask for ten replies of a dollar at most; return what is booked, and why it ended early."""
+def spend(
+    endpoint: Endpoint, folder: Path, cap: ledger.Cap
+) -> tuple[ledger.Amount, str]:
+    """Ask for ten replies of a dollar at most; return what is booked, and why it ended
+    early.
+    """
     model = card(endpoint, limits=FAST, price={"input": 1, "output": 1000})
-    work = [Work(request, (0,)) for request in requests(model, *"abcdefghij", max_tokens=1000)]
+    work = [
+        Work(request, (0,))
+        for request in requests(model, *"abcdefghij", max_tokens=1000)
+    ]
     ended = ""
-    with Store(folder, "it") as store, Spending(store, "s", "it", model.price, [cap]) as budget:
+    with (
+        Store(folder, "it") as store,
+        Spending(store, "s", "it", model.price, [cap]) as budget,
+    ):
         try:
             OpenAIEngine(model, budget=budget)(work, True, lambda _: None)
         except UserError as error:
@@ -459,9 +538,13 @@ def spend(endpoint: Endpoint, folder: Path, cap: ledger.Cap) -> tuple[ledger.Amo
     return ledger.Ledger(folder / ledger.FOLDER / "s").state().spent["it"], ended
 
 
-def test_a_refused_request_counts_towards_a_cap(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_refused_request_counts_towards_a_cap(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.script = lambda _: refusal(400, "flagged by the content policy")
-    booked, ended = spend(endpoint, tmp_path, ledger.Cap("max_requests", ledger.REQUESTS, 5))
+    booked, ended = spend(
+        endpoint, tmp_path, ledger.Cap("max_requests", ledger.REQUESTS, 5)
+    )
     assert (booked[ledger.REQUESTS], booked[ledger.NANOS]) == (5, 0)
     assert len(endpoint.asked) == 5 and "exceed the cap of 5 requests" in ended
 
@@ -475,7 +558,13 @@ PAID = {"prompt_tokens": 7, "completion_tokens": 1000}
         Said({"choices": [], "usage": PAID}),
         Said({"choices": []}),
         Said({**FAILURE, "usage": PAID}),
-        Said({"choices": [{"finish_reason": "error", "message": {"content": ""}, **FAILURE}]}),
+        Said(
+            {
+                "choices": [
+                    {"finish_reason": "error", "message": {"content": ""}, **FAILURE}
+                ]
+            }
+        ),
         Said(b"<html>"),
         Said(b"", headers={"Content-Encoding": "br"}),
     ],
@@ -489,7 +578,9 @@ def test_an_answer_without_a_reply_is_paid_for_each_time(
     assert len(endpoint.asked) == 2 and "exceed the cap of 2.2 US dollars" in ended
 
 
-@pytest.mark.parametrize("said", [Said(FAILURE), Said(FAILURE, 502), Said(b"<html>", 503)])
+@pytest.mark.parametrize(
+    "said", [Said(FAILURE), Said(FAILURE, 502), Said(b"<html>", 503)]
+)
 def test_a_failure_without_token_counts_is_free(
     endpoint: Endpoint, tmp_path: Path, said: Said
 ) -> None:
@@ -502,7 +593,9 @@ def test_a_failure_without_token_counts_is_free(
 
 
 def test_the_key_as_the_name_of_an_encoding_is_not_told(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     key = "sk-Very-Secret-" + "1aB" * 30  # too long to be quoted whole
     monkeypatch.setenv("IT_KEY", key)

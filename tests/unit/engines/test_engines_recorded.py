@@ -1,4 +1,6 @@
-"""Recorded replies and scores: joined by id or text, and nothing lost without a word."""
+"""Recorded replies and scores: joined by id or text, and nothing lost without a
+word.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,22 +32,42 @@ SUBJECTS: list[Subject] = [
     Subject("b:x", "b", "x", "systems", "The third text.", "Source b"),
 ]
 ROWS: list[dict[str, Any]] = [
-    {"id": "A", "by": "X", "out": "The first text.", "src": "Source  a\n", "said": "Rating: 4"},
-    {"id": "A", "by": "Y", "out": "The second text.", "src": "Source a", "said": ["3", "4", "4"]},
+    {
+        "id": "A",
+        "by": "X",
+        "out": "The first text.",
+        "src": "Source  a\n",
+        "said": "Rating: 4",
+    },
+    {
+        "id": "A",
+        "by": "Y",
+        "out": "The second text.",
+        "src": "Source a",
+        "said": ["3", "4", "4"],
+    },
     {"id": "B", "by": "X", "out": "The third text.", "src": "Source b", "said": None},
 ]
 
 
 def engine(
-    folder: Path, rows: Mapping[str, Any], files: Mapping[str, Sequence[object]], **roles: str
+    folder: Path,
+    rows: Mapping[str, Any],
+    files: Mapping[str, Sequence[object]],
+    **roles: str,
 ) -> RecordedEngine:
     """Write the files and return the engine that reads them."""
     for name, content in files.items():
-        (folder / name).write_text("\n".join(map(json.dumps, content)), encoding="utf-8")
+        (folder / name).write_text(
+            "\n".join(map(json.dumps, content)), encoding="utf-8"
+        )
     fields = {"model": "it", "engine": "recorded", "dataset": "d", "rows": rows}
-    model = RecordedModel.model_validate({**fields, "files": roles or {"data": "rows.jsonl"}})
+    model = RecordedModel.model_validate(
+        {**fields, "files": roles or {"data": "rows.jsonl"}}
+    )
     return RecordedEngine(
-        model, EngineInputs(seed=0, dataset="d", folder=folder, data=folder, names=NAMES)
+        model,
+        EngineInputs(seed=0, dataset="d", folder=folder, data=folder, names=NAMES),
     )
 
 
@@ -64,7 +86,9 @@ def said(answers: list[list[Answer]]) -> list[list[str]]:
 
 @pytest.mark.parametrize("names", [BY_ID, BY_TEXT, {**BY_TEXT, "system": "by"}])
 @pytest.mark.parametrize("step", [1, -1])
-def test_rows_are_joined_by_id_or_by_text(tmp_path: Path, names: dict[str, str], step: int) -> None:
+def test_rows_are_joined_by_id_or_by_text(
+    tmp_path: Path, names: dict[str, str], step: int
+) -> None:
     made = engine(tmp_path, names, {"rows.jsonl": ROWS[::step]})
     answers = made.answer(judge(), "fluency", FIVE, SUBJECTS)
     assert said(answers) == [["Rating: 4"], ["3"], ["no_value"]]
@@ -75,15 +99,21 @@ def test_rows_are_joined_by_id_or_by_text(tmp_path: Path, names: dict[str, str],
 
 def test_a_list_is_a_list_of_draws(tmp_path: Path) -> None:
     made = engine(tmp_path, BY_ID, {"rows.jsonl": ROWS})
-    [first, second, third] = said(made.answer(judge(draws=4), "fluency", FIVE, SUBJECTS))
+    [first, second, third] = said(
+        made.answer(judge(draws=4), "fluency", FIVE, SUBJECTS)
+    )
     assert first == ["Rating: 4", *["no_recorded_draw"] * 3]
     assert second == ["3", "4", "4", "no_recorded_draw"]
     assert third == ["no_value", *["no_recorded_draw"] * 3]
-    assert said(made.answer(judge(draws=2), "fluency", FIVE, SUBJECTS[1:2])) == [["3", "4"]]
+    assert said(made.answer(judge(draws=2), "fluency", FIVE, SUBJECTS[1:2])) == [
+        ["3", "4"]
+    ]
 
 
 def test_replies_by_judge_and_id_are_rows(tmp_path: Path) -> None:
-    (tmp_path / "rows.json").write_text(json.dumps({"gpt": {"A__X": 4, "B__X": "five"}, "x": {}}))
+    (tmp_path / "rows.json").write_text(
+        json.dumps({"gpt": {"A__X": 4, "B__X": "five"}, "x": {}})
+    )
     card = RecordedModel.model_validate(
         {
             **{"model": "it", "engine": "recorded", "dataset": "d", "kind": "alttest"},
@@ -91,7 +121,9 @@ def test_replies_by_judge_and_id_are_rows(tmp_path: Path) -> None:
             "rows": {"item": "#item", "system": "#system", "reply": "{form}"},
         }
     )
-    inputs = EngineInputs(seed=0, dataset="d", folder=tmp_path, data=tmp_path, names=NAMES)
+    inputs = EngineInputs(
+        seed=0, dataset="d", folder=tmp_path, data=tmp_path, names=NAMES
+    )
     made = RecordedEngine(card, inputs)
     answers = made.answer(judge(form="gpt"), "fluency", FIVE, SUBJECTS)
     assert said(answers) == [["4"], ["no_recorded_row"], ["five"]]
@@ -118,12 +150,14 @@ def test_a_file_name_gives_columns_and_aspects_are_kept_apart(tmp_path: Path) ->
     assert overall[0] == ["a x Overall Quality"]
     assert unmatched(made) == 2  # b of y, on both aspects
     assert (
-        f"recorded rows that match no text: 2, first {tmp_path / 'y_fluency.jsonl'}, row 2"
-        in (made.notices[0])
+        f"recorded rows that match no text: 2, first {tmp_path / 'y_fluency.jsonl'}, "
+        "row 2" in (made.notices[0])
     )
 
 
-def test_rows_and_targets_that_do_not_meet_are_counted_and_named(tmp_path: Path) -> None:
+def test_rows_and_targets_that_do_not_meet_are_counted_and_named(
+    tmp_path: Path,
+) -> None:
     other = {**ROWS[0], "id": "z"}
     made = engine(tmp_path, BY_ID, {"rows.jsonl": [other, ROWS[1]]})
     answers = made.answer(judge(), "fluency", FIVE, SUBJECTS)
@@ -132,13 +166,16 @@ def test_rows_and_targets_that_do_not_meet_are_counted_and_named(tmp_path: Path)
     made.answer(judge(), "coherence", FIVE, SUBJECTS)
     assert unmatched(made) == 2  # on both aspects
     assert made.notices == [
-        f"it: recorded rows that match no text: 1, first {tmp_path / 'rows.jsonl'}, row 1",
+        f"it: recorded rows that match no text: 1, first {tmp_path / 'rows.jsonl'}, "
+        "row 1",
         "it: texts without a recorded row: 2, first a:x; b:x",
     ]
 
 
 def test_two_rows_about_one_text_are_an_error_that_names_both(tmp_path: Path) -> None:
-    made = engine(tmp_path, {"text": "out", "reply": "said"}, {"rows.jsonl": [*ROWS, ROWS[1]]})
+    made = engine(
+        tmp_path, {"text": "out", "reply": "said"}, {"rows.jsonl": [*ROWS, ROWS[1]]}
+    )
     with pytest.raises(UserError) as error:
         made.answer(judge(), "fluency", FIVE, SUBJECTS)
     path = tmp_path / "rows.jsonl"
@@ -154,10 +191,13 @@ def scored(fluency: object, coherence: object = 2) -> dict[str, Any]:
 
 
 def test_rows_that_say_the_same_of_one_text_are_one_and_told(tmp_path: Path) -> None:
-    made = engine(tmp_path, SCORED, {"rows.jsonl": [scored(0.25), scored("0.25000002")]})
+    made = engine(
+        tmp_path, SCORED, {"rows.jsonl": [scored(0.25), scored("0.25000002")]}
+    )
     assert said(made.answer(judge(), "fluency", FIVE, SUBJECTS[:1])) == [["0.25"]]
     assert made.notices == [
-        f"it: recorded rows that repeat a text: 1, first {tmp_path / 'rows.jsonl'}, row 2"
+        f"it: recorded rows that repeat a text: 1, first {tmp_path / 'rows.jsonl'}, "
+        "row 2"
     ]
 
 
@@ -183,7 +223,10 @@ def test_rows_that_differ_about_one_text_are_an_error(
 @pytest.mark.parametrize(
     ("names", "second"),
     [
-        ({"text": "out", "reply": "said"}, Subject("b:y", "b", "y", "systems", "The first text.")),
+        (
+            {"text": "out", "reply": "said"},
+            Subject("b:y", "b", "y", "systems", "The first text."),
+        ),
         ({"item": "id", "reply": "said"}, SUBJECTS[1]),
     ],
 )
@@ -232,7 +275,9 @@ def test_an_empty_cell_of_a_table_is_no_score(tmp_path: Path) -> None:
 
 def test_the_form_names_the_column_or_the_file(tmp_path: Path) -> None:
     rows = [{"id": "a", "ROUGE-1 (F)": 0.5, "chrF": 0.7}]
-    made = engine(tmp_path, {"item": "id", "scores": {"*": "{form}"}}, {"rows.jsonl": rows})
+    made = engine(
+        tmp_path, {"item": "id", "scores": {"*": "{form}"}}, {"rows.jsonl": rows}
+    )
     for form, value in (("ROUGE-1 (F)", "0.5"), ("chrF", "0.7")):
         answers = made.answer(judge(form=form), "fluency", FIVE, SUBJECTS[:1])
         assert said(answers) == [[value]]
@@ -262,7 +307,13 @@ def test_a_column_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def test_keys_depend_on_aspect_and_target_and_not_on_the_judge() -> None:
     model = RecordedModel.model_validate(
-        {"model": "it", "engine": "recorded", "dataset": "d", "files": "f.csv", "rows": BY_ID}
+        {
+            "model": "it",
+            "engine": "recorded",
+            "dataset": "d",
+            "files": "f.csv",
+            "rows": BY_ID,
+        }
     )
 
     def key(one: Subject, aspect: str = "fluency", **fields: Any) -> str:
@@ -270,7 +321,10 @@ def test_keys_depend_on_aspect_and_target_and_not_on_the_judge() -> None:
         return request_key(model, card, aspect, FIVE, one, seed=1, dataset="d")
 
     assert key(SUBJECTS[0]) == key(SUBJECTS[0], judge="other", draws=9)
-    assert len({key(one, aspect) for one in SUBJECTS for aspect in ("fluency", "overall")}) == 6
+    assert (
+        len({key(one, aspect) for one in SUBJECTS for aspect in ("fluency", "overall")})
+        == 6
+    )
 
 
 ASPECTS = {
@@ -284,7 +338,9 @@ ASPECTS = {
 
 
 def real(dataset: str, form: str, file: str) -> tuple[list[Subject], Names]:
-    """Return the targets of a real data set and their names; skips where it is absent."""
+    """Return the targets of a real data set and their names; skips where it is
+    absent.
+    """
     if not DATA.is_dir():
         pytest.skip("real data is not there: ../shared/data")
     scale = {"min": -1, "max": 10}
@@ -316,7 +372,9 @@ def asked(
     model: RecordedModel = read_card("model", path)
     made = build(
         model,
-        EngineInputs(seed=0, dataset=dataset, folder=path.parent, data=DATA, names=names),
+        EngineInputs(
+            seed=0, dataset=dataset, folder=path.parent, data=DATA, names=names
+        ),
     )
     answers = made.answer(card, aspect, FIVE, subjects)
     assert isinstance(made, RecordedEngine)
@@ -346,7 +404,9 @@ def test_every_recorded_summeval_reply_is_joined() -> None:
     [("gpt35-geval", 359), ("gpt35-rate-explain", 359), ("gpt35-analyze-rate", 360)],
 )
 def test_recorded_topical_chat_replies_have_twenty_draws(name: str, count: int) -> None:
-    subjects, names = real("topical-chat", "unieval_json", "topical_chat/topical_chat.json")
+    subjects, names = real(
+        "topical-chat", "unieval_json", "topical_chat/topical_chat.json"
+    )
     answers = asked(name, "topical-chat", "coherence", subjects, names)
     assert {len(draws) for draws in answers} == {20}
     assert len(answers) == 360
@@ -355,7 +415,9 @@ def test_recorded_topical_chat_replies_have_twenty_draws(name: str, count: int) 
 
 @pytest.mark.heavy
 def test_recorded_unieval_scores_are_those_of_their_rows() -> None:
-    subjects, names = real("topical-chat", "unieval_json", "topical_chat/topical_chat.json")
+    subjects, names = real(
+        "topical-chat", "unieval_json", "topical_chat/topical_chat.json"
+    )
     path = DATA / "topical_chat" / "topical_chat_result.json"
     rows = json.loads(path.read_text(encoding="utf-8"))
     for aspect in ASPECTS["topical-chat"]:
@@ -366,7 +428,8 @@ def test_recorded_unieval_scores_are_those_of_their_rows() -> None:
             for one, draws in zip(subjects, answers, strict=True)
         }
         assert found == {
-            (" ".join(row["system_output"].split()), row["predict_scores"][aspect]) for row in rows
+            (" ".join(row["system_output"].split()), row["predict_scores"][aspect])
+            for row in rows
         }
 
 

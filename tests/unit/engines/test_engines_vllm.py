@@ -1,4 +1,6 @@
-"""Models that a job loads with vLLM: cards, keys, parameters. What needs vLLM is in test_vllm."""
+"""Models that a job loads with vLLM: cards, keys, parameters. What needs vLLM is in
+test_vllm.
+"""
 
 import hashlib
 import json
@@ -44,7 +46,9 @@ def card(**keys: Any) -> VllmModel:
 
 def request(model: VllmModel | None = None, **decoding: Any) -> Request:
     chosen = Decoding(**{"temperature": 1.0} | decoding)
-    return request_of(model or card(), chosen, [{"role": "user", "content": "Hi"}], seed=0)
+    return request_of(
+        model or card(), chosen, [{"role": "user", "content": "Hi"}], seed=0
+    )
 
 
 def with_base(seed: int, temperature: float = 1.0) -> Request:
@@ -61,7 +65,11 @@ def with_base(seed: int, temperature: float = 1.0) -> Request:
         {"tensor_parallel": 4, "gpu_memory_utilization": 0.5, "max_model_len": 100},
         {"path": "somewhere", "engine_args": {"max_num_seqs": 3}},
         {"gpu_model": "a100", "mem_mb": 1, "runtime": 1, "start_timeout": 1},
-        {"price": {"input": 1, "output": 2}, "limits": {"concurrency": 3}, "family": "x"},
+        {
+            "price": {"input": 1, "output": 2},
+            "limits": {"concurrency": 3},
+            "family": "x",
+        },
     ],
 )
 def test_how_a_model_is_asked_changes_no_key(keys: dict[str, Any]) -> None:
@@ -71,13 +79,22 @@ def test_how_a_model_is_asked_changes_no_key(keys: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "keys",
     [
-        {"mode": "served", "data_parallel": 2, "tensor_parallel": 4, "start_timeout": 1},
+        {
+            "mode": "served",
+            "data_parallel": 2,
+            "tensor_parallel": 4,
+            "start_timeout": 1,
+        },
         {"gpu_memory_utilization": 0.5, "engine_args": {"max_num_seqs": 3}},
         {"gpu_model": "a100", "mem_mb": 1, "runtime": 1},
     ],
 )
 def test_where_a_model_runs_changes_no_signature(keys: dict[str, Any]) -> None:
-    assert card_hash(card(**keys)) == card_hash(card()) != card_hash(card(revision="0123abc"))
+    assert (
+        card_hash(card(**keys))
+        == card_hash(card())
+        != card_hash(card(revision="0123abc"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +128,10 @@ def test_an_adapter_is_known_by_its_content_and_not_by_its_place() -> None:
             {"engine_args": {"hf_overrides": {}}},
             "hf_overrides may change replies and belongs in model_args",
         ),
-        ({"model_args": {"max_num_seqs": 3}}, "model_args may not contain max_num_seqs"),
+        (
+            {"model_args": {"max_num_seqs": 3}},
+            "model_args may not contain max_num_seqs",
+        ),
         ({"model_args": {"api_key": "x"}}, "key model_args.api_key"),
         ({"data_parallel": 2}, "data_parallel needs `mode: served`"),
         ({"extra_body": {"temperature": 1}}, "extra_body may not contain temperature"),
@@ -160,7 +180,9 @@ def test_a_request_ends_where_seeds_begin_again() -> None:
     st.sets(st.integers(0, 12), min_size=1),
     st.sampled_from([0.0, 0.7]),
 )
-def test_every_draw_gets_its_own_seed(base: int, draws: set[int], temperature: float) -> None:
+def test_every_draw_gets_its_own_seed(
+    base: int, draws: set[int], temperature: float
+) -> None:
     """vLLM gives the i-th reply of a request the seed of the request plus i."""
     one = with_base(base, temperature)
     told = [
@@ -172,7 +194,9 @@ def test_every_draw_gets_its_own_seed(base: int, draws: set[int], temperature: f
 
 
 def test_no_sampling_parameter_is_left_to_a_default() -> None:
-    model = card(extra_body={"top_k": 7, "chat_template_kwargs": {"enable_thinking": False}})
+    model = card(
+        extra_body={"top_k": 7, "chat_template_kwargs": {"enable_thinking": False}}
+    )
     one = request(model, temperature=0.5, top_p=0.9, max_tokens=33)
     assert sampling(Span(one, 0, 2)) == {
         **{"frequency_penalty": 0.0, "min_p": 0.0, "presence_penalty": 0.0},
@@ -199,7 +223,11 @@ def test_structure_and_log_probabilities_are_asked_for_where_a_request_wants_the
 
 def completion(index: int, tokens: list[int], known: Any = None) -> Any:
     return SimpleNamespace(
-        index=index, text=f"t{index}", token_ids=tokens, finish_reason="stop", logprobs=known
+        index=index,
+        text=f"t{index}",
+        token_ids=tokens,
+        finish_reason="stop",
+        logprobs=known,
     )
 
 
@@ -232,7 +260,11 @@ def test_a_draw_that_the_context_cuts_is_an_error_and_not_a_reply() -> None:
     run.under_way, run.draws_under_way = {"1": span}, 3
     output.request_id = "1"
     run._take(output)
-    assert [one.text for one in kept] == ["t0", "the context is full: raise `max_model_len`", "t2"]
+    assert [one.text for one in kept] == [
+        "t0",
+        "the context is full: raise `max_model_len`",
+        "t2",
+    ]
     assert [one.status for one in kept] == ["ok", "error", "ok"]
 
 
@@ -252,9 +284,19 @@ def adapter(folder: Path, rank: int) -> str:
 
 def test_an_adapter_gets_room_and_all_else_its_argument(tmp_path: Path) -> None:
     tuned = {"path": adapter(tmp_path, 20), "sha256": "a" * 64}
-    model = card(adapter=tuned, tensor_parallel=2, dtype="float16", engine_args={"max_num_seqs": 3})
+    model = card(
+        adapter=tuned,
+        tensor_parallel=2,
+        dtype="float16",
+        engine_args={"max_num_seqs": 3},
+    )
     assert arguments(model) == {
-        **{"model": "org/it", "dtype": "float16", "tensor_parallel_size": 2, "max_num_seqs": 3},
+        **{
+            "model": "org/it",
+            "dtype": "float16",
+            "tensor_parallel_size": 2,
+            "max_num_seqs": 3,
+        },
         **{"enable_lora": True, "max_lora_rank": 32},
     }
 
@@ -270,14 +312,29 @@ def test_a_server_knows_the_model_by_the_name_in_requests(tmp_path: Path) -> Non
 
 
 def test_arguments_are_spelled_as_flags() -> None:
-    told = {"max_model_len": 9, "enforce_eager": True, "enable_x": False, "a": {"b": 1}, "c": ["d"]}
+    told = {
+        "max_model_len": 9,
+        "enforce_eager": True,
+        "enable_x": False,
+        "a": {"b": 1},
+        "c": ["d"],
+    }
     assert flags(told) == [
-        *("--max-model-len", "9", "--enforce-eager", "--no-enable-x", "--a", '{"b": 1}'),
+        *(
+            "--max-model-len",
+            "9",
+            "--enforce-eager",
+            "--no-enable-x",
+            "--a",
+            '{"b": 1}',
+        ),
         *("--c", "d"),
     ]
 
 
-def test_the_log_tells_how_far_how_fast_and_how_long(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_log_tells_how_far_how_fast_and_how_long(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     progress = Progress(300)
     for draw in range(150):
         progress.count(Reply("k", draw, "4", usage={"prompt": 100, "completion": 2}))

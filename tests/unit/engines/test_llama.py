@@ -1,4 +1,6 @@
-"""The rig of `llama.py`: what other tests take for granted about the server they ask."""
+"""The rig of `llama.py`: what other tests take for granted about the server they
+ask.
+"""
 
 import http.client
 import json
@@ -76,7 +78,9 @@ def answers(url: str) -> bool:
 def test_the_model_is_a_small_file_that_only_its_seed_decides(tmp_path: Path) -> None:
     for name, seed in (("one", 0), ("same", 0), ("other", 1)):
         llama.write_random_gguf(tmp_path / name, seed=seed)
-    one, same, other = ((tmp_path / name).read_bytes() for name in ("one", "same", "other"))
+    one, same, other = (
+        (tmp_path / name).read_bytes() for name in ("one", "same", "other")
+    )
     assert one == same
     assert one != other
     assert len(one) < 1_000_000
@@ -103,7 +107,9 @@ def test_a_seed_decides_the_text(url: str) -> None:
 
 def test_requests_at_the_same_time_do_not_change_a_text(url: str) -> None:
     def noise(seed: int) -> str:
-        return said(url, f"Item {seed % 4}", seed=seed, max_tokens=20, **llama.GIBBERISH)
+        return said(
+            url, f"Item {seed % 4}", seed=seed, max_tokens=20, **llama.GIBBERISH
+        )
 
     one_by_one = [noise(seed) for seed in range(12)]
     with ThreadPoolExecutor(8) as pool:
@@ -123,7 +129,10 @@ def test_more_draws_than_slots_are_refused(url: str) -> None:
 
 
 def test_a_score_is_one_digit_and_not_always_the_same(url: str) -> None:
-    bodies = [ask(url, "Rate it", seed=seed, max_tokens=8, **llama.SCORE) for seed in range(20)]
+    bodies = [
+        ask(url, "Rate it", seed=seed, max_tokens=8, **llama.SCORE)
+        for seed in range(20)
+    ]
     choices = [body["choices"][0] for body in bodies]
     digits = {choice["message"]["content"] for choice in choices}
     assert digits <= set("12345")
@@ -132,8 +141,13 @@ def test_a_score_is_one_digit_and_not_always_the_same(url: str) -> None:
 
 
 def test_a_score_depends_on_the_text(url: str) -> None:
-    texts = [f"Rate this: {word}" * 3 for word in ("a cat", "rain", "42", "no", "Paris", "tea")]
-    scores = [said(url, text, temperature=0, max_tokens=2, **llama.SCORE) for text in texts]
+    texts = [
+        f"Rate this: {word}" * 3
+        for word in ("a cat", "rain", "42", "no", "Paris", "tea")
+    ]
+    scores = [
+        said(url, text, temperature=0, max_tokens=2, **llama.SCORE) for text in texts
+    ]
     assert len(set(scores)) > 1
 
 
@@ -168,7 +182,9 @@ def test_a_prompt_must_leave_room_in_the_context(url: str) -> None:
 
 
 def test_a_failure_fails_every_time_and_the_server_stays(url: str) -> None:
-    statuses = {post(url, "x", seed=seed, max_tokens=8, **llama.FAILURE)[0] for seed in range(5)}
+    statuses = {
+        post(url, "x", seed=seed, max_tokens=8, **llama.FAILURE)[0] for seed in range(5)
+    }
     assert statuses == {500}
     assert said(url, "x", max_tokens=2, **llama.SCORE) in set("12345")
 
@@ -217,7 +233,10 @@ def test_the_server_ends_with_a_killed_user(model: Path) -> None:
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"This is no model.")
-    with pytest.raises(RuntimeError, match=r"did not start(?s:.*)broken\.gguf"), llama.serve(path):
+    with (
+        pytest.raises(RuntimeError, match=r"did not start(?s:.*)broken\.gguf"),
+        llama.serve(path),
+    ):
         raise AssertionError("it must not get here")
 
 

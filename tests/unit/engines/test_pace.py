@@ -1,4 +1,6 @@
-"""The gate before an endpoint: how many and how fast, and what the endpoint says of it."""
+"""The gate before an endpoint: how many and how fast, and what the endpoint says of
+it.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -61,7 +63,9 @@ def test_so_many_requests_a_minute(clock: Clock) -> None:
     assert passed(clock, five, requests_per_minute=30) == [0, 2, 4, 6, 8]
 
 
-def test_so_many_tokens_a_minute_and_what_was_not_used_is_given_back(clock: Clock) -> None:
+def test_so_many_tokens_a_minute_and_what_was_not_used_is_given_back(
+    clock: Clock,
+) -> None:
     async def use(gate: Gate) -> list[float]:
         sent = [await gate.enter(100) for _ in range(2)]
         gate.answered(50)  # of the two, one took half of what was thought
@@ -77,7 +81,9 @@ def test_what_fits_is_sent_at_once(clock: Clock) -> None:
     assert passed(clock, use) == [0] * 16
 
 
-def test_a_closed_gate_lets_nobody_pass_and_closing_for_less_changes_nothing(clock: Clock) -> None:
+def test_a_closed_gate_lets_nobody_pass_and_closing_for_less_changes_nothing(
+    clock: Clock,
+) -> None:
     async def use(gate: Gate) -> list[float]:
         gate.close(7)
         gate.close(3)
@@ -86,7 +92,9 @@ def test_a_closed_gate_lets_nobody_pass_and_closing_for_less_changes_nothing(clo
     assert passed(clock, use) == [7, 7]
 
 
-def test_too_many_halves_once_for_all_sent_before_and_answers_raise_it_slowly(clock: Clock) -> None:
+def test_too_many_halves_once_for_all_sent_before_and_answers_raise_it_slowly(
+    clock: Clock,
+) -> None:
     gate = Gate(Limits(concurrency=16), clock)
     sent = clock()
     clock.now += 1
@@ -107,7 +115,9 @@ def test_too_many_halves_once_for_all_sent_before_and_answers_raise_it_slowly(cl
     assert gate.allowed == 16
 
 
-def test_each_round_of_429_closes_the_gate_twice_as_long_until_an_answer(clock: Clock) -> None:
+def test_each_round_of_429_closes_the_gate_twice_as_long_until_an_answer(
+    clock: Clock,
+) -> None:
     gate = Gate(Limits(concurrency=16, backoff=2), clock)
 
     async def pause() -> float:
@@ -128,7 +138,9 @@ def test_each_round_of_429_closes_the_gate_twice_as_long_until_an_answer(clock: 
     assert asyncio.run(go()) == [1, 2, 4, 8, 16, LONGEST_WAIT / 2, LONGEST_WAIT / 2, 1]
 
 
-def test_a_throttled_request_waits_half_to_all_of_a_bound_that_doubles_by_its_name() -> None:
+def test_a_throttled_request_waits_half_to_all_of_a_bound_that_doubles_by_its_name() -> (  # noqa: E501
+    None
+):
     waits = {
         name: [drawn_wait(name, 1, attempt, throttled=True) for attempt in range(1, 10)]
         for name in ("k0", "k1")
@@ -206,7 +218,9 @@ def test_who_waits_gets_the_place_of_who_leaves_also_when_another_gives_up() -> 
         ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0),
     ],
 )
-def test_how_long_the_endpoint_wants_to_rest(headers: dict[str, str], seconds: Any) -> None:
+def test_how_long_the_endpoint_wants_to_rest(
+    headers: dict[str, str], seconds: Any
+) -> None:
     assert asked_wait(headers) == seconds
 
 
@@ -236,12 +250,23 @@ def test_a_reset_may_be_a_moment() -> None:
     ("headers", "seconds"),
     [
         ({}, 0),
-        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "2s"}, 2),
-        ({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "2s"}, 0),
-        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, 360),
+        (
+            {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "2s"},
+            2,
+        ),
+        (
+            {"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "2s"},
+            0,
+        ),
+        (
+            {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"},
+            360,
+        ),
         ({"ratelimit-remaining": "0", "ratelimit-reset": "5"}, 5),
         ({"x-ratelimit-remaining": "0"}, 0),
     ],
 )
-def test_nothing_left_is_a_wait_for_the_reset(headers: dict[str, str], seconds: float) -> None:
+def test_nothing_left_is_a_wait_for_the_reset(
+    headers: dict[str, str], seconds: float
+) -> None:
     assert exhausted(headers) == seconds

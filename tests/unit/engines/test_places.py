@@ -1,4 +1,6 @@
-"""Places at an endpoint: jobs of one machine share a card's concurrency, whatever dies."""
+"""Places at an endpoint: jobs of one machine share a card's concurrency, whatever
+dies.
+"""
 
 import multiprocessing
 import os
@@ -24,7 +26,9 @@ Fork = multiprocessing.get_context("fork")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("judgescope.engines.openai.rate.tempfile.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(
+        "judgescope.engines.openai.rate.tempfile.gettempdir", lambda: str(tmp_path)
+    )
     return tmp_path
 
 
@@ -67,7 +71,9 @@ def other() -> Iterator[Callable[..., Other]]:
         one.end()
 
 
-def test_two_jobs_share_and_neither_is_ever_beside_the_bound(other: Callable[..., Other]) -> None:
+def test_two_jobs_share_and_neither_is_ever_beside_the_bound(
+    other: Callable[..., Other],
+) -> None:
     mine, its = Places(URL, 8), other()
     assert mine.balance(0, 100) == 4  # the other is there, and may want them
     assert its.balance(0) == 4
@@ -81,7 +87,9 @@ def test_two_jobs_share_and_neither_is_ever_beside_the_bound(other: Callable[...
     mine.close()
 
 
-def test_a_job_near_its_end_leaves_what_it_does_not_need(other: Callable[..., Other]) -> None:
+def test_a_job_near_its_end_leaves_what_it_does_not_need(
+    other: Callable[..., Other],
+) -> None:
     mine, its = Places(URL, 8), other()
     assert mine.balance(1, 1) == 1 and its.balance(0) == 4
     mine.close()
@@ -146,7 +154,9 @@ def test_two_asking_jobs_never_have_more_under_way_than_the_card_allows(
 
     with serve(count) as endpoint:
         begin = Fork.Barrier(2)
-        jobs = [Fork.Process(target=asking, args=(endpoint, name, begin)) for name in "ab"]
+        jobs = [
+            Fork.Process(target=asking, args=(endpoint, name, begin)) for name in "ab"
+        ]
         for job in jobs:
             job.start()
         for job in jobs:

@@ -1,4 +1,6 @@
-"""What an endpoint does with the fields that it is sent, and what follows for its judges."""
+"""What an endpoint does with the fields that it is sent, and what follows for its
+judges.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -48,7 +50,11 @@ def honest(body: Body) -> Said:
     told = replies(*texts)
     if "logprobs" in body:
         assert isinstance(told.body, dict)
-        token = {"token": "H", "logprob": -0.1, "top_logprobs": [{"token": "A", "logprob": -2}]}
+        token = {
+            "token": "H",
+            "logprob": -0.1,
+            "top_logprobs": [{"token": "A", "logprob": -2}],
+        }
         told.body["choices"][0]["logprobs"] = {"content": [token]}
     return told
 
@@ -76,12 +82,20 @@ def strict(body: Body) -> Said:
         (honest, ABLE),
         (
             lambda _: reply("4"),
-            {**dict.fromkeys(FIELDS, "ignored"), "max_tokens": "honoured", "seed": "unknown"},
+            {
+                **dict.fromkeys(FIELDS, "ignored"),
+                "max_tokens": "honoured",
+                "seed": "unknown",
+            },
         ),
         (careless, dict.fromkeys(FIELDS, "ignored")),
         (
             strict,
-            {**dict.fromkeys(FIELDS, "refused"), "max_tokens": "honoured", "seed": "honoured"},
+            {
+                **dict.fromkeys(FIELDS, "refused"),
+                "max_tokens": "honoured",
+                "seed": "honoured",
+            },
         ),
     ],
 )
@@ -146,8 +160,8 @@ def reasoning(body: Body) -> Said:
         if body.get(name, 1) != 1:
             return refusal(
                 400,
-                f"Unsupported value: '{name}' does not support {body[name]} with this model. Only "
-                "the default (1) value is supported.",
+                f"Unsupported value: '{name}' does not support {body[name]} with this "
+                "model. Only the default (1) value is supported.",
             )
     if "logprobs" in body:
         return refusal(400, "'logprobs' is not supported with this model")
@@ -155,7 +169,9 @@ def reasoning(body: Body) -> Said:
 
 
 def tried(endpoint: Endpoint, folder: Path, *judges: Judge, **keys: Any) -> UserError:
-    """Return the error about a card that an endpoint refuses; the findings are kept even so."""
+    """Return the error about a card that an endpoint refuses; the findings are kept
+    even so.
+    """
     store = Store(folder, "it")
     with pytest.raises(UserError, match="refuses fields that the card sends") as caught:
         try_out(store, OpenAIEngine(card(endpoint, **keys)), judges)
@@ -191,18 +207,24 @@ def test_a_card_whose_fields_are_refused_gets_the_line_that_it_lacks(
     assert f"`field_names: {line}`" in error.todo
     names = yaml.safe_load(f"field_names: {line}")
     mended = card(endpoint, **names)
-    findings = read_findings(Store(tmp_path, "it"), mended)  # nothing is found out twice
+    findings = read_findings(
+        Store(tmp_path, "it"), mended
+    )  # nothing is found out twice
     assert findings == {**ABLE, "logprobs": "refused"}
     assert try_out(Store(tmp_path, "it"), OpenAIEngine(mended), cards) == findings
 
 
-def test_what_the_card_says_already_stays_in_the_line(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_what_the_card_says_already_stays_in_the_line(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     known = {"model", "messages", "max_tokens"}
 
     def script(body: Body) -> Said:
         unknown = sorted(body.keys() - known)
         return (
-            refusal(400, f'Unknown name "{unknown[0]}": no such field') if unknown else reply("4")
+            refusal(400, f'Unknown name "{unknown[0]}": no such field')
+            if unknown
+            else reply("4")
         )
 
     endpoint.script = script
@@ -212,9 +234,13 @@ def test_what_the_card_says_already_stays_in_the_line(endpoint: Endpoint, tmp_pa
     assert "`field_names: {top_p: null, seed: null, temperature: null}`" in error.todo
 
 
-def test_a_refusal_that_no_change_cures_changes_nothing(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_refusal_that_no_change_cures_changes_nothing(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     """Every message names a field, and the last of them for no reason."""
-    endpoint.script = lambda body: refusal(400, f"bad max_tokens, temperature, top_p: {[*body]}")
+    endpoint.script = lambda body: refusal(
+        400, f"bad max_tokens, temperature, top_p: {[*body]}"
+    )
     with pytest.raises(UserError, match="simple test request"):
         try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)))
     assert 2 <= len(endpoint.asked) <= 8
@@ -232,14 +258,18 @@ def test_without_a_probe_the_error_suggests_the_line(endpoint: Endpoint) -> None
     model = card(endpoint, probe=False)
     with pytest.raises(UserError, match="refuses every request") as caught:
         ask(model, *requests(model, "a"))
-    assert "field_names (try field_names: {max_tokens: max_completion_tokens})" in str(caught.value)
+    assert "field_names (try field_names: {max_tokens: max_completion_tokens})" in str(
+        caught.value
+    )
 
 
 UNTOLD: Findings = dict.fromkeys(FIELDS, "unknown")
 
 
 def judge(**keys: Any) -> Judge:
-    return Judge.model_validate({"judge": "j", "model": "it", "form": "score-only", **keys})
+    return Judge.model_validate(
+        {"judge": "j", "model": "it", "form": "score-only", **keys}
+    )
 
 
 def test_a_judge_is_asked_as_it_is_where_the_endpoint_can() -> None:
@@ -253,12 +283,16 @@ def test_a_judge_is_asked_as_it_is_where_the_endpoint_can() -> None:
 @pytest.mark.parametrize("finding", ["ignored", "refused"])
 def test_it_falls_back_only_where_its_card_allows_it(finding: Finding) -> None:
     unable: Findings = dict.fromkeys(FIELDS, finding)
-    weighted = judge(estimator="logprob_mean", fallback={"draws": 7, "temperature": 0.5})
+    weighted = judge(
+        estimator="logprob_mean", fallback={"draws": 7, "temperature": 0.5}
+    )
     sampled = able(weighted, unable)
     assert (sampled.estimator, sampled.draws, sampled.temperature) == ("mean", 7, 0.5)
     with pytest.raises(UserError, match="does not support") as error:
         able(judge(estimator="logprob_mean"), unable)
-    assert f"logprobs is {finding}" in str(error.value) and "fallback" in error.value.todo
+    assert (
+        f"logprobs is {finding}" in str(error.value) and "fallback" in error.value.todo
+    )
     for structured, field in (("choice", "choice"), ("json", "json_schema")):
         with pytest.raises(UserError, match=f"the field {field} is {finding}"):
             able(judge(structured=structured), unable)
@@ -271,7 +305,12 @@ def test_a_real_server(tmp_path: Path) -> None:
     path = tmp_path / "random.gguf"
     llama.write_random_gguf(path)
     with llama.serve(path, context=512) as url:
-        model = {"model": "random", "name": llama.MODEL, "engine": "openai", "base_url": url}
+        model = {
+            "model": "random",
+            "name": llama.MODEL,
+            "engine": "openai",
+            "base_url": url,
+        }
         findings, _ = probe(OpenAIEngine(card(Endpoint(url, honest), **model)))
     assert findings == {**ABLE, "choice": "ignored"}
 
@@ -293,7 +332,9 @@ WEIGHED = "demo-dialogue/loop/systems/weighed"
 
 
 def estimators(study: AskedStudy) -> set[tuple[float, int, str]]:
-    rows = running.cell(study.folder / "results/asked", "scores", WEIGHED, "naturalness")
+    rows = running.cell(
+        study.folder / "results/asked", "scores", WEIGHED, "naturalness"
+    )
     return {(row["value"], row["n_draws"], row["estimator"]) for row in rows}
 
 
@@ -313,13 +354,19 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
     assert len(endpoint.asked) == PROBES + 1 + 120
     assert estimators(study) == {(4.5, 1, "logprob_mean")}
     assert all(body["top_logprobs"] == 20 for body in endpoint.asked[PROBES + 1 :])
-    assert study.make("coverage").returncode == 0 and len(endpoint.asked) == PROBES + 1 + 120
+    assert (
+        study.make("coverage").returncode == 0
+        and len(endpoint.asked) == PROBES + 1 + 120
+    )
     # another address, where no probabilities are told
     with serve(lambda _: reply("4")) as other:
         study.endpoint = other
         study.model(probe=True, variant="elsewhere")
         done = study.run()
-        assert done.returncode == 1 and "does not support a setting of this judge" in done.stdout
+        assert (
+            done.returncode == 1
+            and "does not support a setting of this judge" in done.stdout
+        )
         assert len(other.asked) == PROBES + 1
         study.card("judges", "weighed", **weighed, fallback=fallback)
         done = study.make("coverage")
@@ -346,7 +393,10 @@ def test_nothing_is_judged_until_the_line_stands_in_the_card(
     assert done.returncode == 0, done.stdout
     assert study.journalled() == len(endpoint.asked) == 120
     for body in endpoint.asked:
-        assert "max_completion_tokens" in body and not {"max_tokens", "temperature"} & body.keys()
+        assert (
+            "max_completion_tokens" in body
+            and not {"max_tokens", "temperature"} & body.keys()
+        )
 
 
 @pytest.mark.heavy
@@ -354,7 +404,9 @@ def test_what_no_endpoint_can_do_is_said_before_anything_is_asked(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
     study = AskedStudy(tmp_path, endpoint)
-    study.card("judges", "weighed", model="loop", form="compare", estimator="logprob_mean")
+    study.card(
+        "judges", "weighed", model="loop", form="compare", estimator="logprob_mean"
+    )
     study.write(judges=["weighed"])
     done = study.ask()
     assert done.returncode == 1 and "key estimator" in done.stdout

@@ -20,7 +20,13 @@ from judgescope.engines.vllm import Server
 from judgescope.schema.cards import Decoding, VllmModel
 
 STAND_IN = running.HOME / "tests" / "support" / "vllm_stand_in.py"
-CARD = {"model": "it", "engine": "vllm", "name": "it", "path": "weights", "mode": "served"}
+CARD = {
+    "model": "it",
+    "engine": "vllm",
+    "name": "it",
+    "path": "weights",
+    "mode": "served",
+}
 SECONDS = 30
 """More than anything here takes."""
 ALL = 3
@@ -46,7 +52,9 @@ def pids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def engine(how: str, **keys: Any) -> ServedEngine:
     card = VllmModel.model_validate(CARD | {"start_timeout": SECONDS} | keys)
-    return ServedEngine(card, lambda: Server(card, [sys.executable, str(STAND_IN), how]))
+    return ServedEngine(
+        card, lambda: Server(card, [sys.executable, str(STAND_IN), how])
+    )
 
 
 def running_server(served: ServedEngine) -> Server:
@@ -56,7 +64,9 @@ def running_server(served: ServedEngine) -> Server:
 
 def ask(served: ServedEngine, draws: int = 1) -> tuple[list[Reply], list[Failure]]:
     messages = [{"role": "user", "content": "Rate it."}]
-    request: Request = request_of(served.card, Decoding(temperature=1), messages, seed=0)
+    request: Request = request_of(
+        served.card, Decoding(temperature=1), messages, seed=0
+    )
     found: list[Reply] = []
     failures = served([Work(request, tuple(range(draws)))], True, found.append)
     return found, failures
@@ -65,7 +75,11 @@ def ask(served: ServedEngine, draws: int = 1) -> tuple[list[Reply], list[Failure
 def processes(folder: Path) -> set[int]:
     """Return the processes of the stand-in that still run."""
     noted = {int(path.name) for path in folder.glob("[0-9]*")}
-    return {pid for pid in noted if (Path("/proc") / str(pid) / "environ").exists() and _runs(pid)}
+    return {
+        pid
+        for pid in noted
+        if (Path("/proc") / str(pid) / "environ").exists() and _runs(pid)
+    }
 
 
 def _runs(pid: int) -> bool:
@@ -85,9 +99,15 @@ def until(what: Callable[[], bool]) -> None:
 
 def job(then: str) -> subprocess.Popen[str]:
     """Start a job that asks its server something and goes on with `then`."""
-    paths = [running.HOME / "scripts", running.HOME / "tests" / "support", Path(__file__).parent]
+    paths = [
+        running.HOME / "scripts",
+        running.HOME / "tests" / "support",
+        Path(__file__).parent,
+    ]
     code = JOB.format(paths=[str(path) for path in paths], then=then)
-    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    )
 
 
 def test_a_server_is_started_once_and_asked_with_its_key(pids: Path) -> None:
@@ -108,9 +128,20 @@ def test_a_server_is_started_once_and_asked_with_its_key(pids: Path) -> None:
 def test_a_server_is_told_no_key_that_is_not_for_it(
     pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = {"OPENAI_API_KEY": "planted-1", "DB_PASSWORD": "planted-2", "HF_TOKEN": "planted-3"}
-    keys |= {"DATABASE": "planted://me:planted@here/db", "HTTPS_PROXY": "planted://me:it@here"}
-    for name, value in {**keys, "CUDA_HOME": "planted-4", "VLLM_API_KEY": "planted-5"}.items():
+    keys = {
+        "OPENAI_API_KEY": "planted-1",
+        "DB_PASSWORD": "planted-2",
+        "HF_TOKEN": "planted-3",
+    }
+    keys |= {
+        "DATABASE": "planted://me:planted@here/db",
+        "HTTPS_PROXY": "planted://me:it@here",
+    }
+    for name, value in {
+        **keys,
+        "CUDA_HOME": "planted-4",
+        "VLLM_API_KEY": "planted-5",
+    }.items():
         monkeypatch.setenv(name, value)
     served = engine("well")
     ask(served)
@@ -152,7 +183,9 @@ def test_what_will_not_end_is_ended(pids: Path) -> None:
     guard = Guard(patience=0.5)
     line = ["--port", "0", "--served-model-name", "it", "--host", "x"]
     environment = {**os.environ, **guard.environment, "VLLM_API_KEY": "x"}
-    subprocess.Popen([sys.executable, str(STAND_IN), "stubborn", *line], env=environment)
+    subprocess.Popen(
+        [sys.executable, str(STAND_IN), "stubborn", *line], env=environment
+    )
     until(lambda: len(processes(pids)) == ALL)
     guard.close()
     assert not processes(pids)
@@ -160,7 +193,9 @@ def test_what_will_not_end_is_ended(pids: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_guard_ends_nothing_that_is_not_its_own(pids: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE
+    ) as other:
         Guard().close()
         assert other.poll() is None
 
@@ -190,6 +225,8 @@ def test_a_server_that_dies_is_named_and_not_its_address(pids: Path) -> None:
     ask(served)
     running_server(served)._child.kill()
     running_server(served)._child.wait()
-    with pytest.raises(UserError, match="the vLLM server is not running: its exit status is -9"):
+    with pytest.raises(
+        UserError, match="the vLLM server is not running: its exit status is -9"
+    ):
         ask(served)
     assert not processes(pids)

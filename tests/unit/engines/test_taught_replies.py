@@ -23,7 +23,9 @@ SEVERITIES = st.none() | st.integers(1, 5)
 
 
 def read(errors: list[ErrorSpan], score: int = 75) -> list[ErrorSpan]:
-    """Return the errors that are read from what is taught, after a look at the score."""
+    """Return the errors that are read from what is taught, after a look at the
+    score.
+    """
     found, _, counts = read_annotation(taught_reply(errors, score), SCALE)
     assert (found.status, found.value) == ("ok", score)
     assert not any(counts[name] for name in (*COUNTED, "other_verdicts"))
@@ -37,7 +39,9 @@ def test_a_reply_has_the_lines_that_annotators_are_asked_for() -> None:
     errors = read_annotation(PLAIN).judgment.errors
     before = PLAIN.partition("Overall score")[0]
     assert taught_reply(errors, 45) == f"{before}Overall score: 45"
-    assert taught_reply(locate_errors(errors, "Al Horford scored"), 45) == taught_reply(errors, 45)
+    assert taught_reply(locate_errors(errors, "Al Horford scored"), 45) == taught_reply(
+        errors, 45
+    )
     assert taught_reply([], 100) == "No Error\n\nOverall score: 100"
     assert read_annotation(taught_reply([], 100), SCALE).clean
 
@@ -85,14 +89,20 @@ def test_a_place_is_in_quotation_marks_only_where_it_would_be_read_as_another(
         ("“Café” ≠ ‘naïve’ — 好。", "“Café” ≠ ‘naïve’ — 好。"),
     ],
 )
-def test_what_lines_cannot_hold_is_changed_and_nothing_else(text: str, told: str) -> None:
+def test_what_lines_cannot_hold_is_changed_and_nothing_else(
+    text: str, told: str
+) -> None:
     assert read([ErrorSpan("here", text, 3)]) == [ErrorSpan("here", told, 3)]
-    assert read([ErrorSpan(f"so {text}", "why", 3)]) == [ErrorSpan(f"so {told}", "why", 3)]
+    assert read([ErrorSpan(f"so {text}", "why", 3)]) == [
+        ErrorSpan(f"so {told}", "why", 3)
+    ]
 
 
 def test_what_cannot_be_told_is_read_as_what_it_says() -> None:
     for place in ("N/A", "NOT APPLICABLE"):
-        assert read([ErrorSpan(place, "It is wrong.", 2)]) == [ErrorSpan(None, "It is wrong.", 2)]
+        assert read([ErrorSpan(place, "It is wrong.", 2)]) == [
+            ErrorSpan(None, "It is wrong.", 2)
+        ]
     assert read([ErrorSpan("a", "**It** is **wrong**", 2)]) == [
         ErrorSpan("a", "It** is **wrong", 2)
     ]
@@ -101,7 +111,9 @@ def test_what_cannot_be_told_is_read_as_what_it_says() -> None:
 
 
 ANY = st.text() | st.lists(st.sampled_from(PIECES.split("|")), max_size=12).map("".join)
-WORDS = st.lists(st.from_regex(r"[A-Za-z0-9äß好'’\"“”(),.;!?&$-]{1,8}", fullmatch=True), min_size=1)
+WORDS = st.lists(
+    st.from_regex(r"[A-Za-z0-9äß好'’\"“”(),.;!?&$-]{1,8}", fullmatch=True), min_size=1
+)
 PLAIN_TEXTS = WORDS.map(lambda words: "A " + " ".join(words) + " z.")
 
 
@@ -112,7 +124,9 @@ FOR_NOTHING |= {"notapplicable", "notavailable", "notspecified"}
 
 def errors_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[ErrorSpan]]:
     return st.lists(
-        st.builds(ErrorSpan, st.none() | texts, texts, SEVERITIES, st.none()).filter(says),
+        st.builds(ErrorSpan, st.none() | texts, texts, SEVERITIES, st.none()).filter(
+            says
+        ),
         max_size=MOST,
     )
 
@@ -130,14 +144,18 @@ def letters(text: str | None) -> str:
 @pytest.mark.simulation
 @settings(deadline=None)
 @given(errors_of(PLAIN_TEXTS), SCORES)
-def test_errors_in_plain_words_come_back_as_they_are(errors: list[ErrorSpan], score: int) -> None:
+def test_errors_in_plain_words_come_back_as_they_are(
+    errors: list[ErrorSpan], score: int
+) -> None:
     assert read(errors, score) == errors
 
 
 @pytest.mark.simulation
 @settings(deadline=None, max_examples=300)
 @given(errors_of(ANY), SCORES)
-def test_of_any_text_all_letters_and_digits_come_back(errors: list[ErrorSpan], score: int) -> None:
+def test_of_any_text_all_letters_and_digits_come_back(
+    errors: list[ErrorSpan], score: int
+) -> None:
     found = read(errors, score)
     assert [one.severity for one in found] == [one.severity for one in errors]
     for one, told in zip(errors, found, strict=True):
@@ -147,15 +165,21 @@ def test_of_any_text_all_letters_and_digits_come_back(errors: list[ErrorSpan], s
             assert letters(one.location) in FOR_NOTHING
 
 
-@pytest.mark.parametrize(("errors", "score"), [([("a", "b", 1)] * 9, 50), ([], 52), ([], 105)])
-def test_what_no_annotator_may_write_is_not_taught(errors: list[Any], score: int) -> None:
+@pytest.mark.parametrize(
+    ("errors", "score"), [([("a", "b", 1)] * 9, 50), ([], 52), ([], 105)]
+)
+def test_what_no_annotator_may_write_is_not_taught(
+    errors: list[Any], score: int
+) -> None:
     with pytest.raises(ValueError, match=r"more than 8|is not a score"):
         taught_reply([ErrorSpan(*error) for error in errors], score)
 
 
 def test_the_parser_reads_a_taught_score_on_the_judge_s_scale() -> None:
     for score in range(0, 101, 5):
-        read_ = parse(taught_reply([], score), scale=SCALE, finish="stop", parser="annotation")
+        read_ = parse(
+            taught_reply([], score), scale=SCALE, finish="stop", parser="annotation"
+        )
         assert (read_.status, read_.value) == ("ok", score)
 
 
@@ -176,12 +200,22 @@ def test_every_mean_of_members_is_taught_as_its_fraction(members: int) -> None:
 
 def test_five_members_reach_every_score() -> None:
     means = {sum(each) / 5 for each in combinations_with_replacement(range(1, 6), 5)}
-    assert {taught_score(round(mean, DECIMALS)) for mean in means} == {*range(0, 101, 5)}
+    assert {taught_score(round(mean, DECIMALS)) for mean in means} == {
+        *range(0, 101, 5)
+    }
 
 
 @pytest.mark.parametrize(
     ("mean", "score"),
-    [(1.1, 5), (1.09, 0), (1.3, 10), (2.3, 35), (3.333333333, 60), (4.9, 100), (4.7, 95)],
+    [
+        (1.1, 5),
+        (1.09, 0),
+        (1.3, 10),
+        (2.3, 35),
+        (3.333333333, 60),
+        (4.9, 100),
+        (4.7, 95),
+    ],
 )
 def test_halves_go_up_though_a_float_lies_below(mean: float, score: int) -> None:
     assert taught_score(mean) == score

@@ -1,4 +1,6 @@
-"""Claims on a small dataset in memory: every case that the first screen once got wrong."""
+"""Claims on a small dataset in memory: every case that the first screen once got
+wrong.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -35,25 +37,46 @@ ASPECT = "clear"
 
 
 class World:
-    """24 items of 6 systems whose quality people rate three times; lengths are by the item."""
+    """24 items of 6 systems whose quality people rate three times; lengths are by the
+    item.
+    """
 
-    def __init__(self, seed: int = 1, systems: int = SYSTEMS, unanimous: bool = False) -> None:
+    def __init__(
+        self, seed: int = 1, systems: int = SYSTEMS, unanimous: bool = False
+    ) -> None:
         rng = np.random.default_rng(seed)
         self.systems, n = systems, ITEMS * systems
         self.item, self.system = np.divmod(np.arange(n), systems)
         self.quality = rng.normal(size=n)
         noise = 0.0 if unanimous else 0.5
         self.ratings = points(self.quality + noise * rng.normal(size=(3, n)))
-        self.lengths = rng.permuted(np.tile(np.arange(1, systems + 1), (ITEMS, 1)), axis=1).ravel()
+        self.lengths = rng.permuted(
+            np.tile(np.arange(1, systems + 1), (ITEMS, 1)), axis=1
+        ).ravel()
         self.noise = rng.normal(size=(20, n))
-        self.targets = [f"i{i:02}.s{s}" for i, s in zip(self.item, self.system, strict=True)]
+        self.targets = [
+            f"i{i:02}.s{s}" for i, s in zip(self.item, self.system, strict=True)
+        ]
 
     def study(self, scores: Mapping[str, Floats], **more: Any) -> EvaluationData:
-        """Return a study of judges on one aspect; `cards` adds to theirs, `lost` to statuses."""
+        """Return a study of judges on one aspect; `cards` adds to theirs, `lost` to
+        statuses.
+        """
         own = {"dataset": "d"}
         card: Row = {
-            **{"card": "c0de", "engine": "llama", "form": "points", "draws": 1, "share": 1.0},
-            **{"references": False, "discrete": True, "weighted": False, "family": None},
+            **{
+                "card": "c0de",
+                "engine": "llama",
+                "form": "points",
+                "draws": 1,
+                "share": 1.0,
+            },
+            **{
+                "references": False,
+                "discrete": True,
+                "weighted": False,
+                "family": None,
+            },
             **{
                 "grid": {ASPECT: FIVE},
                 "ends": {ASPECT: (1.0, 5.0)},
@@ -65,7 +88,11 @@ class World:
         systems = own | {"perturbation": "systems"}
         spec = {
             **{"dataset": "d", "seed": 7, "ratings": "human"},
-            **{"families": {}, "reference_systems": [], "exclude_reference_systems": True},
+            **{
+                "families": {},
+                "reference_systems": [],
+                "exclude_reference_systems": True,
+            },
             "aspects": {ASPECT: {"values": FIVE, "ends": [1.0, 5.0]}},
             "judges": {name: card | cards.get(name, {}) for name in scores},
             "as_rater": {"margin": 0.05, "raters": "persons"},
@@ -78,7 +105,12 @@ class World:
                 "targets",
                 [
                     {
-                        **{**systems, "target": target, "item": target[:3], "system": target[4:]},
+                        **{
+                            **systems,
+                            "target": target,
+                            "item": target[:3],
+                            "system": target[4:],
+                        },
                         "text": "x" * int(10 * length),
                     }
                     for target, length in zip(self.targets, self.lengths, strict=True)
@@ -87,7 +119,13 @@ class World:
             ratings=table_of(
                 "ratings",
                 [
-                    {**own, "target": target, "aspect": ASPECT, "rater": f"r{r}", "value": value}
+                    {
+                        **own,
+                        "target": target,
+                        "aspect": ASPECT,
+                        "rater": f"r{r}",
+                        "value": value,
+                    }
                     for r, rater in enumerate(self.ratings)
                     for target, value in zip(self.targets, rater.tolist(), strict=True)
                 ],
@@ -96,7 +134,12 @@ class World:
                 "scores",
                 [
                     {
-                        **{**systems, "judge": judge, "aspect": ASPECT, "target": target},
+                        **{
+                            **systems,
+                            "judge": judge,
+                            "aspect": ASPECT,
+                            "target": target,
+                        },
                         "value": None if np.isnan(value) else value,
                     }
                     for judge, x in scores.items()
@@ -114,7 +157,9 @@ def points(values: Floats) -> Floats:
 
 def told(study: EvaluationData, *makers: Any) -> dict[tuple[str, str], Row]:
     """Return (judge, kind) -> the row of the verdict."""
-    claims = [claim for maker in makers or (agreement.claims,) for claim in maker(study)]
+    claims = [
+        claim for maker in makers or (agreement.claims,) for claim in maker(study)
+    ]
     rows = [row for row in verdict_rows(study, claims) if row["statistic"] == VERDICT]
     return {(row["judge"], row["form"] or ""): dict(row) for row in rows}
 
@@ -130,9 +175,13 @@ def reasons(row: Row) -> list[str]:
 def test_a_good_judge_is_better_than_chance_and_its_brevity_is_not() -> None:
     world = World()
     # people like short texts: brevity agrees with them better than chance
-    world.ratings = points(world.quality - 0.5 * (world.lengths - 3.5) + 0 * world.ratings)
+    world.ratings = points(
+        world.quality - 0.5 * (world.lengths - 3.5) + 0 * world.ratings
+    )
     judges = {
-        "good": points(world.quality - 0.5 * (world.lengths - 3.5) + 0.3 * world.noise[0]),
+        "good": points(
+            world.quality - 0.5 * (world.lengths - 3.5) + 0.3 * world.noise[0]
+        ),
         "brevity": -world.lengths.astype(float),
         "length": world.lengths.astype(float),
     }
@@ -152,7 +201,9 @@ def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     world.lengths = world.item + 1  # length tells nothing of the order
     coarse = np.where(world.ratings[0] >= 5, 5.0, 1.0)  # right or tied, never wrong
     [claim] = [
-        one for one in ratings.order_claims(world.study({"coarse": coarse})) if one.kind == ORDER
+        one
+        for one in ratings.order_claims(world.study({"coarse": coarse}))
+        if one.kind == ORDER
     ]
     asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
     assert claim.estimate.n_tied / asked >= 0.6
@@ -165,7 +216,9 @@ def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
     level = world.noise[1][:ITEMS][world.item] * 1.5
     world.ratings = np.stack([points(level + 0.4 * world.quality)] * 3)
     judge = points(level)
-    found = told(world.study({"source": judge}), agreement.claims, ratings.rating_claims)
+    found = told(
+        world.study({"source": judge}), agreement.claims, ratings.rating_claims
+    )
     assert outcome(found["source", AGREEMENT]) == "not_shown"
     assert "chance" in reasons(found["source", AGREEMENT])
     kappa = found["source", RATING]
@@ -176,7 +229,10 @@ def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
 def test_other_judges_change_nothing_of_what_is_said_of_one(others: int) -> None:
     world = World(seed=5)
     mine = {"mine": points(world.quality + 0.8 * world.noise[0])}
-    beside = {f"other{k}": points(world.quality + k * world.noise[k + 1]) for k in range(others)}
+    beside = {
+        f"other{k}": points(world.quality + k * world.noise[k + 1])
+        for k in range(others)
+    }
     claims = list(agreement.claims(world.study(mine | beside)))
     rows = list(verdict_rows(world.study(mine | beside), claims))
     alone = list(verdict_rows(world.study(mine), agreement.claims(world.study(mine))))
@@ -190,7 +246,9 @@ def test_a_judge_that_is_given_a_rating_has_no_claim_of_agreement() -> None:
     judges = {"good": points(world.quality), "told": points(world.quality)}
     for hint in ("right", "wrong"):
         study = world.study(judges, cards={"told": {"hint": hint}})
-        found = told(study, agreement.claims, ratings.order_claims, ratings.rating_claims)
+        found = told(
+            study, agreement.claims, ratings.order_claims, ratings.rating_claims
+        )
         assert outcome(found["good", AGREEMENT]) in {"better", "as_rater"}
         mine = [row for (judge, _), row in found.items() if judge == "told"]
         assert mine and {outcome(row) for row in mine} == {"no_claim"}
@@ -222,11 +280,16 @@ def test_lost_judgments_are_held_at_the_worst_end(
 def ended(texts: str, **counts: int) -> list[Row]:
     """Return the statuses of a judge's replies on a set of texts: status -> number."""
     cell = {"dataset": "d", "perturbation": texts, "judge": "j", "aspect": ASPECT}
-    return [cell | {"status": status, "rule": status, "n": n} for status, n in counts.items()]
+    return [
+        cell | {"status": status, "rule": status, "n": n}
+        for status, n in counts.items()
+    ]
 
 
 @pytest.mark.parametrize(("lost", "share"), [(0, 0), (1, 1 / 104)])
-def test_texts_that_the_judge_does_not_apply_to_are_not_lost(lost: int, share: float) -> None:
+def test_texts_that_the_judge_does_not_apply_to_are_not_lost(
+    lost: int, share: float
+) -> None:
     world = World()
     x = points(world.quality)
     x[: 40 + lost] = NAN
@@ -258,20 +321,29 @@ def test_of_one_text_a_source_ratings_are_exchanged_over_all() -> None:
 def test_a_judge_of_any_number_has_claims_of_order_and_none_of_ratings() -> None:
     world = World()
     card = {"grid": {ASPECT: None}, "ends": {ASPECT: None}, "discrete": False}
-    free = world.study({"free": world.quality + 0.3 * world.noise[0]}, cards={"free": card})
+    free = world.study(
+        {"free": world.quality + 0.3 * world.noise[0]}, cards={"free": card}
+    )
     [claim] = ratings.order_claims(free)
     assert claim.kind == ORDER and claim.estimate is not None and claim.lost == 0
     assert not list(ratings.rating_claims(free))
 
 
 def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> None:
-    """The best system is to its taste, of the others it knows nothing: all else is significant."""
+    """The best system is to its taste, of the others it knows nothing: all else is
+    significant.
+    """
     world = World(seed=11)
     world.quality = 0.7 * world.quality + np.array([0.0, 0, 0, 0, 0, 2.2])[world.system]
     world.ratings = np.stack([points(world.quality - 0.5)] * 3)
-    taste = points(np.array([0.0, 1, -1, 0, -1, 2])[world.system] + 0.1 * world.noise[0])
+    taste = points(
+        np.array([0.0, 1, -1, 0, -1, 2])[world.system] + 0.1 * world.noise[0]
+    )
     found = told(
-        world.study({"taste": taste}), agreement.claims, ratings.order_claims, ratings.rating_claims
+        world.study({"taste": taste}),
+        agreement.claims,
+        ratings.order_claims,
+        ratings.rating_claims,
     )
     for kind in (AGREEMENT, ORDER, RATING):
         row = found["taste", kind]
@@ -281,7 +353,9 @@ def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> N
 def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Held against every null but tastes, with the lost ones at the worst end, it claims much."""
+    """Held against every null but tastes, with the lost ones at the worst end, it
+    claims much.
+    """
     world = World(seed=39)
     world.quality = 0.7 * world.quality + np.array([0.0, 0, 0, 0, 0, 2.2])[world.system]
     world.ratings = np.stack([points(world.quality - 0.5)] * 3)
@@ -296,10 +370,14 @@ def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
         rest = [p for name, p in claim.nulls.items() if name != LOST]
         assert max(rest) < 0.015 and "systems" in claim.nulls
         assert claim.nulls[LOST] > 0.03
-    for row in told(study, agreement.claims, ratings.order_claims, ratings.rating_claims).values():
+    for row in told(
+        study, agreement.claims, ratings.order_claims, ratings.rating_claims
+    ).values():
         assert (outcome(row), reasons(row)[0]) == ("not_shown", LOST)
     monkeypatch.setattr(SystemPreference, "drawn", None)
-    for row in told(study, agreement.claims, ratings.order_claims, ratings.rating_claims).values():
+    for row in told(
+        study, agreement.claims, ratings.order_claims, ratings.rating_claims
+    ).values():
         assert outcome(row) in {"better", "as_rater"}
 
 
@@ -310,7 +388,8 @@ def test_a_lost_pair_is_a_vote_for_the_worse_text_at_the_worst_end() -> None:
     assert np.isnan(own.moved(same)).all() and own.worst().moved(same).tolist() == [0.0]
     turned = np.array([[2, 3, 0, 1], [0, 2, -1, 1], [3, 1, 0, 2]])
     assert own.moved(turned).tolist() == pytest.approx([0.25, 1.0, NAN], nan_ok=True)
-    # the third row asks text 3 v. 1, of no known order, and 1 v. 0: lost, and so a vote for 1
+    # the third row asks text 3 v. 1, of no known order, and 1 v. 0: lost, and so a vote
+    # for 1
     assert own.worst().moved(turned).tolist() == [0.25, 1.0, 1.0]
 
 
@@ -345,8 +424,16 @@ def test_pooled_decides_where_few_sources_have_two_different_ratings() -> None:
 
 
 def compared(world: World, vote: Callable[[int, int], float]) -> EvaluationData:
-    """Return a study of a judge that compares texts: `vote` of two indices is 1, 0, -1, NaN."""
-    own = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECT, "draw": 0}
+    """Return a study of a judge that compares texts: `vote` of two indices is 1, 0, -1,
+    NaN.
+    """
+    own = {
+        "dataset": "d",
+        "perturbation": "systems",
+        "judge": "j",
+        "aspect": ASPECT,
+        "draw": 0,
+    }
     rows = []
     for at, other in combinations(range(ITEMS * world.systems), 2):
         if world.item[at] != world.item[other]:
@@ -368,30 +455,44 @@ def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
         return NAN if at % 12 == 0 else float(np.sign(quality[at] - quality[other]))
 
     [claim] = ratings.pair_claims(compared(world, vote))
-    assert claim.kind == PAIRS and claim.estimate.value == 1.0 and claim.estimate.n_missing > 0
+    assert (
+        claim.kind == PAIRS
+        and claim.estimate.value == 1.0
+        and claim.estimate.n_missing > 0
+    )
     assert 0.05 < claim.lost < 0.2 and "lost" in claim.nulls
 
 
-def test_replies_of_the_swapped_order_are_lost_where_the_other_order_has_a_verdict() -> None:
+def test_replies_of_the_swapped_order_are_lost_where_the_other_order_has_a_verdict() -> (  # noqa: E501
+    None
+):
     world = World(unanimous=True)
     quality = world.ratings[0]
-    whole = compared(world, lambda at, other: float(np.sign(quality[at] - quality[other])))
+    whole = compared(
+        world, lambda at, other: float(np.sign(quality[at] - quality[other]))
+    )
     draws = [
         row | {"value": None} if row["target"] > row["target_b"] else row
         for row in whole.draws.to_pylist()
     ]
     statuses = ended("systems", ok=len(draws) // 2, unparsed=len(draws) // 2)
-    own = replace(whole, draws=table_of("draws", draws), statuses=table_of("statuses", statuses))
+    own = replace(
+        whole, draws=table_of("draws", draws), statuses=table_of("statuses", statuses)
+    )
     [claim] = ratings.pair_claims(own)
     assert (claim.lost, claim.estimate.value, claim.estimate.n_missing) == (0.5, 1.0, 0)
     row = told(own, ratings.pair_claims)["j", PAIRS]
     assert (outcome(row), reasons(row)) == ("no_claim", ["too_many_lost"])
 
 
-def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems() -> None:
+def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems() -> (
+    None
+):
     world = World(seed=3)
     world.quality = world.quality + np.array([0.0, 0, 0, 0, 0, 3])[world.system]
-    world.ratings = points(world.quality - 1 + 0.5 * np.random.default_rng(1).normal(size=(3, 144)))
+    world.ratings = points(
+        world.quality - 1 + 0.5 * np.random.default_rng(1).normal(size=(3, 144))
+    )
 
     def by(x: Floats) -> EvaluationData:
         return compared(world, lambda at, other: float(np.sign(x[at] - x[other])))
@@ -401,7 +502,9 @@ def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems()
     assert abs(like.rater.value) < 0.2  # a copy of a rater: its terms cancel
     good = told(by(world.quality), ratings.pair_claims)["j", PAIRS]
     assert outcome(good) == "as_rater"
-    noisy = told(by(world.quality + 2 * world.noise[0]), ratings.pair_claims)["j", PAIRS]
+    noisy = told(by(world.quality + 2 * world.noise[0]), ratings.pair_claims)[
+        "j", PAIRS
+    ]
     assert outcome(noisy) == "better"
     taste = np.array([2.0, 4, 1, 3, 2.5, 4.5])[world.system]
     row = told(by(taste), ratings.pair_claims)["j", PAIRS]
@@ -409,7 +512,9 @@ def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems()
 
 
 def chained(lost: slice = slice(0)) -> EvaluationData:
-    """Return a study of a chain whose step is the system; its judge lacks scores of some texts."""
+    """Return a study of a chain whose step is the system; its judge lacks scores of
+    some texts.
+    """
     world = World(unanimous=True)
     x = points(-world.system.astype(float))
     x[lost] = NAN
@@ -417,11 +522,15 @@ def chained(lost: slice = slice(0)) -> EvaluationData:
     targets, scores = study.targets.to_pylist(), study.scores.to_pylist()
     named = {"perturbation": "worse", "degree": "few", "status": "ok"}
     steps = world.system.tolist()
-    chain = [row | named | {"step": step} for row, step in zip(targets, steps, strict=True)]
+    chain = [
+        row | named | {"step": step} for row, step in zip(targets, steps, strict=True)
+    ]
     return replace(
         study,
         targets=table_of("targets", chain),
-        scores=table_of("scores", [row | {"perturbation": "worse.few"} for row in scores]),
+        scores=table_of(
+            "scores", [row | {"perturbation": "worse.few"} for row in scores]
+        ),
     )
 
 
@@ -431,7 +540,9 @@ def test_replies_alone_say_how_much_of_an_error_chain_is_lost() -> None:
     assert (claim.kind, claim.perturbation, claim.degree) == (SEQUENCE, "worse", "few")
     assert claim.lost == 0 and claim.estimate.n_missing > 0
     chain_alone = ended("worse.few", ok=90, unparsed=10)
-    [claim] = ratings.order_claims(replace(study, statuses=table_of("statuses", chain_alone)))
+    [claim] = ratings.order_claims(
+        replace(study, statuses=table_of("statuses", chain_alone))
+    )
     assert claim.lost == 0.1 and LOST in claim.nulls
 
 

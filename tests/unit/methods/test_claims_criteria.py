@@ -22,7 +22,9 @@ def noise(size: float = 0.5) -> np.ndarray:
 
 
 def made(scores: Scores, cut: int = 0) -> EvaluationData:
-    """Return a study of one judge; the perturbation `cuts` takes so many characters away."""
+    """Return a study of one judge; the perturbation `cuts` takes so many characters
+    away.
+    """
     own = study({"j": scores}, aspects=("clear", "true"))
     rows = [
         {**row, "text": "words and words"[: 15 - cut * (row["perturbation"] == "cuts")]}
@@ -52,9 +54,13 @@ def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
 
 def test_one_that_lowers_all_alike_or_the_wrong_one_does_not() -> None:
     alike = 1 + noise()
-    outcome, reasons, _ = told(made(judge(typos_clear=alike, typos_true=alike, cuts_true=alike)))
+    outcome, reasons, _ = told(
+        made(judge(typos_clear=alike, typos_true=alike, cuts_true=alike))
+    )
     assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
-    wrong = judge(typos_clear=0.2 + noise(), typos_true=2 + noise(), cuts_true=0.2 + noise())
+    wrong = judge(
+        typos_clear=0.2 + noise(), typos_true=2 + noise(), cuts_true=0.2 + noise()
+    )
     outcome, reasons, _ = told(made(wrong))
     assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
 
@@ -80,14 +86,18 @@ def test_lost_drops_at_the_worst_end() -> None:
     strong = judge(typos_clear=some, typos_true=noise(0.1), cuts_true=1 + noise(0.1))
     assert told(made(strong))[0] == Outcome.BETTER
     most = np.where(np.arange(N) < 20, NAN, 1.0)
-    outcome, reasons, _ = told(made(judge(typos_clear=most, typos_true=most, cuts_true=most)))
+    outcome, reasons, _ = told(
+        made(judge(typos_clear=most, typos_true=most, cuts_true=most))
+    )
     assert outcome == Outcome.NO_CLAIM and "too_many_lost" in reasons
 
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_texts_that_the_judge_does_not_apply_to_are_not_lost(lost: int) -> None:
     some = np.where(np.arange(N) < 8 + lost, NAN, 1 + noise(0.1))
-    own = made(judge(typos_clear=some, typos_true=noise(0.1) + 0 * some, cuts_true=some))
+    own = made(
+        judge(typos_clear=some, typos_true=noise(0.1) + 0 * some, cuts_true=some)
+    )
     counts = {"ok": N - 8 - lost, "not_applicable": 8, "unparsed": lost}
     rows = [
         {
@@ -104,7 +114,9 @@ def test_texts_that_the_judge_does_not_apply_to_are_not_lost(lost: int) -> None:
 
 @pytest.mark.parametrize("cut", [8, -8], ids=["length", "brevity"])
 def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
-    """Four perturbations of one aspect change lengths by `cut`; without that the claim holds."""
+    """Four perturbations of one aspect change lengths by `cut`; without that the claim
+    holds.
+    """
 
     def lossy(cut: int) -> EvaluationData:
         rng, scores = np.random.default_rng(0), {**judge()}
@@ -113,11 +125,16 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
             typo, k = name.startswith("typos"), int(name[-1])
             for aspect in ("clear", "true"):
                 wanted = (aspect == "clear") == typo
-                drop = (0.8 + 0.1 * k if wanted else 0.05 * k * typo) + 0.5 * rng.normal(size=N)
+                drop = (
+                    0.8 + 0.1 * k if wanted else 0.05 * k * typo
+                ) + 0.5 * rng.normal(size=N)
                 if wanted:
                     drop[rng.random(N) < 0.17] = NAN
                 scores[f"{name}.single", aspect] = scores["original", aspect] - drop
-        typos, cuts = {"drop": ["clear"], "same": ["true"]}, {"drop": ["true"], "same": []}
+        typos, cuts = (
+            {"drop": ["clear"], "same": ["true"]},
+            {"drop": ["true"], "same": []},
+        )
         expected = {name: typos if name.startswith("typos") else cuts for name in names}
         perturbed = [[name, "single", "character"] for name in names]
         own = study(
@@ -140,7 +157,9 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
 
 def test_rows_name_the_wording() -> None:
     own = study(
-        {"j": {**judge(typos_clear=1.0), **{}}}, aspects=("clear", "true"), allow_missing=True
+        {"j": {**judge(typos_clear=1.0), **{}}},
+        aspects=("clear", "true"),
+        allow_missing=True,
     )
     rows = list(verdict_rows(own, perturbations.criteria_claims(own)))
     assert one(rows, "verdict")["form"] == "criteria"
@@ -148,24 +167,32 @@ def test_rows_name_the_wording() -> None:
 
 
 def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:
-    """Return in which share of studies aspects are claimed to be distinguished; drops (cells,)."""
+    """Return in which share of studies aspects are claimed to be distinguished; drops
+    (cells,).
+    """
     held = 0
     lengths = np.zeros((N, drops.size))
     for _ in range(studies):
         common = RNG.standard_normal((N, 1))
         values = drops + 0.7 * common + RNG.standard_normal((N, drops.size))
         nulls = CriteriaDrops(values, wanted, ~wanted).nulls(lengths)
-        [verdict] = verdicts([Claim("j", "criteria", "", "", "", NOTHING, nulls).evidence])
+        [verdict] = verdicts(
+            [Claim("j", "criteria", "", "", "", NOTHING, nulls).evidence]
+        )
         held += verdict.outcome == Outcome.BETTER
     return held / studies
 
 
-NOTHING = CriteriaDrops(np.eye(N), np.array([True] * N), np.array([False] * N)).auc().estimate
+NOTHING = (
+    CriteriaDrops(np.eye(N), np.array([True] * N), np.array([False] * N)).auc().estimate
+)
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("cells", [2, 12])
-def test_false_alarms_where_every_perturbation_lowers_every_aspect_alike(cells: int) -> None:
+def test_false_alarms_where_every_perturbation_lowers_every_aspect_alike(
+    cells: int,
+) -> None:
     wanted = np.arange(cells) < cells // 2
     found = rate(np.full(cells, 0.8), wanted, 200)
     assert found <= 0.025 + 2 * (0.025 * 0.975 / 200) ** 0.5

@@ -25,14 +25,18 @@ def drops(*first: float, rest: float = 0) -> np.ndarray:
 
 
 def fallen(falls: Mapping[str, np.ndarray] | np.ndarray) -> Scores:
-    """Return a judge whose scores start at 4 and fall so, by set; on both aspects alike."""
+    """Return a judge whose scores start at 4 and fall so, by set; on both aspects
+    alike.
+    """
     before = np.full(ITEMS, 4.0)
     each = falls if isinstance(falls, Mapping) else dict.fromkeys(SETS, falls)
     found = {name: dict.fromkeys(ASPECTS, before - fall) for name, fall in each.items()}
     return {"original": dict.fromkeys(ASPECTS, before), **found}
 
 
-def made(judge: Scores, texts: Mapping[str, str] | None = None, **more: Any) -> EvaluationData:
+def made(
+    judge: Scores, texts: Mapping[str, str] | None = None, **more: Any
+) -> EvaluationData:
     """Return a study of one judge; texts: set -> the text of its targets."""
     own = study({"j": judge}, **more)
     rows = [
@@ -43,12 +47,17 @@ def made(judge: Scores, texts: Mapping[str, str] | None = None, **more: Any) -> 
 
 
 def told(own: EvaluationData) -> dict[str, Claim]:
-    return {claim.perturbation or "": claim for claim in perturbations.perturbation_claims(own)}
+    return {
+        claim.perturbation or "": claim
+        for claim in perturbations.perturbation_claims(own)
+    }
 
 
 def test_24_of_24_zero_differences_are_a_miss() -> None:
     quiet = fallen(np.where(np.arange(ITEMS) < 24, 0.0, NAN))
-    short = {name: {a: v.copy() for a, v in each.items()} for name, each in quiet.items()}
+    short = {
+        name: {a: v.copy() for a, v in each.items()} for name, each in quiet.items()
+    }
     for each in short.values():
         for values in each.values():
             values[24:] = NAN
@@ -87,11 +96,16 @@ def test_an_aspect_that_weighs_nothing_does_not_count() -> None:
     scores = fallen(drops(*[1] * 20))
     for name in SETS:
         scores[name]["true"] = np.full(ITEMS, 4.0)
-    weights = {"id": "w", "by_perturbation": {"typos": {"true": 1.0}, "cuts": {"clear": 1.0}}}
+    weights = {
+        "id": "w",
+        "by_perturbation": {"typos": {"true": 1.0}, "cuts": {"clear": 1.0}},
+    }
     claims = told(made(scores, weights=weights))
     assert claims["typos"].outcome == Outcome.MISSES
     assert claims["cuts"].outcome == Outcome.NOTICED
-    assert told(made(scores))["typos"].outcome == Outcome.NOTICED  # on one aspect is enough
+    assert (
+        told(made(scores))["typos"].outcome == Outcome.NOTICED
+    )  # on one aspect is enough
 
 
 def test_a_verdict_must_hold_with_lost_pairs_at_the_worst_end() -> None:
@@ -110,15 +124,22 @@ def test_texts_that_could_not_be_made_are_not_lost() -> None:
     own = made(fallen(drops(*[NAN] * 9, rest=1)))
     rows = own.targets.to_pylist()
     for row in rows:
-        if row["item"] in {f"i0{n}" for n in range(9)} and row["perturbation"] != "original":
+        if (
+            row["item"] in {f"i0{n}" for n in range(9)}
+            and row["perturbation"] != "original"
+        ):
             row["status"] = "impossible: too short"
     kept = replace(own, targets=table_of("targets", rows))
     assert told(own)["typos"].outcome == Outcome.NO_CLAIM
-    assert told(kept)["typos"].outcome == Outcome.NOTICED and told(kept)["typos"].lost == 0
+    assert (
+        told(kept)["typos"].outcome == Outcome.NOTICED and told(kept)["typos"].lost == 0
+    )
 
 
 def ended(own: EvaluationData, **counts: int) -> EvaluationData:
-    """Return the study with so many judgments of each set of perturbed texts by status."""
+    """Return the study with so many judgments of each set of perturbed texts by
+    status.
+    """
     rows = [
         {
             **{"dataset": "d", "perturbation": texts, "judge": "j", "aspect": aspect},
@@ -138,7 +159,9 @@ def test_texts_that_the_judge_does_not_apply_to_are_not_lost(draws: int) -> None
     claim = told(ended(own, ok=31 * draws, not_applicable=9 * draws))["typos"]
     assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 0)
     own = made(fallen(drops(*[NAN] * 11, rest=1)), cards=cards)
-    claim = told(ended(own, ok=29 * draws, not_applicable=9 * draws, unparsed=2 * draws))["typos"]
+    claim = told(
+        ended(own, ok=29 * draws, not_applicable=9 * draws, unparsed=2 * draws)
+    )["typos"]
     assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 2 / 31)
 
 
@@ -156,7 +179,9 @@ def test_the_p_of_a_cell_is_that_of_its_d_and_holm_is_over_the_cells() -> None:
     )
 
 
-def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none() -> None:
+def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none() -> (
+    None
+):
     scores = scored(1)
     scores["typos.minor"]["true"] = np.full(ITEMS, NAN)
     own = study({"j": scores, "c": scored(1)}, cards={"c": {"engine": "control"}})
@@ -173,7 +198,9 @@ def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
     row = one(rows, "verdict", perturbation="typos")
     assert (row["form"], row["value"], row["note"]) == ("perturbation", 2, "noticed")
     share = one(rows, "net_share", perturbation="typos")
-    assert share["value"] == 0.5 and 0.3 < share["ci_low"] < 0.5 < share["ci_high"] < 0.7
+    assert (
+        share["value"] == 0.5 and 0.3 < share["ci_low"] < 0.5 < share["ci_high"] < 0.7
+    )
     assert one(rows, "p_shorter", perturbation="typos")["value"] == 1
 
 
@@ -185,7 +212,9 @@ def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int,
         for name in SETS:
             fall = (rng.random(ITEMS) < share).astype(float)
             each[name] = fall if share else rng.choice([-1.0, 0.0, 0.0, 1.0], ITEMS)
-        outcomes = {one.outcome for one in perturbations.perturbation_claims(made(fallen(each)))}
+        outcomes = {
+            one.outcome for one in perturbations.perturbation_claims(made(fallen(each)))
+        }
         noticed += Outcome.NOTICED in outcomes
         misses += Outcome.MISSES in outcomes
     return noticed, misses
@@ -193,7 +222,9 @@ def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int,
 
 @pytest.mark.simulation
 def test_false_alarms() -> None:
-    """Under no effect at most 5 % of studies notice any; a quarter shown is missed in 2.5 %."""
+    """Under no effect at most 5 % of studies notice any; a quarter shown is missed in
+    2.5 %.
+    """
     rng = np.random.default_rng(3)
     noticed, _ = level(rng, share=0, studies=120)
     assert noticed <= 120 * 0.05 + 2 * (120 * 0.05 * 0.95) ** 0.5

@@ -37,7 +37,9 @@ def of_cell(rows: Iterable[base.Row], statistic: str, name: str, aspect: str) ->
 def test_wanted_and_unwanted_drops_by_hand() -> None:
     noise = np.where(np.arange(len(ITEMS)) % 3 == 0, 0.5, -0.25)  # of mean 0
     rows = list(
-        confusion.rows(study({"j": judge(typos_clear=1 + HALF, typos_true=HALF, cuts_true=noise)}))
+        confusion.rows(
+            study({"j": judge(typos_clear=1 + HALF, typos_true=HALF, cuts_true=noise)})
+        )
     )
     assert of_cell(rows, "delta", "typos", "clear")["value"] == pytest.approx(1.5)
     assert of_cell(rows, "delta", "typos", "clear")["note"] == "should drop"
@@ -57,17 +59,23 @@ def test_wanted_and_unwanted_drops_by_hand() -> None:
     assert one(rows, "unwanted_drop")["value"] == 1.0
     assert of_cell(rows, "p_tost", "typos", "true")["note"] == "drop"
     with pytest.raises(ValueError, match="not enough values"):
-        of_cell(rows, "p_tost", "cuts", "clear")  # of what nothing is expected, nothing is tested
+        of_cell(
+            rows, "p_tost", "cuts", "clear"
+        )  # of what nothing is expected, nothing is tested
 
 
 def test_of_a_perturbation_that_the_card_does_not_name_nothing_is_expected() -> None:
     expected = {"id": "e@1", "changes": {"typos": EXPECTED["typos"]}, "margin": 0.2}
     rows = list(
-        confusion.rows(study({"j": judge(typos_clear=1.0, cuts_true=1.0)}, expected=expected))
+        confusion.rows(
+            study({"j": judge(typos_clear=1.0, cuts_true=1.0)}, expected=expected)
+        )
     )
     for aspect in ASPECTS:
         assert of_cell(rows, "delta", "cuts", aspect)["note"].endswith("no expectation")
-    assert one(rows, "confusion_index")["method"].startswith("1 wanted drops, 1 unwanted")
+    assert one(rows, "confusion_index")["method"].startswith(
+        "1 wanted drops, 1 unwanted"
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,9 +87,13 @@ def test_of_a_perturbation_that_the_card_does_not_name_nothing_is_expected() -> 
         (HALF, "drop"),
     ],
 )
-def test_three_verdicts_and_how_many_items_would_tell(drop: Floats, verdict: str) -> None:
+def test_three_verdicts_and_how_many_items_would_tell(
+    drop: Floats, verdict: str
+) -> None:
     rows = list(
-        confusion.rows(study({"j": judge(typos_clear=1.0, typos_true=drop, cuts_true=1.0)}))
+        confusion.rows(
+            study({"j": judge(typos_clear=1.0, typos_true=drop, cuts_true=1.0)})
+        )
     )
     row = of_cell(rows, "p_tost", "typos", "true")
     assert row["note"] == verdict and (row["value"] <= 0.05) == (verdict == "no drop")
@@ -90,12 +102,16 @@ def test_three_verdicts_and_how_many_items_would_tell(drop: Floats, verdict: str
     assert (needed > len(ITEMS)) == (verdict in {"undecided", "drop"})
 
 
-def test_the_margin_is_the_same_part_of_any_scale_and_without_one_there_is_none() -> None:
+def test_the_margin_is_the_same_part_of_any_scale_and_without_one_there_is_none() -> (
+    None
+):
     told = judge(typos_clear=1.0, typos_true=0.1 * HALF, cuts_true=1.0)
     wide = list(confusion.rows(study({"j": told}, ends=(0.0, 100.0))))
     assert of_cell(wide, "p_tost", "typos", "true")["method"].endswith("margin 5")
     free = list(confusion.rows(study({"j": told}, ends=None)))
-    assert of_cell(free, "p_tost", "typos", "true")["note"].startswith("the judge has no scale")
+    assert of_cell(free, "p_tost", "typos", "true")["note"].startswith(
+        "the judge has no scale"
+    )
     assert of_cell(free, "floor_share", "typos", "true")["value"] is None
     assert not [row for row in free if row["statistic"].startswith("unwanted_")]
 
@@ -114,7 +130,9 @@ def test_drops_on_different_scales_are_converted_before_they_are_combined() -> N
     assert all(confusion.CONVERTED in one(rows, name)["note"] for name in HEADLINES)
     assert of_cell(rows, "delta", "cuts", "true")["value"] == pytest.approx(0.8)
     same = one(confusion.rows(study({"j": UNLIKE}, ends=(0.0, 100.0))), "s_t_mean")
-    assert same["value"] == pytest.approx(0.9) and confusion.CONVERTED not in same["note"]
+    assert (
+        same["value"] == pytest.approx(0.9) and confusion.CONVERTED not in same["note"]
+    )
 
 
 def test_a_judge_with_a_scale_in_some_aspects_only_has_no_headlines() -> None:
@@ -129,12 +147,19 @@ def test_without_a_wanted_drop_there_is_no_index() -> None:
     rows = list(confusion.rows(study({"j": judge(typos_true=1.0)})))
     index = one(rows, "confusion_index")
     assert index["value"] is None and "wanted drop is not above 0" in index["note"]
-    assert one(rows, "s_f_mean")["value"] == 1.0 and one(rows, "confusion_auc")["value"] == 0.0
+    assert (
+        one(rows, "s_f_mean")["value"] == 1.0
+        and one(rows, "confusion_auc")["value"] == 0.0
+    )
 
 
-def test_one_perturbation_that_few_texts_have_room_for_does_not_take_the_interval_away() -> None:
+def test_one_perturbation_that_few_texts_have_room_for_does_not_take_the_interval_away() -> (  # noqa: E501
+    None
+):
     few = np.where(np.arange(len(ITEMS)) < 7, 1.0, np.nan)
-    rows = list(confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)})))
+    rows = list(
+        confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
+    )
     wanted = one(rows, "s_t_mean")
     assert wanted["n"] == 7 and wanted["n_missing"] == len(ITEMS) - 7
     assert (
@@ -175,7 +200,9 @@ def test_every_wording_has_its_own_numbers() -> None:
 @pytest.mark.heavy
 def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
     if not TABLE.is_file():
-        pytest.skip("the paper's table is not there: ../shared/reference/s001_table4.csv")
+        pytest.skip(
+            "the paper's table is not there: ../shared/reference/s001_table4.csv"
+        )
     with TABLE.open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     path = HOME / "config" / "expectations" / "table-21.yaml"
@@ -203,7 +230,10 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
         )
     )
     values = [one(rows, name)["value"] for name in confusion.HEADLINES]
-    figures = [printed("confusion-table-4", statistic=x) for x in ("s_t", "s_f", "ratio", "auc")]
+    figures = [
+        printed("confusion-table-4", statistic=x)
+        for x in ("s_t", "s_f", "ratio", "auc")
+    ]
     assert values == pytest.approx(figures, abs=5e-5)
     assert one(rows, "s_t_mean")["method"].startswith("57 wanted drops, 130 unwanted")
 
@@ -223,24 +253,34 @@ def test_whom_a_judge_follows() -> None:
     astray = one(rows, "cross_aspect_share", **own)
     assert (astray["value"], astray["n"]) == (0.5, 2)
     flat = {("systems", "clear"): clear, ("systems", "true"): np.full(len(ITEMS), 3.0)}
-    lost = one([*criteria.rows(study({"j": flat}, people=people))], "cross_aspect_share", **own)
+    lost = one(
+        [*criteria.rows(study({"j": flat}, people=people))], "cross_aspect_share", **own
+    )
     assert (lost["value"], lost["n"], lost["n_missing"]) == (0, 1, 1)
     between = one(rows, "pearson", judge="human", aspect="clear", aspect_b="true")
     assert between["value"] == pytest.approx(np.corrcoef(clear, true)[0, 1])
-    alone = one(rows, "pearson", judge="j", judge_b=None, aspect="clear", aspect_b="true")
+    alone = one(
+        rows, "pearson", judge="j", judge_b=None, aspect="clear", aspect_b="true"
+    )
     assert alone["value"] == pytest.approx(np.corrcoef(true, true + 0.1 * clear)[0, 1])
 
 
-def test_aspects_correlate_over_originals_and_perturbed_texts_wordings_over_an_aspect() -> None:
+def test_aspects_correlate_over_originals_and_perturbed_texts_wordings_over_an_aspect() -> (  # noqa: E501
+    None
+):
     both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
     told = judge(typos_clear=HALF, cuts_true=1.0)
     cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
     cells |= {(name, f"{a}.short"): -values for (name, a), values in told.items()}
     rows = list(criteria.rows(study({"j": cells}, aspects=both)))
-    wordings = one(rows, "pearson", aspect="clear", criterion="long", criterion_b="short")
+    wordings = one(
+        rows, "pearson", aspect="clear", criterion="long", criterion_b="short"
+    )
     assert wordings["value"] == pytest.approx(-1.0) and wordings["n"] == 3 * len(ITEMS)
     names = ["original", "typos.single", "cuts.single"]
-    x, y = (np.concatenate([told[name, aspect] for name in names]) for aspect in ASPECTS)
+    x, y = (
+        np.concatenate([told[name, aspect] for name in names]) for aspect in ASPECTS
+    )
     aspects = one(rows, "pearson", aspect="clear", criterion="short", aspect_b="true")
     assert aspects["value"] == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert {row["perturbation"] for row in rows} == {"all"}
@@ -260,14 +300,19 @@ def gap(rows: Iterable[base.Row], name: str, **where: Any) -> Row:
 def test_differences_by_hand() -> None:
     rows = list(confusion.rows(study({"clear": CLEAR, "mixed": MIXED})))
     told = {name: gap(rows, name, judge="clear", judge_b="mixed") for name in HEADLINES}
-    # S_T 2 and 1.25, S_F 0 and .5, so index 0 and .4; every wanted drop exceeds the unwanted one
+    # S_T 2 and 1.25, S_F 0 and .5, so index 0 and .4; every wanted drop exceeds the
+    # unwanted one
     values = [told[name]["value"] for name in HEADLINES]
     assert values == pytest.approx([0.75, -0.5, -0.4, 0.0])
     assert told["s_t_mean"]["ci_low"] < 0.75 < told["s_t_mean"]["ci_high"]
-    assert told["confusion_index"]["ci_high"] < 0 and told["s_f_mean"]["n"] == len(ITEMS)
+    assert told["confusion_index"]["ci_high"] < 0 and told["s_f_mean"]["n"] == len(
+        ITEMS
+    )
     assert "jackknife-t over 30 sources" in told["s_t_mean"]["method"]
     noted = {name: row["note"] for name, row in told.items() if row["note"]}
-    assert [*noted] == ["confusion_auc"] and noted["confusion_auc"].startswith("no width")
+    assert [*noted] == ["confusion_auc"] and noted["confusion_auc"].startswith(
+        "no width"
+    )
 
 
 def test_equal_judges_differ_in_nothing() -> None:
@@ -278,7 +323,9 @@ def test_equal_judges_differ_in_nothing() -> None:
 
 
 def test_what_two_judges_share_cancels() -> None:
-    """Scores of both move with the item: paired, that is no uncertainty of their difference."""
+    """Scores of both move with the item: paired, that is no uncertainty of their
+    difference.
+    """
     shaken = {
         name: judge(
             typos_clear=size + ON_EVERY_ITEM,
@@ -289,12 +336,16 @@ def test_what_two_judges_share_cancels() -> None:
     }
     rows = list(confusion.rows(study(shaken)))
     row = gap(rows, "s_t_mean")
-    assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx((0.5, 0.5, 0.5))
+    assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx(
+        (0.5, 0.5, 0.5)
+    )
     own = [one(rows, "s_t_mean", judge=name) for name in shaken]
     assert own[0]["ci_low"] < own[1]["ci_high"]  # apart they would not tell
 
 
-def test_only_the_judges_that_the_study_wants_are_compared_and_no_excluded_one() -> None:
+def test_only_the_judges_that_the_study_wants_are_compared_and_no_excluded_one() -> (
+    None
+):
     judges = dict.fromkeys(("a", "b", "c", "d"), CLEAR)
     never = [["d", "original", "not run"]]
     rows = list(confusion.rows(study(judges, compared=["a", "b", "d"], excluded=never)))
@@ -305,7 +356,9 @@ def test_only_the_judges_that_the_study_wants_are_compared_and_no_excluded_one()
 def test_drops_that_only_one_of_them_has_do_not_count() -> None:
     lacking = {place: values.copy() for place, values in CLEAR.items()}
     lacking["typos.single", "clear"][:10] = NAN
-    other = judge(typos_clear=np.where(np.arange(len(ITEMS)) < 10, 4.0, 1.0), cuts_true=1.0)
+    other = judge(
+        typos_clear=np.where(np.arange(len(ITEMS)) < 10, 4.0, 1.0), cuts_true=1.0
+    )
     rows = list(confusion.rows(study({"whole": other, "lacking": lacking})))
     row = gap(rows, "s_t_mean")
     assert row["value"] == pytest.approx(1.0 - 2.0)
@@ -313,7 +366,9 @@ def test_drops_that_only_one_of_them_has_do_not_count() -> None:
     assert one(rows, "s_t_mean", judge="whole")["value"] == pytest.approx(1.5)
 
 
-def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> None:
+def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> (  # noqa: E501
+    None
+):
     chosen = share_of(ITEMS, 0.5, seed=7, dataset="d")
     given = np.array([item in chosen for item in ITEMS])
     part = {place: np.where(given, values, NAN) for place, values in CLEAR.items()}
@@ -323,7 +378,10 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
     row = gap(rows, "s_f_mean")
     assert row["value"] == pytest.approx(HALF[given].mean())
     assert (row["n"], row["n_missing"]) == (15, 0)
-    assert row["note"] == "computed on a share of the items that all these judges receive: 15 of 30"
+    assert (
+        row["note"]
+        == "computed on a share of the items that all these judges receive: 15 of 30"
+    )
 
 
 def test_a_difference_that_is_none_says_why() -> None:
@@ -335,17 +393,23 @@ def test_a_difference_that_is_none_says_why() -> None:
     assert gap(rows, "s_f_mean", judge_b="still")["value"] == -1.0
     for name in HEADLINES:
         row = gap(rows, name, judge="clear", judge_b="mute")
-        assert row["value"] is None and row["note"].startswith("one of the judges is undefined: 3")
+        assert row["value"] is None and row["note"].startswith(
+            "one of the judges is undefined: 3"
+        )
 
 
 def test_judges_that_lack_other_cells_are_not_compared() -> None:
     partly = dict(CLEAR)
     partly["cuts.single", "true"] = np.full(len(ITEMS), NAN)
-    rows = list(confusion.rows(study({"clear": CLEAR, "partly": partly}, allow_missing=True)))
+    rows = list(
+        confusion.rows(study({"clear": CLEAR, "partly": partly}, allow_missing=True))
+    )
     assert one(rows, "s_t_mean", judge="partly")["value"] == 2.0
     row = gap(rows, "s_t_mean")
     assert row["value"] is None and "different cells" in row["note"]
-    both = list(confusion.rows(study({"one": partly, "two": partly}, allow_missing=True)))
+    both = list(
+        confusion.rows(study({"one": partly, "two": partly}, allow_missing=True))
+    )
     assert gap(both, "s_t_mean")["value"] == 0.0
 
 
@@ -362,8 +426,12 @@ def test_points_of_other_scales_are_not_compared_but_index_and_auc_are() -> None
     assert gap(free, "s_t_mean")["value"] is None
 
 
-def test_every_wording_is_held_against_the_first_one_and_judges_within_a_wording() -> None:
-    both = tuple(f"{aspect}.{c}" for c in ("long", "short", "none") for aspect in ASPECTS)
+def test_every_wording_is_held_against_the_first_one_and_judges_within_a_wording() -> (
+    None
+):
+    both = tuple(
+        f"{aspect}.{c}" for c in ("long", "short", "none") for aspect in ASPECTS
+    )
     wordings = {"long": MIXED, "short": CLEAR, "none": judge(typos_clear=1.0)}
     cells = {
         (name, f"{aspect}.{criterion}"): values
@@ -373,13 +441,22 @@ def test_every_wording_is_held_against_the_first_one_and_judges_within_a_wording
     rows = list(confusion.rows(study({"j": cells, "k": cells}, aspects=both)))
     row = gap(rows, "s_f_mean", judge="j", criterion="short", criterion_b="long")
     assert row["value"] == pytest.approx(-0.5) and row["ci_high"] < 0
-    assert gap(rows, "s_t_mean", judge="k", criterion="none", criterion_b="long")["value"] < 0
-    pairs = [(row["criterion"], row["criterion_b"]) for row in rows if row.get("criterion_b")]
+    assert (
+        gap(rows, "s_t_mean", judge="k", criterion="none", criterion_b="long")["value"]
+        < 0
+    )
+    pairs = [
+        (row["criterion"], row["criterion_b"]) for row in rows if row.get("criterion_b")
+    ]
     assert set(pairs) == {("short", "long"), ("none", "long")}
     judges = [row["criterion"] for row in rows if row.get("judge_b")]
-    assert {name: judges.count(name) for name in judges} == dict.fromkeys(wordings, len(HEADLINES))
+    assert {name: judges.count(name) for name in judges} == dict.fromkeys(
+        wordings, len(HEADLINES)
+    )
 
 
 def test_nothing_is_compared_where_no_judge_is_asked() -> None:
-    rows = list(confusion.rows(study({"j": CLEAR}, excluded=[["j", "original", "not run"]])))
+    rows = list(
+        confusion.rows(study({"j": CLEAR}, excluded=[["j", "original", "not run"]]))
+    )
     assert [row["note"] for row in rows] == ["not run"] * len(HEADLINES)

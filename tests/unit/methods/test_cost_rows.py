@@ -1,4 +1,6 @@
-"""The cost of replies that datasets and judges share, whatever number is compared at once."""
+"""The cost of replies that datasets and judges share, whatever number is compared at
+once.
+"""
 
 import json
 from collections.abc import Sequence
@@ -15,8 +17,12 @@ from judgescope.schema.tables import table_of, write_table
 from methods_setup import ASPECTS, FAIR, Row, one, study
 
 
-def bought(judge: str | None, keys: str, writer: str | None = None) -> list[dict[str, Any]]:
-    """Return a reply with 5 tokens for each letter; in upper case it came without a usage."""
+def bought(
+    judge: str | None, keys: str, writer: str | None = None
+) -> list[dict[str, Any]]:
+    """Return a reply with 5 tokens for each letter; in upper case it came without a
+    usage.
+    """
     return [
         {"judge": judge, "perturbation": writer, "key": key.lower() * 8, "draw": 0}
         | ({} if key.isupper() else {"prompt": 4, "completion": 1})
@@ -39,14 +45,21 @@ def test_a_reply_counts_for_the_first_dataset_and_the_first_judge(
     monkeypatch.setattr(tables, "BUCKET", bucket)
     usage = cost.bought_by(cost._first_bought(paths))
     counts = {
-        buyer: (own.replies, own.tokens["prompt"], own.without) for buyer, own in usage.items()
+        buyer: (own.replies, own.tokens["prompt"], own.without)
+        for buyer, own in usage.items()
     }
     assert counts == {
         ("one", None): (2, 4, 1),
         ("two", None): (1, 4, 0),
         (None, "typos"): (1, 4, 0),
     }
-    assert sum(own.replies for own in cost.bought_by(cost._first_bought(paths[:1])).values()) == 3
+    assert (
+        sum(
+            own.replies
+            for own in cost.bought_by(cost._first_bought(paths[:1])).values()
+        )
+        == 3
+    )
 
 
 EXPORT = [
@@ -60,14 +73,23 @@ ITEMS = [f"i{at:02}" for at in range(11)]
 
 
 def losses(aspect: str, before: Sequence[float], after: Sequence[float]) -> list[Row]:
-    """Return the losses of replies about different items, and about the first one again."""
+    """Return the losses of replies about different items, and about the first one
+    again.
+    """
     items = [*ITEMS, ITEMS[0]]
     return [
         {
-            **{"dataset": "d", "item": item, "target": f"{item}:s{at}", "aspect": aspect},
+            **{
+                "dataset": "d",
+                "item": item,
+                "target": f"{item}:s{at}",
+                "aspect": aspect,
+            },
             **{"tokens": 9, "before": first, "after": last},
         }
-        for at, (item, first, last) in enumerate(zip(items, before, after, strict=False))
+        for at, (item, first, last) in enumerate(
+            zip(items, before, after, strict=False)
+        )
     ]
 
 
@@ -76,20 +98,29 @@ TRUE = losses("true", np.linspace(1, 2, 11).tolist(), np.linspace(0.5, 1, 11).to
 OTHER = [{**TRUE[0], "dataset": "e", "before": 99.0, "after": 99.0}]
 
 
-def rows(folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT) -> list[base.Row]:
+def rows(
+    folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT
+) -> list[base.Row]:
     """Return the rows of a training whose losses are told."""
     every = table_of("losses", [row for each in told for row in each])
     write_table("losses", every, folder / "losses.parquet")
-    (folder / "export.json").write_text(json.dumps({"examples": [*export]}), encoding="utf-8")
+    (folder / "export.json").write_text(
+        json.dumps({"examples": [*export]}), encoding="utf-8"
+    )
     named: dict[str, Any] = {"judge": "small", "teacher": "all"}
-    paths = {"losses": str(folder / "losses.parquet"), "export": str(folder / "export.json")}
+    paths = {
+        "losses": str(folder / "losses.parquet"),
+        "export": str(folder / "export.json"),
+    }
     return list(training.rows(study({"all": FAIR}, training={**named, **paths})))
 
 
 def test_examples_are_counted_by_aspect_and_split(tmp_path: Path) -> None:
     found = rows(tmp_path, CLEAR, TRUE, OTHER)
     counts = [row for row in found if row["statistic"] == "taught_examples"]
-    told = [(r["aspect"], r["level"], r["value"], r["n"], r["n_missing"]) for r in counts]
+    told = [
+        (r["aspect"], r["level"], r["value"], r["n"], r["n_missing"]) for r in counts
+    ]
     assert told == [
         *(("clear", "held_out", 12, 12, 1), ("clear", "train", 44, 44, 0)),
         *(("true", "held_out", 11, 11, 0), ("true", "train", 40, 40, 3)),
@@ -99,10 +130,14 @@ def test_examples_are_counted_by_aspect_and_split(tmp_path: Path) -> None:
     assert "judge:small|data:d@0123abcd|stat:taught_examples" in found[0]["signature"]
 
 
-def test_losses_are_means_over_replies_and_their_change_is_paired(tmp_path: Path) -> None:
+def test_losses_are_means_over_replies_and_their_change_is_paired(
+    tmp_path: Path,
+) -> None:
     found = rows(tmp_path, CLEAR, TRUE, OTHER)
     values = {
-        (aspect, name): one(found, f"held_out_loss_{name}", aspect=aspect, level="held_out")
+        (aspect, name): one(
+            found, f"held_out_loss_{name}", aspect=aspect, level="held_out"
+        )
         for aspect in (*ASPECTS, "average")
         for name in ("before", "after", "change")
     }
@@ -111,7 +146,11 @@ def test_losses_are_means_over_replies_and_their_change_is_paired(tmp_path: Path
         {
             **{("clear", "before"): 26 / 12, ("clear", "after"): 15 / 12},
             **{("clear", "change"): -11 / 12},
-            **{("true", "before"): 1.5, ("true", "after"): 0.75, ("true", "change"): -0.75},
+            **{
+                ("true", "before"): 1.5,
+                ("true", "after"): 0.75,
+                ("true", "change"): -0.75,
+            },
             ("average", "before"): (26 / 12 + 1.5) / 2,
             ("average", "after"): (15 / 12 + 0.75) / 2,
             ("average", "change"): (-11 / 12 - 0.75) / 2,
@@ -127,7 +166,9 @@ def test_losses_are_means_over_replies_and_their_change_is_paired(tmp_path: Path
         )
         assert (row["ci_high"] < 0) == (name == "change")
     width = {
-        name: row["ci_high"] - row["ci_low"] for (at, name), row in values.items() if at == "true"
+        name: row["ci_high"] - row["ci_low"]
+        for (at, name), row in values.items()
+        if at == "true"
     }
     assert width["change"] < width["before"]
 
@@ -146,4 +187,6 @@ def test_an_aspect_of_which_nothing_is_held_out_has_no_loss(tmp_path: Path) -> N
     for aspect in ("true", "average"):
         loss = one(found, "held_out_loss_after", aspect=aspect, level="held_out")
         assert loss["value"] is None and "no value to average" in loss["note"]
-    assert one(found, "held_out_loss_after", aspect="clear", level="held_out")["n"] == 12
+    assert (
+        one(found, "held_out_loss_after", aspect="clear", level="held_out")["n"] == 12
+    )

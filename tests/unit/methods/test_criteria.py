@@ -22,10 +22,17 @@ ASPECT = Aspect(
     name="Clarity",
     definition="How clear it is.",
     steps=["Read it."],
-    criteria={"short": "Is it clear?", "loud": {"name": "CLARITY", "note": "Be strict."}},
+    criteria={
+        "short": "Is it clear?",
+        "loud": {"name": "CLARITY", "note": "Be strict."},
+    },
 )
 STUDY: dict[str, Any] = {
-    **{"study": "worded", "datasets": ["demo-dialogue"], "aspects": ["naturalness", "coherence"]},
+    **{
+        "study": "worded",
+        "datasets": ["demo-dialogue"],
+        "aspects": ["naturalness", "coherence"],
+    },
     **{"judges": ["rules"], "methods": ["agreement"]},
 }
 ABLATIONS = ["empty", "meaningless", "term-only", "description-only"]
@@ -33,7 +40,10 @@ ABLATIONS += ["ignore-others", "naming-others"]
 
 
 def test_a_cell_names_aspect_and_criterion() -> None:
-    assert [split(joined(*one)) for one in (("a", None), ("a", "b"))] == [("a", None), ("a", "b")]
+    assert [split(joined(*one)) for one in (("a", None), ("a", "b"))] == [
+        ("a", None),
+        ("a", "b"),
+    ]
     assert joined("a", "b") == "a.b"
 
 
@@ -47,7 +57,9 @@ def test_a_cell_names_aspect_and_criterion() -> None:
         (Wording(), "Clarity", "How clear it is."),
     ],
 )
-def test_a_wording_replaces_what_it_gives(wording: Wording, name: str, definition: str) -> None:
+def test_a_wording_replaces_what_it_gives(
+    wording: Wording, name: str, definition: str
+) -> None:
     told = ASPECT.worded(wording)
     assert (told.name, told.definition, told.steps) == (name, definition, ["Read it."])
 
@@ -73,11 +85,19 @@ def test_every_aspect_is_judged_in_every_criterion() -> None:
 def test_the_aspect_s_own_wording_goes_before_a_general_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Study(tmp_path).change("aspects", "naturalness", criteria={"empty": "Nearly empty."})
+    Study(tmp_path).change(
+        "aspects", "naturalness", criteria={"empty": "Nearly empty."}
+    )
     monkeypatch.chdir(tmp_path)
     plan = plan_of(criteria=["empty"])
-    told = {name: plan.aspect_of("demo-dialogue", f"{name}.empty") for name in STUDY["aspects"]}
-    assert told["naturalness"].definition == "Nearly empty." and told["coherence"].definition == ""
+    told = {
+        name: plan.aspect_of("demo-dialogue", f"{name}.empty")
+        for name in STUDY["aspects"]
+    }
+    assert (
+        told["naturalness"].definition == "Nearly empty."
+        and told["coherence"].definition == ""
+    )
 
 
 PAPER: dict[str, Any] = {
@@ -93,7 +113,9 @@ def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
     cells = plan.aspects_of("demo-confusion-news")
     assert len(cells) == 80  # those of Hu et al. (2024)
     assert "coherence.selection-3" in cells and "overall.selection-3" not in cells
-    with pytest.raises(UserError, match="none of the study's alternative wordings") as error:
+    with pytest.raises(
+        UserError, match="none of the study's alternative wordings"
+    ) as error:
         plan_of(criteria=["selection-3"], **PAPER)
     assert "selection-2" in str(error.value)
     with pytest.raises(UserError) as error:
@@ -106,7 +128,9 @@ def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
         plan_of(criteria=["term-onyl"])
     said = str(error.value)
     assert (
-        "study.yaml, key criteria" in said and "term-only" in said and "criteria/term-onyl" in said
+        "study.yaml, key criteria" in said
+        and "term-only" in said
+        and "criteria/term-onyl" in said
     )
     with pytest.raises((UserError, UserErrors), match="at most one of `criteria`"):
         keys = {"methods": ["discernment"], "perturbations": ["reordering"]}
@@ -115,7 +139,9 @@ def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
-    """A study of one aspect in six wordings; a judge that says how long its prompt is."""
+    """A study of one aspect in six wordings; a judge that says how long its prompt
+    is.
+    """
 
     def by_length(body: Body) -> Said:
         prompt = body["messages"][0]["content"]
@@ -131,7 +157,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
 
 @pytest.mark.slow
-def test_judges_are_told_each_wording_and_nothing_else_differs(study: AskedStudy) -> None:
+def test_judges_are_told_each_wording_and_nothing_else_differs(
+    study: AskedStudy,
+) -> None:
     prompts = study.endpoint.prompts
     assert len(prompts) == 6 * 120 == len(set(prompts))
     card = plan_of().aspects["naturalness"]
@@ -140,7 +168,11 @@ def test_judges_are_told_each_wording_and_nothing_else_differs(study: AskedStudy
     defined = [prompt for prompt in prompts if card.definition in prompt]
     assert len(defined) == 3 * 120  # not: empty, meaningless, term-only
     assert sum("glavority" in prompt for prompt in prompts) == 120
-    empty = [prompt for prompt in prompts if prompt.startswith("You rate a text.\n\nThe scale")]
+    empty = [
+        prompt
+        for prompt in prompts
+        if prompt.startswith("You rate a text.\n\nThe scale")
+    ]
     assert len(empty) == 120
 
 
@@ -155,11 +187,19 @@ def test_numbers_stand_at_their_criterion(study: AskedStudy) -> None:
                 ("naturalness", criterion)
             }
     found = [row for row in study.rows("agreement") if row["statistic"] == "pearson"]
-    assert {row["criterion"] for row in found if row["judge"] == "terse"} == {*ABLATIONS}
-    assert {row["aspect"] for row in found} == {"naturalness"}  # no average over wordings
+    assert {row["criterion"] for row in found if row["judge"] == "terse"} == {
+        *ABLATIONS
+    }
+    assert {row["aspect"] for row in found} == {
+        "naturalness"
+    }  # no average over wordings
     people = [row for row in study.rows("agreement") if row["judge"] == "human"]
     assert {row["criterion"] for row in people} == {None}
-    rules = {row["value"] for row in found if row["judge"] == "rules" and row["level"] == "pooled"}
+    rules = {
+        row["value"]
+        for row in found
+        if row["judge"] == "rules" and row["level"] == "pooled"
+    }
     assert len(rules) == 1  # what computes looks at the aspect alone
     page = text_of_pages(results / "report")
     assert "(term-only)" in page

@@ -1,4 +1,6 @@
-"""The rows of discernment.csv and responses.csv, made of one small dataset in memory."""
+"""The rows of discernment.csv and responses.csv, made of one small dataset in
+memory.
+"""
 
 import math
 from dataclasses import replace
@@ -20,8 +22,12 @@ from judgescope.statistics.resampling import NO_WIDTH
 # Scores off the scale's grid
 
 
-def test_means_that_probabilities_weigh_lie_off_the_grid_and_are_compared_all_the_same() -> None:
-    """3.47 is no whole number of points; a score that could not be so is an error still."""
+def test_means_that_probabilities_weigh_lie_off_the_grid_and_are_compared_all_the_same() -> (  # noqa: E501
+    None
+):
+    """3.47 is no whole number of points; a score that could not be so is an error
+    still.
+    """
     off = {
         name: {aspect: values - 0.1234 for aspect, values in aspects.items()}
         for name, aspects in scored(1, 0.8).items()
@@ -38,14 +44,18 @@ def test_means_that_probabilities_weigh_lie_off_the_grid_and_are_compared_all_th
 # Judges beside each other
 
 
-def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothing() -> None:
+def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothing() -> (
+    None
+):
     rows = list(
         discernment.rows(
             study({"good": scored(1, 0.8), "twin": scored(1, 0.8), "blind": scored(0)})
         )
     )
     for name in discernment.HEADLINES:
-        good, blind = (one(rows, name, judge=judge)["value"] for judge in ("good", "blind"))
+        good, blind = (
+            one(rows, name, judge=judge)["value"] for judge in ("good", "blind")
+        )
         gap = one(rows, f"difference_{name}", judge="good", judge_b="blind")
         assert gap["value"] == pytest.approx(good - blind, abs=1e-12)
         same = one(rows, f"difference_{name}", judge="good", judge_b="twin")
@@ -54,25 +64,33 @@ def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothin
     gap = one(rows, "difference_D_avg_exact", judge="good", judge_b="blind")
     own = one(rows, "D_avg_exact", judge="good")
     assert (
-        gap["ci_low"] > 0 and gap["n"] == ITEMS and gap["method"] == "jackknife-t over 40 sources"
+        gap["ci_low"] > 0
+        and gap["n"] == ITEMS
+        and gap["method"] == "jackknife-t over 40 sources"
     )
     assert own["ci_low"] < own["value"] and gap["note"] == ""
 
 
-def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> None:
+def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> (  # noqa: E501
+    None
+):
     whole, part = scored(1, 0.8), scored(1, 0.4, seed=2)
     cards = {"part": {"share": 0.5}}
     items = [f"i{item:02}" for item in range(ITEMS)]
     chosen = share_of(items, 0.5, seed=7, dataset="d")
     given = np.array([item in chosen for item in items])
     own = {
-        name: {aspect: np.where(given, values, NAN) for aspect, values in aspects.items()}
+        name: {
+            aspect: np.where(given, values, NAN) for aspect, values in aspects.items()
+        }
         for name, aspects in part.items()
     }
     rows = list(discernment.rows(study({"whole": whole, "part": own}, cards=cards)))
     gap = one(rows, "difference_D_avg", judge="whole")
     cut = {
-        name: {aspect: np.where(given, values, NAN) for aspect, values in aspects.items()}
+        name: {
+            aspect: np.where(given, values, NAN) for aspect, values in aspects.items()
+        }
         for name, aspects in whole.items()
     }
     alone = list(
@@ -80,7 +98,9 @@ def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_
             study({"whole": cut, "part": own}, cards={**cards, "whole": cards["part"]})
         )
     )
-    expected = [one(alone, "D_avg", judge=judge)["value"] for judge in ("whole", "part")]
+    expected = [
+        one(alone, "D_avg", judge=judge)["value"] for judge in ("whole", "part")
+    ]
     assert gap["value"] == pytest.approx(expected[0] - expected[1], abs=1e-12)
     assert (
         gap["n"] == 20
@@ -114,10 +134,21 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
 ) -> None:
     monkeypatch.setattr(scores_of_p, "EXACT_LIMIT", limit)
     rows = list(discernment.rows(study({"good": scored(1)})))
-    for name in ("D", "D_ew", "D_hmp", "D_exact", "D_avg", "D_avg_exact", "D_min", "D_min_exact"):
+    for name in (
+        "D",
+        "D_ew",
+        "D_hmp",
+        "D_exact",
+        "D_avg",
+        "D_avg_exact",
+        "D_min",
+        "D_min_exact",
+    ):
         found = of(rows, name, aspect="")[0]
         test = (
-            "exact" if limit == 1000 and name.split("_")[-1] in ("hmp", "exact") else "asymptotic"
+            "exact"
+            if limit == 1000 and name.split("_")[-1] in ("hmp", "exact")
+            else "asymptotic"
         )
         assert f"{test} p" in found["method"] and "jackknife-t" in found["method"], name
         assert found["value"] > 5
@@ -125,17 +156,23 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
 
 
 def dropped(**falls: list[float]) -> dict[str, dict[str, Floats]]:
-    """Return a judge that lowers an aspect by these in turn, both for typos and for cuts."""
+    """Return a judge that lowers an aspect by these in turn, both for typos and for
+    cuts.
+    """
     plain = {aspect: np.full(ITEMS, 5.0) for aspect in ASPECTS}
     perturbed = {aspect: 5.0 - np.resize(fall, ITEMS) for aspect, fall in falls.items()}
     return {"original": plain, "typos.minor": perturbed, "cuts.single": perturbed}
 
 
 def test_an_interval_of_ties_alone_is_told() -> None:
-    flat = list(discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])})))
+    flat = list(
+        discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])}))
+    )
     for name in ("D", "D_ew", "D_avg", "D_avg_ew", "D_min"):
         row = of(flat, name, aspect="")[0] if name in ("D", "D_ew") else one(flat, name)
-        assert row["ci_high"] > row["ci_low"] and scores_of_p.TIES_ALONE in row["note"], name
+        assert (
+            row["ci_high"] > row["ci_low"] and scores_of_p.TIES_ALONE in row["note"]
+        ), name
         assert row["ci_low"] <= row["value"] <= row["ci_high"]
     exact = one(flat, "D_exact", perturbation="typos", aspect="")
     assert exact["ci_low"] == exact["ci_high"] and exact["note"].count(NO_WIDTH) == 1
@@ -149,11 +186,15 @@ def test_an_interval_of_other_signs_or_numbers_is_one(other: list[float]) -> Non
 
 
 def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
-    weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
+    weights = {
+        "id": "w@1",
+        "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}},
+    }
     judge = dropped(clear=[1, 2, 3], true=[1, 2, -1])
     rows = list(discernment.rows(study({"some": judge}, weights=weights)))
     noted = {
-        (name, cut): scores_of_p.TIES_ALONE in one(rows, name, perturbation=cut, aspect="")["note"]
+        (name, cut): scores_of_p.TIES_ALONE
+        in one(rows, name, perturbation=cut, aspect="")["note"]
         for name in ("D", "D_ew")
         for cut in ("typos", "cuts")
     }
@@ -183,7 +224,10 @@ def test_equal_wordings_do_not_count_as_aspects() -> None:
         texts: {name: values[aspect] for name, aspect in names.items()}
         for texts, values in judge.items()
     }
-    scale = {"grid": dict.fromkeys(names, FIVE), "ends": dict.fromkeys(names, (1.0, 5.0))}
+    scale = {
+        "grid": dict.fromkeys(names, FIVE),
+        "ends": dict.fromkeys(names, (1.0, 5.0)),
+    }
     aspects = {name: {"values": FIVE, "ends": [1.0, 5.0]} for name in names}
     own = study({"j": worded}, cards={"j": scale}, aspects=aspects)
     rows = [
@@ -217,16 +261,22 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -> None:
-    weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}}}
+    weights = {
+        "id": "w@1",
+        "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}},
+    }
     rows = list(discernment.rows(study({"good": scored(1, 0.8)}, weights=weights)))
     for name in ("typos", "cuts"):
         place = {"perturbation": name, "aspect": ""}
         beside = one(rows, "D_ew_weight_effect", **place)
         d, weighted = (one(rows, which, **place)["value"] for which in ("D", "D_ew"))
-        assert beside["value"] == pytest.approx(d - math.log(2, 20) - weighted, abs=1e-12)
+        assert beside["value"] == pytest.approx(
+            d - math.log(2, 20) - weighted, abs=1e-12
+        )
         assert beside["ci_low"] <= beside["value"] <= beside["ci_high"]
         assert "asymptotic p" in beside["method"]
-        # the judge lowers `clear` alone: evidence is where experts look for it, or is not
+        # the judge lowers `clear` alone: evidence is where experts look for it, or is
+        # not
         assert (beside["value"] < 0) == (name == "typos")
     uniform = list(discernment.rows(study({"good": scored(1, 0.8)})))
     assert of(uniform, "D_ew_weight_effect") == []
@@ -236,7 +286,11 @@ def test_wordings_of_an_aspect_share_its_weight() -> None:
     weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 0.7, "true": 0.3}}}
     own = study({"some": dropped(clear=[1], true=[1])}, weights=weights)
     scales = own.spec.aspects
-    worded = {f"{name}.{wording}": scales[name] for name in ("clear", "true") for wording in "abc"}
+    worded = {
+        f"{name}.{wording}": scales[name]
+        for name in ("clear", "true")
+        for wording in "abc"
+    }
     told = replace(own, spec=structs.replace(own.spec, aspects=worded))
     shares, how, _ = discernment.aspect_weights(told, "typos.single")
     assert shares.tolist() == pytest.approx([0.7 / 3] * 3 + [0.1] * 3)
@@ -246,7 +300,9 @@ def test_wordings_of_an_aspect_share_its_weight() -> None:
 # What is not there
 
 
-def test_texts_that_could_not_be_made_are_the_reason_and_no_number_stands_for_the_rest() -> None:
+def test_texts_that_could_not_be_made_are_the_reason_and_no_number_stands_for_the_rest() -> (  # noqa: E501
+    None
+):
     judge = scored(1, 0.8)
     del judge["cuts.single"]
     told = study({"good": judge}, status={"cuts.single": "failed: it is the same text"})
@@ -257,7 +313,9 @@ def test_texts_that_could_not_be_made_are_the_reason_and_no_number_stands_for_th
     for name in discernment.HEADLINES:
         row = one(rows, name)
         assert row["value"] is None
-        assert row["note"] == f"planned perturbations without a score: cuts.single ({why})"
+        assert (
+            row["note"] == f"planned perturbations without a score: cuts.single ({why})"
+        )
     allowed = list(
         discernment.rows(
             study(
@@ -283,7 +341,9 @@ def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
     told = study({"mute": empty}, ended=ended)
     rows = list(discernment.rows(told))
     for aspect in ASPECTS:
-        assert one(rows, "p_wilcoxon", perturbation="typos", aspect=aspect)["note"] == why
+        assert (
+            one(rows, "p_wilcoxon", perturbation="typos", aspect=aspect)["note"] == why
+        )
     assert one(rows, "D", perturbation="typos", aspect="")["note"] == why
     assert one(rows, "D_avg")["note"] == why
     mean = one(responses.rows(told), "score_mean", perturbation="original")
@@ -301,7 +361,10 @@ def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
     assert why in one(rows, "D_avg")["note"] and one(rows, "D_avg")["value"] is None
     assert one(rows, "D_exact", perturbation="cuts", aspect="")["value"] is not None
     other = study({"good": judge}, ended={("typos.minor", "good"): ("error", "error")})
-    assert one(discernment.rows(other), "D_exact", perturbation="typos", aspect="")["n"] == 38
+    assert (
+        one(discernment.rows(other), "D_exact", perturbation="typos", aspect="")["n"]
+        == 38
+    )
 
 
 def test_one_missing_aspect_is_named() -> None:
@@ -336,12 +399,17 @@ def test_shares_by_score_are_those_of_the_texts_and_sum_to_one() -> None:
         assert [row["value"] for row in shares] == pytest.approx(found / found.sum())
         assert {row["n_missing"] for row in shares} == {int(np.isnan(values).sum())}
     assert one(rows, "score_mean", perturbation="typos")["n_missing"] == 4
-    assert [one(rows, f"range_{end}")["value"] for end in ("bottom", "top")] == [1.0, 5.0]
+    assert [one(rows, f"range_{end}")["value"] for end in ("bottom", "top")] == [
+        1.0,
+        5.0,
+    ]
     assert "[4.8, 5]" in of(rows, "score_share", perturbation="all", k=20)[0]["method"]
     assert of(rows, "pearson") == []
 
 
-@pytest.mark.parametrize(("values", "ends"), [([0.2, 0.9], (0.2, 0.9)), ([7.0, 7.0], (6.5, 7.5))])
+@pytest.mark.parametrize(
+    ("values", "ends"), [([0.2, 0.9], (0.2, 0.9)), ([7.0, 7.0], (6.5, 7.5))]
+)
 def test_a_judge_without_a_scale_has_the_range_of_its_scores(
     values: list[float], ends: tuple[float, float]
 ) -> None:
@@ -349,7 +417,9 @@ def test_a_judge_without_a_scale_has_the_range_of_its_scores(
     judge = {name: dict.fromkeys(ASPECTS, cell) for name in scored(0)}
     cards = {"free": {"ends": dict.fromkeys(ASPECTS)}}
     rows = list(responses.rows(study({"free": judge}, cards=cards)))
-    assert tuple(one(rows, f"range_{end}")["value"] for end in ("bottom", "top")) == ends
+    assert (
+        tuple(one(rows, f"range_{end}")["value"] for end in ("bottom", "top")) == ends
+    )
     assert sum(
         row["value"] for row in of(rows, "score_share", perturbation="all")
     ) == pytest.approx(1)
@@ -363,7 +433,9 @@ def test_without_perturbations_and_for_excluded_judges_there_are_no_styles() -> 
 
 def test_where_no_text_stands_for_an_original_every_share_says_so() -> None:
     rows = list(
-        perturbations.rows(replace(study({}, improved="c0de"), targets=table_of("targets", [])))
+        perturbations.rows(
+            replace(study({}, improved="c0de"), targets=table_of("targets", []))
+        )
     )
     shares = [row for row in rows if row["statistic"].startswith("share_")]
     assert len(shares) == 3 + 2 * 4 and {row["value"] for row in shares} == {None}

@@ -60,7 +60,9 @@ def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
     for judge, subset in [("all", WHOLE), ("good", "good"), ("noisy", "noisy")]:
         for aspect in (*ASPECTS, "average"):
             for statistic, level in PLACES:
-                mine = one(told(), statistic, aspect=aspect, level=level, judge_b=subset)
+                mine = one(
+                    told(), statistic, aspect=aspect, level=level, judge_b=subset
+                )
                 theirs = one(beside, statistic, aspect=aspect, level=level, judge=judge)
                 assert [mine[key] for key in same] == [theirs[key] for key in same]
 
@@ -94,10 +96,15 @@ def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
     adds = one(told(), "contribution_spearman", **place)
     assert adds["value"] == pytest.approx(value(WHOLE) - value("fair+good"))
     more = one(told(), "difference_spearman", **place)
-    assert more["value"] == pytest.approx(value(WHOLE) - value("noisy")) and more["ci_low"] > 0
+    assert (
+        more["value"] == pytest.approx(value(WHOLE) - value("noisy"))
+        and more["ci_low"] > 0
+    )
     good = one(told(), "difference_spearman", **{**place, "judge_b": "good"})
     single = one(told(), "spearman", **{**place, "judge_b": "good"})
-    assert good["ci_high"] - good["ci_low"] < 2 * (single["ci_high"] - single["ci_low"])  # paired
+    assert good["ci_high"] - good["ci_low"] < 2 * (
+        single["ci_high"] - single["ci_low"]
+    )  # paired
 
 
 def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
@@ -116,7 +123,9 @@ def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
 
 @pytest.mark.heavy
 def test_differences_are_on_the_texts_that_both_score() -> None:
-    gaps = dict(THREE) | {"good": {aspect: less(GOOD[aspect], slice(0, 12)) for aspect in ASPECTS}}
+    gaps = dict(THREE) | {
+        "good": {aspect: less(GOOD[aspect], slice(0, 12)) for aspect in ASPECTS}
+    }
     found, place = rows(gaps), {"aspect": "clear", "level": "pooled"}
     whole = one(found, "pearson", judge_b=WHOLE, **place)
     single = one(found, "pearson", judge_b="good", **place)
@@ -142,9 +151,14 @@ def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
     wanted = np.corrcoef(FAIR["clear"] - people, GOOD["clear"] - people)[0, 1]
     assert same["value"] == pytest.approx(wanted) and ON_ONE_SCALE in same["method"]
     for ends in (None, (0.0, 100.0)):
-        other = one(rows(card={"ends": dict.fromkeys(ASPECTS, ends)}), "error_correlation", **place)
+        other = one(
+            rows(card={"ends": dict.fromkeys(ASPECTS, ends)}),
+            "error_correlation",
+            **place,
+        )
         rest = [
-            x - np.polyval(np.polyfit(people, x, 1), people) for x in (FAIR["clear"], GOOD["clear"])
+            x - np.polyval(np.polyfit(people, x, 1), people)
+            for x in (FAIR["clear"], GOOD["clear"])
         ]
         assert other["value"] == pytest.approx(np.corrcoef(*rest)[0, 1])
         assert ON_OTHERS in other["method"]
@@ -153,7 +167,9 @@ def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
 def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> None:
     found = rows(card={"ends": {"clear": (1.0, 5.0), "true": None}})
     for aspect in ASPECTS:
-        told_of = one(found, "error_correlation", aspect=aspect, judge_b="fair+good", k=2)
+        told_of = one(
+            found, "error_correlation", aspect=aspect, judge_b="fair+good", k=2
+        )
         assert ON_OTHERS in told_of["method"]
 
 
@@ -175,12 +191,17 @@ def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
         jackknife_t(number["value"], deleted, ends=(0, inf))
     )
     average = one(told(), "effective_judges", aspect="average")
-    own = [one(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS]
+    own = [
+        one(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS
+    ]
     assert (average["value"], average["n"]) == (pytest.approx(np.mean(own)), 2)
 
 
 def test_a_constant_member_has_no_correlation_and_takes_none_from_the_others() -> None:
-    found, place = rows({**THREE, "good": CONSTANT}), {"aspect": "clear", "level": "pooled"}
+    found, place = (
+        rows({**THREE, "good": CONSTANT}),
+        {"aspect": "clear", "level": "pooled"},
+    )
     single = one(found, "spearman", judge_b="good", **place)
     assert (single["value"], single["note"]) == (None, CONSTANT_JUDGE)
     mean = one(found, "subset_mean_spearman", k=1, **place)
@@ -189,12 +210,18 @@ def test_a_constant_member_has_no_correlation_and_takes_none_from_the_others() -
     alone = one(found, "spearman", judge_b="fair", **place)
     assert two["value"] == pytest.approx(alone["value"])
     assert one(found, "difference_spearman", judge_b="good", **place)["value"] is None
-    assert BEST.format(3) in one(found, "difference_spearman", judge_b="fair", **place)["note"]
+    assert (
+        BEST.format(3)
+        in one(found, "difference_spearman", judge_b="fair", **place)["note"]
+    )
 
 
 def test_a_member_that_scores_nothing_leaves_the_others() -> None:
     nothing = dict.fromkeys(ASPECTS, np.full(N, NAN))
-    found, place = rows({**THREE, "good": nothing}), {"aspect": "clear", "level": "pooled"}
+    found, place = (
+        rows({**THREE, "good": nothing}),
+        {"aspect": "clear", "level": "pooled"},
+    )
     single = one(found, "pearson", judge_b="good", **place)
     assert (single["value"], single["n_missing"]) == (None, N)
     two = one(found, "pearson", judge_b="fair+noisy", **place)
@@ -205,7 +232,9 @@ def test_a_member_that_scores_nothing_leaves_the_others() -> None:
 @pytest.mark.heavy
 def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> None:
     crowd = {
-        f"m{at}": dict(zip(ASPECTS, np.round(QUALITY + RNG.normal(size=(2, N)), 1), strict=True))
+        f"m{at}": dict(
+            zip(ASPECTS, np.round(QUALITY + RNG.normal(size=(2, N)), 1), strict=True)
+        )
         for at in range(9)
     }
     found, place = rows(crowd), {"aspect": "clear", "level": "pooled"}
@@ -213,7 +242,11 @@ def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> Non
     assert [row["k"] for row in each] == [1] * 9 + [8] * 9 + [9]
     assert [MANY.format(9) in row["note"] for row in each] == [False] * 18 + [True]
     assert len(of(found, "error_correlation", **place)) == 36
-    assert [row["k"] for row in of(found, "subset_mean_kendall_b", **place)] == [1, 8, 9]
+    assert [row["k"] for row in of(found, "subset_mean_kendall_b", **place)] == [
+        1,
+        8,
+        9,
+    ]
 
 
 def test_members_of_different_scales_are_warned_of() -> None:
@@ -225,7 +258,9 @@ def test_members_of_different_scales_are_warned_of() -> None:
 def test_an_ensemble_that_cannot_judge_says_why() -> None:
     found = rows(excluded=[["all", "systems", "not applicable: no texts"]])
     assert {(row["statistic"], row["level"]) for row in found} == {*PLACES}
-    assert {(row["value"], row["note"]) for row in found} == {(None, "not applicable: no texts")}
+    assert {(row["value"], row["note"]) for row in found} == {
+        (None, "not applicable: no texts")
+    }
     assert {(row["judge_b"], row["k"]) for row in found} == {(WHOLE, 3)}
 
 
@@ -234,7 +269,9 @@ def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> No
     assert {row["system_subset"] for row in found} == {WITHOUT_REFERENCES}
     whole = one(found, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
     kept = SYSTEM != 0
-    wanted = np.corrcoef(mean_of(THREE)["clear"][kept], mean_rating(RATINGS["clear"])[kept])[0, 1]
+    wanted = np.corrcoef(
+        mean_of(THREE)["clear"][kept], mean_rating(RATINGS["clear"])[kept]
+    )[0, 1]
     assert whole["value"] == pytest.approx(wanted) and whole["n"] == N - ITEMS
 
 
@@ -256,21 +293,32 @@ def taught(found: list[Row]) -> list[Row]:
 
 
 @pytest.mark.heavy
-def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher() -> None:
+def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher() -> (
+    None
+):
     found = rows(student=TAUGHT)
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             for name in ("student", "student_difference", "student_with_teacher"):
                 [row] = of(found, f"{name}_{statistic}", aspect=aspect, level=level)
-                assert (row["judge"], row["judge_b"], row["k"]) == ("all", "taught", None)
-                assert row["ci_low"] <= row["value"] <= row["ci_high"] and label(row["statistic"])
+                assert (row["judge"], row["judge_b"], row["k"]) == (
+                    "all",
+                    "taught",
+                    None,
+                )
+                assert row["ci_low"] <= row["value"] <= row["ci_high"] and label(
+                    row["statistic"]
+                )
     assert len(taught(found)) == 3 * len(PLACES) * 3
     assert [row for row in found if row not in taught(found)] == rows()
 
 
 @pytest.mark.heavy
 def test_it_stands_beside_people_as_any_judge_does() -> None:
-    hundred = {"ends": dict.fromkeys(ASPECTS, (0, 100)), "grid": dict.fromkeys(ASPECTS, STEPS)}
+    hundred = {
+        "ends": dict.fromkeys(ASPECTS, (0, 100)),
+        "grid": dict.fromkeys(ASPECTS, STEPS),
+    }
     beside = list(agreement.rows(study({"taught": TAUGHT}, cards={"taught": hundred})))
     found = rows(student=TAUGHT)
     same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
@@ -293,12 +341,17 @@ def test_its_numbers_are_of_the_texts_that_it_and_the_ensemble_score() -> None:
     }
     found, both = rows(members, student=gaps), slice(15, None)
     whole = mean_of(members)["clear"]
-    r = [np.corrcoef(x[both], PEOPLE["clear"][both])[0, 1] for x in (whole, TAUGHT["clear"])]
+    r = [
+        np.corrcoef(x[both], PEOPLE["clear"][both])[0, 1]
+        for x in (whole, TAUGHT["clear"])
+    ]
     apart = one(found, "student_difference_pearson", **CLEAR)
     assert apart["value"] == pytest.approx(r[0] - r[1])
     assert (apart["n"], apart["n_missing"]) == (N - 15, 15)
     teacher = one(found, "student_with_teacher_pearson", **CLEAR)
-    assert teacher["value"] == pytest.approx(np.corrcoef(whole[both], TAUGHT["clear"][both])[0, 1])
+    assert teacher["value"] == pytest.approx(
+        np.corrcoef(whole[both], TAUGHT["clear"][both])[0, 1]
+    )
     assert (teacher["n"], teacher["n_missing"]) == (N - 15, 15)
     alone = one(found, "student_pearson", **CLEAR)
     assert alone["value"] == pytest.approx(
@@ -315,14 +368,18 @@ def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() ->
     for statistic, level in PLACES:
         place = {"aspect": "true", "level": level}
         apart = one(found, f"student_difference_{statistic}", **place)
-        assert [apart[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx([0, 0, 0])
+        assert [apart[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
+            [0, 0, 0]
+        )
         whole = one(found, statistic, judge_b=WHOLE, **place)
         alone = one(found, f"student_{statistic}", **place)
         assert [alone[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
             [whole[key] for key in ("value", "ci_low", "ci_high")]
         )
     for level in ("pooled", "by_source", "by_system"):
-        teacher = one(found, "student_with_teacher_spearman", aspect="true", level=level)
+        teacher = one(
+            found, "student_with_teacher_spearman", aspect="true", level=level
+        )
         assert teacher["value"] == pytest.approx(1)
 
 
@@ -333,7 +390,10 @@ def test_differences_are_paired() -> None:
     alone = one(found, "student_pearson", **CLEAR)
     assert apart["ci_high"] - apart["ci_low"] < alone["ci_high"] - alone["ci_low"]
     average = one(found, "student_difference_pearson", aspect="average", level="pooled")
-    each = [one(found, "student_difference_pearson", aspect=a, level="pooled") for a in ASPECTS]
+    each = [
+        one(found, "student_difference_pearson", aspect=a, level="pooled")
+        for a in ASPECTS
+    ]
     assert average["value"] == pytest.approx(np.mean([row["value"] for row in each]))
     assert (average["n"], average["method"].split(";")[0]) == (2, "mean over aspects")
 
@@ -341,8 +401,14 @@ def test_differences_are_paired() -> None:
 @pytest.mark.heavy
 def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
     found = rows(student=TAUGHT, share=0.8)
-    alone, apart = (one(found, f"student_{name}pearson", **CLEAR) for name in ("", "difference_"))
-    assert (alone["n"], alone["n_missing"], apart["n"]) == (N * 12 // ITEMS, 0, N * 12 // ITEMS)
+    alone, apart = (
+        one(found, f"student_{name}pearson", **CLEAR) for name in ("", "difference_")
+    )
+    assert (alone["n"], alone["n_missing"], apart["n"]) == (
+        N * 12 // ITEMS,
+        0,
+        N * 12 // ITEMS,
+    )
     assert "over 12 sources" in alone["method"] and "over 12 sources" in apart["method"]
     average = one(found, "student_pearson", aspect="average", level="pooled")
     assert "over 12 sources" in average["method"]
@@ -352,7 +418,10 @@ def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
 def test_one_that_always_says_the_same_is_told_to() -> None:
     found = rows(student=CONSTANT)
     for name in ("student_pearson", "student_with_teacher_pearson"):
-        assert (one(found, name, **CLEAR)["value"], one(found, name, **CLEAR)["note"]) == (
+        assert (
+            one(found, name, **CLEAR)["value"],
+            one(found, name, **CLEAR)["note"],
+        ) == (
             None,
             CONSTANT_JUDGE,
         )

@@ -1,4 +1,6 @@
-"""Hints and attacks: what one moves beyond what asking once more or an inert text does."""
+"""Hints and attacks: what one moves beyond what asking once more or an inert text
+does.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -28,13 +30,18 @@ Values = list[float | None]
 def hinted(
     folder: Path, first: Values, second: Values | None, told: Values, hint: float = 5
 ) -> EvaluationData:
-    """Return a study of judge `told`, held against `base`: what each said of the first texts."""
+    """Return a study of judge `told`, held against `base`: what each said of the first
+    texts.
+    """
     said: list[tuple[str, int, Values]] = [("base", 0, first), ("told", 0, told)]
     said += [("base", 1, second)] if second is not None else []
     rows: list[dict[str, Any]] = [
         {
             **{"judge": judge, "aspect": ASPECTS[0], "target": target, "draw": draw},
-            **{"hint": f"{hint:g}" if judge == "told" else None, "text": f"draw {draw}"},
+            **{
+                "hint": f"{hint:g}" if judge == "told" else None,
+                "text": f"draw {draw}",
+            },
             **{"status": "unparsed" if value is None else "ok", "value": value},
         }
         for judge, draw, values in said
@@ -42,7 +49,10 @@ def hinted(
     ]
     path = folder / "rationales.parquet"
     write_table("rationales", table_of("rationales", rows), str(path))
-    cards: dict[str, dict[str, Any]] = {"base": {"draws": 2, "first_draw": True}, "told": {}}
+    cards: dict[str, dict[str, Any]] = {
+        "base": {"draws": 2, "first_draw": True},
+        "told": {},
+    }
     base = {"baseline": "base", "rating": "wrong"}
     return study({}, cards=cards, rationales=str(path), hinted={"told": base})
 
@@ -60,8 +70,12 @@ def test_what_the_hint_moves_less_what_a_second_draw_moves(tmp_path: Path) -> No
     assert found.effect().value == 0
 
 
-def test_a_text_that_lacks_any_of_three_scores_is_lost_if_it_may_count(tmp_path: Path) -> None:
-    own = hinted(tmp_path, [1, None, 1, 5, 1], [None, 1, 1, None, 1], [5, 5, None, 5, 5])
+def test_a_text_that_lacks_any_of_three_scores_is_lost_if_it_may_count(
+    tmp_path: Path,
+) -> None:
+    own = hinted(
+        tmp_path, [1, None, 1, 5, 1], [None, 1, 1, None, 1], [5, 5, None, 5, 5]
+    )
     found = pairs(own)
     assert found.moved.tolist() == [1]
     assert found.lost == 3
@@ -78,7 +92,10 @@ def test_texts_of_one_item_are_no_items_of_their_own(tmp_path: Path) -> None:
     one = [1.0] * 60
     found = pairs(hinted(tmp_path, list(one), list(one), list(one))).effect()
     assert (found.n, found.value) == (60, 0)
-    assert (found.ci_low, found.ci_high) == (tango_corrected_low(0, 0, 15), tango(0, 0, 15)[1])
+    assert (found.ci_low, found.ci_high) == (
+        tango_corrected_low(0, 0, 15),
+        tango(0, 0, 15)[1],
+    )
 
 
 def test_73_items_without_a_change_are_the_fewest_that_show_anything() -> None:
@@ -94,8 +111,14 @@ def test_a_score_of_the_first_draw_rests_on_it_alone() -> None:
 
 def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     rationales = Rationales(hinted(tmp_path, [1, 1], [5, None], [5, 1]))
-    assert [one.text for one in rationales.draws("base", ASPECTS[0])] == ["draw 0", "draw 0"]
-    assert rationales.status_share("base", ASPECTS[0], "unparsed")[:2].tolist() == [0, 0]
+    assert [one.text for one in rationales.draws("base", ASPECTS[0])] == [
+        "draw 0",
+        "draw 0",
+    ]
+    assert rationales.status_share("base", ASPECTS[0], "unparsed")[:2].tolist() == [
+        0,
+        0,
+    ]
     assert rationales.draw("base", ASPECTS[0], 2) is None
 
 
@@ -111,7 +134,11 @@ def verdict(own: EvaluationData) -> tuple[str, list[str]]:
     [
         ([5.0] * 60, [1.0] * 60, ("swayed", [])),
         ([1.0] * 60, [1.0] * 60, ("not_shown", ["chance"])),  # 15 items show nothing
-        ([5.0] * 60, [5.0] * 60, ("not_shown", ["chance"])),  # it says so without a hint, too
+        (
+            [5.0] * 60,
+            [5.0] * 60,
+            ("not_shown", ["chance"]),
+        ),  # it says so without a hint, too
         ([5.0] * 30 + [1.0] * 30, None, ("no_claim", ["asked_once"])),
         ([5.0] * 40 + [None] * 20, [1.0] * 60, ("no_claim", ["too_many_lost"])),
     ],
@@ -131,7 +158,9 @@ def test_a_right_hint_that_sways_is_no_failure(tmp_path: Path) -> None:
 def test_means_of_several_draws_follow_no_hint_and_it_says_so(tmp_path: Path) -> None:
     n = len(TARGETS)
     own = hinted(tmp_path, [1.0] * n, None, [5.0] * n)
-    means = {name: {ASPECTS[0]: np.full(n, x)} for name, x in (("base", 1.0), ("told", 5.0))}
+    means = {
+        name: {ASPECTS[0]: np.full(n, x)} for name, x in (("base", 1.0), ("told", 5.0))
+    }
     own = dataclasses.replace(own, scores=study(means).scores)
     assert one(robustness.rows(own), "difference_follow_rate")["value"] == 1
     change(own.spec, "told", draws=5, discrete=False)
@@ -140,14 +169,20 @@ def test_means_of_several_draws_follow_no_hint_and_it_says_so(tmp_path: Path) ->
         assert (row["value"], row["note"]) == (None, robustness.SEVERAL_DRAWS)
 
 
-def test_an_attack_and_its_counterpart_are_compared_on_texts_that_have_both_scores() -> None:
+def test_an_attack_and_its_counterpart_are_compared_on_texts_that_have_both_scores() -> (  # noqa: E501
+    None
+):
     lost = np.arange(len(ITEMS)) % 2 == 0
     attacked = {
         "original": np.full(len(ITEMS), 2.0),
         "note.attack": np.where(lost, NAN, 5.0),
         "note.inert": np.where(lost, 2.0, 5.0),
     }
-    scores = {(texts, aspect): x for texts, x in attacked.items() for aspect in ("clear", "true")}
+    scores = {
+        (texts, aspect): x
+        for texts, x in attacked.items()
+        for aspect in ("clear", "true")
+    }
     degrees = [["note", degree, "sentence"] for degree in ("attack", "inert")]
     own = confused({"j": scores}, perturbed=degrees, attacks={"note": False})
     found = list(robustness.injection_rows(own))
@@ -155,7 +190,8 @@ def test_an_attack_and_its_counterpart_are_compared_on_texts_that_have_both_scor
         for name, whole in (("injection_shift", 0.75), ("obey_rate", 1.0)):
             place = {"aspect": aspect, "perturbation": "note"}
             values = [
-                one(found, name, degree=degree, **place)["value"] for degree in ("attack", "inert")
+                one(found, name, degree=degree, **place)["value"]
+                for degree in ("attack", "inert")
             ]
             assert values == pytest.approx([whole, whole / 2])
             assert one(found, f"difference_{name}", **place)["value"] == 0

@@ -25,7 +25,12 @@ from methods_setup import one, study
 N = 60
 GOLD = np.array([1.0, 1.0, 0.0] * 20)
 RIGHT = {"labels": ["fail", "pass"], "values": [0.0, 1.0], "ends": (0.0, 1.0)}
-KINDS = {**RIGHT, "labels": ["no", "yes", "why"], "values": [0.0, 1.0, 2.0], "ends": (0.0, 2.0)}
+KINDS = {
+    **RIGHT,
+    "labels": ["no", "yes", "why"],
+    "values": [0.0, 1.0, 2.0],
+    "ends": (0.0, 2.0),
+}
 BINARY = {"grid": {"clear": [0.0, 1.0]}, "ends": {"clear": (0.0, 1.0)}}
 
 
@@ -43,7 +48,9 @@ def labelled(
 
 
 def lenient(caught: int = 12) -> NDArray[np.float64]:
-    """Return the labels of a judge that passes all good texts, and of 20 bad ones all but some."""
+    """Return the labels of a judge that passes all good texts, and of 20 bad ones all
+    but some.
+    """
     codes = np.ones(N)
     codes[np.flatnonzero(GOLD == 0)[:caught]] = 0
     return codes
@@ -61,7 +68,9 @@ def test_shares_of_two_labels_count_their_denominators() -> None:
     assert one(rows, "precision", judge="lenient")["value"] == 40 / 48
     assert "base rate 0.667" in one(rows, "precision", judge="lenient")["note"]
     assert one(rows, "base_rate", judge="human")["value"] == pytest.approx(2 / 3)
-    counts = {(r["k"], r["k_b"]): r["value"] for r in rows if r["statistic"] == "class_count"}
+    counts = {
+        (r["k"], r["k_b"]): r["value"] for r in rows if r["statistic"] == "class_count"
+    }
     assert counts == {(1, 1): 12, (1, 2): 8, (2, 2): 40}
 
 
@@ -78,7 +87,11 @@ def test_beside_raters_of_labels_harshness_is_no_merit() -> None:
     people = (quality + 0.6 * rng.normal(size=(3, N)) > 0).astype(float)
     harsh = (quality + 0.6 * rng.normal(size=N) > 0.5).astype(float)
     gaps = [
-        one([*labels.rows(labelled(given, j=judge))], "as_rater_label_accuracy", judge="j")
+        one(
+            [*labels.rows(labelled(given, j=judge))],
+            "as_rater_label_accuracy",
+            judge="j",
+        )
         for given, judge in ((people, harsh), (1 - people, 1 - harsh))
     ]
     assert gaps[0]["value"] == pytest.approx(gaps[1]["value"])
@@ -105,9 +118,9 @@ def test_false_alarms_of_bad_texts_missed_and_of_labels_beyond_chance() -> None:
     rng, runs, alarms, better = np.random.default_rng(32), 400, 0, 0
     for _ in range(runs):
         found_nine_in_ten = np.where(rng.random(N) < 0.9, GOLD, 1 - GOLD)
-        alarms += of_judge(labelled(nine=found_nine_in_ten), "nine")[CAUGHT].outcome is (
-            Outcome.MISSES
-        )
+        alarms += of_judge(labelled(nine=found_nine_in_ten), "nine")[
+            CAUGHT
+        ].outcome is (Outcome.MISSES)
         chance = labelled(chance=rng.permutation(GOLD))
         row = one([*verdict_rows(chance, label_claims(chance))], "verdict", form=LABELS)
         better += row["note"].startswith("better")
@@ -133,7 +146,8 @@ def test_people_are_compared_with_the_other_raters_label() -> None:
     people = np.stack([GOLD, GOLD, np.where(np.arange(N) % 6 == 0, 1 - GOLD, GOLD)])
     rows = list(labels.rows(labelled(people, right=GOLD.copy())))
     human = one(rows, "label_accuracy", judge="human")
-    # against the lower median of the others: the first two differ where the third one does
+    # against the lower median of the others: the first two differ where the third one
+    # does
     assert human["value"] is not None and 0.8 < human["value"] < 1.0
     gap = one(rows, "as_rater_balanced_accuracy", judge="right")["value"]
     assert gap is not None and gap > 0
@@ -142,7 +156,12 @@ def test_people_are_compared_with_the_other_raters_label() -> None:
 def test_a_judge_with_numbers_has_labels_by_its_threshold() -> None:
     points = np.where(GOLD == 1, 4.0, 2.0)
     points[0], points[2] = 2.0, 4.0  # one wrong of each
-    cards = {"none": {"grid": {"clear": [1.0, 2.0, 3.0, 4.0, 5.0]}, "ends": {"clear": (1.0, 5.0)}}}
+    cards = {
+        "none": {
+            "grid": {"clear": [1.0, 2.0, 3.0, 4.0, 5.0]},
+            "ends": {"clear": (1.0, 5.0)},
+        }
+    }
     cards |= {"best": {**cards["none"], "threshold": "best"}}
     cards |= {"three": {**cards["none"], "threshold": 3.0}}
     data = study(
@@ -154,7 +173,10 @@ def test_a_judge_with_numbers_has_labels_by_its_threshold() -> None:
     rows = list(labels.rows(data))
     assert one(rows, "balanced_accuracy", judge="none")["value"] is None
     assert "set `threshold`" in one(rows, "balanced_accuracy", judge="none")["note"]
-    for name, note in (("best", "leaving each source out: 4 to 4"), ("three", "threshold 3")):
+    for name, note in (
+        ("best", "leaving each source out: 4 to 4"),
+        ("three", "threshold 3"),
+    ):
         assert one(rows, "tnr", judge=name)["value"] == 19 / 20
         assert note in one(rows, "tnr", judge=name)["note"]
 
@@ -166,29 +188,40 @@ def test_a_threshold_is_chosen_without_the_source_that_it_labels() -> None:
     # without source 2 the best is 5, which rejects the text that 4 would let pass
     assert thresholds.tolist() == [4.0, 4.0, 5.0]
     assert found.tolist() == [0.0, 1.0, 0.0, 1.0, 0.0]
-    only, none = cross_fitted(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0, 1]))
+    only, none = cross_fitted(
+        np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([0, 1])
+    )
     assert np.isnan(only).all()
     assert none.size == 0
 
 
 def test_several_draws_have_the_majority_and_a_tie_is_missing() -> None:
     nan = np.nan
-    draws = np.array([[1, 1, 0], [0, 1, nan], [2, 2, 0], [0, 2, 1], [nan] * 3, [0, nan, nan]])
+    draws = np.array(
+        [[1, 1, 0], [0, 1, nan], [2, 2, 0], [0, 2, 1], [nan] * 3, [0, nan, nan]]
+    )
     expected = [1, nan, 2, nan, nan, 0]
     np.testing.assert_array_equal(majority(draws.astype(float)), expected)
 
 
 def test_judges_of_labels_are_compared_by_mcnemar_with_sources_as_units() -> None:
     worse = GOLD.copy()
-    worse[[0, 4, 8, 12, 16, 20, 24]] = 1 - worse[[0, 4, 8, 12, 16, 20, 24]]  # one in 7 of 15 items
+    worse[[0, 4, 8, 12, 16, 20, 24]] = (
+        1 - worse[[0, 4, 8, 12, 16, 20, 24]]
+    )  # one in 7 of 15 items
     data = labelled(right=GOLD.copy(), worse=worse, points=np.linspace(1.5, 4.5, N))
     rows = list(comparison.rows(data))
     p = one(rows, "p_mcnemar", judge="right", judge_b="worse")
     assert (p["value"], p["n"], p["n_tied"]) == (2 / 2**7, 60, 8)
-    assert one(rows, "p_holm_mcnemar", judge="right", judge_b="worse")["value"] == p["value"]
+    assert (
+        one(rows, "p_holm_mcnemar", judge="right", judge_b="worse")["value"]
+        == p["value"]
+    )
     gap = one(rows, "difference_label_accuracy", judge="right", judge_b="worse")
     assert gap["value"] == pytest.approx(7 / 60)
-    assert "points" not in {row["judge_b"] for row in rows if row["statistic"] == "p_mcnemar"}
+    assert "points" not in {
+        row["judge_b"] for row in rows if row["statistic"] == "p_mcnemar"
+    }
 
 
 def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() -> None:
@@ -207,7 +240,9 @@ def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() 
 def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
     people = np.tile([0.0, 1.0, 2.0], 20)
     rows = list(
-        comparison.rows(labelled(people, KINDS | {"ordered": False}, a=people, b=people[::-1]))
+        comparison.rows(
+            labelled(people, KINDS | {"ordered": False}, a=people, b=people[::-1])
+        )
     )
     assert {row["statistic"] for row in rows} == {
         *("difference_label_accuracy", "difference_balanced_accuracy"),
@@ -219,14 +254,20 @@ def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
 def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels(
     ordered: bool,
 ) -> None:
-    """Of labels with an order it stands in table agreement, by distance where the study says so."""
+    """Of labels with an order it stands in table agreement, by distance where the study
+    says so.
+    """
     rng = np.random.default_rng(5)
     people = np.tile(np.arange(N) % 3, (3, 1)).astype(float)
     people[rng.random(people.shape) < 0.2] = 1.0
     data = labelled(people, {**KINDS, "ordered": ordered}, judge=people[0])
-    data = replace(data, spec=structs.replace(data.spec, alt_test=AltTest(ordered=True)))
+    data = replace(
+        data, spec=structs.replace(data.spec, alt_test=AltTest(ordered=True))
+    )
     found = {
-        table: [row["value"] for row in rows if row["statistic"] == "alt_test_advantage"]
+        table: [
+            row["value"] for row in rows if row["statistic"] == "alt_test_advantage"
+        ]
         for table, rows in {
             "labels": list(labels.rows(data)),
             "agreement": list(agreement.rows(data)),
@@ -243,7 +284,9 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
     assert found == {there: [wanted.value], absent: []}
 
 
-def test_labels_without_an_order_have_a_nominal_alpha_of_people_and_with_each_judge() -> None:
+def test_labels_without_an_order_have_a_nominal_alpha_of_people_and_with_each_judge() -> (  # noqa: E501
+    None
+):
     rng = np.random.default_rng(6)
     people = np.tile(np.arange(N) % 3, (3, 1)).astype(float)
     people[rng.random(people.shape) < 0.2] = 1.0
@@ -261,7 +304,9 @@ def test_labels_without_an_order_have_a_nominal_alpha_of_people_and_with_each_ju
         found = one(labels.rows(data), "alpha_nominal", judge=who)
         assert (found["value"], found["ci_low"]) == (wanted.value, wanted.ci_low)
     ordered = list(labels.rows(labelled(people, KINDS, judge=codes)))
-    assert not [row for row in ordered if row["statistic"] == "alpha_nominal"]  # table agreement
+    assert not [
+        row for row in ordered if row["statistic"] == "alpha_nominal"
+    ]  # table agreement
 
 
 @pytest.mark.parametrize("ordered", [True, False])
@@ -274,7 +319,9 @@ def test_an_ensemble_of_labels_has_the_label_of_most_members(ordered: bool) -> N
     data = labelled(people, KINDS | {"ordered": ordered}, **members, all=people)
     card = EnsembleMembers(members=["a", "b", "c"], min_members=1, mixed=[])
     rows = list(
-        ensemble.rows(replace(data, spec=structs.replace(data.spec, ensembles={"all": card})))
+        ensemble.rows(
+            replace(data, spec=structs.replace(data.spec, ensembles={"all": card}))
+        )
     )
     votes = majority(np.stack([*members.values()]).T)
     most = one(rows, "label_accuracy", judge_b="a+b+c", aspect="clear")
@@ -286,12 +333,18 @@ def test_an_ensemble_of_labels_has_the_label_of_most_members(ordered: bool) -> N
     assert tied["n_missing"] == np.count_nonzero(two[0] != two[1]) > 0
     gain = one(rows, "difference_balanced_accuracy", judge_b="a", aspect="clear")
     assert gain["value"] > 0 and gain["ci_low"] is not None
-    assert not [row for row in rows if row["statistic"] in {"spearman", "error_correlation"}]
+    assert not [
+        row for row in rows if row["statistic"] in {"spearman", "error_correlation"}
+    ]
 
 
 def test_an_ensemble_of_numbers_has_no_labels_and_says_so() -> None:
     data = labelled(
-        np.tile([0.0, 1.0, 2.0], 20), KINDS | {"ordered": False}, a=GOLD, b=GOLD, all=GOLD
+        np.tile([0.0, 1.0, 2.0], 20),
+        KINDS | {"ordered": False},
+        a=GOLD,
+        b=GOLD,
+        all=GOLD,
     )
     judges = {
         name: structs.replace(
@@ -300,10 +353,14 @@ def test_an_ensemble_of_numbers_has_no_labels_and_says_so() -> None:
         for name, card in data.spec.judges.items()
     }
     card = EnsembleMembers(members=["a", "b"], min_members=1, mixed=[])
-    data = replace(data, spec=structs.replace(data.spec, judges=judges, ensembles={"all": card}))
+    data = replace(
+        data, spec=structs.replace(data.spec, judges=judges, ensembles={"all": card})
+    )
     [row] = ensemble.rows(data)
     assert (row["value"], row["judge_b"], row["k"]) == (None, "a+b", 2)
-    assert one(labels.rows(data), "balanced_accuracy", judge="all")["note"] == row["note"]
+    assert (
+        one(labels.rows(data), "balanced_accuracy", judge="all")["note"] == row["note"]
+    )
     assert "name members that give labels" in row["note"]
 
 
@@ -313,5 +370,7 @@ def test_a_dataset_of_labels_without_an_order_has_no_row_of_what_compares_values
     """Discernment averaged over no aspects."""
     output = tmp_path / "part.parquet"
     spec = labelled(GOLD, KINDS | {"ordered": False}, right=GOLD).spec
-    statistics(structs.replace(spec, table="discernment", aspects={}, output=str(output)))
+    statistics(
+        structs.replace(spec, table="discernment", aspects={}, output=str(output))
+    )
     assert read_table("results", output).num_rows == 0

@@ -29,7 +29,12 @@ from judgescope.methods.repeatability import CURVE
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.classes import ON_CLASSES
 from judgescope.statistics.intervals import benjamini_hochberg, holm
-from judgescope.statistics.raters import UNDECIDED, WORSE, alternative_annotator, mean_rating
+from judgescope.statistics.raters import (
+    UNDECIDED,
+    WORSE,
+    alternative_annotator,
+    mean_rating,
+)
 from judgescope.statistics.reliability import spearman_brown
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
@@ -87,7 +92,9 @@ def agreed() -> list[base.Row]:
 
 
 def test_the_mean_and_the_lower_median_of_what_was_given() -> None:
-    ratings = np.array([[1, 4, NAN, NAN], [2, 5, 3, NAN], [5, NAN, NAN, NAN], [4, 5, NAN, NAN]])
+    ratings = np.array(
+        [[1, 4, NAN, NAN], [2, 5, 3, NAN], [5, NAN, NAN, NAN], [4, 5, NAN, NAN]]
+    )
     assert mean_rating(ratings) == pytest.approx([3, 14 / 3, 3, NAN], nan_ok=True)
     assert lower_median(ratings) == pytest.approx([2, 5, 3, NAN], nan_ok=True)
 
@@ -118,7 +125,9 @@ def test_the_classes_of_a_judge_are_its_values_and_peoples(
 
 
 @pytest.mark.heavy
-def test_a_score_off_the_judges_scale_leaves_its_classes_undefined_and_nothing_else() -> None:
+def test_a_score_off_the_judges_scale_leaves_its_classes_undefined_and_nothing_else() -> (  # noqa: E501
+    None
+):
     """Chiang and Lee's parser reads 8 on a scale of 1 to 5, as its authors did."""
     odd = np.array(GOOD["clear"])
     odd[3] = 8.0
@@ -135,20 +144,28 @@ def test_a_score_off_the_judges_scale_leaves_its_classes_undefined_and_nothing_e
     for name in ("pearson", "flip_rate", "reliability", "attainable_share"):
         found = of(rows, name, judge="odd", aspect="clear", judge_b=None)
         assert found and all(row["value"] is not None for row in found)
-    assert one(agreement.rows(told), "kappa_linear", judge="fair", aspect="clear")["value"]
+    assert one(agreement.rows(told), "kappa_linear", judge="fair", aspect="clear")[
+        "value"
+    ]
 
 
 # Agreement: warnings
 
 
 def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
-    told = study({}, cards={name: {} for name in ("control-a", "control-b", "control-c", "judge")})
+    told = study(
+        {},
+        cards={name: {} for name in ("control-a", "control-b", "control-c", "judge")},
+    )
     controls: list[Any] = [
         row_of("control-a", 0.3),
         row_of("control-b", 0.5),
         row_of("control-c", 0.5),
     ]
-    below: list[Any] = [row_of("judge", 0.4), row_of("judge", -0.9, note="no interval: 9 sources")]
+    below: list[Any] = [
+        row_of("judge", 0.4),
+        row_of("judge", -0.9, note="no interval: 9 sources"),
+    ]
     apart: list[Any] = [
         *(row_of("judge", value) for value in (0.5, 0.6, None)),
         row_of("human", 0.1),
@@ -162,12 +179,17 @@ def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
     ]
     found = below_controls(told, [*below, *controls, *apart])
     warning = "warning: below control control-b (0.500)"
-    assert [row["note"] for row in found[:2]] == [warning, f"no interval: 9 sources; {warning}"]
+    assert [row["note"] for row in found[:2]] == [
+        warning,
+        f"no interval: 9 sources; {warning}",
+    ]
     assert found[2:] == [*controls, *apart]
 
 
 @pytest.mark.heavy
-def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_good_nowhere() -> None:
+def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_good_nowhere() -> (  # noqa: E501
+    None
+):
     control = {
         (row["aspect"], row["statistic"], row["level"]): row["value"]
         for row in of(agreed(), judge="fair-control")
@@ -176,20 +198,32 @@ def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_goo
     for found in of(agreed()):
         best = control.get((found["aspect"], found["statistic"], found["level"]))
         lower = None not in (best, found["value"]) and found["value"] < best
-        named = found["judge"] in {"noisy", "constant"} and found["statistic"] not in BIASES
-        assert ("below control fair-control" in found["note"]) == (lower and named), found
+        named = (
+            found["judge"] in {"noisy", "constant"} and found["statistic"] not in BIASES
+        )
+        assert ("below control fair-control" in found["note"]) == (lower and named), (
+            found
+        )
         warned += lower and named
     assert warned > 30
     assert not any("below" in row["note"] for row in of(agreed(), judge="good"))
     lower = one(agreed(), "kappa_linear", judge="constant", aspect="clear")
-    assert lower["value"] == 0 and "warning: below control fair-control" in lower["note"]
+    assert (
+        lower["value"] == 0 and "warning: below control fair-control" in lower["note"]
+    )
 
 
-@pytest.mark.parametrize(("others", "given", "share"), [(3, 60, "95.0%"), (2, 50, "96.0%")])
-def test_a_judge_of_nearly_one_score_is_degenerate(others: int, given: int, share: str) -> None:
+@pytest.mark.parametrize(
+    ("others", "given", "share"), [(3, 60, "95.0%"), (2, 50, "96.0%")]
+)
+def test_a_judge_of_nearly_one_score_is_degenerate(
+    others: int, given: int, share: str
+) -> None:
     x = np.where(np.arange(N) < others, [1.0, 2.0] * (N // 2), 4.0)
     rows = list(agreement.rows(study(clear(judge=less(x, slice(given, None))))))
-    flagged = of(rows, "pearson", "spearman", "kendall_b", judge="judge", level="pooled")
+    flagged = of(
+        rows, "pearson", "spearman", "kendall_b", judge="judge", level="pooled"
+    )
     assert len(flagged) == 3
     for each in flagged:
         assert each["note"].endswith(f"degenerate: {share} of the scores are 4")
@@ -197,8 +231,12 @@ def test_a_judge_of_nearly_one_score_is_degenerate(others: int, given: int, shar
 
 
 @pytest.mark.parametrize("others", [0, 4])
-def test_a_constant_judge_or_one_of_fewer_equal_scores_is_not_degenerate(others: int) -> None:
-    rows = list(agreement.rows(study(clear(judge=np.where(np.arange(N) < others, 1.0, 4.0)))))
+def test_a_constant_judge_or_one_of_fewer_equal_scores_is_not_degenerate(
+    others: int,
+) -> None:
+    rows = list(
+        agreement.rows(study(clear(judge=np.where(np.arange(N) < others, 1.0, 4.0))))
+    )
     assert not any("degenerate" in row["note"] for row in rows)
     pooled = one(rows, "pearson", judge="judge", level="pooled")
     assert (pooled["note"] == CONSTANT_JUDGE) == (others == 0)
@@ -206,14 +244,19 @@ def test_a_constant_judge_or_one_of_fewer_equal_scores_is_not_degenerate(others:
 
 @pytest.mark.parametrize(("lost", "thin"), [(1, False), (2, True)])
 @pytest.mark.parametrize("value", [NAN, 3.0])
-def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: float) -> None:
+def test_a_mean_over_few_of_the_sources_says_so(
+    lost: int, thin: bool, value: float
+) -> None:
     x = np.where(
         np.isin(ITEM, range(lost)), value, GOOD["clear"] + SYSTEM / 9
     )  # a varied score elsewhere
     cards = {"judge": {"discrete": False}}
     rows = list(agreement.rows(study(clear(judge=x), cards=cards)))
     pearson = one(rows, "pearson", judge="judge", level="by_source")
-    assert (pearson["n"], pearson["note"].count("warning: based on 87% of the sources")) == (
+    assert (
+        pearson["n"],
+        pearson["note"].count("warning: based on 87% of the sources"),
+    ) == (
         ITEMS - lost,
         int(thin),
     )
@@ -226,7 +269,9 @@ def test_a_mean_over_few_of_the_sources_says_so(lost: int, thin: bool, value: fl
 
 def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
     free = np.where(SYSTEM == 0, QUALITY[0], GOOD["clear"])
-    rows = list(agreement.rows(study(clear(judge=free), cards={"judge": {"discrete": False}})))
+    rows = list(
+        agreement.rows(study(clear(judge=free), cards={"judge": {"discrete": False}}))
+    )
     note = one(rows, "acc_eq", judge="judge", aspect="clear")["note"]
     assert re.fullmatch(
         r"score differences up to \S+ count as ties; chosen on the other sources", note
@@ -239,7 +284,9 @@ def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
 @pytest.mark.heavy
 def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> None:
     found = one(agreed(), "pearson", judge="good", aspect="true", level="pooled")
-    assert found["value"] == pytest.approx(r_of(GOOD["true"], RATINGS["true"].mean(axis=0)))
+    assert found["value"] == pytest.approx(
+        r_of(GOOD["true"], RATINGS["true"].mean(axis=0))
+    )
     assert found["method"].startswith(
         "against the raters' mean; jackknife-t on atanh over 15 sources"
     )
@@ -258,7 +305,9 @@ def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> N
 @pytest.mark.heavy
 def test_a_judge_stands_among_the_raters() -> None:
     found = {
-        judge: one(agreed(), "as_rater_pearson", judge=judge, aspect="clear", level="pooled")
+        judge: one(
+            agreed(), "as_rater_pearson", judge=judge, aspect="clear", level="pooled"
+        )
         for judge in ("good", "noisy")
     }
     ratings, gaps = RATINGS["clear"], []
@@ -268,7 +317,9 @@ def test_a_judge_stands_among_the_raters() -> None:
     assert found["good"]["value"] == pytest.approx(np.mean(gaps))
     assert found["noisy"]["value"] < found["good"]["value"]
     assert found["noisy"]["note"].startswith((WORSE, UNDECIDED))
-    share = one(agreed(), "as_rater_share_pearson", judge="good", aspect="clear", level="pooled")
+    share = one(
+        agreed(), "as_rater_share_pearson", judge="good", aspect="clear", level="pooled"
+    )
     assert share["ci_low"] < share["value"] < share["ci_high"]
     assert of(agreed(), "as_rater_kappa_linear", judge="good", aspect="clear")
     assert of(agreed(), "as_rater_pearson", judge="human") == []
@@ -276,7 +327,9 @@ def test_a_judge_stands_among_the_raters() -> None:
 
 def test_a_number_that_hangs_on_an_item_names_it() -> None:
     x = np.where(ITEM == 3, GOOD["clear"], 3.0)  # constant without the fourth item
-    row = one(agreement.rows(study(clear(judge=x))), "pearson", judge="judge", level="pooled")
+    row = one(
+        agreement.rows(study(clear(judge=x))), "pearson", judge="judge", level="pooled"
+    )
     assert row["value"] is not None and row["ci_low"] is None
     assert row["note"].startswith("no interval: depends on source i03")
 
@@ -286,19 +339,24 @@ def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
     told = study(clear(good=GOOD["clear"]), {"clear": [ratings] * 3})
     row = one(agreement.rows(told), "pearson", judge="good", level="pooled")
     assert (
-        row["ci_low"] is not None and "warning: only 9 sources have a rating other" in row["note"]
+        row["ci_low"] is not None
+        and "warning: only 9 sources have a rating other" in row["note"]
     )
 
 
 def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
-    rows = of(agreed(), "pearson", "spearman", "kendall_b", judge="constant", aspect="clear")
+    rows = of(
+        agreed(), "pearson", "spearman", "kendall_b", judge="constant", aspect="clear"
+    )
     assert len(rows) == 9
     assert {(row["value"], row["note"]) for row in rows} == {(None, CONSTANT_JUDGE)}
 
 
 def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
     told = study(FIELD)
-    each = [ranked(told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS]
+    each = [
+        ranked(told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS
+    ]
     averages = of(agreed(), judge="good", aspect=AVERAGE)
     assert {(row["statistic"], row["level"]) for row in averages} == each[0].keys()
     for row in averages:
@@ -345,7 +403,9 @@ def test_no_classes_no_kappa_and_the_reason(
 ) -> None:
     ratings = np.where(np.arange(N) == 9, rating, RATINGS["clear"][0])
     cards = {"judge": card}
-    told = study(clear(judge=GOOD["clear"]), {"clear": ratings[None]}, cards=cards, **more)
+    told = study(
+        clear(judge=GOOD["clear"]), {"clear": ratings[None]}, cards=cards, **more
+    )
     rows = list(agreement.rows(told))
     classes = of(rows, *ON_CLASSES, "alpha_pair", judge="judge")
     assert [(row["value"], row["note"]) for row in classes] == [(None, reason)] * 4
@@ -356,15 +416,24 @@ def test_no_classes_no_kappa_and_the_reason(
 def test_what_sways_a_judge_is_told_where_it_can_be_known(given: bool) -> None:
     ends = {"clear": [1.0, 5.0] if given else None}
     cards = {"judge": {"family": "f", "ends": ends}}
-    told = study(clear(judge=GOOD["clear"]), cards=cards, families={"s0": "f", "s1": "g"})
+    told = study(
+        clear(judge=GOOD["clear"]), cards=cards, families={"s0": "f", "s1": "g"}
+    )
     named = {row["statistic"] for row in agreement.rows(told)}
-    scaled = {"length_slope", "self_preference", "alt_test_winrate", "alt_test_advantage"}
+    scaled = {
+        "length_slope",
+        "self_preference",
+        "alt_test_winrate",
+        "alt_test_advantage",
+    }
     assert {"partial_pearson", "partial_spearman"} <= named
     assert named & scaled == (scaled if given else set())
 
 
 def test_without_texts_length_and_without_families_preference_are_no_rows() -> None:
-    named = {row["statistic"] for row in agreement.rows(study({"good": GOOD}, texts=False))}
+    named = {
+        row["statistic"] for row in agreement.rows(study({"good": GOOD}, texts=False))
+    }
     assert "alt_test_winrate" in named and not named & BIASES
 
 
@@ -381,7 +450,10 @@ def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> 
     judged = {place for place in judged if not place[0].startswith("as_rater")}
     assert places - {(name, "pooled") for name in ALPHAS} == judged - apart - tests
     ratings = RATINGS["clear"]
-    each = [r_of(ratings[at], np.delete(ratings, at, axis=0).mean(axis=0)) for at in range(3)]
+    each = [
+        r_of(ratings[at], np.delete(ratings, at, axis=0).mean(axis=0))
+        for at in range(3)
+    ]
     ceiling = one(people, "pearson", level="pooled")
     assert ceiling["value"] == pytest.approx(np.mean(each))
     assert ceiling["method"].startswith("each rater against the mean of the others")
@@ -396,7 +468,11 @@ def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
 ) -> None:
     rows = list(
         agreement.rows(
-            study(clear(judge=GOOD["clear"]), {"clear": RATINGS["clear"][:raters]}, ratings=kind)
+            study(
+                clear(judge=GOOD["clear"]),
+                {"clear": RATINGS["clear"][:raters]},
+                ratings=kind,
+            )
         )
     )
     people = of(rows, judge="human")
@@ -424,7 +500,8 @@ def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
         ),
         (
             {"ordered": False},
-            "closeness by equal ratings; epsilon 0.1, t-test over sources, Benjamini-Yekutieli",
+            "closeness by equal ratings; epsilon 0.1, t-test over sources, "
+            "Benjamini-Yekutieli",
             "accuracy",
         ),
     ],
@@ -434,7 +511,9 @@ def test_the_alternative_annotator_is_tested_as_the_study_says(
 ) -> None:
     told = study(clear(judge=GOOD["clear"]), alt_test=rule)
     rate = one(agreement.rows(told), "alt_test_winrate", judge="judge", aspect="clear")
-    advantage = one(agreement.rows(told), "alt_test_advantage", judge="judge", aspect="clear")
+    advantage = one(
+        agreement.rows(told), "alt_test_advantage", judge="judge", aspect="clear"
+    )
     assert rate["method"] == method
     wanted = alternative_annotator(
         np.array(GOOD["clear"]),
@@ -448,9 +527,13 @@ def test_the_alternative_annotator_is_tested_as_the_study_says(
     assert (rate["value"], advantage["value"]) == (wanted[0].value, wanted[1].value)
 
 
-def test_ratings_of_any_number_have_the_interval_alpha_and_ceilings_of_no_classes() -> None:
+def test_ratings_of_any_number_have_the_interval_alpha_and_ceilings_of_no_classes() -> (
+    None
+):
     rows = list(
-        agreement.rows(study({}, {"clear": RATINGS["clear"] + 0.01 * NOISE[0, 0]}, values=None))
+        agreement.rows(
+            study({}, {"clear": RATINGS["clear"] + 0.01 * NOISE[0, 0]}, values=None)
+        )
     )
     notes = {row["statistic"]: row["note"] for row in of(rows, *ALPHAS)}
     assert notes["alpha_nominal"] == notes["alpha_ordinal"] == CONTINUOUS
@@ -470,7 +553,9 @@ def test_a_crowd_has_an_alpha_and_no_ceiling() -> None:
 
 
 @pytest.mark.heavy
-def test_the_best_judge_is_first_and_letters_are_shared_where_no_difference_is_shown() -> None:
+def test_the_best_judge_is_first_and_letters_are_shared_where_no_difference_is_shown() -> (  # noqa: E501
+    None
+):
     letters: dict[str, set[str]] = {}
     ranks = of(compared(), "rank_pearson", aspect="clear", level="pooled")
     for row in ranks:
@@ -499,7 +584,9 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
     y = RATINGS["clear"].mean(axis=0)
     gap = one(rows, "difference_pearson", aspect="clear", level="pooled")
     assert (gap["judge"], gap["judge_b"]) == ("good", "noisy")
-    assert gap["value"] == pytest.approx(r_of(GOOD["clear"], y) - r_of(NOISY["clear"], y))
+    assert gap["value"] == pytest.approx(
+        r_of(GOOD["clear"], y) - r_of(NOISY["clear"], y)
+    )
     assert gap["ci_low"] < gap["value"] < gap["ci_high"]
     other = {(row["statistic"], row["aspect"], row["level"]): row for row in of(turned)}
     pairs = 0
@@ -510,29 +597,39 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
         assert (match["judge"], match["judge_b"]) == ("noisy", "good")
         if row["statistic"].startswith("difference_"):
             ends = (-row["value"], -row["ci_high"], -row["ci_low"])
-            assert (match["value"], match["ci_low"], match["ci_high"]) == pytest.approx(ends)
+            assert (match["value"], match["ci_low"], match["ci_high"]) == pytest.approx(
+                ends
+            )
         else:
             assert match["value"] == pytest.approx(row["value"])
         pairs += 1
-    assert pairs == 2 * 10 * 6 + 9  # aspects, places, statistics of a pair; means over aspects
+    assert (
+        pairs == 2 * 10 * 6 + 9
+    )  # aspects, places, statistics of a pair; means over aspects
 
 
 @pytest.mark.heavy
-def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_deletion() -> None:
+def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_deletion() -> (  # noqa: E501
+    None
+):
     told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
     rows = list(comparison.rows(told))
     place = ("pearson", "pooled")
     means = [
         np.mean(
             [
-                ranked(told.systems, scores[name], RATINGS[name].mean(axis=0))[place].rows
+                ranked(told.systems, scores[name], RATINGS[name].mean(axis=0))[
+                    place
+                ].rows
                 for name in ASPECTS
             ],
             axis=0,
         )
         for scores in (GOOD, NOISY)
     ]
-    gap = one(rows, "difference_pearson", judge_b="noisy", aspect=AVERAGE, level="pooled")
+    gap = one(
+        rows, "difference_pearson", judge_b="noisy", aspect=AVERAGE, level="pooled"
+    )
     replicates = means[0] - means[1]
     assert (gap["judge"], gap["n"]) == ("good", 2)
     assert gap["value"] == pytest.approx(replicates[0])
@@ -542,7 +639,9 @@ def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_delet
     assert len(lost) == 9
     why = "undefined on 2 of 2 aspects: one of the judges is undefined"
     assert {(row["value"], row["note"]) for row in lost} == {(None, why)}
-    single = list(comparison.rows(study(clear(good=GOOD["clear"], noisy=NOISY["clear"]))))
+    single = list(
+        comparison.rows(study(clear(good=GOOD["clear"], noisy=NOISY["clear"])))
+    )
     assert of(single, aspect="clear") and not of(single, aspect=AVERAGE)
 
 
@@ -555,16 +654,24 @@ def test_p_values_are_corrected_over_the_pairs_of_one_place() -> None:
             for name in ("p_pearson", "p_holm_pearson", "p_fdr_pearson")
         )
         known = [value for value in p if value is not None]
-        assert len(p) == 6 and len(known) == 3  # the constant judge has no test, and counts in none
-        assert [value for value in by_holm if value is not None] == pytest.approx(holm(known))
+        assert (
+            len(p) == 6 and len(known) == 3
+        )  # the constant judge has no test, and counts in none
+        assert [value for value in by_holm if value is not None] == pytest.approx(
+            holm(known)
+        )
         corrected = [value for value in by_fdr if value is not None]
         assert corrected == pytest.approx(benjamini_hochberg(known))
         for raw, fdr, family in zip(known, corrected, holm(known), strict=True):
-            assert 1 / 100 <= raw <= fdr * (1 + 1e-12) <= family * (1 + 1e-9) <= 1 + 1e-9
+            assert (
+                1 / 100 <= raw <= fdr * (1 + 1e-12) <= family * (1 + 1e-9) <= 1 + 1e-9
+            )
 
 
 def test_a_pair_with_an_undefined_judge_says_so() -> None:
-    pair = of(compared(), judge="good", judge_b="constant", aspect="clear", level="by_source")
+    pair = of(
+        compared(), judge="good", judge_b="constant", aspect="clear", level="by_source"
+    )
     assert len(pair) == 18
     assert {(row["value"], row["note"]) for row in pair} == {(None, UNDEFINED_JUDGE)}
 
@@ -581,7 +688,9 @@ def test_a_judge_and_its_twin_differ_in_nothing() -> None:
 
 def test_two_judges_are_compared_on_the_targets_that_both_have() -> None:
     first, last = less(GOOD["clear"], slice(20)), less(FAIR["clear"], slice(48, None))
-    rows = list(comparison.rows(study(clear(first=first, last=last), comparison=PEARSON)))
+    rows = list(
+        comparison.rows(study(clear(first=first, last=last), comparison=PEARSON))
+    )
     y, both = RATINGS["clear"].mean(axis=0), slice(20, 48)
     gap = one(rows, "difference_pearson")
     want = r_of(first[both], y[both]) - r_of(last[both], y[both])
@@ -610,7 +719,11 @@ def test_intervals_and_sources_needed_rest_on_the_sources_that_both_have() -> No
     judges = clear(few=few, fair=FAIR["clear"], noisy=NOISY["clear"])
     rows = list(comparison.rows(study(judges, comparison=PEARSON)))
     gap = one(rows, "difference_pearson", judge="few", judge_b="fair")
-    assert gap["value"] is not None and gap["ci_low"] is None and "3 sources" in gap["note"]
+    assert (
+        gap["value"] is not None
+        and gap["ci_low"] is None
+        and "3 sources" in gap["note"]
+    )
     needed = one(rows, "sources_needed_pearson", judge="few", judge_b="fair")
     assert (needed["value"], needed["n"]) == (None, 3)
     assert one(rows, "sources_needed_pearson", judge="fair")["n"] == ITEMS
@@ -627,7 +740,9 @@ def test_two_systems_have_no_correlation_and_no_test() -> None:
 
 @pytest.mark.heavy
 def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
-    """On all texts the control is better; on those that are no references it says nothing."""
+    """On all texts the control is better; on those that are no references it says
+    nothing.
+    """
     y = RATINGS["clear"].mean(axis=0)
     control = np.where(SYSTEM == 3, np.round(y), 3)
     metric = np.where(SYSTEM == 3, NOISY["clear"], FAIR["clear"])
@@ -643,12 +758,18 @@ def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
     assert "below control" not in own["note"]
 
 
-def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_common() -> None:
-    cards = {"judge": {"grid": {"clear": [*range(1, 11)]}, "ends": {"clear": (1.0, 10.0)}}}
+def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_common() -> (
+    None
+):
+    cards = {
+        "judge": {"grid": {"clear": [*range(1, 11)]}, "ends": {"clear": (1.0, 10.0)}}
+    }
     judges: Any = clear(judge=np.arange(N) % 10 + 1.0)
     people = {"clear": [np.arange(N) % 5 + 1.0, np.arange(N) % 5 + 1.0]}
     rows = list(
-        agreement.rows(study(judges, people, cards=cards, values=[1.0, 2.0, 3.0, 4.0, 5.0]))
+        agreement.rows(
+            study(judges, people, cards=cards, values=[1.0, 2.0, 3.0, 4.0, 5.0])
+        )
     )
     for name in ("kappa_linear", "kappa_quadratic", "cem_ord", "alpha_pair"):
         row = one(rows, name, judge="judge")
@@ -669,12 +790,20 @@ def test_tenths_are_classes_whatever_their_round_off() -> None:
 
 def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
     half = np.maximum(GOOD["clear"] - 0.5, 1)
-    judges = clear(good=GOOD["clear"], fair=FAIR["clear"], halves=half, free=NOISE[0, 0])
-    cards: Any = {"halves": {"grid": {"clear": HALVES}}, "free": {"grid": {"clear": None}}}
+    judges = clear(
+        good=GOOD["clear"], fair=FAIR["clear"], halves=half, free=NOISE[0, 0]
+    )
+    cards: Any = {
+        "halves": {"grid": {"clear": HALVES}},
+        "free": {"grid": {"clear": None}},
+    }
     told = study(judges, cards=cards, comparison={"statistics": ["kappa_linear"]})
     rows = list(comparison.rows(told))
     assert {row["level"] for row in rows} == {"pooled"}
-    gaps = {(row["judge"], row["judge_b"]): row for row in of(rows, "difference_kappa_linear")}
+    gaps = {
+        (row["judge"], row["judge_b"]): row
+        for row in of(rows, "difference_kappa_linear")
+    }
     assert gaps.pop(("good", "fair"))["value"] > 0
     assert {pair: (row["value"], row["note"]) for pair, row in gaps.items()} == {
         ("good", "halves"): (None, DIFFERENT_SCALES),
@@ -685,7 +814,9 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
     }
     tested = {(row["judge"], row["judge_b"]) for row in of(rows, "p_kappa_linear")}
     assert tested == {("good", "fair")}
-    p, corrected = (one(rows, name)["value"] for name in ("p_kappa_linear", "p_holm_kappa_linear"))
+    p, corrected = (
+        one(rows, name)["value"] for name in ("p_kappa_linear", "p_holm_kappa_linear")
+    )
     assert corrected == pytest.approx(p)  # the family is one pair
     ranks = {row["judge"]: row for row in of(rows, "rank_kappa_linear")}
     assert ranks["free"]["note"] == CONTINUOUS and ranks["good"]["value"] == 1
@@ -702,10 +833,14 @@ def test_only_the_judges_statistics_and_levels_that_are_wanted() -> None:
     wanted = PEARSON | {"judges": ["noisy", "good"]}
     rows = list(comparison.rows(study(FIELD, comparison=wanted)))
     assert {row["judge"] for row in rows} == {"good", "noisy"}
-    assert {(row["judge"], row["judge_b"]) for row in of(rows, "p_pearson")} == {("good", "noisy")}
+    assert {(row["judge"], row["judge_b"]) for row in of(rows, "p_pearson")} == {
+        ("good", "noisy")
+    }
     assert {row["level"] for row in rows} == {"pooled"}
     assert all(row["statistic"].endswith("_pearson") for row in rows)
-    alone = list(comparison.rows(study(FIELD, comparison=wanted | {"judges": ["good"]})))
+    alone = list(
+        comparison.rows(study(FIELD, comparison=wanted | {"judges": ["good"]}))
+    )
     told = [(row["statistic"], row["aspect"], row["value"]) for row in alone]
     assert told == [("rank_pearson", aspect, 1) for aspect in ASPECTS]
     assert all(row["note"].endswith("; group a") for row in alone)
@@ -719,7 +854,9 @@ def test_permutations_grow_with_the_pairs(
     judges: int, wanted: int | None, permutations: int
 ) -> None:
     field = {f"judge-{at}": {"clear": points(NOISE[at, 0])} for at in range(judges)}
-    rows = list(comparison.rows(study(field, comparison=PEARSON | {"permutations": wanted})))
+    rows = list(
+        comparison.rows(study(field, comparison=PEARSON | {"permutations": wanted}))
+    )
     tests = of(rows, "p_pearson")
     told = f"PERM-INPUTS, {permutations} permutations, two-sided"
     assert len(tests) == judges * (judges - 1) // 2
@@ -729,7 +866,9 @@ def test_permutations_grow_with_the_pairs(
 
 
 @pytest.mark.parametrize("permute", ["inputs", "systems", "both"])
-def test_what_is_permuted_is_told_and_of_four_systems_little_can_be_shown(permute: str) -> None:
+def test_what_is_permuted_is_told_and_of_four_systems_little_can_be_shown(
+    permute: str,
+) -> None:
     judges = clear(good=GOOD["clear"], noisy=NOISY["clear"])
     wanted = {"permute": permute, "permutations": 999}
     rows = list(comparison.rows(study(judges, comparison=wanted)))
@@ -744,7 +883,8 @@ def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
     rows = list(
         comparison.rows(
             study(
-                clear(good=GOOD["clear"], fair=FAIR["clear"]), comparison=PEARSON | {"wished": 0.1}
+                clear(good=GOOD["clear"], fair=FAIR["clear"]),
+                comparison=PEARSON | {"wished": 0.1},
             )
         )
     )
@@ -759,10 +899,13 @@ def test_a_difference_beyond_the_range_of_the_statistic_cannot_be_detected() -> 
     wanted = PEARSON | {"statistics": ["kendall_b"], "levels": ["pooled", "by_system"]}
     rows = list(comparison.rows(study(judges, comparison=wanted)))
     seen, unseen = (
-        one(rows, "detectable_kendall_b", level=each) for each in ("pooled", "by_system")
+        one(rows, "detectable_kendall_b", level=each)
+        for each in ("pooled", "by_system")
     )
     assert 0 < seen["value"] < 2 and not seen["note"]
-    assert unseen["value"] is None and unseen["note"].startswith("more than the whole range")
+    assert unseen["value"] is None and unseen["note"].startswith(
+        "more than the whole range"
+    )
     assert one(rows, "sources_needed_kendall_b", level="by_system")["value"] > ITEMS
 
 
@@ -772,11 +915,15 @@ def test_a_difference_beyond_the_range_of_the_statistic_cannot_be_detected() -> 
 def referred(**spec: Any) -> EvaluationData:
     cards = {"metric": {"references": True}}
     judges = clear(metric=GOOD["clear"], plain=FAIR["clear"])
-    return study(judges, cards=cards, reference_systems=["s3"], comparison=PEARSON, **spec)
+    return study(
+        judges, cards=cards, reference_systems=["s3"], comparison=PEARSON, **spec
+    )
 
 
 @pytest.mark.parametrize("exclude", [True, False])
-def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(exclude: bool) -> None:
+def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(
+    exclude: bool,
+) -> None:
     rows = list(agreement.rows(referred(exclude_reference_systems=exclude)))
     found = of(rows, "pearson", judge="metric", level="pooled")
     apart = SYSTEM != 3
@@ -813,7 +960,12 @@ def draws_of(judge: str, table: ArrayLike, **more: Any) -> list[Row]:
     """Return the rows of draws (draws, 60) of one aspect, null where NaN."""
     place = {"judge": judge, "aspect": "clear", **more}
     return [
-        {**place, "target": target, "draw": draw, "value": None if np.isnan(value) else value}
+        {
+            **place,
+            "target": target,
+            "draw": draw,
+            "value": None if np.isnan(value) else value,
+        }
         for draw, values in enumerate(np.asarray(table, dtype=np.float64))
         for target, value in zip(TARGETS, values.tolist(), strict=True)
     ]
@@ -822,7 +974,9 @@ def draws_of(judge: str, table: ArrayLike, **more: Any) -> list[Row]:
 def repeated(table: ArrayLike, *more: Row, draws: int = 3) -> list[base.Row]:
     cards = {"judge": {"draws": draws}, "once": {}}
     return list(
-        repeatability.rows(study({}, cards=cards, draws=[*draws_of("judge", table), *more]))
+        repeatability.rows(
+            study({}, cards=cards, draws=[*draws_of("judge", table), *more])
+        )
     )
 
 
@@ -852,7 +1006,9 @@ def test_a_judge_that_draws_at_random_attains_nothing_and_the_reason_is_told() -
     rows = repeated(np.tile([[1.0, 5.0], [5.0, 1.0]], (1, N // 2)), draws=2)
     assert one(rows, "reliability")["value"] < 0
     shares = of(rows, "attainable_share")
-    assert [(row["value"], row["note"]) for row in shares] == [(None, UNRELIABLE)] * len(CURVE)
+    assert [(row["value"], row["note"]) for row in shares] == [
+        (None, UNRELIABLE)
+    ] * len(CURVE)
 
 
 # Votes
@@ -861,8 +1017,12 @@ Vote = Callable[[int, int], float | None]
 
 
 def votes_of(judge: str, vote: Vote, **more: Any) -> list[Row]:
-    """Return every pair of an item's texts in both orders; `vote` sees two targets' numbers."""
-    pairs = [(a, b) for a in range(N) for b in range(N) if ITEM[a] == ITEM[b] and a != b]
+    """Return every pair of an item's texts in both orders; `vote` sees two targets'
+    numbers.
+    """
+    pairs = [
+        (a, b) for a in range(N) for b in range(N) if ITEM[a] == ITEM[b] and a != b
+    ]
     place = {"judge": judge, "aspect": "clear", "draw": 0, **more}
     return [
         {**place, "target": TARGETS[a], "target_b": TARGETS[b], "value": vote(a, b)}
@@ -873,7 +1033,8 @@ def votes_of(judge: str, vote: Vote, **more: Any) -> list[Row]:
 def voted(vote: Vote) -> dict[str, tuple[Any, int, int]]:
     told = study({}, cards={"judge": {}}, draws=votes_of("judge", vote))
     return {
-        row["statistic"]: (row["value"], row["n"], row["n_missing"]) for row in pairwise.rows(told)
+        row["statistic"]: (row["value"], row["n"], row["n_missing"])
+        for row in pairwise.rows(told)
     }
 
 
@@ -913,8 +1074,8 @@ def test_who_always_takes_the_first_says_nothing() -> None:
 
 
 def test_who_goes_round_in_circles_is_found_out() -> None:
-    # of four systems 0 beats 1, 1 beats 2, 2 beats 3, 3 beats 0, 0 beats 2 and 1 beats 3:
-    # the triples 0 1 3 and 0 2 3 are circles, 0 1 2 and 1 2 3 are not
+    # of four systems 0 beats 1, 1 beats 2, 2 beats 3, 3 beats 0, 0 beats 2 and 1 beats
+    # 3: the triples 0 1 3 and 0 2 3 are circles, 0 1 2 and 1 2 3 are not
     beaten = {(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)}
     found = voted(lambda a, b: 1.0 if (SYSTEM[a], SYSTEM[b]) in beaten else -1.0)
     assert found["nontransitive_share"] == (0.5, ITEMS * 4, 0)
@@ -937,18 +1098,26 @@ def test_a_vote_in_one_order_is_a_verdict_and_no_vote_is_missing() -> None:
 def test_votes_on_other_texts_have_their_place_and_no_people() -> None:
     others = [
         {
-            **{"target": f"{name}.x", "item": name[:3], "system": name[4:], "text": "x"},
+            **{
+                "target": f"{name}.x",
+                "item": name[:3],
+                "system": name[4:],
+                "text": "x",
+            },
             **{"perturbation": "typo", "degree": "2"},
         }
         for name in TARGETS
     ]
     votes = votes_of("judge", lambda a, b: float(np.sign(b - a)), perturbation="typo.2")
     votes = [
-        row | {"target": f"{row['target']}.x", "target_b": f"{row['target_b']}.x"} for row in votes
+        row | {"target": f"{row['target']}.x", "target_b": f"{row['target_b']}.x"}
+        for row in votes
     ]
     gone = votes_of("gone", lambda a, b: 1.0)
     rows = list(
-        pairwise.rows(study({}, cards={"judge": {}}, targets=others, draws=[*votes, *gone]))
+        pairwise.rows(
+            study({}, cards={"judge": {}}, targets=others, draws=[*votes, *gone])
+        )
     )
     assert {(row["judge"], row["perturbation"], row["degree"]) for row in rows} == {
         ("judge", "typo", "2")
@@ -962,7 +1131,9 @@ def test_votes_on_other_texts_have_their_place_and_no_people() -> None:
 
 
 def test_a_signature_says_what_makes_the_number_again() -> None:
-    cards = {"good": {"prompt": "ab12", "draws": 3, "temperature": 0.7, "parser": "number@1"}}
+    cards = {
+        "good": {"prompt": "ab12", "draws": 3, "temperature": 0.7, "parser": "number@1"}
+    }
     told = study({"good": GOOD}, cards=cards)
     assert told.signature("good", "pearson", "by_source") == (
         "judge:good|card:c0de|prompt:ab12|draws:3|temperature:0.7|parser:number@1"
@@ -981,10 +1152,15 @@ def test_a_signature_says_what_makes_the_number_again() -> None:
 def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -> None:
     draws = draws_of("good", points(QUALITY[0] + NOISE[:2, 0]))
     votes = votes_of("noisy", lambda a, b: 1.0)
-    told = study(FIELD, cards={"good": {"draws": 2}, "noisy": {}}, draws=[*draws, *votes])
+    told = study(
+        FIELD, cards={"good": {"draws": 2}, "noisy": {}}, draws=[*draws, *votes]
+    )
     tables = {
         **{"agreement": agreed(), "comparison": compared()},
-        **{"repeatability": list(repeatability.rows(told)), "pairwise": list(pairwise.rows(told))},
+        **{
+            "repeatability": list(repeatability.rows(told)),
+            "pairwise": list(pairwise.rows(told)),
+        },
     }
     for name, rows in tables.items():
         write_table("results", table_of("results", rows), tmp_path / f"{name}.parquet")
@@ -998,7 +1174,9 @@ def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -
 
 
 @pytest.mark.simulation
-def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does() -> None:
+def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does() -> (
+    None
+):
     judges = clear(good=GOOD["clear"], fair=FAIR["clear"])
     told, other = study(judges), study(judges, seed=8)
     backwards = {
@@ -1010,12 +1188,19 @@ def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does()
     for method in (agreement, comparison):
         assert list(method.rows(turned)) == list(method.rows(told))
     first, second = (
-        one(agreement.rows(each), "pearson", judge="good", level="pooled") for each in (told, other)
+        one(agreement.rows(each), "pearson", judge="good", level="pooled")
+        for each in (told, other)
     )
     ends = ("value", "ci_low", "ci_high")
-    assert [first[end] for end in ends] == [second[end] for end in ends]  # nothing is drawn
+    assert [first[end] for end in ends] == [
+        second[end] for end in ends
+    ]  # nothing is drawn
     drawn = [
-        [row["value"] for row in comparison.rows(each) if row["statistic"].startswith("p_")]
+        [
+            row["value"]
+            for row in comparison.rows(each)
+            if row["statistic"].startswith("p_")
+        ]
         for each in (told, other)
     ]
     assert drawn[0] != drawn[1]

@@ -28,7 +28,9 @@ def target(item: int, system: int) -> str:
 def chosen(
     judged: EvaluationData, choose: Choose, raters: int = 1, systems: int = 2
 ) -> EvaluationData:
-    """Return the study with people's choices: choose(item, rater, other) of system 0."""
+    """Return the study with people's choices: choose(item, rater, other) of system
+    0.
+    """
     rows = [
         {
             **{"dataset": "d", "aspect": "clear", "rater": f"r{rater}"},
@@ -44,12 +46,17 @@ def chosen(
 
 
 def votes(judge: str, vote: Callable[[int, bool], float]) -> list[Row]:
-    """Return a judge's votes in both orders; vote(item, swapped) is for the text shown first."""
+    """Return a judge's votes in both orders; vote(item, swapped) is for the text shown
+    first.
+    """
     place = {"judge": judge, "aspect": "clear", "draw": 0, "perturbation": "systems"}
     return [
         {
             **place,
-            **{"target": target(item, int(swapped)), "target_b": target(item, int(not swapped))},
+            **{
+                "target": target(item, int(swapped)),
+                "target_b": target(item, int(not swapped)),
+            },
             "value": vote(item, swapped),
         }
         for item in range(ITEMS)
@@ -69,17 +76,27 @@ def compared(vote: Callable[[int, bool], float], **keys: Any) -> EvaluationData:
 
 def test_both_tie_rules_and_ours() -> None:
     """Votes of three raters 1, 1, 0 and a judge that ties on every third item."""
-    judged = compared(lambda item, swapped: 0.0 if item % 3 == 0 else (-1.0 if swapped else 1.0))
+    judged = compared(
+        lambda item, swapped: 0.0 if item % 3 == 0 else (-1.0 if swapped else 1.0)
+    )
     rows = found(chosen(judged, lambda item, rater, _: float(rater < 2), raters=3))
-    s1, s2 = (rows["judge", f"vote_agreement_{name}", "pooled"] for name in ("ties", "decided"))
+    s1, s2 = (
+        rows["judge", f"vote_agreement_{name}", "pooled"]
+        for name in ("ties", "decided")
+    )
     assert s1["value"] == pytest.approx((10 * 2 + 5 * 1) / 45) and s1["n"] == 45
     assert (s2["value"], s2["n"]) == (1.0, 20)
-    assert rows["judge", "accuracy_comparison", "pooled"]["value"] == pytest.approx(10 / 15)
-    assert rows["judge", "accuracy_comparison_half", "pooled"]["value"] == pytest.approx(12.5 / 15)
+    assert rows["judge", "accuracy_comparison", "pooled"]["value"] == pytest.approx(
+        10 / 15
+    )
+    assert rows["judge", "accuracy_comparison_half", "pooled"][
+        "value"
+    ] == pytest.approx(12.5 / 15)
     people = rows["human", "vote_agreement_ties", "pooled"]
     assert (people["value"], people["n"]) == (pytest.approx(1 / 3), 45)
     assert rows["human", "first_position_rate", "pooled"]["value"] == 1.0
-    # two raters choose the first text against the other one's choice and a tie; the third ties
+    # two raters choose the first text against the other one's choice and a tie; the
+    # third ties
     half = rows["human", "accuracy_comparison_half", "pooled"]
     assert (half["value"], half["n"]) == (pytest.approx((1 + 1 + 0.5) / 3), 45)
 
@@ -97,7 +114,9 @@ def test_a_judge_of_the_first_place_is_right_in_one_order_only() -> None:
 
 
 def test_a_preference_for_its_own_family_beyond_peoples() -> None:
-    """System 0 is of the judge's family; it always chooses it, people two times of three."""
+    """System 0 is of the judge's family; it always chooses it, people two times of
+    three.
+    """
     judged = compared(
         lambda _, swapped: -1.0 if swapped else 1.0,
         card={"family": "own"},
@@ -122,10 +141,16 @@ def test_a_judge_that_scores_chooses_the_higher_score() -> None:
 
 
 def test_the_best_of_three() -> None:
-    """People prefer system 0 to both others; a judge that scores it highest on 10 of 15 items."""
-    best = [np.array([3.0 if item < 10 else 0.0, 1.0, 2.0, 0.0]) for item in range(ITEMS)]
+    """People prefer system 0 to both others; a judge that scores it highest on 10 of 15
+    items.
+    """
+    best = [
+        np.array([3.0 if item < 10 else 0.0, 1.0, 2.0, 0.0]) for item in range(ITEMS)
+    ]
     judged = study({"judge": {"clear": np.concatenate(best)}}, NOBODY)
-    row = found(chosen(judged, lambda *_: 1.0, systems=3))["judge", "best_of_n", "pooled"]
+    row = found(chosen(judged, lambda *_: 1.0, systems=3))[
+        "judge", "best_of_n", "pooled"
+    ]
     assert (row["value"], row["n"]) == (pytest.approx(10 / 15), ITEMS)
 
 
@@ -136,7 +161,10 @@ def test_two_judges_on_the_same_pairs() -> None:
     }
     rows = found(chosen(study(scores, NOBODY), lambda *_: 1.0))
     [gap] = [row for (_, name, _), row in rows.items() if name.startswith("difference")]
-    assert abs(gap["value"]) == 1.0 and {gap["judge"], gap["judge_b"]} == {"good", "bad"}
+    assert abs(gap["value"]) == 1.0 and {gap["judge"], gap["judge_b"]} == {
+        "good",
+        "bad",
+    }
     [p] = [row for (_, name, _), row in rows.items() if name == "p_mcnemar"]
     assert p["value"] == pytest.approx(2.0 ** (1 - ITEMS))
 
@@ -144,7 +172,9 @@ def test_two_judges_on_the_same_pairs() -> None:
 def test_systems_that_are_columns_have_no_strength() -> None:
     judged = chosen(compared(lambda *_: 1.0, anonymous_systems=True), lambda *_: 1.0)
     rows = found(judged)
-    assert not any(name.startswith("strength") or "system" in level for _, name, level in rows)
+    assert not any(
+        name.startswith("strength") or "system" in level for _, name, level in rows
+    )
 
 
 def test_strengths_order_systems_and_the_position_is_apart() -> None:
@@ -157,7 +187,9 @@ def test_strengths_order_systems_and_the_position_is_apart() -> None:
 def test_one_more_rater_is_of_peoples_votes() -> None:
     judged = compared(lambda _, swapped: -1.0 if swapped else 1.0)
     judged = chosen(
-        judged, lambda item, rater, _: -1.0 if (item + rater) % 5 == 0 else 1.0, raters=3
+        judged,
+        lambda item, rater, _: -1.0 if (item + rater) % 5 == 0 else 1.0,
+        raters=3,
     )
     [claim] = pair_claims(judged)
     assert claim.estimate.value is not None and claim.estimate.value > 0.9
@@ -183,7 +215,9 @@ def vote_of(people: NDArray[np.float64], item: int, rater: int, _: int) -> float
 
 @pytest.mark.simulation
 def test_false_alarms_of_judges_that_know_nothing() -> None:
-    """People and judge choose at random: it is better than chance and length in 5 % at most."""
+    """People and judge choose at random: it is better than chance and length in 5 % at
+    most.
+    """
     rng, alarms, repeats = np.random.default_rng(11), 0, 300
     for _ in range(repeats):
         people = rng.choice([-1.0, 0.0, 1.0], size=(ITEMS, 3))

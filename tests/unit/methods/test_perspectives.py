@@ -49,7 +49,9 @@ def told(
     **more: Any,
 ) -> list[Row]:
     defaults: dict[str, Any] = {"compared": [], "excluded": []}
-    return [dict(row) for row in perspectives.rows(study(scores, people, **defaults | more))]
+    return [
+        dict(row) for row in perspectives.rows(study(scores, people, **defaults | more))
+    ]
 
 
 def agreed(ratings: Floats) -> Floats:
@@ -73,7 +75,9 @@ def test_a_rating_is_shared_where_all_that_gave_one_agree_and_they_are_two() -> 
 
 def test_the_traditional_view_is_of_all_rated_texts(rows: list[Row]) -> None:
     row = one(rows, "pearson", judge="good", aspect="clear")
-    assert row["value"] == pytest.approx(r_of(GOOD["clear"], RATINGS["clear"].mean(axis=0)))
+    assert row["value"] == pytest.approx(
+        r_of(GOOD["clear"], RATINGS["clear"].mean(axis=0))
+    )
     assert (row["level"], row["n"]) == (TRADITIONAL, N)
     assert row["method"].startswith("against the raters' mean, all rated texts")
 
@@ -102,8 +106,11 @@ def test_the_direct_view_is_of_texts_whose_raters_agree(rows: list[Row]) -> None
 
 
 def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() -> None:
-    # of the first source all raters give 5, 3, 3, 1, of the second 4, 4, 2 and no shared one
-    ratings = np.tile(np.r_[5, 3, 3, 1, 4, 4, 2, 2, np.tile([1, 2], 26)], (3, 1)).astype(float)
+    # of the first source all raters give 5, 3, 3, 1, of the second 4, 4, 2 and no
+    # shared one
+    ratings = np.tile(
+        np.r_[5, 3, 3, 1, 4, 4, 2, 2, np.tile([1, 2], 26)], (3, 1)
+    ).astype(float)
     ratings[:, 7] = [1, 2, 3]
     ratings[0, 8:] += 1  # nobody agrees on the others
     x = np.full(N, 3.0)
@@ -119,15 +126,29 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
     }
     for name, (value, n) in expected.items():
         row = one(rows, name, **place)
-        assert (row["value"], row["n"], row["n_missing"], row["n_tied"]) == (value, n, 2, 1)
+        assert (row["value"], row["n"], row["n_missing"], row["n_tied"]) == (
+            value,
+            n,
+            2,
+            1,
+        )
         assert row["note"] == "no interval: 2 sources"
-    far = {row["k"]: (row["value"], row["n"]) for row in of(rows, "accuracy_by_distance", **place)}
+    far = {
+        row["k"]: (row["value"], row["n"])
+        for row in of(rows, "accuracy_by_distance", **place)
+    }
     assert far == {1: (3 / 6, 6), 2: (0, 1)}
 
 
 def drawn(judge: str, draws: Floats) -> list[Row]:
     return [
-        {"judge": judge, "aspect": "clear", "target": target, "draw": at, "value": value}
+        {
+            "judge": judge,
+            "aspect": "clear",
+            "target": target,
+            "draw": at,
+            "value": value,
+        }
         for at, one_draw in enumerate(draws)
         for target, value in zip(TARGETS, (float(v) for v in one_draw), strict=True)
     ]
@@ -136,7 +157,9 @@ def drawn(judge: str, draws: Floats) -> list[Row]:
 def test_the_mode_of_the_draws_finds_the_rating_and_their_mean_the_order() -> None:
     draws = np.tile(SHARED, (4, 1))
     draws[:, ~AGREED] = 3
-    draws[3, AGREED] = np.where(draws[3, AGREED] == 5, 1, 5)  # one of four draws is far off
+    draws[3, AGREED] = np.where(
+        draws[3, AGREED] == 5, 1, 5
+    )  # one of four draws is far off
     mean = draws.mean(axis=0)
     cards = {"j": {"draws": 4, "discrete": False}}
     rows = told({"j": {"clear": mean}}, cards=cards, draws=drawn("j", draws))
@@ -147,7 +170,10 @@ def test_the_mode_of_the_draws_finds_the_rating_and_their_mean_the_order() -> No
     mine = {"j": {"clear": draws[0]}}
     again = told(mine, cards=modes, draws=drawn("j", draws))
     for name in ("pearson", "kappa_linear", "accuracy_adjacent"):
-        both = [one(found, name, judge="j", aspect="clear")["value"] for found in (rows, again)]
+        both = [
+            one(found, name, judge="j", aspect="clear")["value"]
+            for found in (rows, again)
+        ]
         assert both[0] == pytest.approx(both[1])
 
 
@@ -157,16 +183,23 @@ def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
     draws[:, at] = [3, 5, 2]  # the mean is 10/3
     cards = {"j": {"draws": 3, "discrete": False}}
     scores = {"j": {"clear": draws.mean(axis=0)}}
-    rows = told(scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws)))
+    rows = told(
+        scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws))
+    )
     row = one(rows, "kappa_linear", judge="j", aspect="clear")
-    assert row["value"] == row["ci_high"] == 1 > row["ci_low"] > 0  # whichever source is deleted
+    assert (
+        row["value"] == row["ci_high"] == 1 > row["ci_low"] > 0
+    )  # whichever source is deleted
     assert row["note"] == "1 tied modes"
 
 
 def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
     ten = np.where(AGREED, 2 * SHARED, 5)
     cards = {
-        "ten": {"grid": {"clear": [float(v) for v in range(1, 11)]}, "ends": {"clear": (1, 10)}}
+        "ten": {
+            "grid": {"clear": [float(v) for v in range(1, 11)]},
+            "ends": {"clear": (1, 10)},
+        }
     }
     plain = {"five": {"clear": np.where(AGREED, SHARED, 3)}}
     rows = told({"ten": {"clear": ten}, **plain}, cards=cards)
@@ -176,7 +209,9 @@ def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
         cards={"five": {"grid": {"clear": None}, "discrete": False}},
     )
     for name in ("pearson", "accuracy_adjacent"):  # the same on any linear scale
-        both = [one(found, name, judge="five", aspect="clear") for found in (rows, linear)]
+        both = [
+            one(found, name, judge="five", aspect="clear") for found in (rows, linear)
+        ]
         assert both[0]["value"] == pytest.approx(both[1]["value"])
     kappa = one(linear, "kappa_linear", judge="five", aspect="clear")
     assert (kappa["value"], kappa["note"]) == (None, CONTINUOUS)
@@ -204,24 +239,34 @@ def test_where_raters_cannot_agree_only_the_traditional_view_is_left(
 
 def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) -> None:
     place = {"aspect": AVERAGE}
-    ordered = set()  # sources with two different ratings on which all agree, of either aspect
+    ordered = (
+        set()
+    )  # sources with two different ratings on which all agree, of either aspect
     for ratings in RATINGS.values():
         gold = agreed(ratings)
         several = [np.unique(v[~np.isnan(v)]).size > 1 for v in gold.reshape(ITEMS, -1)]
         ordered |= {*np.flatnonzero(several)}
     for statistic, level in MEASURES:
         values = {row["judge"]: row["value"] for row in of(rows, statistic, **place)}
-        each = [one(rows, statistic, judge="good", aspect=a)["value"] for a in ("clear", "true")]
+        each = [
+            one(rows, statistic, judge="good", aspect=a)["value"]
+            for a in ("clear", "true")
+        ]
         assert values["good"] == pytest.approx(np.mean(each))
         ranks = {row["judge"]: row for row in of(rows, f"rank_{statistic}", **place)}
         assert set(ranks) == set(FIELD) and ranks["good"]["value"] == 1
         assert {row["level"] for row in ranks.values()} == {level}
-        gap = one(rows, f"difference_{statistic}", judge="good", judge_b="noisy", **place)
+        gap = one(
+            rows, f"difference_{statistic}", judge="good", judge_b="noisy", **place
+        )
         assert gap["value"] == pytest.approx(values["good"] - values["noisy"])
         assert gap["level"] == level
         sources = len(ordered) if statistic.startswith("accuracy") else ITEMS
         if sources < FEWEST_SOURCES:
-            assert (gap["ci_low"], gap["note"]) == (None, f"{NO_INTERVAL}: {sources} sources")
+            assert (gap["ci_low"], gap["note"]) == (
+                None,
+                f"{NO_INTERVAL}: {sources} sources",
+            )
         else:
             assert gap["ci_low"] < gap["value"] < gap["ci_high"]
     assert len(ordered) < FEWEST_SOURCES < ITEMS  # both are seen
@@ -245,7 +290,10 @@ def test_a_number_below_a_control_says_so(rows: list[Row]) -> None:
 def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
     rows = told({"good": GOOD, "half": {"clear": GOOD["clear"]}})
     row = one(rows, "pearson", judge="half", aspect=AVERAGE)
-    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 aspects: not judged")
+    assert (row["value"], row["note"]) == (
+        None,
+        "undefined on 1 of 2 aspects: not judged",
+    )
     assert one(rows, "difference_pearson", judge_b="half")["value"] is None
 
 
@@ -253,14 +301,22 @@ def test_means_over_different_aspects_have_no_difference() -> None:
     judged = {"clear": GOOD, "both": GOOD, "same": NOISY}
     own = study(judged, compared=[], excluded=[])
 
-    def results(judge: str, *others: str) -> Iterator[tuple[str, dict[str, Replicated]]]:
+    def results(
+        judge: str, *others: str
+    ) -> Iterator[tuple[str, dict[str, Replicated]]]:
         for aspect in ASPECTS if judge == "both" else ("clear",):
             values = judged[judge][aspect]
-            yield aspect, {"kappa_linear": clustered_mean(values, ITEM, own.weights, ends=None)}
+            yield (
+                aspect,
+                {"kappa_linear": clustered_mean(values, ITEM, own.weights, ends=None)},
+            )
 
     rows = list(differences.mean_rows(own, results, "global", averaged="graded sets"))
     assert one(rows, "kappa_linear", judge="both")["value"] is not None
-    for pair in ({"judge": "clear", "judge_b": "both"}, {"judge": "both", "judge_b": "same"}):
+    for pair in (
+        {"judge": "clear", "judge_b": "both"},
+        {"judge": "both", "judge_b": "same"},
+    ):
         gap = one(rows, "difference_kappa_linear", **pair)
         assert (gap["value"], gap["note"]) == (None, differences.OTHER_ASPECTS)
     gap = one(rows, "difference_kappa_linear", judge="clear", judge_b="same")
@@ -281,11 +337,15 @@ def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
     assert one(rows, "pearson", judge="good", aspect="clear")["n"] < N
     assert one(rows, "pearson", judge="noisy", aspect="clear")["n"] == N
     gap = one(rows, "difference_pearson", judge="good", judge_b="noisy", aspect=AVERAGE)
-    assert gap["note"].startswith("computed on a share of the items that all these judges receive")
+    assert gap["note"].startswith(
+        "computed on a share of the items that all these judges receive"
+    )
 
 
 @pytest.mark.heavy
-def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(rows: list[Row]) -> None:
+def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(
+    rows: list[Row],
+) -> None:
     turned = told({name: FIELD[name] for name in reversed(FIELD)})
     holes = {"good": {name: less(v, [1, 5]) for name, v in GOOD.items()}}
     gone = told(FIELD | holes)
@@ -293,7 +353,10 @@ def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(rows: lis
         for name, level in MEASURES:
             for judge in set(FIELD) - {"good", "constant"}:
                 place = {"judge": judge, "aspect": AVERAGE, "level": level}
-                assert one(found, name, **place)["value"] == one(rows, name, **place)["value"]
+                assert (
+                    one(found, name, **place)["value"]
+                    == one(rows, name, **place)["value"]
+                )
     row = one(gone, "pearson", judge="good", aspect="clear")
     assert (row["n"], row["n_missing"]) == (N - 2, 2)
 
@@ -304,7 +367,9 @@ def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(rows: lis
 def of_dataset(
     rows: Iterable[Mapping[str, Any]], name: str, *, plus: float = 0.0
 ) -> list[base.Row]:
-    """Return the rows as a table has them, of another dataset whose values are larger."""
+    """Return the rows as a table has them, of another dataset whose values are
+    larger.
+    """
     moved = [
         dict(row)
         | {"dataset": name}
@@ -320,7 +385,9 @@ def of_dataset(
 
 def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) -> None:
     assert differences.across(of_dataset(rows, "a")) == []
-    found = differences.across([*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)])
+    found = differences.across(
+        [*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)]
+    )
     assert {row["dataset"] for row in found} == {OVERALL}
     row = one(found, "kappa_linear", judge="good")
     mine = one(rows, "kappa_linear", judge="good", aspect=AVERAGE)
@@ -328,9 +395,16 @@ def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) ->
     assert row["ci_high"] - row["value"] == pytest.approx(
         (mine["ci_high"] - mine["value"]) / 2**0.5
     )
-    assert row["n"] == 2 and " + " in row["signature"] and row["method"].startswith("mean over da")
+    assert (
+        row["n"] == 2
+        and " + " in row["signature"]
+        and row["method"].startswith("mean over da")
+    )
     assert one(found, "rank_kappa_linear", judge="good")["value"] == 1
-    assert one(found, "difference_kappa_linear", judge="good", judge_b="noisy")["level"] == DIRECT
+    assert (
+        one(found, "difference_kappa_linear", judge="good", judge_b="noisy")["level"]
+        == DIRECT
+    )
     assert one(found, "pearson", judge="constant")["value"] is None
     table_of("results", found)
 
@@ -343,7 +417,9 @@ def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> 
         if (row["judge"], row["statistic"][:5]) != ("good", "rank_")
     ]
     ranked = {
-        row["judge"] for row in differences.across(told) if row["statistic"].startswith("rank_")
+        row["judge"]
+        for row in differences.across(told)
+        if row["statistic"].startswith("rank_")
     }
     assert "good" not in ranked and "noisy" in ranked
     every = differences.across([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
@@ -358,15 +434,18 @@ def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
     found = differences.across([*of_dataset(rows, "a"), *other])
     row = one(found, "pearson", judge="good")
-    assert (row["value"], row["note"]) == (None, "undefined on 1 of 2 datasets: not judged")
+    assert (row["value"], row["note"]) == (
+        None,
+        "undefined on 1 of 2 datasets: not judged",
+    )
 
 
 def test_intervals_are_those_of_the_deletions(rows: list[Row]) -> None:
     row = one(rows, "kappa_linear", judge="good", aspect="clear")
     weights = study({}).weights
-    told_again = on_classes(SHARED[AGREED], GOOD["clear"][AGREED], FIVE, ITEM[AGREED], weights)[
-        "kappa_linear"
-    ]
+    told_again = on_classes(
+        SHARED[AGREED], GOOD["clear"][AGREED], FIVE, ITEM[AGREED], weights
+    )["kappa_linear"]
     counted = told_again.rows[1:][told_again.sizes > 0].tolist()
     expected = jackknife_t(float(told_again.rows[0]), counted, ends=(-math.inf, 1.0))
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected)
@@ -388,18 +467,39 @@ Pair = tuple[int, int]
 
 def row_of(item: int) -> list[Row]:
     """Return an item's texts: so many errors as their step."""
-    cell = {"item": f"i{item:02}", "perturbation": "worse", "degree": "single", "text": "a"}
-    return [{**cell, "target": f"i{item:02}:{step}", "step": step} for step in range(1, STEPS + 1)]
+    cell = {
+        "item": f"i{item:02}",
+        "perturbation": "worse",
+        "degree": "single",
+        "text": "a",
+    }
+    return [
+        {**cell, "target": f"i{item:02}:{step}", "step": step}
+        for step in range(1, STEPS + 1)
+    ]
 
 
-def votes_told(vote: Callable[[int, int, int], float | None], pairs: list[Pair]) -> list[Row]:
-    """Return the rows of a judge that is asked about these pairs of steps of every item.
+def votes_told(
+    vote: Callable[[int, int, int], float | None], pairs: list[Pair]
+) -> list[Row]:
+    """Return the rows of a judge that is asked about these pairs of steps of every
+    item.
 
     vote(item, step, other) is 1 where the text shown first is called better.
     """
-    place = {"judge": "judge", "aspect": "clear", "draw": 0, "perturbation": "worse.single"}
+    place = {
+        "judge": "judge",
+        "aspect": "clear",
+        "draw": 0,
+        "perturbation": "worse.single",
+    }
     votes = [
-        {**place, "target": f"i{at:02}:{a}", "target_b": f"i{at:02}:{b}", "value": vote(at, a, b)}
+        {
+            **place,
+            "target": f"i{at:02}:{a}",
+            "target_b": f"i{at:02}:{b}",
+            "value": vote(at, a, b),
+        }
         for at in range(ITEMS)
         for a, b in pairs
     ]
@@ -410,7 +510,9 @@ def votes_told(vote: Callable[[int, int, int], float | None], pairs: list[Pair])
 
 def apart(rows: Iterable[Mapping[str, Any]]) -> dict[int, Row]:
     return {
-        row["k"]: dict(row) for row in rows if row["statistic"] == "accuracy_comparison_by_distance"
+        row["k"]: dict(row)
+        for row in rows
+        if row["statistic"] == "accuracy_comparison_by_distance"
     }
 
 
@@ -430,9 +532,9 @@ def test_a_judge_that_sees_two_errors_is_right_from_two_on() -> None:
         2: (1, 2 * ITEMS),
         3: (1, ITEMS),
     }
-    assert {(row["level"], row["perturbation"], row["degree"]) for row in found.values()} == {
-        ("pooled", "worse", "single")
-    }
+    assert {
+        (row["level"], row["perturbation"], row["degree"]) for row in found.values()
+    } == {("pooled", "worse", "single")}
 
 
 def test_every_distance_has_its_own_share_and_interval() -> None:
@@ -467,7 +569,14 @@ def test_the_order_in_which_texts_are_named_changes_nothing() -> None:
 
 def test_texts_that_people_rated_have_no_such_row() -> None:
     draws: list[dict[str, Any]] = [
-        {"judge": "judge", "aspect": "clear", "draw": 0, "target": a, "target_b": b, "value": 1.0}
+        {
+            "judge": "judge",
+            "aspect": "clear",
+            "draw": 0,
+            "target": a,
+            "target_b": b,
+            "value": 1.0,
+        }
         for a, b in combinations([TARGETS[system] for system in range(4)], 2)
     ]
     rows = list(pairwise.rows(study({}, cards={"judge": {}}, draws=draws)))

@@ -11,7 +11,15 @@ from judgescope.methods import base
 from judgescope.methods.claims import agreement
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.spans import FORMS, LEVELS, NOTED, ListedError, Prediction, rows, words_of
+from judgescope.methods.spans import (
+    FORMS,
+    LEVELS,
+    NOTED,
+    ListedError,
+    Prediction,
+    rows,
+    words_of,
+)
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.statistics.result import NO_CATEGORIES, NOTHING
 from judgescope.statistics.spans import DECLARED, Span
@@ -58,7 +66,13 @@ WELL = error(7, 11, "wel", "fuzzy", 5, "NAME")
 
 def judgment(target: str, *spans: Row, **more: Any) -> Row:
     return {
-        **{"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": "true", "draw": 0},
+        **{
+            "dataset": "d",
+            "perturbation": "systems",
+            "judge": "j",
+            "aspect": "true",
+            "draw": 0,
+        },
         **{"target": target, "status": "ok", "rule": "labelled.labelled", "value": 3.0},
         **{"spans": list(spans), **more},
     }
@@ -74,7 +88,11 @@ JUDGED = [
 
 
 def study(
-    folder: Path, judged: list[Row], gold: bool = True, copies: int = 1, share: float = 1.0
+    folder: Path,
+    judged: list[Row],
+    gold: bool = True,
+    copies: int = 1,
+    share: float = 1.0,
 ) -> EvaluationData:
     """Return a study of the texts, so many times over."""
 
@@ -85,18 +103,37 @@ def study(
             for copy in range(copies)
         ]
 
-    write_table("marked", table_of("marked", repeated(judged, "target")), folder / "marked.parquet")
+    write_table(
+        "marked",
+        table_of("marked", repeated(judged, "target")),
+        folder / "marked.parquet",
+    )
     names = ("target", "start", "end", "category")
-    spans = [{"dataset": "d", **dict(zip(names, one, strict=True)), "text": ""} for one in GOLD]
+    spans = [
+        {"dataset": "d", **dict(zip(names, one, strict=True)), "text": ""}
+        for one in GOLD
+    ]
     table = table_of("gold_spans", repeated(spans, "target"))
     write_table("gold_spans", table, folder / "gold.parquet")
     targets = [
-        {"dataset": "d", "target": name, "item": name, "perturbation": "systems", "text": text}
+        {
+            "dataset": "d",
+            "target": name,
+            "item": name,
+            "perturbation": "systems",
+            "text": text,
+        }
         for name, text in TEXTS.items()
     ]
     items = [{"dataset": "d", "item": name} for name in TEXTS]
-    empty = {name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")}
-    told = {"dataset": "d", "seed": 1, "judges": {"j": {"share": share, "engine": "openai"}}}
+    empty = {
+        name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")
+    }
+    told = {
+        "dataset": "d",
+        "seed": 1,
+        "judges": {"j": {"share": share, "engine": "openai"}},
+    }
     told |= {"marked": str(folder / "marked.parquet")}
     told |= {"gold": str(folder / "gold.parquet") if gold else None}
     return EvaluationData(
@@ -116,7 +153,10 @@ def found(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
 
 def keyed(told: Iterable[base.Row]) -> dict[tuple[str, str, str], Row]:
     """Return (statistic, form, level) -> row."""
-    return {(row["statistic"], row.get("form") or "", row["level"]): dict(row) for row in told}
+    return {
+        (row["statistic"], row.get("form") or "", row["level"]): dict(row)
+        for row in told
+    }
 
 
 def of(found: dict[tuple[str, str, str], Row], form: str, level: str) -> list[float]:
@@ -145,7 +185,11 @@ def of(found: dict[tuple[str, str, str], Row], form: str, level: str) -> list[fl
     ],
 )
 def test_what_is_listed_by_hand(
-    found: dict[tuple[str, str, str], Row], statistic: str, value: float, n: int, missing: int
+    found: dict[tuple[str, str, str], Row],
+    statistic: str,
+    value: float,
+    n: int,
+    missing: int,
 ) -> None:
     row = found[statistic, "", ""]
     assert row["value"] == pytest.approx(value)
@@ -154,13 +198,17 @@ def test_what_is_listed_by_hand(
 
 
 def test_what_people_marked_by_hand(found: dict[tuple[str, str, str], Row]) -> None:
-    # spans: Hawks alone is right, of 4 (one not found) and 3; its kind is spelt otherwise
+    # spans: Hawks alone is right, of 4 (one not found) and 3; its kind is spelt
+    # otherwise
     assert of(found, "exact", "pooled") == pytest.approx([1 / 4, 1 / 3, 2 / 7])
     assert of(found, "exact_category", "pooled") == pytest.approx([1 / 4, 1 / 3, 2 / 7])
-    # words: Hawks and 37, of Hawks won 37, three not found, and well; of Hawks 37 to 20, Denver
+    # words: Hawks and 37, of Hawks won 37, three not found, and well; of Hawks 37 to
+    # 20, Denver
     assert of(found, "tokens", "pooled") == pytest.approx([2 / 7, 2 / 5, 4 / 12])
     # 37 is a number to people, and a word to the judge
-    assert of(found, "tokens_category", "pooled") == pytest.approx([1 / 7, 1 / 5, 2 / 12])
+    assert of(found, "tokens_category", "pooled") == pytest.approx(
+        [1 / 7, 1 / 5, 2 / 12]
+    )
     # texts: precision of a and c, recall of a and b, F1 of all three
     assert of(found, "exact", "by_text") == pytest.approx([1 / 6, 1 / 4, 2 / 15])
     precision = found["span_precision", "exact", "by_text"]
@@ -199,7 +247,9 @@ def test_without_people_s_marks_nothing_is_compared(tmp_path: Path) -> None:
 def test_only_texts_of_systems_are_compared(tmp_path: Path) -> None:
     perturbed = [{**row, "perturbation": "typos.minor"} for row in JUDGED]
     found = list(rows(study(tmp_path, perturbed)))
-    assert {(row["perturbation"], row["degree"]) for row in found} == {("typos", "minor")}
+    assert {(row["perturbation"], row["degree"]) for row in found} == {
+        ("typos", "minor")
+    }
     assert not any(row.get("form") for row in found)
 
 
@@ -228,14 +278,21 @@ def test_intervals_are_over_sources(tmp_path: Path) -> None:
     found = keyed(rows(study(tmp_path, JUDGED[:3], copies=8)))
     for statistic in ("span_match_rate", "span_errors"):
         row = found[statistic, "", ""]
-        assert row["ci_low"] < row["value"] < row["ci_high"] and "sources" in row["method"]
+        assert (
+            row["ci_low"] < row["value"] < row["ci_high"] and "sources" in row["method"]
+        )
     row = found["span_f1", "tokens", "pooled"]
-    assert row["value"] == pytest.approx(4 / 12) and row["ci_low"] < row["value"] < row["ci_high"]
+    assert (
+        row["value"] == pytest.approx(4 / 12)
+        and row["ci_low"] < row["value"] < row["ci_high"]
+    )
 
 
 def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
     found = list(rows(study(tmp_path, JUDGED[:1], share=0.4)))
-    assert all("computed on a share of the items: 2 of 5" in row["note"] for row in found)
+    assert all(
+        "computed on a share of the items: 2 of 5" in row["note"] for row in found
+    )
 
 
 def test_what_is_not_found_is_wrong_in_every_form() -> None:
@@ -251,13 +308,22 @@ def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
     judged = [
         judgment("a", HAWKS, rule="mean of members; errors merged by rule+dropped"),
         judgment("b", rule="mean of members; no member lists an error"),
-        judgment("c", spans=None, rule="mean of members; no errors: supervisor truncated, cut"),
-        judgment("d", spans=None, status="unparsed", rule="too few members with a score"),
+        judgment(
+            "c",
+            spans=None,
+            rule="mean of members; no errors: supervisor truncated, cut",
+        ),
+        judgment(
+            "d", spans=None, status="unparsed", rule="too few members with a score"
+        ),
     ]
     own = study(tmp_path, judged)
     change(own.spec, "j", engine="derived")
     found = keyed(rows(own))
-    told = {name: (row["value"], row["n"], row["n_missing"]) for (name, *_), row in found.items()}
+    told = {
+        name: (row["value"], row["n"], row["n_missing"])
+        for (name, *_), row in found.items()
+    }
     assert told["span_errors"] == (0.5, 2, 2) and told["span_clean"] == (0.5, 2, 2)
     assert told["span_dropped"] == (0.5, 2, 2)
     assert found["span_recall", "exact", "pooled"]["n_missing"] == 2
@@ -265,7 +331,9 @@ def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
     assert "span_best_with_severe" not in told and "span_superseded" in told
 
 
-def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(tmp_path: Path) -> None:
+def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(
+    tmp_path: Path,
+) -> None:
     own = study(tmp_path, [judgment(name, spans=None) for name in "abcd"])
     change(own.spec, "j", engine="derived")
     found = keyed(rows(own))
@@ -287,7 +355,9 @@ def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(tmp_path: Pat
 def test_marks_beyond_chance_must_hold_with_lost_replies_at_the_worst_end(
     tmp_path: Path, right: int, lost: int, wanted: tuple[str, tuple[str, ...]]
 ) -> None:
-    """Of 30 copies of a text the first lose their reply; so many of the others are marked right."""
+    """Of 30 copies of a text the first lose their reply; so many of the others are
+    marked right.
+    """
     own = study(tmp_path, [], copies=30)
     judged = []
     for copy in range(30):

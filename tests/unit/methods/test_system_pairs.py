@@ -44,16 +44,23 @@ def test_people_and_judges_have_both_p_values_of_every_pair() -> None:
     )
     by_rater = [of(found, rater, P, aspect) for rater in ("human", judge)]
     gaps = [
-        abs((a["value"] or 0) - (by_rater[1][at]["value"] or 0)) for at, a in by_rater[0].items()
+        abs((a["value"] or 0) - (by_rater[1][at]["value"] or 0))
+        for at, a in by_rater[0].items()
     ]
     assert told.estimate.value == pytest.approx(1 - np.mean(gaps))
     gap = of(found, "human", "system_difference", aspect)[min(pairs)]
-    assert gap["ci_low"] is not None and gap["n"] == 15 and gap["ci_low"] < (gap["value"] or 0)
+    assert (
+        gap["ci_low"] is not None
+        and gap["n"] == 15
+        and gap["ci_low"] < (gap["value"] or 0)
+    )
 
 
 @pytest.mark.slow
 def test_a_study_that_names_it_has_table_and_section(tmp_path: Path) -> None:
-    own = Study(tmp_path, judges=["rouge-l"], methods=["system_pairs"], perturbations=[])
+    own = Study(
+        tmp_path, judges=["rouge-l"], methods=["system_pairs"], perturbations=[]
+    )
     own.write(datasets=["demo-news"], aspects=["fluency"])
     done = own.run()
     assert done.returncode == 0, done.stdout[-3000:]
@@ -61,4 +68,6 @@ def test_a_study_that_names_it_has_table_and_section(tmp_path: Path) -> None:
     assert {row["judge"] for row in found} >= {"human", "rouge-l", "random"}
     assert len([r for r in found if (r["judge"], r["statistic"]) == ("human", P)]) == 10
     page = text_of_pages(own.out / "report")
-    assert "Pairs of systems" in page and "not corrected for the number of pairs" in page
+    assert (
+        "Pairs of systems" in page and "not corrected for the number of pairs" in page
+    )

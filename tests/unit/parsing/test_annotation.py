@@ -17,7 +17,11 @@ POINTS = ErrorSpan("18 points", "The source says 16.", 2)
 OBJECT = {
     "errors": [
         {"location": "Al Horford", "explanation": HORFORD.explanation, "severity": 4},
-        {"location": "18 points", "explanation": POINTS.explanation, "severity": "Minor"},
+        {
+            "location": "18 points",
+            "explanation": POINTS.explanation,
+            "severity": "Minor",
+        },
     ],
     "overall_score": "Fair",
     "explanation": "Two facts are wrong.",
@@ -34,14 +38,22 @@ OBJECT = {
         f"<think>Overall score: Poor\nError 1:</think>\n{PLAIN}",
         f"Here is my evaluation.\n\n{PLAIN}",
         PLAIN.replace("Error 1:", "**Error 1:**").replace("Error 2:", "### Error #2"),
-        PLAIN.replace("Location:", "- **Location**:").replace("Severity:", "- **Severity:**"),
+        PLAIN.replace("Location:", "- **Location**:").replace(
+            "Severity:", "- **Severity:**"
+        ),
         PLAIN.replace("Location: Al Horford", 'Location: "Al Horford"'),
-        PLAIN.replace("Location: Al Horford", "Location: `Al Horford` (second sentence)"),
+        PLAIN.replace(
+            "Location: Al Horford", "Location: `Al Horford` (second sentence)"
+        ),
         PLAIN.replace("Location: Al Horford", "Location:\n> “Al Horford”"),
         PLAIN.replace("Error 1:\n", "1. ").replace("Error 2:\n", "2. "),
         PLAIN.replace("Error 1:\n", "").replace("Error 2:\n", ""),
-        PLAIN.replace("Severity: 4", "Severity: **4/5**").replace("Severity: 2", "severity = two"),
-        PLAIN.replace("Severity: 4", "Severity: Major").replace("Severity: 2", "Severity: minor."),
+        PLAIN.replace("Severity: 4", "Severity: **4/5**").replace(
+            "Severity: 2", "severity = two"
+        ),
+        PLAIN.replace("Severity: 4", "Severity: Major").replace(
+            "Severity: 2", "Severity: minor."
+        ),
         PLAIN.replace("Severity: 4", "Severity: 4 (Major)").replace(": 2", ": Level 2"),
         PLAIN.replace("Severity: 4\n", "").replace("Error 1:", "Error 1 (Major):"),
         PLAIN.replace("Severity: 4\n", "").replace("Error 1:", "Error 1 [severity: 4]"),
@@ -54,11 +66,14 @@ OBJECT = {
         PLAIN.replace("Explanation of the score", "**Reason for the rating**"),
         PLAIN.replace("The source has", "The source\nhas"),
         PLAIN.replace(":", "："),
-        PLAIN.replace("\nExplanation: The", " Explanation: The").replace("\nSev", " Sev"),
+        PLAIN.replace("\nExplanation: The", " Explanation: The").replace(
+            "\nSev", " Sev"
+        ),
         f"Overall score: Poor\n\nOn second thought:\n\n{PLAIN}",
         json.dumps(OBJECT),
         f"```json\n{json.dumps(OBJECT, indent=2)}\n```\nI hope that this helps. [1]",
-        json.dumps(OBJECT["errors"]) + "\n\nOverall score: Fair\nExplanation: Two facts are wrong.",
+        json.dumps(OBJECT["errors"])
+        + "\n\nOverall score: Fair\nExplanation: Two facts are wrong.",
         json.dumps(
             {"Error List": OBJECT["errors"]}
             | {"Overall": {"Score": 3, "Explanation": "Two facts are wrong."}}
@@ -68,9 +83,15 @@ OBJECT = {
 def test_errors_and_verdict_in_many_forms(text: str) -> None:
     found, clean, counts = read_annotation(text)
     assert found.errors == (HORFORD, POINTS)
-    assert (found.status, found.value, found.rationale) == ("ok", 3, "Two facts are wrong.")
+    assert (found.status, found.value, found.rationale) == (
+        "ok",
+        3,
+        "Two facts are wrong.",
+    )
     assert not clean and not any(counts[name] for name in COUNTED)
-    assert found.rule.split("+")[1:] == (["other_verdicts"] if counts["other_verdicts"] else [])
+    assert found.rule.split("+")[1:] == (
+        ["other_verdicts"] if counts["other_verdicts"] else []
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,9 +100,11 @@ def test_errors_and_verdict_in_many_forms(text: str) -> None:
         "No Error\n\nOverall score: Excellent\nExplanation of the score: It is right.",
         "**No errors.**\n**Overall score:** Excellent\n\nExplanation: It is right.",
         "Error 1: No Error\nOverall score: 5\nExplanation of the score: It is right.",
-        "Error 1:\nLocation: None\nExplanation: None\nSeverity: N/A\nOverall score: Excellent\n"
+        "Error 1:\nLocation: None\nExplanation: None\nSeverity: N/A\nOverall score: "
+        "Excellent\n"
         "Explanation of the score: It is right.",
-        "Location: No Error\nOverall score: Excellent\nExplanation of the score: It is right.",
+        "Location: No Error\nOverall score: Excellent\nExplanation of the score: It is "
+        "right.",
         '{"errors": [], "overall_score": "Excellent", "explanation": "It is right."}',
     ],
 )
@@ -103,14 +126,29 @@ def test_a_clean_text_has_the_best_verdict_and_no_errors(text: str) -> None:
         ("Coherence score: 2", "ok", 2, "labelled.labelled"),
         ("Overall score: 7", "out_of_range", None, "labelled.labelled.outside"),
         ("Overall score: 3.5", "off_grid", None, "labelled.labelled.off_grid"),
-        ("Overall score: 80/100", "out_of_range", None, "labelled.labelled.denominator"),
+        (
+            "Overall score: 80/100",
+            "out_of_range",
+            None,
+            "labelled.labelled.denominator",
+        ),
         ("Overall score: Fair to Good", "unparsed", None, "unread_verdict"),
-        ("Overall score: <one of: Unacceptable, Poor, Fair>", "unparsed", None, "unread_verdict"),
+        (
+            "Overall score: <one of: Unacceptable, Poor, Fair>",
+            "unparsed",
+            None,
+            "unread_verdict",
+        ),
         ("Overall score: Mediocre", "unparsed", None, "unread_verdict"),
         ("Overall score: 1-5", "unparsed", None, "unread_verdict"),
         ("No Error", "unparsed", None, "no_verdict"),
         ("Severity: 3", "unparsed", None, "no_verdict"),
-        ("Error 1:\nLocation: a\nExplanation: It is Good.", "unparsed", None, "no_verdict"),
+        (
+            "Error 1:\nLocation: a\nExplanation: It is Good.",
+            "unparsed",
+            None,
+            "no_verdict",
+        ),
         ("The text has 3 errors.", "unparsed", None, "no_verdict"),
         ("I am sorry, I cannot evaluate this.", "refused", None, "refusal"),
         ("<think>Overall score: Good", "truncated", None, "unclosed_reasoning"),
@@ -118,24 +156,39 @@ def test_a_clean_text_has_the_best_verdict_and_no_errors(text: str) -> None:
         ("", "empty", None, "only_reasoning"),
     ],
 )
-def test_the_verdict_that_counts(text: str, status: str, value: float | None, rule: str) -> None:
+def test_the_verdict_that_counts(
+    text: str, status: str, value: float | None, rule: str
+) -> None:
     found = read_annotation(text).judgment
-    assert (found.status, found.value, found.rule.split("+")[0]) == (status, value, rule)
+    assert (found.status, found.value, found.rule.split("+")[0]) == (
+        status,
+        value,
+        rule,
+    )
 
 
 @pytest.mark.parametrize(
     ("lines", "errors"),
     [
-        ("Location: None\nExplanation: A goal is left out.", [(None, "A goal is left out.", None)]),
+        (
+            "Location: None\nExplanation: A goal is left out.",
+            [(None, "A goal is left out.", None)],
+        ),
         ("Explanation: Bad.\nLocation: a\nSeverity: 1", [("a", "Bad.", 1)]),
-        ('Location: "a" and "b"\nExplanation: Bad.', [("a", "Bad.", None), ("b", "Bad.", None)]),
+        (
+            'Location: "a" and "b"\nExplanation: Bad.',
+            [("a", "Bad.", None), ("b", "Bad.", None)],
+        ),
         ("Location: 'the team's win'\nExplanation: x", [("the team's win", "x", None)]),
         ("Location: 'a'\nExplanation: x", [("a", "x", None)]),
         ('Location: "Yes," he said\nExplanation: x', [('"Yes," he said', "x", None)]),
         ("Location: a\nSeverity: N/A\nExplanation: x", [("a", "x", None)]),
         ('Error 1: "go" should be "goes" (severity 2)', [("go", "X (severity 2)", 2)]),
         ("Error 1: The verb\nLocation: go\nSeverity: 2", [("go", "The verb", 2)]),
-        ("Location: a\nExplanation: x\n\nThis concerns the start.\nSeverity: 5", [("a", "x", 5)]),
+        (
+            "Location: a\nExplanation: x\n\nThis concerns the start.\nSeverity: 5",
+            [("a", "x", 5)],
+        ),
     ],
 )
 def test_errors_as_they_are_written(
@@ -144,18 +197,26 @@ def test_errors_as_they_are_written(
     found, _, counts = read_annotation(f"{lines}\nOverall score: Poor")
     told = [(one.location, one.explanation, one.severity) for one in found.errors]
     quoted = '"go" should be "goes"'
-    assert told == [(place, why.replace("X", quoted), level) for place, why, level in errors]
+    assert told == [
+        (place, why.replace("X", quoted), level) for place, why, level in errors
+    ]
     assert (found.status, found.value, counts["unread"]) == ("ok", 2, 0)
 
 
 def test_categories_are_kept() -> None:
     text = PLAIN.replace("Severity: 4", "Severity: 4\nCategory: **NAME**")
-    assert [one.category for one in read_annotation(text).judgment.errors] == ["NAME", None]
+    assert [one.category for one in read_annotation(text).judgment.errors] == [
+        "NAME",
+        None,
+    ]
     listed = [{"text": "a", "reason": "b", "severity": None, "type": "NAME"}]
     found = read_annotation(json.dumps({"errors": listed, "overall": "poor"})).judgment
     assert found.errors == (ErrorSpan("a", "b", None, "NAME"),) and found.value == 2
     places = [{"location": ["a", "b"], "severity": 3.0}]
-    assert [one[0] for one in read_annotation(json.dumps(places)).judgment.errors] == ["a", "b"]
+    assert [one[0] for one in read_annotation(json.dumps(places)).judgment.errors] == [
+        "a",
+        "b",
+    ]
 
 
 def test_the_most_severe_errors_are_kept_in_their_order() -> None:
@@ -165,7 +226,16 @@ def test_the_most_severe_errors_are_kept_in_their_order() -> None:
         for at, severity in enumerate(severities, start=1)
     ]
     found, _, counts = read_annotation("\n\n".join([*lines, "Overall score: Poor"]))
-    assert [one.location for one in found.errors] == ["1", "2", "4", "5", "6", "7", "8", "9"]
+    assert [one.location for one in found.errors] == [
+        "1",
+        "2",
+        "4",
+        "5",
+        "6",
+        "7",
+        "8",
+        "9",
+    ]
     assert len(found.errors) == MOST and counts["dropped"] == 2
 
 
@@ -177,10 +247,15 @@ def test_contradictions_and_what_cannot_be_read_are_counted() -> None:
     assert read_annotation("Overall score: Good").counts["less_without_errors"] == 1
     none = read_annotation("No Error\nOverall score: Good").counts
     assert (none["less_without_errors"], none["errors_beside_none"]) == (1, 0)
-    several, _, counts = read_annotation("Overall score: Good\nScore: 4\nOverall score: Poor")
+    several, _, counts = read_annotation(
+        "Overall score: Good\nScore: 4\nOverall score: Poor"
+    )
     assert several.value == 2 and counts["other_verdicts"] == 2
     unread, _, counts = read_annotation(PLAIN.replace("Severity: 4", "Severity: high"))
-    assert counts["unread"] == 1 and [one.severity for one in unread.errors] == [None, 2]
+    assert counts["unread"] == 1 and [one.severity for one in unread.errors] == [
+        None,
+        2,
+    ]
 
 
 HUNDRED = Scale(0, 100, 5)
@@ -198,7 +273,12 @@ HUNDRED = Scale(0, 100, 5)
         ("Overall score: 105", "out_of_range", None, "labelled.labelled.outside"),
         ("Overall score: 4/5", "out_of_range", None, "labelled.labelled.denominator"),
         ("Overall score: Good", "unparsed", None, "unread_verdict"),
-        ("Overall score: from 0 (worst) to 100 (best)", "unparsed", None, "unread_verdict"),
+        (
+            "Overall score: from 0 (worst) to 100 (best)",
+            "unparsed",
+            None,
+            "unread_verdict",
+        ),
         ("75", "ok", 75, "free.bare"),
     ],
 )
@@ -206,7 +286,11 @@ def test_a_verdict_is_on_the_scale_that_is_given(
     said: str, status: str, value: float | None, rule: str
 ) -> None:
     found, _, counts = read_annotation(said, HUNDRED)
-    assert (found.status, found.value, found.rule.split("+")[0]) == (status, value, rule)
+    assert (found.status, found.value, found.rule.split("+")[0]) == (
+        status,
+        value,
+        rule,
+    )
     assert counts["less_without_errors"] == (value is not None and value < 100)
 
 
@@ -226,10 +310,21 @@ def test_a_verdict_without_a_scale_is_none() -> None:
 def test_a_list_that_is_begun_anew_replaces_the_first() -> None:
     draft = PLAIN.replace("Al Horford", "Kemba Walker").replace("Fair", "Poor")
     found, _, counts = read_annotation(f"{draft}\nThe final annotation:\n\n{PLAIN}")
-    assert found.errors == (HORFORD, POINTS) and counts["superseded"] == 2 and found.value == 3
-    first, _, counts = read_annotation("Overall score: Fair\n\n" + PLAIN.partition("Overall")[0])
-    assert first.errors == (HORFORD, POINTS) and (first.value, counts["superseded"]) == (3, 0)
-    twice = read_annotation(json.dumps(OBJECT | {"errors": []}) + json.dumps(OBJECT)).judgment
+    assert (
+        found.errors == (HORFORD, POINTS)
+        and counts["superseded"] == 2
+        and found.value == 3
+    )
+    first, _, counts = read_annotation(
+        "Overall score: Fair\n\n" + PLAIN.partition("Overall")[0]
+    )
+    assert first.errors == (HORFORD, POINTS) and (
+        first.value,
+        counts["superseded"],
+    ) == (3, 0)
+    twice = read_annotation(
+        json.dumps(OBJECT | {"errors": []}) + json.dumps(OBJECT)
+    ).judgment
     assert twice.errors == (HORFORD, POINTS)
 
 
@@ -240,7 +335,15 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["errors", "location", "severity", "overall", "explanation", "type", "x"]
+                [
+                    "errors",
+                    "location",
+                    "severity",
+                    "overall",
+                    "explanation",
+                    "type",
+                    "x",
+                ]
             ),
             inner,
             max_size=4,
@@ -266,10 +369,22 @@ def test_any_text_is_read_and_a_value_is_a_verdict(text: str) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "piece",
-    ['{"', "[[", "Error 1 ", '"a" and ', "Location: ", "*", "overall score ", "no errors ", "\n> "],
+    [
+        '{"',
+        "[[",
+        "Error 1 ",
+        '"a" and ',
+        "Location: ",
+        "*",
+        "overall score ",
+        "no errors ",
+        "\n> ",
+    ],
 )
 def test_the_time_grows_with_the_length_and_no_faster(piece: str) -> None:
     began = time.process_time()
     read_annotation(piece * (60_000 // len(piece)))
-    read_annotation("Location: " + piece * (60_000 // len(piece)) + "\nOverall score: Poor")
+    read_annotation(
+        "Location: " + piece * (60_000 // len(piece)) + "\nOverall score: Poor"
+    )
     assert time.process_time() - began < 5

@@ -1,4 +1,6 @@
-"""Annotators: what their form asks for, that it can be read, and what aspects tell it."""
+"""Annotators: what their form asks for, that it can be read, and what aspects tell
+it.
+"""
 
 import re
 from typing import Any
@@ -15,26 +17,31 @@ from judgescope.schema.loading import read_card
 from prompts_setup import CONFIG, FIVE, filled
 
 EMPTY = Criterion(criterion="empty", name="", definition="")
-SCALES = (parser.OVERALL, Scale(cards.PERCENT.min, cards.PERCENT.max, cards.PERCENT.step))
+SCALES = (
+    parser.OVERALL,
+    Scale(cards.PERCENT.min, cards.PERCENT.max, cards.PERCENT.step),
+)
 """That of words and 1 to 5, and that of 0 to 100."""
 ASPECTS = {
-    path.stem: read_card("aspect", path) for path in sorted((CONFIG / "aspects").glob("*.yaml"))
+    path.stem: read_card("aspect", path)
+    for path in sorted((CONFIG / "aspects").glob("*.yaml"))
 }
 OF_TASKS = {
     "summarization": "consistency accuracy relevance coverage coherence fluency",
-    "data-to-text": "faithfulness correctness coverage informativeness fluency grammaticality "
-    "naturalness",
-    "dialogue": "coherence relevance appropriateness empathy interesting engagingness fluency "
-    "understandability understandable natural naturalness maintains-context groundedness "
-    "uses-knowledge overall",
+    "data-to-text": "faithfulness correctness coverage informativeness fluency "
+    "grammaticality naturalness",
+    "dialogue": "coherence relevance appropriateness empathy interesting engagingness "
+    "fluency understandability understandable natural naturalness "
+    "maintains-context groundedness uses-knowledge overall",
     "story": "relevance coherence engagement empathy surprise complexity",
-    "qa": "correctness informativeness completeness conciseness relevance factuality faithfulness "
-    "fluency naturalness grammaticality answer-quality",
+    "qa": "correctness informativeness completeness conciseness relevance factuality "
+    "faithfulness fluency naturalness grammaticality answer-quality",
     "simplification": "fluency meaning-preservation simplicity",
-    "paraphrase": "overall readability fluency grammaticality coherence simplicity adequacy "
-    "faithfulness non-contradiction non-hallucination informativeness",
+    "paraphrase": "overall readability fluency grammaticality coherence simplicity "
+    "adequacy faithfulness non-contradiction non-hallucination informativeness",
 }
-"""The aspects of Kartáč et al.'s (2025) tasks, and those of the data sets that have a card."""
+"""The aspects of Kartáč et al.'s (2025) tasks, and those of the data sets that have a
+card."""
 
 
 def asked(aspect: Aspect = ASPECT, task: str = "summarization", **keys: Any) -> str:
@@ -73,11 +80,18 @@ def test_the_form_s_words_are_those_that_the_parser_reads() -> None:
 
 
 @pytest.mark.parametrize("keys", VARIANTS, ids=str)
-def test_an_answer_in_the_lines_that_are_asked_for_is_read(keys: dict[str, Any]) -> None:
+def test_an_answer_in_the_lines_that_are_asked_for_is_read(
+    keys: dict[str, Any],
+) -> None:
     prompt = asked(**keys)
-    scores, severities = told_scale(prompt, "Overall score"), told_scale(prompt, "Severity")
+    scores, severities = (
+        told_scale(prompt, "Overall score"),
+        told_scale(prompt, "Severity"),
+    )
     scale = SCALES[keys["score"] == "percent"]
-    for place, (score, severity) in enumerate(zip(scores, severities, strict=True), start=1):
+    for place, (score, severity) in enumerate(
+        zip(scores, severities, strict=True), start=1
+    ):
         value = float(score) if score.isdecimal() else place
         error, rest = told_form(prompt).split("\n\nError 2:\n(and so on)\n")
         category = (keys["categories"] or [None])[-1]
@@ -89,8 +103,12 @@ def test_an_answer_in_the_lines_that_are_asked_for_is_read(keys: dict[str, Any])
             "Overall score": score,
             "Explanation of the score": "One thing is off.",
         }.items():
-            error = re.sub(rf"^{label}: <.*>$", f"{label}: {said}", error, flags=re.MULTILINE)
-            rest = re.sub(rf"^{label}: <.*>$", f"{label}: {said}", rest, flags=re.MULTILINE)
+            error = re.sub(
+                rf"^{label}: <.*>$", f"{label}: {said}", error, flags=re.MULTILINE
+            )
+            rest = re.sub(
+                rf"^{label}: <.*>$", f"{label}: {said}", rest, flags=re.MULTILINE
+            )
         second = error.replace("Error 1", "Error 2").replace("the red milk", "None")
         found, _, counts = parser.read_annotation(f"{error}\n\n{second}\n{rest}", scale)
         assert "<" not in error + rest
@@ -104,7 +122,9 @@ def test_an_answer_in_the_lines_that_are_asked_for_is_read(keys: dict[str, Any])
 
 
 @pytest.mark.parametrize("keys", VARIANTS, ids=str)
-def test_a_model_that_only_repeats_the_lines_has_not_answered(keys: dict[str, Any]) -> None:
+def test_a_model_that_only_repeats_the_lines_has_not_answered(
+    keys: dict[str, Any],
+) -> None:
     echo = told_form(asked(**keys))
     found = parser.read_annotation(echo, SCALES[keys["score"] == "percent"]).judgment
     assert found.status == "unparsed"
@@ -113,13 +133,17 @@ def test_a_model_that_only_repeats_the_lines_has_not_answered(keys: dict[str, An
 def test_the_form_tells_task_quality_source_text_rules_steps_and_both_scales() -> None:
     prompt = asked()
     assert "in one quality: clarity." in prompt and "The text is a summary." in prompt
-    assert "\n\nClarity: How clear it is.\n\nSource:\nTHE SOURCE\n\nText to annotate:\n" in prompt
+    assert (
+        "\n\nClarity: How clear it is.\n\nSource:\nTHE SOURCE\n\nText to annotate:\n"
+        in prompt
+    )
     assert "Do not mistake it for another: grammar, length." in prompt
     assert "A score below Excellent needs at least one error." in prompt
     assert "word for word" in prompt and "at most 8 errors" in prompt
     assert prompt.count("\n4. ") == 1 and "\n5. " not in prompt
     assert (
-        "Unacceptable means that the text is a riddle; Excellent, that it is clear at o" in prompt
+        "Unacceptable means that the text is a riddle; Excellent, that it is clear at o"
+        in prompt
     )
     assert "severity is a whole number from 1 (" in prompt and "ategory" not in prompt
     assert "Unacceptable, Poor, Fair, Good, Excellent" in prompt
@@ -130,24 +154,35 @@ def test_a_variant_changes_what_it_says_and_nothing_else() -> None:
     assert "1 means that the text is a riddle; 5, that it is" in integers
     assert "A score below 5 needs" in integers and "Excellent" not in integers
     words = asked(severity="categories")
-    assert "Neutral, Minor, Moderate, Major, Critical" in words and "Neutral" not in plain
+    assert (
+        "Neutral, Minor, Moderate, Major, Critical" in words and "Neutral" not in plain
+    )
     bare = asked(rules=False)
     before, rest = plain.split("\n\nRules:\n")
     assert bare == before + "\n\nSteps:\n" + rest.split("\n\nSteps:\n")[1]
     named = asked(categories=["Wrong name", "Other"])
-    assert "\n- Wrong name\n- Other\n" in named and "\nCategory: <one of the categ" in named
+    assert (
+        "\n- Wrong name\n- Other\n" in named
+        and "\nCategory: <one of the categ" in named
+    )
 
 
 def test_what_an_aspect_is_unlike_need_not_be_told() -> None:
     prompt = asked(ASPECT.model_copy(update={"unlike": []}))
-    assert "Annotate this quality and nothing else.\n" in prompt and "mistake" not in prompt
+    assert (
+        "Annotate this quality and nothing else.\n" in prompt
+        and "mistake" not in prompt
+    )
 
 
 @pytest.mark.parametrize("keys", VARIANTS, ids=str)
 def test_a_judge_that_was_taught_is_told_little(keys: dict[str, Any]) -> None:
     told = annotating(Annotation(**keys), "summarization")
     prompt = filled("distilled", **rated(ASPECT.in_task("qa"), FIVE), **told)
-    assert "in one quality: clarity. The text is a summary.\n\nClarity: How clear it is." in prompt
+    assert (
+        "in one quality: clarity. The text is a summary.\n\nClarity: How clear it is."
+        in prompt
+    )
     assert "\n\nSource:\nTHE SOURCE\n\nText to annotate:\nTHE TEXT\n\n" in prompt
     assert "at most 8 errors" in prompt
     for more in ("grammar", "no reply", "clear at once", "Look.", "Rules", "Steps"):
@@ -163,7 +198,9 @@ def test_the_form_of_a_judge_that_was_taught_is_filled_by_places() -> None:
     told = rated(ASPECT, FIVE) | annotating(Annotation(score="percent"), "qa")
     form = Form("distilled", load("distilled", [CONFIG], where=""), told)
     whole = form.fill({"source": "A", "text": "B"})
-    assert form.prints and whole.prompt == filled("distilled", **told, source="A", text="B")
+    assert form.prints and whole.prompt == filled(
+        "distilled", **told, source="A", text="B"
+    )
 
 
 def test_steps_are_the_aspect_s_own_where_it_has_some() -> None:
@@ -181,7 +218,9 @@ def test_a_form_for_texts_is_filled_by_their_places() -> None:
     told = rated(ASPECT, FIVE) | annotating(Annotation(), "qa")
     form = Form("annotate", load("annotate", [CONFIG], where=""), told)
     whole = form.fill({"source": "A", "text": "B"})
-    assert form.prints and whole.prompt == filled("annotate", **told, source="A", text="B")
+    assert form.prints and whole.prompt == filled(
+        "annotate", **told, source="A", text="B"
+    )
 
 
 # --- aspects ---
@@ -189,9 +228,17 @@ def test_a_form_for_texts_is_filled_by_their_places() -> None:
 
 def test_a_task_s_own_words_replace_the_general_ones() -> None:
     told = ASPECT.in_task("qa")
-    assert (told.unlike, told.worst, told.best) == (["truth"], "no reply", "clear at once")
+    assert (told.unlike, told.worst, told.best) == (
+        ["truth"],
+        "no reply",
+        "clear at once",
+    )
     told = ASPECT.in_task("story")
-    assert (told.worst, told.best, told.unlike) == ("a riddle", "a clear tale", ASPECT.unlike)
+    assert (told.worst, told.best, told.unlike) == (
+        "a riddle",
+        "a clear tale",
+        ASPECT.unlike,
+    )
     assert ASPECT.in_task("translation").worst == "a riddle"
 
 
@@ -220,7 +267,9 @@ def test_a_wording_that_withholds_the_meaning_withholds_the_ends(
     assert (unsaid.worst, unsaid.best, unsaid.unlike) == (None, None, [])
 
 
-def test_an_annotator_that_is_not_told_what_it_judges_is_not_told_of_qualities() -> None:
+def test_an_annotator_that_is_not_told_what_it_judges_is_not_told_of_qualities() -> (
+    None
+):
     prompt = asked(ASPECT.worded(EMPTY))
     assert "quality" not in prompt and "clarity" not in prompt.lower()
 

@@ -37,7 +37,9 @@ def judged(text: str) -> Judgment:
         ("Text A is longer, yet B reads better.\nChoice: B", -1),
     ],
 )
-def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(text: str, value: float) -> None:
+def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(
+    text: str, value: float
+) -> None:
     assert (judged(text).status, judged(text).value) == ("ok", value)
 
 
@@ -52,7 +54,8 @@ def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(text: str, val
         ("Choice: A or B", "unparsed"),
         ("My choice: a matter of taste", "unparsed"),
         (
-            'Answer in a line: "Choice: A", "Choice: B", or "Choice: tie" if neither is better.',
+            'Answer in a line: "Choice: A", "Choice: B", or "Choice: tie" if neither '
+            "is better.",
             "unparsed",
         ),
         ("Choice: A, not Choice: B", "unparsed"),
@@ -70,7 +73,10 @@ def test_all_else_is_no_choice(text: str, status: str) -> None:
 
 
 def test_a_reply_that_was_cut_is_no_choice_and_the_reason_is_kept() -> None:
-    assert parse("Choice: A", scale=None, finish="length", parser="choice").status == "truncated"
+    assert (
+        parse("Choice: A", scale=None, finish="length", parser="choice").status
+        == "truncated"
+    )
     found = judged("It flows.\nChoice: A")
     assert (found.label, found.rationale) == ("a", "It flows.")
 
@@ -89,7 +95,11 @@ def test_a_reply_that_was_cut_is_no_choice_and_the_reason_is_kept() -> None:
         ("Choice: A: it flows", 1, "labelled"),
         ("Choice: B - it flows", -1, "labelled"),
         ("Choice: B\nIt was a hard choice - a close call.", -1, "labelled"),
-        ('Choice: A\nYou asked for "Choice: A", "Choice: B", or "Choice: tie".', 1, "labelled"),
+        (
+            'Choice: A\nYou asked for "Choice: A", "Choice: B", or "Choice: tie".',
+            1,
+            "labelled",
+        ),
         ("A is better.", 1, "sentence"),
         ("**B** is better", -1, "sentence"),
         ("A is better than B.", 1, "sentence"),
@@ -118,7 +128,9 @@ def test_a_reply_that_was_cut_is_no_choice_and_the_reason_is_kept() -> None:
         ("I prefer A because it flows.", 1, "sentence"),
     ],
 )
-def test_a_choice_and_the_rule_that_found_it(text: str, value: float, rule: str) -> None:
+def test_a_choice_and_the_rule_that_found_it(
+    text: str, value: float, rule: str
+) -> None:
     assert (judged(text).value, judged(text).rule) == (value, rule)
 
 
@@ -156,16 +168,27 @@ def test_the_reason_is_all_but_the_choice(text: str, rationale: str | None) -> N
         ("<answer>A matter of taste</answer>", "no_choice"),
         ("The better text is a because-clause.", "no_choice"),
         ("The better text is A as well as B.", "no_choice"),
-        ("The fact that text B is better because of its end is no reason.", "no_choice"),
+        (
+            "The fact that text B is better because of its end is no reason.",
+            "no_choice",
+        ),
         ("Text B is better. Still, neither is good.", "no_choice"),
         ("I see why text B is better because of its verbs.", "no_choice"),
-        ("Text B is better because it flows, but text A is more faithful.", "contradiction"),
-        ("Text B is better because it flows. Text A is more faithful.", "contradiction"),
+        (
+            "Text B is better because it flows, but text A is more faithful.",
+            "contradiction",
+        ),
+        (
+            "Text B is better because it flows. Text A is more faithful.",
+            "contradiction",
+        ),
         ("A is better. B is better.", "contradiction"),
         ("A is better. Summary B is more fluent.", "contradiction"),
     ],
 )
-def test_a_sentence_that_says_something_else_makes_no_choice(text: str, rule: str) -> None:
+def test_a_sentence_that_says_something_else_makes_no_choice(
+    text: str, rule: str
+) -> None:
     assert (judged(text).status, judged(text).rule) == ("unparsed", rule)
 
 

@@ -18,7 +18,9 @@ UNIT = Scale(0, 1, None)
 SIGNED = Scale(-2, 2, 1)
 
 
-def judged(text: str, scale: Scale | None = FIVE, finish: str | None = "stop") -> Judgment:
+def judged(
+    text: str, scale: Scale | None = FIVE, finish: str | None = "stop"
+) -> Judgment:
     return parse(text, scale=scale, finish=finish)
 
 
@@ -142,7 +144,12 @@ VERDICTS: list[tuple[str, Scale, float, str]] = [
     ("Coherence (1-5): 4", FIVE, 4, "named_line"),
     ("<answer>4</answer>", FIVE, 4, "labelled"),
     ("Score:\u00a04\ufeff", FIVE, 4, "labelled"),
-    ("Rating: 3\nI did not assign a rating of 5, since it drifts.", FIVE, 3, "labelled"),
+    (
+        "Rating: 3\nI did not assign a rating of 5, since it drifts.",
+        FIVE,
+        3,
+        "labelled",
+    ),
     # reasoning
     ("<think>Score: 1? No, better.</think>Score: 4", FIVE, 4, "labelled"),
     ("Perhaps a rating of 2.</think>\n4", FIVE, 4, "bare"),
@@ -180,7 +187,11 @@ CLEAR: list[tuple[str, float, str]] = [
     ("I think the fluency here is 5 (very good)", 5, "glossed"),
     ("The rating is 4 (good).", 4, "labelled"),
     ("The response is 3 (good) in terms of fluency.", 3, "glossed"),
-    ("The text is 2 (weak) with regard to its style and tone, it drifts.", 2, "glossed"),
+    (
+        "The text is 2 (weak) with regard to its style and tone, it drifts.",
+        2,
+        "glossed",
+    ),
     # a quality by its name
     ("It has no slip, scoring a perfect fluency of 5.", 5, "given"),
     ("It drifts, earning a coherence of 2.", 2, "given"),
@@ -211,7 +222,11 @@ CLEAR: list[tuple[str, float, str]] = [
     ("Rating: 2. A highest possible rating of 5 is out of reach.", 2, "labelled"),
     ("It drifts, with a score of 2, far from the top score of 5.", 2, "labelled"),
     # a walk through the scale, and then a verdict
-    ("Rating: 1 is poor.\nRating: 2 is weak.\nRating: 3 is fair.\nMy rating: 2", 2, "labelled"),
+    (
+        "Rating: 1 is poor.\nRating: 2 is weak.\nRating: 3 is fair.\nMy rating: 2",
+        2,
+        "labelled",
+    ),
     ("Rating: 3\nRating: 4", 4, "labelled"),
     ("Rating: 5\nRating: 1\nRating: 3\nRating: 4", 4, "labelled"),
     ("Rating: 1\nRating: 5\nRating: 5", 5, "labelled"),
@@ -235,7 +250,11 @@ CLEAR: list[tuple[str, float, str]] = [
     ("Score: 3\nPerfect rating: 5", 3, "labelled"),
     ("Perfect score: 5/5", 5, "labelled"),
     # a label beats a condition, and a number at the end of a longer sentence
-    ("Rating: 2\nTwo facts are wrong. Without them the score would be 4.", 2, "labelled"),
+    (
+        "Rating: 2\nTwo facts are wrong. Without them the score would be 4.",
+        2,
+        "labelled",
+    ),
     ("Rating: 2\nThe score should be 4 for a text with its source.", 2, "labelled"),
     ("Rating: 2\nThe rating is low because the number of errors is 4.", 2, "labelled"),
     ("Rating: 2\n\nThe overall score of the game in the text is 3.", 2, "labelled"),
@@ -250,7 +269,12 @@ def test_a_verdict_is_read_by_a_named_rule(
     text: str, scale: Scale, value: float, rule: str
 ) -> None:
     found = judged(text, scale)
-    assert (found.status, found.value, found.rule, found.parser) == ("ok", value, rule, "score@6")
+    assert (found.status, found.value, found.rule, found.parser) == (
+        "ok",
+        value,
+        rule,
+        "score@6",
+    )
 
 
 NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
@@ -309,7 +333,12 @@ NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
     ("The 4th line and the 2nd are one-sided.", FIVE, "unparsed", "no_verdict"),
     ("1. It is short.\n2. It is true.", FIVE, "unparsed", "no_verdict"),
     ("Scores:\n1. It is short\n2. It is true", FIVE, "unparsed", "no_verdict"),
-    ("There is one problem and it gets worse in 2 places.", FIVE, "unparsed", "no_verdict"),
+    (
+        "There is one problem and it gets worse in 2 places.",
+        FIVE,
+        "unparsed",
+        "no_verdict",
+    ),
     ("The overall text is good.", WORDS, "unparsed", "no_verdict"),
     ("Good points and poor ones.", WORDS, "unparsed", "no_verdict"),
     ("Yes", FIVE, "unparsed", "no_verdict"),
@@ -357,8 +386,16 @@ TRAPS: list[tuple[str, str, str]] = [
     ("The number of slips is 3 (few).", "unparsed", "no_verdict"),
     ("Reason: 1. It is short. 2. It is true.", "unparsed", "no_verdict"),
     ("The response is 3 (three) in terms of paragraphs.", "unparsed", "no_verdict"),
-    ("It is 3 (good) in terms of fluency but 2 (weak) in style.", "unparsed", "no_verdict"),
-    ("It is 3 (good) in terms of fluency, 2 (weak) in style.", "unparsed", "no_verdict"),
+    (
+        "It is 3 (good) in terms of fluency but 2 (weak) in style.",
+        "unparsed",
+        "no_verdict",
+    ),
+    (
+        "It is 3 (good) in terms of fluency, 2 (weak) in style.",
+        "unparsed",
+        "no_verdict",
+    ),
     # the answer to the question that the text is about
     ("The answer is 2 sentences long.", "unparsed", "no_verdict"),
     ("The answer is 4 of many.", "unparsed", "no_verdict"),
@@ -379,11 +416,19 @@ TRAPS: list[tuple[str, str, str]] = [
     ("Rating: 1\nRating: 2\nRating: 3\nRating: 4\nRating: 5", "unparsed", "enumerated"),
     ("Rating: 1 Rating: 2 Rating: 3", "unparsed", "enumerated"),
     ("Rating: 5\nRating: 4\nRating: 3\nRating: 2\nRating: 1", "unparsed", "enumerated"),
-    ("Rating: 1\nIt is bad.\nRating: 2\nIt is weak.\nRating: 3\nFair.", "unparsed", "enumerated"),
+    (
+        "Rating: 1\nIt is bad.\nRating: 2\nIt is weak.\nRating: 3\nFair.",
+        "unparsed",
+        "enumerated",
+    ),
     ("Rating 2: weak. Rating 3: fair. Rating 4: good.", "unparsed", "enumerated"),
     ("Rating: one\nRating: two\nRating: three", "unparsed", "enumerated"),
     ("Rating: 1\nRating: 3\nRating: 5", "unparsed", "enumerated"),
-    ("Rating: 5 is best, Rating: 2 is weak, Rating: 1 is worst.", "unparsed", "enumerated"),
+    (
+        "Rating: 5 is best, Rating: 2 is weak, Rating: 1 is worst.",
+        "unparsed",
+        "enumerated",
+    ),
     ("Rating: 2\nRating: 1\nRating: 2\nRating: 4\nRating: 5", "unparsed", "enumerated"),
     ("Score: .5", "out_of_range", "labelled.outside"),
     # another scale's top behind the unit
@@ -426,7 +471,12 @@ def settings_of(parser: str) -> dict[str, float]:
 )
 @pytest.mark.parametrize("parser", PARSERS)
 def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
-    text: str | None, finish: str | None, reply_status: str, status: str, rule: str, parser: str
+    text: str | None,
+    finish: str | None,
+    reply_status: str,
+    status: str,
+    rule: str,
+    parser: str,
 ) -> None:
     found = parse(
         text,
@@ -441,7 +491,9 @@ def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
 
 
 def test_unknown_parsers_and_a_missing_scale_are_errors() -> None:
-    with pytest.raises(ValueError, match="known parsers: annotation, chiang-lee, choice"):
+    with pytest.raises(
+        ValueError, match="known parsers: annotation, chiang-lee, choice"
+    ):
         parse("4", scale=FIVE, finish="stop", parser="scores")
     with pytest.raises(ValueError, match="needs a scale"):
         judged("4", None)
@@ -464,7 +516,9 @@ def test_unknown_parsers_and_a_missing_scale_are_errors() -> None:
         ("Ｓｃｏｒｅ：４ It HOLDS, İstanbul too.", "It HOLDS, İstanbul too."),
     ],
 )
-def test_the_rationale_is_the_reply_without_its_verdict(text: str, rationale: str | None) -> None:
+def test_the_rationale_is_the_reply_without_its_verdict(
+    text: str, rationale: str | None
+) -> None:
     assert judged(text).rationale == rationale
 
 
@@ -474,35 +528,48 @@ def test_a_category_word_is_kept_as_the_scale_spells_it() -> None:
 
 
 FORMS = [
-    "{}", "**{}**", "[{}]", "({})", "[[{}]]", "Rating: {}", "Score = {}", "final score is {}.",
-    "Verdict - {}", "Overall：{}", "**Score:** {}", "Rating:\n{}", '{{"score": {}}}', "rated {}",
-    "Score (1-5): {}", "It drifts, with a score of {}.", "I would give it a {}.", "{}/5",
-    "Score: {} out of 5", "{}\n\nBecause it holds.", "It holds.\n{}", "Coherence: {}",
+    "{}", "**{}**", "[{}]", "({})", "[[{}]]", "Rating: {}", "Score = {}",
+    "final score is {}.", "Verdict - {}", "Overall：{}", "**Score:** {}", "Rating:\n{}",
+    '{{"score": {}}}', "rated {}", "Score (1-5): {}", "It drifts, with a score of {}.",
+    "I would give it a {}.", "{}/5", "Score: {} out of 5", "{}\n\nBecause it holds.",
+    "It holds.\n{}", "Coherence: {}",
     "<think>Score: 1</think>{}", "Score: 1\nOn reflection: score {}",
 ]  # fmt: skip
 
 
 @settings(deadline=None)
-@given(value=st.sampled_from(HALVES.grid() or []), form=st.sampled_from(FORMS), wide=st.booleans())
-def test_every_value_is_read_back_from_every_form(value: float, form: str, wide: bool) -> None:
+@given(
+    value=st.sampled_from(HALVES.grid() or []),
+    form=st.sampled_from(FORMS),
+    wide=st.booleans(),
+)
+def test_every_value_is_read_back_from_every_form(
+    value: float, form: str, wide: bool
+) -> None:
     text = form.format(f"{value:g}")
     if wide:
         text = re.sub(r"\d", lambda digit: chr(ord(digit[0]) + 0xFEE0), text)
     assert judged(text, HALVES).value == value
 
 
-AWKWARD = st.text(st.characters(codec=None) | st.sampled_from("0145/-:. \n\u202e\u0130\ud800([*<>"))
+AWKWARD = st.text(
+    st.characters(codec=None) | st.sampled_from("0145/-:. \n\u202e\u0130\ud800([*<>")
+)
 JOINED = (
-    "score| is |: |4|five|/5| out of |<think>|</think>|1-5|give| it a |\n|%|**|(|good|\ud800|\u202e"
-    "|4.5|overall|[[|-1|rating"
+    "score| is |: |4|five|/5| out of |<think>|</think>|1-5|give| it a "
+    "|\n|%|**|(|good|\ud800|\u202e|4.5|overall|[[|-1|rating"
 )
 PIECES = st.lists(st.sampled_from(JOINED.split("|"))).map("".join)
 
 
 @settings(deadline=None)
 @given(text=AWKWARD | PIECES, parser=st.sampled_from(sorted(PARSERS)))
-def test_any_text_has_a_judgment_that_keeps_its_promises(text: str, parser: str) -> None:
-    found = parse(text, scale=WORDS, finish="stop", parser=parser, settings=settings_of(parser))
+def test_any_text_has_a_judgment_that_keeps_its_promises(
+    text: str, parser: str
+) -> None:
+    found = parse(
+        text, scale=WORDS, finish="stop", parser=parser, settings=settings_of(parser)
+    )
     assert (found.value is not None) == (found.status == "ok")
     assert found.rule
     if parser == "score" and found.value is not None:
@@ -510,7 +577,9 @@ def test_any_text_has_a_judgment_that_keeps_its_promises(text: str, parser: str)
         assert WORDS.on_grid(found.value)
 
 
-REPEATED = "score |4|4 |1,|\n| |(|<think>|rating of |give it a |very |x: |score\n|[[|*|a |-|/5"
+REPEATED = (
+    "score |4|4 |1,|\n| |(|<think>|rating of |give it a |very |x: |score\n|[[|*|a |-|/5"
+)
 
 
 @pytest.mark.heavy
@@ -567,7 +636,9 @@ def test_a_written_float_is_read_back_exactly(value: float) -> None:
         ("Yes", "unparsed", None, "whole_text.no_digit"),
     ],
 )
-def test_the_rule_of_chiang_and_lee(text: str, status: str, value: float | None, rule: str) -> None:
+def test_the_rule_of_chiang_and_lee(
+    text: str, status: str, value: float | None, rule: str
+) -> None:
     found = parse(text, scale=FIVE, finish="stop", parser="chiang-lee")
     assert (found.status, found.value, found.rule) == (status, value, rule)
 
@@ -623,6 +694,13 @@ def test_a_choice_is_read_where_it_is_clear(
 
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
-    changed = {"score": 6, "result": 6, "annotation": 6, "merged": 4, "choice": 5, "errors": 3}
+    changed = {
+        "score": 6,
+        "result": 6,
+        "annotation": 6,
+        "merged": 4,
+        "choice": 5,
+        "errors": 3,
+    }
     assert {name: PARSERS[name].version for name in changed} == changed
     assert (PARSERS["number"].version, PARSERS["chiang-lee"].version) == (2, 1)

@@ -1,4 +1,6 @@
-"""Replies that give a label: alone, behind its name, or with a reason before or after it."""
+"""Replies that give a label: alone, behind its name, or with a reason before or after
+it.
+"""
 
 import pytest
 
@@ -18,7 +20,9 @@ def scale(card: Card, **read_as: str) -> Scale:
     return Scale(card.min, card.max, card.step, tuple(card.labels), words=words)
 
 
-def read(text: str, card: Card = VERDICTS, parser: str = "score", **read_as: str) -> str | None:
+def read(
+    text: str, card: Card = VERDICTS, parser: str = "score", **read_as: str
+) -> str | None:
     """Return the label that a reply gives, None if it gives none."""
     judgment = parse(text, scale=scale(card, **read_as), finish="stop", parser=parser)
     assert (judgment.value is None) == (judgment.status != "ok")

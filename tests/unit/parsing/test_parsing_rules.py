@@ -1,4 +1,6 @@
-"""What every parser says of a reply besides its value: the status, the rule, the rest of it."""
+"""What every parser says of a reply besides its value: the status, the rule, the rest
+of it.
+"""
 
 from statistics import fmean
 from typing import Any
@@ -21,7 +23,13 @@ from judgescope.parsing.annotation import (
 )
 from judgescope.parsing.judgment import PARSERS, ErrorSpan, Scale, stand_in
 from judgescope.parsing.parsers import NO_SETTINGS
-from judgescope.parsing.text import Place, fold, locate, locate_errors, without_reasoning
+from judgescope.parsing.text import (
+    Place,
+    fold,
+    locate,
+    locate_errors,
+    without_reasoning,
+)
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Missing
@@ -31,7 +39,9 @@ FIVE = Scale(1, 5, 1)
 PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}
 
 
-def read(text: str, parser: str, scale: Scale | None = FIVE) -> tuple[str, str, float | None]:
+def read(
+    text: str, parser: str, scale: Scale | None = FIVE
+) -> tuple[str, str, float | None]:
     settings = PENALTIES if parser == "errors" else NO_SETTINGS
     found = parse(text, scale=scale, finish="stop", parser=parser, settings=settings)
     return found.status, found.rule, found.value
@@ -43,7 +53,11 @@ REASONS = sorted(PARSERS.keys() - {"number", "chiang-lee"})
 @pytest.mark.parametrize("parser", REASONS)
 def test_reasoning_is_no_answer(parser: str) -> None:
     assert read("<think>Rating: 4", parser) == ("truncated", "unclosed_reasoning", None)
-    assert read("<think>Rating: 4</think> ", parser) == ("empty", "only_reasoning", None)
+    assert read("<think>Rating: 4</think> ", parser) == (
+        "empty",
+        "only_reasoning",
+        None,
+    )
     assert read("It is a [thought]", parser)[:2] == ("truncated", "unclosed_reasoning")
 
 
@@ -116,7 +130,9 @@ def test_status_rule_and_value(
 def test_the_rest_of_a_reply_is_its_reason() -> None:
     def rationale(text: str, parser: str) -> str | None:
         settings = PENALTIES if parser == "errors" else NO_SETTINGS
-        return parse(text, scale=FIVE, finish="stop", parser=parser, settings=settings).rationale
+        return parse(
+            text, scale=FIVE, finish="stop", parser=parser, settings=settings
+        ).rationale
 
     assert rationale("It flows. [RESULT] 4", "result") == "It flows."
     assert rationale("[RESULT] 4", "result") is None
@@ -126,7 +142,9 @@ def test_the_rest_of_a_reply_is_its_reason() -> None:
 
 
 def test_the_tail_of_a_result_is_not_told() -> None:
-    judged = parse("Good. [RESULT] 4 as it flows", scale=FIVE, finish="stop", parser="result")
+    judged = parse(
+        "Good. [RESULT] 4 as it flows", scale=FIVE, finish="stop", parser="result"
+    )
     assert (judged.value, judged.tail, judged.label) == (4, None, None)
 
 
@@ -138,7 +156,12 @@ def test_a_merged_list_has_errors_or_says_that_there_are_none() -> None:
     assert read_merged("Overall score: Good", None)[:3] == ("unparsed", "no_list", None)
     assert read_merged("No Error", None)[:3] == ("ok", "no_errors", None)
     assert read_merged(error, None)[:3] == ("ok", "listed", None)
-    assert read_merged(error + "Overall score: 7", None)[:4] == ("ok", "listed", None, None)
+    assert read_merged(error + "Overall score: 7", None)[:4] == (
+        "ok",
+        "listed",
+        None,
+        None,
+    )
     unread = error.replace("2", "high")
     assert read_merged(unread, None)[:2] == ("ok", "listed+unread")
     again = f"{error}Overall score: Good\n{error.replace('2', 'high')}"
@@ -150,7 +173,9 @@ def test_what_is_counted_is_named_behind_the_rule() -> None:
     found = read_annotation(f"No Error\n{error}Overall score: Excellent").judgment
     assert found.rule == "labelled.labelled+errors_beside_none+best_with_severe"
     assert found.label == "Excellent"
-    assert read_annotation("Overall score: Good").judgment.rule.endswith("+less_without_errors")
+    assert read_annotation("Overall score: Good").judgment.rule.endswith(
+        "+less_without_errors"
+    )
     for text in ("Overall score: Good", "Good", "Nothing."):
         assert read_annotation(text).counts["other_verdicts"] == 0
     both, _, counts = read_annotation(f"{error}\nScore: 2\nOverall score: Good")
@@ -177,7 +202,9 @@ def test_what_is_counted_is_named_behind_the_rule() -> None:
     ],
 )
 def test_severities_are_numbers_or_words(written: str, severity: int | None) -> None:
-    found = read_annotation(f"Location: a\nExplanation: b\nSeverity: {written}\n").judgment
+    found = read_annotation(
+        f"Location: a\nExplanation: b\nSeverity: {written}\n"
+    ).judgment
     (error,) = found.errors
     assert error.severity == severity
 
@@ -204,12 +231,16 @@ def test_severities_are_numbers_or_words(written: str, severity: int | None) -> 
 def test_a_location_is_one_passage_or_the_passages_it_quotes(
     written: str, places: list[str | None]
 ) -> None:
-    found = read_annotation(f"Location: {written}\nExplanation: x\nSeverity: 3\n").judgment
+    found = read_annotation(
+        f"Location: {written}\nExplanation: x\nSeverity: 3\n"
+    ).judgment
     assert [one.location for one in found.errors] == places
 
 
 def test_an_unread_severity_counts_once_for_an_error_of_several_places() -> None:
-    found, _, counts = read_annotation('Location: "a" and "b"\nExplanation: x\nSeverity: high\n')
+    found, _, counts = read_annotation(
+        'Location: "a" and "b"\nExplanation: x\nSeverity: high\n'
+    )
     assert len(found.errors) == 2 and counts["unread"] == 1
 
 
@@ -222,7 +253,13 @@ def test_a_heading_loses_its_marks_and_gives_what_fields_do_not() -> None:
 
 
 def test_a_label_a_number_and_a_heading_are_one_line() -> None:
-    for name in ("Severity: 2", "Category: X", "Overall score: 3", "Score: 3", "Error 1: Bad"):
+    for name in (
+        "Severity: 2",
+        "Category: X",
+        "Overall score: 3",
+        "Score: 3",
+        "Error 1: Bad",
+    ):
         said = read_labelled(f"Location: a\nExplanation: b\n{name}\nA remark.")
         assert said.remarks == ["A remark."], name
     open_still = read_labelled("Explanation: b\ngoes on")
@@ -230,13 +267,22 @@ def test_a_label_a_number_and_a_heading_are_one_line() -> None:
 
 
 def test_marks_alone_are_nothing() -> None:
-    assert is_nothing(" *-# ") and is_nothing("none.") and is_nothing("") and not is_nothing("x")
-    assert read_labelled("Explanation: **\n> so it is").errors == [Entry(explanation="> so it is")]
+    assert (
+        is_nothing(" *-# ")
+        and is_nothing("none.")
+        and is_nothing("")
+        and not is_nothing("x")
+    )
+    assert read_labelled("Explanation: **\n> so it is").errors == [
+        Entry(explanation="> so it is")
+    ]
     assert read_labelled("Severity: -\n3\nA remark.").errors == [Entry(severity="3")]
 
 
 def test_an_error_after_a_verdict_does_not_make_later_words_its_reason() -> None:
-    said = read_labelled("Overall score: 3\nError 1:\nExplanation: b\nOverall score: 4\nReason: c")
+    said = read_labelled(
+        "Overall score: 3\nError 1:\nExplanation: b\nOverall score: 4\nReason: c"
+    )
     assert [entry.explanation for entry in said.errors] == ["b"]
     assert said.why == "c" and said.verdicts == [(True, "3"), (True, "4")]
 
@@ -251,7 +297,9 @@ def test_only_a_first_error_after_a_verdict_begins_the_list_anew() -> None:
 
 
 def test_labels_alone_stand_for_fields() -> None:
-    assert field_of("Error_Span") == "location" and field_of("overall_score") == "overall"
+    assert (
+        field_of("Error_Span") == "location" and field_of("overall_score") == "overall"
+    )
     assert field_of(" Severity_Level ") == "severity" and field_of("colour") is None
 
 
@@ -275,13 +323,17 @@ def test_a_later_list_replaces_an_earlier_one_and_counts_it() -> None:
 
 
 def test_entries_in_json_have_a_place_each_or_none() -> None:
-    said, _ = read_objects('[{"description": "x", "severity": 2.0, "type": "T", "other": 1}]')
+    said, _ = read_objects(
+        '[{"description": "x", "severity": 2.0, "type": "T", "other": 1}]'
+    )
     assert said and said.errors == [Entry("", "x", "2", "T")]
     said, _ = read_objects('[{"quoted_text": [], "reason": true, "explanation": "x"}]')
     assert said and said.errors == [Entry("", "x")]
     said, _ = read_objects('[{"error_span": ["a", "b c"], "severity": 2.5}]')
     assert said and said.errors == [Entry("a", "", "2.5"), Entry("b c", "", "2.5")]
-    said, _ = read_objects('[{"quoted_text": "a", "Error_Span": "b", "description": "x"}]')
+    said, _ = read_objects(
+        '[{"quoted_text": "a", "Error_Span": "b", "description": "x"}]'
+    )
     assert said and said.errors == [Entry("b", "x")]
     said, _ = read_objects('[{"quoted_text": "a", "description": "x"}]')
     assert said and said.errors == [Entry("a", "x")]
@@ -300,7 +352,9 @@ def test_only_so_many_places_are_tried_for_json() -> None:
 
 def test_an_error_without_a_place_is_not_found_whatever_the_text() -> None:
     text = "XXXX ran"
-    (one, two) = locate_errors([ErrorSpan(None, "x", 2), ErrorSpan("ran", "y", 3, "C")], text)
+    (one, two) = locate_errors(
+        [ErrorSpan(None, "x", 2), ErrorSpan("ran", "y", 3, "C")], text
+    )
     assert one == (None, "x", 2, None, None, None, None, "not_found")
     assert two == ("ran", "y", 3, "C", 5, 8, 1, "exact")
 
@@ -318,7 +372,12 @@ def test_half_of_a_ligature_is_found_neither_at_an_end_nor_at_the_start() -> Non
 
 
 def test_a_scale_has_its_ends_its_steps_and_its_words() -> None:
-    assert [FIVE.contains(value) for value in (0.99, 1, 5, 5.01)] == [False, True, True, False]
+    assert [FIVE.contains(value) for value in (0.99, 1, 5, 5.01)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
     tenth = Scale(0, 1, 0.1)
     assert tenth.on_grid(0.3) and not tenth.on_grid(0.35) and Scale(0, 1).on_grid(0.35)
     assert tenth.grid() == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
@@ -349,10 +408,13 @@ def test_what_stands_outside_of_reasoning_is_kept() -> None:
 
 def test_a_parser_is_there_and_has_its_settings() -> None:
     with pytest.raises(
-        ValueError, match=r"unknown parser 'scores'; known parsers: annotation, chiang-lee"
+        ValueError,
+        match=r"unknown parser 'scores'; known parsers: annotation, chiang-lee",
     ):
         parse("4", scale=FIVE, finish=None, parser="scores")
-    with pytest.raises(ValueError, match=r"the parser score has the settings \(\), not \['a'\]"):
+    with pytest.raises(
+        ValueError, match=r"the parser score has the settings \(\), not \['a'\]"
+    ):
         parse("4", scale=FIVE, finish=None, settings={"a": 1.0})
     with pytest.raises(ValueError, match="the parser errors has the settings"):
         parse("No errors.", scale=FIVE, finish=None, parser="errors")
@@ -370,9 +432,19 @@ def test_a_parser_is_there_and_has_its_settings() -> None:
         (" ", "content_filter", "ok", ("refused", "content_filter")),
         (" ", "stop", "ok", ("empty", "empty")),
         (None, "stop", "ok", ("empty", "empty")),
-        (" has no reference ", None, "not_applicable", ("not_applicable", "has no reference")),
+        (
+            " has no reference ",
+            None,
+            "not_applicable",
+            ("not_applicable", "has no reference"),
+        ),
         (None, None, "not_applicable", ("not_applicable", "not_applicable")),
-        ("this model's maximum context length is 9", None, "error", ("error", "context")),
+        (
+            "this model's maximum context length is 9",
+            None,
+            "error",
+            ("error", "context"),
+        ),
         ("a prompt of 9 tokens exceeds it", None, "error", ("error", "context")),
         ("Bad request", None, "error", ("error", "error")),
     ],
@@ -397,7 +469,12 @@ def test_scales_know_their_values() -> None:
     assert Scale(0, 1, 0.1).on_grid(0.3)
     assert not HALVES.on_grid(2.25)
     assert UNIT.on_grid(0.123)
-    assert [FIVE.contains(value) for value in (0.9, 1, 5, 5.1)] == [False, True, True, False]
+    assert [FIVE.contains(value) for value in (0.9, 1, 5, 5.1)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -410,7 +487,9 @@ def test_scales_know_their_values() -> None:
         ("mid", UNIT, 0.5),
     ],
 )
-def test_policies_replace_what_is_missing(policy: Any, scale: Scale, filling: float | None) -> None:
+def test_policies_replace_what_is_missing(
+    policy: Any, scale: Scale, filling: float | None
+) -> None:
     assert stand_in(policy, scale) == filling
 
 
@@ -445,23 +524,36 @@ def test_policies_refuse_what_they_cannot_do() -> None:
     [
         ("HTTP 400: This model's maximum context length is 8192 tokens.", "context"),
         ("HTTP 400: context_length_exceeded", "context"),
-        ("HTTP 400: the request exceeds the available context size (4096 tokens)", "context"),
+        (
+            "HTTP 400: the request exceeds the available context size (4096 tokens)",
+            "context",
+        ),
         ("HTTP 400: prompt is too long: 210000 tokens > 200000 maximum", "context"),
-        ("HTTP 400: The input token count (9) exceeds the maximum number of tokens (8)", "context"),
+        (
+            "HTTP 400: The input token count (9) exceeds the maximum number of tokens "
+            "(8)",
+            "context",
+        ),
         ("HTTP 400: in this context, temperature must be below 1", "error"),
         ("HTTP 422: max_tokens is not a number", "error"),
     ],
 )
-def test_a_request_too_long_for_the_model_is_told_from_other_errors(told: str, rule: str) -> None:
+def test_a_request_too_long_for_the_model_is_told_from_other_errors(
+    told: str, rule: str
+) -> None:
     found = parse(told, scale=FIVE, finish="error", reply_status="error")
     assert (found.status, found.rule, found.value) == ("error", rule, None)
 
 
 @pytest.mark.parametrize("name", ["merged", "scores"])
 def test_a_judge_names_a_parser_that_exists_and_is_for_judges(name: str) -> None:
-    judge = Judge.model_validate({"judge": "j", "model": "m", "form": "f", "parser": name})
+    judge = Judge.model_validate(
+        {"judge": "j", "model": "m", "form": "f", "parser": name}
+    )
     model = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
     with pytest.raises(UserError, match="unknown parser") as error:
         check_judge(judge, model, {})
-    assert "judges/j.yaml, key parser" in str(error.value) and "chiang-lee" in str(error.value)
+    assert "judges/j.yaml, key parser" in str(error.value) and "chiang-lee" in str(
+        error.value
+    )
     check_judge(judge.model_copy(update={"parser": "result"}), model, {})

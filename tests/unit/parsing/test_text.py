@@ -1,4 +1,6 @@
-"""Quotes in a text: where they stand, in which spelling, and which of several places."""
+"""Quotes in a text: where they stand, in which spelling, and which of several
+places.
+"""
 
 import time
 import unicodedata
@@ -24,7 +26,11 @@ def found(quote: str, text: str = TEXT) -> tuple[str | None, str]:
         ("“he” said", "“he” said", "exact"),
         ("the team won", "The Team  won", "normalised"),
         ("the\n team\twon", "The Team  won", "normalised"),
-        ('"he" said', "he” said", "normalised"),  # quotation marks at its ends are the annotator's
+        (
+            '"he" said',
+            "he” said",
+            "normalised",
+        ),  # quotation marks at its ends are the annotator's
         ("'the team lost'", "the team lost", "normalised"),
         ("THE TEAM LOST...", "the team lost", "normalised"),
         ("…the team lost…", "the team lost", "normalised"),
@@ -57,7 +63,9 @@ def test_whole_words_come_first_and_letters_within_words_last() -> None:
     assert locate(["Eel"], text) == [Place(26, 29, 1, "normalised")]
     assert locate(["he"], "The man: He ate") == [Place(9, 11, 1, "normalised")]
     assert locate(["rus"], "a virus") == [Place(4, 7, 1, "exact")]
-    assert locate(["中"], "在中国。中。") == [Place(1, 2, 1, "exact")]  # no spaces between words
+    assert locate(["中"], "在中国。中。") == [
+        Place(1, 2, 1, "exact")
+    ]  # no spaces between words
 
 
 def test_equal_quotes_take_one_place_each() -> None:
@@ -103,12 +111,22 @@ def test_the_number_of_a_place_is_told_for_any_stretch() -> None:
 def test_the_time_grows_with_the_length_and_no_faster() -> None:
     words = "the home team won again and again on a cold night in march " * 400
     began = time.process_time()
-    locate(["again and again on a cold nihgt", "zzzz" * 50, "a" * 500, "night in march the"], words)
+    locate(
+        [
+            "again and again on a cold nihgt",
+            "zzzz" * 50,
+            "a" * 500,
+            "night in march the",
+        ],
+        words,
+    )
     locate(["aab" * 20] * 8, "ab" * 20_000)
     assert time.process_time() - began < 20
 
 
-ALPHABET = st.characters() | st.sampled_from("aAeE\u0301\u0308ßﬁŒ 　\n\u200b“\"'…Ａ１中가\ud800İſ")
+ALPHABET = st.characters() | st.sampled_from(
+    "aAeE\u0301\u0308ßﬁŒ 　\n\u200b“\"'…Ａ１中가\ud800İſ"
+)
 ANY = st.text(ALPHABET, max_size=40)
 
 
@@ -124,13 +142,20 @@ def test_any_quotes_have_a_place_in_any_text_or_none(
         if place.start is None or place.end is None:
             assert place == NOWHERE
             continue
-        assert 0 <= place.start < place.end <= len(text) and (place.occurrence or 0) >= 1
+        assert (
+            0 <= place.start < place.end <= len(text) and (place.occurrence or 0) >= 1
+        )
         if place.match == "exact":
             assert text[place.start : place.end] == quote
 
 
 @settings(deadline=None)
-@given(ANY, st.integers(0, 40), st.integers(1, 20), st.sampled_from(["NFC", "NFD", "case", "wide"]))
+@given(
+    ANY,
+    st.integers(0, 40),
+    st.integers(1, 20),
+    st.sampled_from(["NFC", "NFD", "case", "wide"]),
+)
 def test_what_is_cut_out_of_a_text_is_found_in_it(
     text: str, start: int, length: int, how: str
 ) -> None:

@@ -46,10 +46,14 @@ def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> No
         assert span == (list(dict(OPTIONS[SPAN])) if error.location else None)
     assert list(dict(OPTIONS[SPAN])) == list(SPANS)
     # nothing is preset, and nothing need be answered
-    assert not any({"checked", "required"} & set(radio) for radio in parsed.named("input"))
+    assert not any(
+        {"checked", "required"} & set(radio) for radio in parsed.named("input")
+    )
 
 
-def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy) -> None:
+def test_a_page_shows_the_passage_and_what_is_said_of_it(
+    study: AnnotationsStudy,
+) -> None:
     [page], _ = study.ask(study.plan(), number=99, voters=1)
     html = study.html(page)
     found = Counter(one.match for one in study.errors_on(page))
@@ -58,7 +62,9 @@ def test_a_page_shows_the_passage_and_what_is_said_of_it(study: AnnotationsStudy
     assert html.count("“the the”") == 32 and html.count("“a horse”") == 8
     assert html.count("these words were not found in the text") == 8
     assert html.count("No passage is given.") == 8 and html.count("Major, 4 of 5") == 48
-    assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 24
+    assert (
+        html.count("<strong>Fluency</strong>: How well each sentence is written") == 24
+    )
     # the source is there where raters see it
     assert html.count('class="source"') == 24
     assert all(
@@ -98,7 +104,9 @@ def test_the_kind_of_an_error_is_shown_if_all_have_one(study: AnnotationsStudy) 
 
 
 @pytest.mark.heavy
-def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy) -> None:
+def test_errors_that_look_the_same_are_asked_about_once(
+    study: AnnotationsStudy,
+) -> None:
     study.edit("hasty", repeat)
     [page], draws = study.ask(study.plan(), number=99, voters=1)
     assert [len(errors) for errors in draws.values()] == [24, 24]
@@ -113,8 +121,12 @@ def test_errors_that_look_the_same_are_asked_about_once(study: AnnotationsStudy)
     assert len(study.ask(study.plan(), number=99, voters=1)[0][0].items) == 40
 
 
-def test_replies_that_were_not_read_whole_list_no_errors(study: AnnotationsStudy) -> None:
-    study.edit("careful", lambda row: row["target"] < "t04" and row.update(status="truncated"))
+def test_replies_that_were_not_read_whole_list_no_errors(
+    study: AnnotationsStudy,
+) -> None:
+    study.edit(
+        "careful", lambda row: row["target"] < "t04" and row.update(status="truncated")
+    )
     [page], _ = study.ask(study.plan(), "careful", number=99, voters=1)
     assert study.lines[1:] == ["careful: 16 of 16 errors"] and len(page.items) == 16
     assert min(one.target for one in study.errors_on(page)) == "t04"
@@ -122,10 +134,14 @@ def test_replies_that_were_not_read_whole_list_no_errors(study: AnnotationsStudy
 
 def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
     pages, _ = study.ask(study.plan(), voters=3)
-    assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2, 3)]
+    assert [page.file for page in pages] == [
+        f"summarization-voter{n}.html" for n in (1, 2, 3)
+    ]
     assert len({page.id for page in pages}) == 3
     names = [[one.id.partition("-")[0] for one in page.items] for page in pages]
-    assert names[0] != names[1] and sorted(names[0]) == sorted(names[1]) == sorted(names[2])
+    assert names[0] != names[1] and sorted(names[0]) == sorted(names[1]) == sorted(
+        names[2]
+    )
 
 
 @pytest.mark.heavy
@@ -153,7 +169,9 @@ def test_the_same_study_makes_the_same_pages(study: AnnotationsStudy) -> None:
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_text_can_do_harm(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     study = AnnotationsStudy(tmp_path, HOSTILE[kind], items=3)
     [page], _ = study.ask(study.plan(), number=99, voters=1)
@@ -164,7 +182,9 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
     [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
     assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
-    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not any(
+        name.startswith("on") for _, told in parsed.elements for name in told
+    )
     assert not set("\x00\x1b\x85\ufffe\u202e\u2066") & set(html)
     assert not re.search(r"https?://|url\(", html.replace("http-equiv", ""))
 
@@ -192,11 +212,13 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     assert "judgescope run" in str(error.value)
     assert len(study.ask(study.plan(), "careful")[0]) == 2
     (study.out / "targets" / "news" / "systems.parquet").unlink()
-    with pytest.raises(UserError, match="1 of 2 files with texts of the study are missing"):
+    with pytest.raises(
+        UserError, match="1 of 2 files with texts of the study are missing"
+    ):
         study.ask(study.plan(), "careful")
 
 
-# --- in a browser ------------------------------------------------------------------------------
+# --- in a browser ---------------------------------------------------------------------
 
 
 def chosen(page: Page) -> dict[str, str]:
@@ -208,7 +230,8 @@ def chosen(page: Page) -> dict[str, str]:
 def opened(window: Browser, file: Path) -> Any:
     """Open a page anew and return how many answers are chosen.
 
-    What a page has just stored may reach a page opened at once in another process a moment later.
+    What a page has just stored may reach a page opened at once in another process a
+    moment later.
     """
     window.open(file)
     return window.value("document.querySelectorAll('input:checked').length")
@@ -229,27 +252,45 @@ def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> N
         assert window.value("document.querySelectorAll('input:checked').length") == 0
         window.until(lambda: opened(window, file) == 3)
         window.value("document.querySelector('[type=submit]').click()")
-        window.until(lambda: any((study.folder / "browser" / "downloads").glob("*.json")))
+        window.until(
+            lambda: any((study.folder / "browser" / "downloads").glob("*.json"))
+        )
         assert "1 of 4 questions have no answer" in window.value(
             "document.querySelector('[role=status]').textContent"
         )
-        window.value("confirm = () => true; document.querySelector('[type=reset]').click()")
-        window.until(lambda: window.value("document.querySelector('input:checked')") is None)
-        window.until(lambda: "error" not in window.value("Object.values(localStorage).join()"))
+        window.value(
+            "confirm = () => true; document.querySelector('[type=reset]').click()"
+        )
+        window.until(
+            lambda: window.value("document.querySelector('input:checked')") is None
+        )
+        window.until(
+            lambda: "error" not in window.value("Object.values(localStorage).join()")
+        )
     [saved] = (study.folder / "browser" / "downloads").glob("*.json")
     told = content(saved)
-    assert {name: said for name, said in told["answers"].items() if said} == chosen(page)
+    assert {name: said for name, said in told["answers"].items() if said} == chosen(
+        page
+    )
     assert len(told["answers"]) == 4 and told["survey"] == page.id
     found = read(plan, study.out, saved.parent)
-    row = next(one for one in rows_of(found, "annotations.csv") if one["statistic"] == "span_ok")
+    row = next(
+        one
+        for one in rows_of(found, "annotations.csv")
+        if one["statistic"] == "span_ok"
+    )
     assert (row["value"], row["n"], row["n_missing"]) == (1, 1, 3)
 
 
 @pytest.mark.heavy
 @needs_browser
-def test_hostile_texts_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_texts_run_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    study = AnnotationsStudy(tmp_path, HOSTILE["script"].replace("alert(", "document.title=("), 3)
+    study = AnnotationsStudy(
+        tmp_path, HOSTILE["script"].replace("alert(", "document.title=("), 3
+    )
     [page], _ = study.ask(study.plan(), number=99, voters=1)
     with browser(tmp_path / "browser") as window:
         window.open(tmp_path / "pages" / page.file)
@@ -264,7 +305,9 @@ def answers(study: AnnotationsStudy, plan: Plan) -> Results:
 
 
 def honest(error: Error) -> tuple[str, str]:
-    """Return that doubled words are errors of fluency alone, and what is said of all is vague."""
+    """Return that doubled words are errors of fluency alone, and what is said of all is
+    vague.
+    """
     if error.match == "not_found":
         return "hallucination", "not_an_error"
     fluency = error.aspect == "fluency"
@@ -272,7 +315,9 @@ def honest(error: Error) -> tuple[str, str]:
 
 
 def numbers(found: Results) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
-    """Return (judge, aspect, question, statistic) -> its row, where the dataset is named or all."""
+    """Return (judge, aspect, question, statistic) -> its row, where the dataset is
+    named or all.
+    """
     return {
         (row["judge"], row["aspect"], row["question"], row["statistic"]): row
         for row in rows_of(found, "annotations.csv")
@@ -291,7 +336,8 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     }
     assert counts["careful", "fluency", "correct"]["error"] == 24
     assert counts["careful", "adequacy", "incorrect"]["not_an_error"] == 24
-    # of 12 texts 4 have a passage, 4 words that are not there, 4 no passage: that is not asked
+    # of 12 texts 4 have a passage, 4 words that are not there, 4 no passage: that is
+    # not asked
     said = counts["hasty", "fluency", "not_an_error"]
     assert (said["hallucination"], said["no_span"], said["error"]) == (8, 8, 0)
     total = counts["hasty", "fluency", "total"]
@@ -308,14 +354,18 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
         assert told[place]["value"] == pytest.approx(value), place
     row = told["hasty", "", "span", "span_ok"]
     assert (row["n"], row["n_missing"]) == (48, 0)
-    assert row["ci_low"] < row["value"] < row["ci_high"] and "12 sources" in row["method"]
+    assert (
+        row["ci_low"] < row["value"] < row["ci_high"] and "12 sources" in row["method"]
+    )
     assert told["", "", "span", "alpha_nominal"]["value"] == 1
     assert told["", "", "span", "alpha_nominal"]["n"] == 24 + 16
     assert told["", "", "why", "alpha_nominal"]["n"] == 48
 
 
 @pytest.mark.heavy
-def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: AnnotationsStudy) -> None:
+def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(
+    study: AnnotationsStudy,
+) -> None:
     """Of 24 errors each, the judges share 8: two voters are asked about these once."""
     study.edit("hasty", repeat)
     plan = study.plan()
@@ -333,21 +383,29 @@ def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(study: Annotation
     assert told["hasty", "", "why", "alpha_nominal"]["n"] == 24
 
 
-def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(study: AnnotationsStudy) -> None:
+def test_a_verdict_does_not_count_for_judges_that_were_not_drawn(
+    study: AnnotationsStudy,
+) -> None:
     """What `hasty` shares with `careful` is no sample of what it finds."""
     study.edit("hasty", repeat)
     plan = study.plan()
     for page in study.ask(plan, "careful", number=99)[0]:
         study.judge(page, honest)
-    assert {row["judge"] for row in rows_of(answers(study, plan), "verdicts.csv")} == {"careful"}
+    assert {row["judge"] for row in rows_of(answers(study, plan), "verdicts.csv")} == {
+        "careful"
+    }
 
 
-def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy) -> None:
+def test_what_nobody_answered_is_missing_and_no_verdict(
+    study: AnnotationsStudy,
+) -> None:
     """Of three voters one sent nothing, and one left explanations of adequacy open."""
     plan = study.plan()
     first, second, _ = study.ask(plan, "careful", number=99, voters=3)[0]
     study.judge(first, lambda _: ("error", "correct"))
-    study.judge(second, lambda one: ("error", "vague" if one.aspect == "fluency" else ""))
+    study.judge(
+        second, lambda one: ("error", "vague" if one.aspect == "fluency" else "")
+    )
     told = numbers(answers(study, plan))
     row = told["careful", "adequacy", "span", "span_ok"]
     assert (row["value"], row["n"], row["n_missing"]) == (1, 12, 24)
@@ -355,7 +413,11 @@ def test_what_nobody_answered_is_missing_and_no_verdict(study: AnnotationsStudy)
     assert (row["value"], row["n"], row["n_missing"]) == (0.5, 24, 12)
     # what one voter alone says agrees with nobody
     row = told["careful", "adequacy", "why", "alpha_nominal"]
-    assert (row["value"], row["n_missing"], row["note"]) == (None, 12, "no text has 2 ratings")
+    assert (row["value"], row["n_missing"], row["note"]) == (
+        None,
+        12,
+        "no text has 2 ratings",
+    )
 
 
 def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
@@ -390,7 +452,9 @@ def test_pages_for_two_voters_and_for_three_do_not_mix(study: AnnotationsStudy) 
 
 
 def test_more_errors_may_be_asked_about_later(study: AnnotationsStudy) -> None:
-    """Of 4 errors that are on all pages, both voters of the second round owe verdicts but one."""
+    """Of 4 errors that are on all pages, both voters of the second round owe verdicts
+    but one.
+    """
     plan = study.plan()
     few, more = (study.ask(plan, "careful", number=number)[0] for number in (4, 6))
     for page in (*few, more[0]):
@@ -400,16 +464,19 @@ def test_more_errors_may_be_asked_about_later(study: AnnotationsStudy) -> None:
 
 
 def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
-    """Both find an error in half of the passages; in half of these the same: by hand α < 0.
+    """Both find an error in half of the passages; in half of these the same: by hand α
+    < 0.
 
-    Of 12 fluency passages one voter names 0 to 5, the other 3 to 8: 6 of 12 agree, D_o = 1 / 2,
-    and 12 of 24 verdicts are `error`: D_e = 2 · 12 · 12 / (24 · 23).
+    Of 12 fluency passages one voter names 0 to 5, the other 3 to 8: 6 of 12 agree, D_o
+    = 1 / 2, and 12 of 24 verdicts are `error`: D_e = 2 · 12 · 12 / (24 · 23).
     """
     plan = study.plan(aspects=["fluency"])
     first, second = study.ask(plan, "careful", number=99)[0]
 
     def at(one: Error, start: int) -> tuple[str, str]:
-        return "error" if start <= int(one.item[1:]) < start + 6 else "not_an_error", "correct"
+        return "error" if start <= int(
+            one.item[1:]
+        ) < start + 6 else "not_an_error", "correct"
 
     study.judge(first, lambda one: at(one, 0))
     study.judge(second, lambda one: at(one, 3))
@@ -425,17 +492,25 @@ def test_the_tables_hold_every_verdict_and_no_text(study: AnnotationsStudy) -> N
         study.judge(page, honest)
     found = answers(study, plan)
     paths = found.write(study.out)
-    assert [path.name for path in paths] == ["annotations.csv", "counts.csv", "verdicts.csv"]
+    assert [path.name for path in paths] == [
+        "annotations.csv",
+        "counts.csv",
+        "verdicts.csv",
+    ]
     with paths[2].open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 6 and {row["voter"] for row in rows} == {"1", "2"}
     assert not any("horse" in path.read_text("utf-8") for path in paths)
     with paths[1].open(encoding="utf-8", newline="") as file:
         whole = [row for row in csv.DictReader(file) if not row["dataset"]]
-    assert sum(int(row["total"]) for row in whole if row["explanation"] == "total") == 12
+    assert (
+        sum(int(row["total"]) for row in whole if row["explanation"] == "total") == 12
+    )
 
 
-def test_judges_whose_judgments_are_gone_are_not_needed(study: AnnotationsStudy) -> None:
+def test_judges_whose_judgments_are_gone_are_not_needed(
+    study: AnnotationsStudy,
+) -> None:
     plan = study.plan()
     for page in study.ask(plan, "careful")[0]:
         study.judge(page, honest)
@@ -446,7 +521,9 @@ def test_judges_whose_judgments_are_gone_are_not_needed(study: AnnotationsStudy)
         answers(study, plan)
 
 
-def test_all_faults_are_told_at_once_each_with_its_file(study: AnnotationsStudy) -> None:
+def test_all_faults_are_told_at_once_each_with_its_file(
+    study: AnnotationsStudy,
+) -> None:
     plan = study.plan()
     path = study.judge(study.ask(plan)[0][0], honest)
     good = content(path)
@@ -533,8 +610,13 @@ def test_the_commands(study: AnnotationsStudy) -> None:
     for page in study.ask(study.plan(), number=4)[0]:
         study.judge(page, honest)
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
-    assert done.returncode == 0 and "2 files of answers, 16 answers" in done.stdout, done.stdout
+    assert done.returncode == 0 and "2 files of answers, 16 answers" in done.stdout, (
+        done.stdout
+    )
     assert "  span_ok: 0.500, n = 8" in done.stdout
-    assert "  correct                4        0             0              0      4" in done.stdout
+    assert (
+        "  correct                4        0             0              0      4"
+        in done.stdout
+    )
     assert (study.out / "annotations" / "annotations.csv").is_file()
     assert "not part of the study's report" in done.stdout

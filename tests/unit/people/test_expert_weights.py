@@ -24,14 +24,21 @@ def answer(folder: Path, survey: Page, voter: str, **chosen: str) -> Path:
     answers = dict.fromkeys((item.id for item in survey.items), "fluency") | {
         name.replace("_", "-"): aspect for name, aspect in chosen.items()
     }
-    told = {"survey": survey.id, "task": survey.task, "voter": voter, "answers": answers}
+    told = {
+        "survey": survey.id,
+        "task": survey.task,
+        "voter": voter,
+        "answers": answers,
+    }
     path = folder / f"{survey.task}-{voter}-{len(list(folder.iterdir()))}.json"
     path.write_text(json.dumps(told), encoding="utf-8")
     return path
 
 
 @pytest.mark.heavy
-def test_a_page_asks_about_every_perturbation_of_its_task_and_nothing_else(tmp_path: Path) -> None:
+def test_a_page_asks_about_every_perturbation_of_its_task_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     paths = [Path(line) for line in make(plan_of(), tmp_path / "pages").lines]
     # one aspect alone has all the weight: answers to questions are not asked about
     assert [path.stem for path in paths] == ["summarization", "story", "translation"]
@@ -39,12 +46,16 @@ def test_a_page_asks_about_every_perturbation_of_its_task_and_nothing_else(tmp_p
     asked = re.findall(r'<fieldset class="question">\n<legend>(.+)</legend>', page)
     assert len(asked) == 6 and "The ending is that of another story." in asked
     assert page.count('type="radio"') == 6 * 3 and page.count("required") == 6 * 3
-    assert survey_of("story").id in page and "How well the ending hangs together" in page
+    assert (
+        survey_of("story").id in page and "How well the ending hangs together" in page
+    )
     assert "http" not in re.sub(r"http-equiv", "", page)
 
 
 @pytest.mark.heavy
-def test_what_cards_say_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cards_say_stays_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Study(tmp_path).change(
         "perturbations", "wrong-ending", issue="</legend><script>alert(1)</script>"
@@ -74,13 +85,18 @@ def test_weights_are_the_shares_of_votes_and_a_study_uses_them(
     story = survey_of("story")
     for voter, ending in (("a", "coherence"), ("b", "coherence"), ("c", "consistency")):
         answer(tmp_path, story, voter, wrong_ending=ending, random_ending="coherence")
-    answer(tmp_path, story, "a", wrong_ending="coherence", random_ending="coherence")  # sent twice
+    answer(
+        tmp_path, story, "a", wrong_ending="coherence", random_ending="coherence"
+    )  # sent twice
     card, lines = read(plan_of(), tmp_path, "ours")
     assert card.voters == {"story": 3}
     own = card.tasks["story"]
     assert own["wrong-ending"] == {"coherence": 2 / 3, "consistency": 1 / 3}
-    assert own["random-ending"] == {"coherence": 1.0} and own["random-typos"] == {"fluency": 1.0}
-    # 18 votes: 12 fluency, 5 coherence, 1 consistency; only one question has pairs that differ
+    assert own["random-ending"] == {"coherence": 1.0} and own["random-typos"] == {
+        "fluency": 1.0
+    }
+    # 18 votes: 12 fluency, 5 coherence, 1 consistency; only one question has pairs that
+    # differ
     disagreement, by_chance = 2 * 2 / 2 / 18, (18**2 - 12**2 - 5**2 - 1) / (18 * 17)
     assert card.agreement["story"] == pytest.approx(1 - disagreement / by_chance)
     assert "story: 3 voters, 6 questions, agreement (nominal alpha) 0.78" in lines
@@ -104,7 +120,10 @@ def wrong(name: str, told: dict[str, Any]) -> Any:
         "other questions": {**told, "survey": "0" * 16},
         "another task": {**told, "task": "summarization"},
         "an answer missing": {**told, "answers": {"wrong-ending": "fluency"}},
-        "an unknown aspect": {**told, "answers": {**answers, "wrong-ending": "fluenzy"}},
+        "an unknown aspect": {
+            **told,
+            "answers": {**answers, "wrong-ending": "fluenzy"},
+        },
         "a key more": {**told, "more": 1},
         "a list": [told],
     }[name]
@@ -122,18 +141,24 @@ def wrong(name: str, told: dict[str, Any]) -> Any:
         ("a list", "this is not a file of answers"),
     ],
 )
-def test_what_is_no_answer_is_told_with_its_file(name: str, message: str, tmp_path: Path) -> None:
+def test_what_is_no_answer_is_told_with_its_file(
+    name: str, message: str, tmp_path: Path
+) -> None:
     story = survey_of("story")
     answer(tmp_path, story, "good")
     path = answer(tmp_path, story, "bad")
-    path.write_text(json.dumps(wrong(name, json.loads(path.read_text("utf-8")))), "utf-8")
+    path.write_text(
+        json.dumps(wrong(name, json.loads(path.read_text("utf-8")))), "utf-8"
+    )
     with pytest.raises(UserErrors) as errors:
         read(plan_of(), tmp_path, "ours")
     assert message in str(errors.value) and path.name in str(errors.value)
 
 
 @pytest.mark.heavy
-def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(tmp_path: Path) -> None:
+def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(
+    tmp_path: Path,
+) -> None:
     story = survey_of("story")
     answer(tmp_path, story, "a")
     answer(tmp_path, story, "a", wrong_ending="coherence")

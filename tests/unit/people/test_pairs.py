@@ -32,7 +32,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VotesStudy:
     return VotesStudy(tmp_path)
 
 
-# --- pages -----------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------
 
 
 def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None:
@@ -46,16 +46,29 @@ def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None
     # the source is there where raters see it
     assert html.count('class="source"') == 8
     assert all(
-        (one.sources == ()) == (one.aspect and one.aspect.name != "Adequacy") for one in page.items
+        (one.sources == ()) == (one.aspect and one.aspect.name != "Adequacy")
+        for one in page.items
     )
-    assert html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
+    assert (
+        html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
+    )
 
 
 def test_a_page_does_not_tell_which_text_was_perturbed(study: VotesStudy) -> None:
     plan = study.plan()
     [page] = study.pages(plan)
     html = study.html(page).lower()
-    for told in (*KINDS, "minor", "major", "damage", "original", "perturb", "n01", "news", "tiny"):
+    for told in (
+        *KINDS,
+        "minor",
+        "major",
+        "damage",
+        "original",
+        "perturb",
+        "n01",
+        "news",
+        "tiny",
+    ):
         assert told not in html, told
     asked = study.questions(plan)
     for aspect in ASPECTS:
@@ -71,7 +84,9 @@ def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> No
     pages = study.pages(plan, voters=3)
     assert len({page.file for page in pages}) == len({page.id for page in pages}) == 3
     orders = [[asked[one.id][:2] for one in page.items] for page in pages]
-    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1]) == sorted(orders[2])
+    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1]) == sorted(
+        orders[2]
+    )
 
 
 def test_the_same_study_makes_the_same_pages(study: VotesStudy) -> None:
@@ -84,7 +99,9 @@ def test_the_same_study_makes_the_same_pages(study: VotesStudy) -> None:
     assert made() == first
 
 
-def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(study: VotesStudy) -> None:
+def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(
+    study: VotesStudy,
+) -> None:
     plan = study.plan(*TYPES)
     pages = study.pages(plan, voters=2)
     asked = study.questions(plan)
@@ -108,7 +125,9 @@ def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
 
 
 @pytest.mark.heavy
-def test_only_perturbed_texts_are_drawn_and_more_draw_the_same_first(study: VotesStudy) -> None:
+def test_only_perturbed_texts_are_drawn_and_more_draw_the_same_first(
+    study: VotesStudy,
+) -> None:
     plan = study.plan()
     asked = study.questions(plan)
 
@@ -117,15 +136,21 @@ def test_only_perturbed_texts_are_drawn_and_more_draw_the_same_first(study: Vote
         return {asked[one.id].pair.target for one in page.items}
 
     assert len(pairs(50)) == 4 * 11  # the first could not be perturbed
-    assert pairs(2) < pairs(5) < pairs(50) and not any("n00" in one for one in pairs(50))
+    assert pairs(2) < pairs(5) < pairs(50) and not any(
+        "n00" in one for one in pairs(50)
+    )
 
 
 @given(
-    st.dictionaries(st.sampled_from("abcdefghijk"), st.integers(1, 8), min_size=1, max_size=11),
+    st.dictionaries(
+        st.sampled_from("abcdefghijk"), st.integers(1, 8), min_size=1, max_size=11
+    ),
     st.integers(0, 99),
 )
 def test_sets_are_balanced(numbers: dict[str, int], seed: int) -> None:
-    wordings = {name: [f"{name}.{k}" for k in range(number)] for name, number in numbers.items()}
+    wordings = {
+        name: [f"{name}.{k}" for k in range(number)] for name, number in numbers.items()
+    }
     sets = sets_of(wordings, np.random.default_rng(seed))
     assert len(sets) == max(numbers.values())
     assert sorted(chain(*sets)) == sorted(chain(*wordings.values()))
@@ -134,21 +159,31 @@ def test_sets_are_balanced(numbers: dict[str, int], seed: int) -> None:
 
 
 def test_kinds_of_wordings_are_spread() -> None:
-    """Hu et al. 2024: 80 wordings of 11 aspects; no set defines, say, all of them by their term."""
+    """Hu et al. 2024: 80 wordings of 11 aspects; no set defines, say, all of them by
+    their term.
+    """
     numbers = [8, 8, 8, 6, 7, 8, 6, 7, 8, 7, 7]
-    wordings = {f"a{n}": [f"a{n}.k{k}" for k in range(m)] for n, m in enumerate(numbers)}
+    wordings = {
+        f"a{n}": [f"a{n}.k{k}" for k in range(m)] for n, m in enumerate(numbers)
+    }
     for seed in range(20):
         sets = sets_of(wordings, np.random.default_rng(seed))
         assert [len(one) for one in sets] == [10] * 8
-        most = max(max(Counter(split(one)[1] for one in each).values()) for each in sets)
+        most = max(
+            max(Counter(split(one)[1] for one in each).values()) for each in sets
+        )
         assert most <= 4
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_text_can_do_harm(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     evil = HOSTILE[kind]
-    study = VotesStudy(tmp_path, [(f"{evil} 0", f"{evil} {n}", f"{n} {evil}") for n in range(3)])
+    study = VotesStudy(
+        tmp_path, [(f"{evil} 0", f"{evil} {n}", f"{n} {evil}") for n in range(3)]
+    )
     [page] = study.pages(study.plan())
     html = study.html(page)
     parsed = Parsed(html)
@@ -158,7 +193,9 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert f"<script>{script}</script>" in html
     [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
     assert policy and policy.endswith(f"; script-src 'sha256-{script_hash(script)}'")
-    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not any(
+        name.startswith("on") for _, told in parsed.elements for name in told
+    )
     assert not set("\x00\x1b\x85\ufffe\u202e\u2066") & set(html)
     assert html.count('class="text" dir="auto"') == 24 * 2 + 8
     assert not re.search(r"https?://|url\(", html.replace("http-equiv", ""))
@@ -167,33 +204,43 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.heavy
 def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
     with pytest.raises(UserError, match="no text is perturbed"):
-        study.pages(study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"]))
+        study.pages(
+            study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"])
+        )
     with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.pages(study.plan(), each=0)
     assert "--pairs" in str(error.value)
     (study.out / "targets" / "news" / "reordering.major.parquet").unlink()
     with pytest.raises(UserError, match="1 of 6 files") as error:
         study.pages(study.plan())
-    assert "reordering.major.parquet" in str(error.value) and "judgescope run" in str(error.value)
+    assert "reordering.major.parquet" in str(error.value) and "judgescope run" in str(
+        error.value
+    )
 
 
-# --- answers ---------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------
 
 
 def honest(question: Comparison) -> str:
-    """Return what perturbations do here: typos lower fluency, reordering lowers coherence."""
+    """Return what perturbations do here: typos lower fluency, reordering lowers
+    coherence.
+    """
     harm = {"random-typos": "fluency", "reordering": "coherence"}
     return "A" if harm[question.pair.perturbation] == split(question.aspect)[0] else "C"
 
 
 def expected(study: VotesStudy, *rows: str) -> Path:
     path = study.folder / "expected.csv"
-    path.write_text("\n".join(["perturbation,aspect,expected", *rows]), encoding="utf-8")
+    path.write_text(
+        "\n".join(["perturbation,aspect,expected", *rows]), encoding="utf-8"
+    )
     return path
 
 
 @pytest.mark.heavy
-def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesStudy) -> None:
+def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(
+    study: VotesStudy,
+) -> None:
     plan = study.plan()
     for page in study.pages(plan, each=3, voters=4):
         study.answer(plan, page, honest)
@@ -206,10 +253,18 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(study: VotesSt
     assert [*rows[0]][:4] == ["perturbation", "aspect", "human", "expected"]
     human = {(row["perturbation"], row["aspect"]): row["human"] for row in rows}
     harmed = {("random-typos", "fluency"), ("reordering", "coherence")}
-    assert human == {(kind, one): int((kind, one) in harmed) for kind in KINDS for one in ASPECTS}
+    assert human == {
+        (kind, one): int((kind, one) in harmed) for kind in KINDS for one in ASPECTS
+    }
     fluent = next(row for row in rows if row["human"])
-    assert (fluent["original_better"], fluent["no_difference"], fluent["pairs"]) == (24, 0, 6)
-    numbers = {(row["aspect"], row["statistic"]): row for row in rows_of(found, "votes.csv")}
+    assert (fluent["original_better"], fluent["no_difference"], fluent["pairs"]) == (
+        24,
+        0,
+        6,
+    )
+    numbers = {
+        (row["aspect"], row["statistic"]): row for row in rows_of(found, "votes.csv")
+    }
     assert numbers["", "vote_consistency"]["value"] == 1 and len(numbers) == 4 * 3
     match = numbers["", "match_vote_all"]
     assert (match["value"], match["n"], match["n_missing"]) == (0.5, 2, 4)
@@ -229,7 +284,9 @@ def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
     found = read(plan, study.out, study.folder / "answers")
     [row] = rows_of(found, "effects.csv")
     # minor: A A C, major: C A D
-    assert [row[key] for key in ("original_better", "no_difference", "cannot_decide")] == [3, 2, 1]
+    assert [
+        row[key] for key in ("original_better", "no_difference", "cannot_decide")
+    ] == [3, 2, 1]
     assert (row["human"], row["expected"], row["pairs"]) == (1, None, 2)
     [consistency] = [
         one["value"]
@@ -244,15 +301,23 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
 ) -> None:
     plan = study.plan("term", "detailed")
     for page in study.pages(plan):
-        study.answer(plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one))
+        study.answer(
+            plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one)
+        )
     found = read(plan, study.out, study.folder / "answers")
-    assert list(found.tables) == ["votes.csv", "effects.detailed.csv", "effects.term.csv"]
+    assert list(found.tables) == [
+        "votes.csv",
+        "effects.detailed.csv",
+        "effects.term.csv",
+    ]
     paths = found.write(study.out)
     with paths[2].open(encoding="utf-8", newline="") as file:
         undecided = list(csv.DictReader(file))
     assert len(undecided) == 6 and {row["human"] for row in undecided} == {""}
     assert {row["cannot_decide"] for row in undecided} == {"4"}
-    assert len(expectations(undecided).excluded) == 6  # a study takes the table as it is
+    assert (
+        len(expectations(undecided).excluded) == 6
+    )  # a study takes the table as it is
     with paths[1].open(encoding="utf-8", newline="") as file:
         decided = expectations(csv.DictReader(file))
     assert decided.drops == [("random-typos", "fluency"), ("reordering", "coherence")]
@@ -263,14 +328,17 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
     assert card.perturbations["reordering"].same == ["adequacy", "fluency"]
     with paths[0].open(encoding="utf-8", newline="") as file:
         values = {
-            (row["criterion"], row["statistic"]): row["value"] for row in csv.DictReader(file)
+            (row["criterion"], row["statistic"]): row["value"]
+            for row in csv.DictReader(file)
         }
     assert values["term", "vote_consistency"] == "0.0"
     assert values["detailed", "vote_consistency"] == "1.0"
 
 
 @pytest.mark.heavy
-def test_a_file_twice_counts_once_and_its_order_does_not_matter(study: VotesStudy) -> None:
+def test_a_file_twice_counts_once_and_its_order_does_not_matter(
+    study: VotesStudy,
+) -> None:
     plan = study.plan()
     [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
@@ -320,7 +388,9 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "source", "wording"])
-def test_answers_to_what_the_study_no_longer_asks_are_told(change: str, study: VotesStudy) -> None:
+def test_answers_to_what_the_study_no_longer_asks_are_told(
+    change: str, study: VotesStudy
+) -> None:
     plan = study.plan()
     [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
@@ -356,7 +426,10 @@ def test_expectations_of_nothing_that_was_asked_are_counted(study: VotesStudy) -
         study.answer(plan, page, honest)
     rows = ["random-typos,fluency,1.0", "random-tpos,fluency,1"]
     found = read(plan, study.out, study.folder / "answers", expected(study, *rows))
-    told = "1 of 2 expectations concern nothing that people were asked about: random-tpos/fluency"
+    told = (
+        "1 of 2 expectations concern nothing that people were asked about: "
+        "random-tpos/fluency"
+    )
     assert told in found.lines
     with pytest.raises(UserError, match="contradicts itself"):
         again = expected(study, "random-typos,fluency,1", "random-typos,fluency,0")
@@ -366,10 +439,27 @@ def test_expectations_of_nothing_that_was_asked_are_counted(study: VotesStudy) -
 @pytest.mark.heavy
 def test_the_commands(study: VotesStudy) -> None:
     made = run(
-        "-m", "judgescope", "people", "pairs", "make", str(study.write()), "pages", cwd=study.folder
+        "-m",
+        "judgescope",
+        "people",
+        "pairs",
+        "make",
+        str(study.write()),
+        "pages",
+        cwd=study.folder,
     )
-    assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, made.stdout
-    read_ = ("-m", "judgescope", "people", "pairs", "import", str(study.write()), "answers")
+    assert made.returncode == 0 and "8 pages with 480 questions" in made.stdout, (
+        made.stdout
+    )
+    read_ = (
+        "-m",
+        "judgescope",
+        "people",
+        "pairs",
+        "import",
+        str(study.write()),
+        "answers",
+    )
     (study.folder / "answers").mkdir(exist_ok=True)
     nothing = run(*read_, cwd=study.folder)
     assert nothing.returncode == 1 and "no answers found" in nothing.stdout
@@ -378,9 +468,11 @@ def test_the_commands(study: VotesStudy) -> None:
         study.answer(plan, page, honest)
     done = run(*read_, cwd=study.folder)
     assert done.returncode == 0 and "4 files of answers, about 40 pairs" in done.stdout
-    assert "default wording: vote_consistency 1.000 [0.912, 1.000], n = 120" in done.stdout
     assert (
-        "default wording: match_vote_all undefined (no perturbation has an expected effect"
-        in done.stdout
+        "default wording: vote_consistency 1.000 [0.912, 1.000], n = 120" in done.stdout
+    )
+    assert (
+        "default wording: match_vote_all undefined (no perturbation has an expected "
+        "effect" in done.stdout
     )
     assert (study.out / "votes" / "effects.csv").is_file()

@@ -35,7 +35,9 @@ def by_system(question: Rating) -> int:
 
 
 def written(study: RatingsStudy, results: Results) -> tuple[Dataset, Rated]:
-    """Write what people rated as a dataset; return its card, and it as format table reads it."""
+    """Write what people rated as a dataset; return its card, and it as format table
+    reads it.
+    """
     folder = study.folder / "config" / "datasets"
     table, path = results.write(study.out)
     for file in (table, path):
@@ -45,10 +47,12 @@ def written(study: RatingsStudy, results: Results) -> tuple[Dataset, Rated]:
     return card, read_dataset(card, folder, study.folder)
 
 
-# --- pages -----------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------
 
 
-def test_a_page_asks_for_every_text_and_aspect_on_its_scale(study: RatingsStudy) -> None:
+def test_a_page_asks_for_every_text_and_aspect_on_its_scale(
+    study: RatingsStudy,
+) -> None:
     plan = study.plan()
     [page] = study.ask(plan, voters=1)
     html = study.html(page)
@@ -76,23 +80,33 @@ def test_a_page_does_not_tell_systems_or_names(study: RatingsStudy) -> None:
     assert all(re.fullmatch("r[0-9a-f]{32}", item.id) for item in page.items)
 
 
-def test_voters_have_orders_of_their_own_which_the_seed_gives(study: RatingsStudy) -> None:
+def test_voters_have_orders_of_their_own_which_the_seed_gives(
+    study: RatingsStudy,
+) -> None:
     pages = study.ask(study.plan(), voters=2)
     orders = [[item.id for item in page.items] for page in pages]
     assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
-    assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2)]
+    assert [page.file for page in pages] == [
+        f"summarization-voter{n}.html" for n in (1, 2)
+    ]
     assert study.ask(study.plan()) == pages
-    assert {item.id for item in study.ask(study.plan(seed=8))[0].items}.isdisjoint(orders[0])
+    assert {item.id for item in study.ask(study.plan(seed=8))[0].items}.isdisjoint(
+        orders[0]
+    )
 
 
-def test_systems_and_items_take_turns_and_more_draw_the_same_first(study: RatingsStudy) -> None:
+def test_systems_and_items_take_turns_and_more_draw_the_same_first(
+    study: RatingsStudy,
+) -> None:
     plan = study.plan()
     known = study.ratings(plan)
 
     def drawn(texts: int) -> set[tuple[str, str | None]]:
         [page] = study.ask(plan, texts=texts, voters=1)
         subjects = [known[item.id].subject for item in page.items]
-        assert set(Counter(one.target for one in subjects).values()) == {2}  # each in both aspects
+        assert set(Counter(one.target for one in subjects).values()) == {
+            2
+        }  # each in both aspects
         return {(one.item, one.system) for one in subjects}
 
     assert Counter(system for _, system in drawn(6)) == dict.fromkeys(SYSTEMS, 2)
@@ -111,13 +125,17 @@ def test_what_cannot_be_asked_is_told(study: RatingsStudy) -> None:
     with pytest.raises(UserError, match="1 of 2 files") as error:
         study.ask(study.plan())
     assert "judgescope run" in str(error.value)
-    study.card("datasets", "news", **study.dataset | {"aspects": {"fluency": {"min": 0, "max": 1}}})
+    study.card(
+        "datasets",
+        "news",
+        **study.dataset | {"aspects": {"fluency": {"min": 0, "max": 1}}},
+    )
     with pytest.raises(UserError, match="there is nothing to ask") as error:
         study.ask(study.plan())
     assert "`step`" in str(error.value)
 
 
-# --- answers ---------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------
 
 
 def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -> None:
@@ -131,13 +149,19 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     assert "no file of answers from voter 3 of 3 (summarization)" in found.lines
     assert found.lines[1].startswith("news, fluency: 24 ratings, alpha_ordinal 1.000")
     card, rated = written(study, found)
-    assert (card.dataset, card.ratings, card.citation) == ("news-rated", "human", "Who, 2020")
+    assert (card.dataset, card.ratings, card.citation) == (
+        "news-rated",
+        "human",
+        "Who, 2020",
+    )
     assert {name: scale.source_visible for name, scale in card.aspects.items()} == {
         "fluency": False,
         "adequacy": True,
     }
     assert {item.references for item in rated.items} == {("One.", "Two.")}
-    assert {item.source for item in rated.items} == {f"Source of n{n:02}." for n in range(4)}
+    assert {item.source for item in rated.items} == {
+        f"Source of n{n:02}." for n in range(4)
+    }
     assert {output.system for output in rated.outputs} == set(SYSTEMS)
     assert len(rated.outputs) == 12 and len(rated.ratings) == 48
     raters: dict[tuple[str, str], set[tuple[str, float]]] = {}
@@ -178,7 +202,9 @@ def test_the_first_voter_may_be_the_one_who_is_missing(study: RatingsStudy) -> N
     [table, _] = read(plan, study.out, study.folder / "answers").write(study.out)
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {row["rating_fluency"] for row in rows} == {f"[null, {n}.0]" for n in (2, 3, 4)}
+    assert {row["rating_fluency"] for row in rows} == {
+        f"[null, {n}.0]" for n in (2, 3, 4)
+    }
 
 
 def test_a_second_round_has_other_raters(study: RatingsStudy) -> None:
@@ -188,7 +214,9 @@ def test_a_second_round_has_other_raters(study: RatingsStudy) -> None:
         study.rate(plan, page, by_system)
     study.rate(plan, study.ask(plan, voters=1)[0], lambda _: 1, "again")
     found = read(plan, study.out, study.folder / "answers")
-    rows = [json.loads(row["rating_fluency"]) for row in rows_of(found, "news-rated.csv")]
+    rows = [
+        json.loads(row["rating_fluency"]) for row in rows_of(found, "news-rated.csv")
+    ]
     seen = Counter(sum(value is not None for value in values) for values in rows)
     assert seen == {3: 6, 1: 6} and {len(values) for values in rows} == {3}
     assert all(values.count(1) == 1 for values in rows)
@@ -205,7 +233,10 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
     with pytest.raises(UserErrors) as errors:  # a conflict hides no other fault
         read(plan, study.out, study.folder / "answers")
     told = [error.what.partition(":")[0] for error in errors.value.errors]
-    assert told == ["conflicting responses to the same page", "this is not a file of answers"]
+    assert told == [
+        "conflicting responses to the same page",
+        "this is not a file of answers",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -273,9 +304,11 @@ def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
     page = study.ask(plan)[0]
     other = "this study does not ask these questions"
     whole = "do not match the questions"
-    message = {"option": "this answer is not an option", "part": whole, "voter": whole}.get(
-        change, other
-    )
+    message = {
+        "option": "this answer is not an option",
+        "part": whole,
+        "voter": whole,
+    }.get(change, other)
     if change == "option":
         study.rate(plan, page, lambda _: 6)
     elif change == "part":
@@ -294,7 +327,11 @@ def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
             | {"aspects": {name: {"min": 1, "max": 7, "step": 1} for name in ASPECTS}},
         )
     with pytest.raises(UserErrors, match=message):
-        read(study.plan(seed=8 if change == "seed" else 7), study.out, study.folder / "answers")
+        read(
+            study.plan(seed=8 if change == "seed" else 7),
+            study.out,
+            study.folder / "answers",
+        )
 
 
 @pytest.mark.heavy
@@ -302,7 +339,9 @@ def test_the_commands(study: RatingsStudy) -> None:
     command = ("-m", "judgescope", "people", "ratings")
     some = ("--texts", "6", "--voters", "1")
     made = run(*command, "make", str(study.write()), "pages", *some, cwd=study.folder)
-    assert made.returncode == 0 and "1 page with 12 questions" in made.stdout, made.stdout
+    assert made.returncode == 0 and "1 page with 12 questions" in made.stdout, (
+        made.stdout
+    )
     nothing = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert nothing.returncode == 1 and "folder not found" in nothing.stdout
     (study.folder / "answers").mkdir()
@@ -311,6 +350,8 @@ def test_the_commands(study: RatingsStudy) -> None:
     plan = study.plan()
     study.rate(plan, study.ask(plan, texts=6, voters=1)[0], by_system)
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
-    assert done.returncode == 0 and "1 file of answers, 12 ratings" in done.stdout, done.stdout
+    assert done.returncode == 0 and "1 file of answers, 12 ratings" in done.stdout, (
+        done.stdout
+    )
     assert "config/datasets" in done.stdout
     assert (study.out / "rated" / "news-rated.yaml").is_file()

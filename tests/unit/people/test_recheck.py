@@ -32,7 +32,15 @@ from judgescope.people.recheck import (
     texts_of,
 )
 from judgescope.report.html import script_hash
-from people_studies import FLUENCY, HOSTILE, IN_A_ROW, TWO, ReevaluationStudy, numbers, text
+from people_studies import (
+    FLUENCY,
+    HOSTILE,
+    IN_A_ROW,
+    TWO,
+    ReevaluationStudy,
+    numbers,
+    text,
+)
 from people_tables import rows_of
 from report_setup import Page as Parsed
 from running import HOME, run
@@ -46,10 +54,13 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
 
 def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Case]]:
     rng = np.random.default_rng(seed)
-    return {group: drawn(group, blocks, rng, most) for group, blocks in blocks_of(texts).items()}
+    return {
+        group: drawn(group, blocks, rng, most)
+        for group, blocks in blocks_of(texts).items()
+    }
 
 
-# --- pairs -----------------------------------------------------------------------------------
+# --- pairs ----------------------------------------------------------------------------
 
 
 def test_groups_are_counted_by_hand() -> None:
@@ -97,7 +108,9 @@ def test_how_far_raters_agree(
 def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
     ratings: list[list[int]], seed: int, most: int
 ) -> None:
-    texts = [text(f"t{n:02}", *places, item=f"i{n % 5}") for n, places in enumerate(ratings)]
+    texts = [
+        text(f"t{n:02}", *places, item=f"i{n % 5}") for n, places in enumerate(ratings)
+    ]
     whole = Counter(
         (pair.group, *(text.target for text in pair.texts))
         for at, one in enumerate(texts)
@@ -113,7 +126,9 @@ def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
     assert told == whole
     texts_of = [pair.texts for each in found.values() for pair in each]
     assert all(better.level > worse.level for better, worse in texts_of)
-    assert sample(texts[::-1], most, seed) == {name: own[:most] for name, own in found.items()}
+    assert sample(texts[::-1], most, seed) == {
+        name: own[:most] for name, own in found.items()
+    }
 
 
 def test_pairs_share_no_source_while_there_are_others() -> None:
@@ -124,7 +139,7 @@ def test_pairs_share_no_source_while_there_are_others() -> None:
     assert len(pairs) == len(set(pairs)) == 60 and first >= 14
 
 
-# --- pages -----------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------
 
 
 def test_where_the_lowest_value_is_the_best_the_same_texts_are_better(
@@ -132,14 +147,18 @@ def test_where_the_lowest_value_is_the_best_the_same_texts_are_better(
 ) -> None:
     def pairs() -> dict[str, list[tuple[str, ...]]]:
         texts = [
-            each for each in texts_of(study.plan(), study.out, RATED) if each.aspect == "fluency"
+            each
+            for each in texts_of(study.plan(), study.out, RATED)
+            if each.aspect == "fluency"
         ]
         return {
             group: sorted(tuple(text.target for text in pair.texts) for pair in found)
             for group, found in sample(texts, 99).items()
         }
 
-    study.keys["methods"] = ["agreement"]  # perspectives reads no scale whose best value is lowest
+    study.keys["methods"] = [
+        "agreement"
+    ]  # perspectives reads no scale whose best value is lowest
     usual = pairs()
     assert all(map(len, usual.values()))
     aspects = {name: {**scale, "best": "min"} for name, scale in TWO.items()}
@@ -152,12 +171,18 @@ def test_where_the_lowest_value_is_the_best_the_same_texts_are_better(
     assert values == [*"54321"] and shown == ["5 (worst)", "4", "3", "2", "1 (best)"]
 
 
-def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationStudy) -> None:
+def test_every_voter_has_all_pairs_in_an_order_of_their_own(
+    study: ReevaluationStudy,
+) -> None:
     plan = study.plan()
     pages, draws = study.ask(plan, pairs=3, voters=3)
-    assert [page.file for page in pages] == [f"summarization-voter{n}.html" for n in (1, 2, 3)]
+    assert [page.file for page in pages] == [
+        f"summarization-voter{n}.html" for n in (1, 2, 3)
+    ]
     assert [(one.aspect, one.group, len(one.pairs)) for one in draws] == [
-        (aspect, group, 3) for aspect in ("adequacy", "fluency") for group in (NEW, ORIGINAL)
+        (aspect, group, 3)
+        for aspect in ("adequacy", "fluency")
+        for group in (NEW, ORIGINAL)
     ]
     find = study.find(plan)
     each = [[find(one.id) for one in page.items] for page in pages]
@@ -172,7 +197,9 @@ def test_every_voter_has_all_pairs_in_an_order_of_their_own(study: ReevaluationS
     assert len({page.id for page in pages}) == 3
 
 
-def test_a_page_asks_every_question_with_three_options(study: ReevaluationStudy) -> None:
+def test_a_page_asks_every_question_with_three_options(
+    study: ReevaluationStudy,
+) -> None:
     [page], _ = study.ask(study.plan(), voters=1)
     html = study.html(page)
     radios = list(Parsed(html).named("input"))
@@ -193,7 +220,9 @@ def test_texts_of_one_source_stand_below_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, items=1)
+    study = ReevaluationStudy(
+        tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, items=1
+    )
     [page], _ = study.ask(study.plan(), voters=1)
     seen = {(one.aspect and one.aspect.name, one.sources) for one in page.items}
     assert seen == {("Adequacy", ("Source 0.",)), ("Fluency", ())}
@@ -218,7 +247,9 @@ def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> Non
     ):
         assert told not in html.lower(), told
     names = {str(one["name"]) for one in Parsed(html).named("input")}
-    assert len(names) == 16 and all(re.fullmatch("q[0-9a-f]{32}-[0-9a-f]{32}", n) for n in names)
+    assert len(names) == 16 and all(
+        re.fullmatch("q[0-9a-f]{32}-[0-9a-f]{32}", n) for n in names
+    )
 
 
 @pytest.mark.simulation
@@ -237,7 +268,9 @@ def test_no_text_can_do_harm(
     kind: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    study = ReevaluationStudy(tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, HOSTILE[kind])
+    study = ReevaluationStudy(
+        tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, HOSTILE[kind]
+    )
     study.grade(marked=HOSTILE[kind])
     [page], _ = study.ask(study.plan(), asked, pairs=4, voters=1)
     html = study.html(page)
@@ -247,15 +280,23 @@ def test_no_text_can_do_harm(
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
     [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
     assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
-    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not any(
+        name.startswith("on") for _, told in parsed.elements for name in told
+    )
     assert not set("\x00\x1b\x85\ufffe\u202e\u2066") & set(html)
 
 
 def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
     plan = study.plan()
     [page], [draw] = study.ask(plan, ROW, pairs=99, voters=1)
-    # 8 items with 3 neighbours each; of the first one text could not be made, and 2 pairs with it
-    assert (draw.dataset, draw.aspect, draw.group, len(draw.pairs)) == ("news", "", ROW, 22)
+    # 8 items with 3 neighbours each; of the first one text could not be made, and 2
+    # pairs with it
+    assert (draw.dataset, draw.aspect, draw.group, len(draw.pairs)) == (
+        "news",
+        "",
+        ROW,
+        22,
+    )
     levels = {tuple(text.level for text in pair.texts) for pair in draw.pairs}
     assert levels == {(0, 1), (1, 2), (2, 3)}
     places = {(text.aspect, text.set) for pair in draw.pairs for text in pair.texts}
@@ -271,7 +312,9 @@ def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
     assert "--pairs" in str(error.value)
     with pytest.raises(UserError, match="nothing to ask") as error:
         study.ask(study.plan(perturbations=[]), ROW, GRADED)
-    assert "several `steps`" in str(error.value) and "method `graded`" in str(error.value)
+    assert "several `steps`" in str(error.value) and "method `graded`" in str(
+        error.value
+    )
     with pytest.raises(UserError, match="nothing to ask") as error:
         study.ask(study.plan(datasets=["demo-news"]))  # its ratings were planned
     assert "several people's ratings of each text" in str(error.value)
@@ -285,7 +328,9 @@ def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
 
 
 def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
-    """One voter always finds the better text; the other the better of original levels alone."""
+    """One voter always finds the better text; the other the better of original levels
+    alone.
+    """
     plan = study.plan()
 
     def second(pair: Case) -> str:
@@ -299,7 +344,11 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
         study.judge(plan, page, say)
     found = read(plan, study.out, study.folder / "answers")
     told = numbers(found)
-    assert (found.responses, len(rows_of(found, "pairs.csv")), len(told)) == (2, 16, 3 * 2 * 2)
+    assert (found.responses, len(rows_of(found, "pairs.csv")), len(told)) == (
+        2,
+        16,
+        3 * 2 * 2,
+    )
     for aspect, n, same in (("", 16, 0.25), ("fluency", 8, 0.5), ("adequacy", 8, 0)):
         new = told[aspect, NEW, "reevaluation_agreement"]
         assert (new["value"], new["n"], new["n_missing"]) == (0.5, n, 0)
@@ -310,13 +359,21 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
         *("adequacy", NEW, "t02", "t00"),
     )
     assert [pair[name] for name in ("level_better", "level_worse")] == [4 / 3, 1]
-    assert [pair[name] for name in ("for_better", "for_worse", "no_difference")] == [1, 1, 0]
+    assert [pair[name] for name in ("for_better", "for_worse", "no_difference")] == [
+        1,
+        1,
+        0,
+    ]
 
 
 @pytest.mark.heavy
-def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interval_is_over_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    study = ReevaluationStudy(tmp_path, {"fluency": [(1 + n % 2,) * 3 for n in range(80)]})
+    study = ReevaluationStudy(
+        tmp_path, {"fluency": [(1 + n % 2,) * 3 for n in range(80)]}
+    )
     plan = study.plan()
     [page], [_, draw] = study.ask(plan, pairs=30, voters=1)
     assert len(draw.pairs) == 30
@@ -326,19 +383,28 @@ def test_an_interval_is_over_sources(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "", ORIGINAL, "reevaluation_agreement"
     ]
     assert row["value"] == 0.8
-    lo, hi = proportion([1] * 24 + [0] * 6, [1] * 30)  # 24 of 30 sources, of one pair each
+    lo, hi = proportion(
+        [1] * 24 + [0] * 6, [1] * 30
+    )  # 24 of 30 sources, of one pair each
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(lo), pytest.approx(hi))
     assert "over 30 sources" in row["method"]
     assert (
-        numbers(read(plan, study.out, study.folder / "answers"))["", ORIGINAL, row["statistic"]]
+        numbers(read(plan, study.out, study.folder / "answers"))[
+            "", ORIGINAL, row["statistic"]
+        ]
         == row
     )
 
 
 def test_a_pair_counts_to_the_source_that_more_pairs_have() -> None:
-    texts = [text(name, *places) for name, *places in [("a", 1, 1), ("z", 2, 2), ("m", 2, 2)]]
+    texts = [
+        text(name, *places) for name, *places in [("a", 1, 1), ("z", 2, 2), ("m", 2, 2)]
+    ]
     one = text("x", 3, 3, item="z")
-    pairs = [pair_of(*two) for two in [(texts[0], texts[1]), (texts[0], texts[2]), (one, texts[1])]]
+    pairs = [
+        pair_of(*two)
+        for two in [(texts[0], texts[1]), (texts[0], texts[2]), (one, texts[1])]
+    ]
     assert sources_of([pair for pair in pairs if pair]) == ["z", "a", "z"]
 
 
@@ -354,7 +420,9 @@ def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:
     # a page is for one person: sent again, it counts once
     told = json.loads(path.read_text("utf-8"))
     for name in ("more", "and-more"):
-        path.with_name(f"{name}.json").write_text(json.dumps(told | {"voter": name}), "utf-8")
+        path.with_name(f"{name}.json").write_text(
+            json.dumps(told | {"voter": name}), "utf-8"
+        )
     row = numbers(read(plan, study.out, study.folder / "answers"))[
         "", NEW, "reevaluation_agreement"
     ]
@@ -401,13 +469,17 @@ def test_the_order_of_files_does_not_matter(study: ReevaluationStudy) -> None:
     found = read(plan, study.out, study.folder / "answers")
     for at, path in enumerate(reversed(paths)):
         path.rename(path.with_name(f"{at}.json"))
-    paths[0].with_name("copy.json").write_bytes(paths[0].with_name("1.json").read_bytes())
+    paths[0].with_name("copy.json").write_bytes(
+        paths[0].with_name("1.json").read_bytes()
+    )
     assert read(plan, study.out, study.folder / "answers") == found
     for path in found.write(study.out):
         assert path.read_text("utf-8").startswith("dataset,aspect,")
 
 
-def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy) -> None:
+def test_all_faults_are_told_at_once_each_with_its_file(
+    study: ReevaluationStudy,
+) -> None:
     plan = study.plan()
     [page], _ = study.ask(plan, voters=1)
     path = study.judge(plan, page, lambda _: "better")
@@ -436,14 +508,17 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: ReevaluationStudy
     other("unnamed", f"x{one}-{two}")
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
-    told = {Path(one.where.partition(",")[0]).stem: one.what for one in errors.value.errors}
+    told = {
+        Path(one.where.partition(",")[0]).stem: one.what for one in errors.value.errors
+    }
     words = {
         **dict.fromkeys(
             ["less", "voters", "none", "nobody", "empty"], "do not match the questions"
         ),
         "option": "is not an option",
         **dict.fromkeys(
-            ["foreign", "itself", "single", "three", "unnamed"], "does not ask these questions"
+            ["foreign", "itself", "single", "three", "unnamed"],
+            "does not ask these questions",
         ),
         path.stem: "conflicting responses",
     }
@@ -483,19 +558,31 @@ def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -
 @pytest.mark.heavy
 def test_the_commands(study: ReevaluationStudy) -> None:
     command = ("-m", "judgescope", "people", "recheck")
-    made = run(*command, "make", str(study.write()), "pages", "--pairs", "4", cwd=study.folder)
-    assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, made.stdout
+    made = run(
+        *command, "make", str(study.write()), "pages", "--pairs", "4", cwd=study.folder
+    )
+    assert made.returncode == 0 and "2 pages with 32 questions" in made.stdout, (
+        made.stdout
+    )
     assert "there are" not in made.stdout
     written = {path: path.read_bytes() for path in (study.folder / "pages").iterdir()}
     fewer = ("pages", "--voters", "1")
     other = run(*command, "make", str(study.write()), *fewer, cwd=study.folder)
     assert other.returncode == 1 and "this folder has other pages" in other.stdout
-    assert written == {path: path.read_bytes() for path in (study.folder / "pages").iterdir()}
-    other = run(*command, "make", str(study.write()), *fewer, "--force", cwd=study.folder)
+    assert written == {
+        path: path.read_bytes() for path in (study.folder / "pages").iterdir()
+    }
+    other = run(
+        *command, "make", str(study.write()), *fewer, "--force", cwd=study.folder
+    )
     assert other.returncode == 0 and "pages: 1 page with" in other.stdout
-    made = run(*command, "make", str(study.write()), "pages", "--force", cwd=study.folder)
+    made = run(
+        *command, "make", str(study.write()), "pages", "--force", cwd=study.folder
+    )
     assert "news, adequacy, new-level: only 4 of 50 pairs available" in made.stdout
-    rows = run(*command, "make", str(study.write()), "rows", "--constructed", cwd=study.folder)
+    rows = run(
+        *command, "make", str(study.write()), "rows", "--constructed", cwd=study.folder
+    )
     assert "rows: 2 pages with 44 questions" in rows.stdout
     assert "news, row: only 22 of 100 pairs available" in rows.stdout
     (study.folder / "answers").mkdir(exist_ok=True)
@@ -503,7 +590,9 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     assert nothing.returncode == 1 and "no answers found" in nothing.stdout
     plan = study.plan()
     for page in study.ask(plan)[0]:
-        study.judge(plan, page, lambda pair: "better" if pair.group == ORIGINAL else "same")
+        study.judge(
+            plan, page, lambda pair: "better" if pair.group == ORIGINAL else "same"
+        )
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0 and "2 files of answers, about 16 pairs" in done.stdout
     told = "agreement 0.000, n = 16; no difference 1.000"

@@ -34,17 +34,21 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
 def scale(study: ReevaluationStudy, **keys: Any) -> None:
     """Change the scale of fluency."""
     aspects = study.dataset["aspects"]
-    study.amend("datasets", "news", aspects=aspects | {"fluency": aspects["fluency"] | keys})
+    study.amend(
+        "datasets", "news", aspects=aspects | {"fluency": aspects["fluency"] | keys}
+    )
 
 
 def off_by(about: Case, steps: int) -> str:
-    """Return the rating so many steps above a text's own, of 1 to 5, or below where none is."""
+    """Return the rating so many steps above a text's own, of 1 to 5, or below where
+    none is.
+    """
     assert not about.is_pair
     at = about.texts[0].positions[0] + steps
     return str(1 + (at if at < 5 else about.texts[0].positions[0] - steps))
 
 
-# --- what is drawn ---------------------------------------------------------------------------
+# --- what is drawn --------------------------------------------------------------------
 
 
 @given(
@@ -78,21 +82,30 @@ def test_items_are_drawn_equally_often() -> None:
     assert set(Counter(one.level for one in found).values()) == {20}
 
 
-# --- pages -----------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------
 
 
 def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> None:
     pages, [draw] = study.ask(study.plan(), GRADED, pairs=99)
     # 8 items with a text of each of 5 ratings; one more each was spare, and one failed
-    assert (draw.dataset, draw.aspect, draw.group, len(draw.pairs)) == ("news", "", GRADED, 40)
-    assert Counter(one.texts[0].level for one in draw.pairs) == dict.fromkeys([1, 2, 3, 4, 5], 8)
+    assert (draw.dataset, draw.aspect, draw.group, len(draw.pairs)) == (
+        "news",
+        "",
+        GRADED,
+        40,
+    )
+    assert Counter(one.texts[0].level for one in draw.pairs) == dict.fromkeys(
+        [1, 2, 3, 4, 5], 8
+    )
     shown = [one.texts[0] for one in pages[0].items]
-    assert sorted(shown) == sorted(f"Made {n} {at}." for n in range(8) for at in range(1, 6))
+    assert sorted(shown) == sorted(
+        f"Made {n} {at}." for n in range(8) for at in range(1, 6)
+    )
     assert shown != [one.texts[0] for one in pages[1].items]
     html = study.html(pages[0])
-    assert Counter(one["value"] for one in Parsed(html).named("input")) == dict.fromkeys(
-        "12345", 40
-    )
+    assert Counter(
+        one["value"] for one in Parsed(html).named("input")
+    ) == dict.fromkeys("12345", 40)
     assert html.count("1 (worst)</label>") == html.count("5 (best)</label>") == 40
     assert "<h1>How good is each text? Task: summarization</h1>" in html
     assert "Each shows one text and asks" in html and "two texts" not in html
@@ -105,17 +118,25 @@ def test_a_page_does_not_tell_a_text_s_rating_or_set(study: ReevaluationStudy) -
     for told in ("graded", "rating", "chosen", "error", "n0", "news", "tiny"):
         assert told not in html, told
     names = {str(one["name"]) for one in Parsed(html).named("input")}
-    assert len(names) == 40 and all(re.fullmatch("q[0-9a-f]{32}", name) for name in names)
+    assert len(names) == 40 and all(
+        re.fullmatch("q[0-9a-f]{32}", name) for name in names
+    )
 
 
 def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
     pages, draws = study.ask(study.plan(), ROW, GRADED, pairs=10)
-    assert [(draw.group, len(draw.pairs)) for draw in draws] == [(ROW, 10), (GRADED, 10)]
+    assert [(draw.group, len(draw.pairs)) for draw in draws] == [
+        (ROW, 10),
+        (GRADED, 10),
+    ]
     for page in pages:
         assert [len(one.texts) for one in page.items] == [2] * 10 + [1] * 10
         html = study.html(page)
         assert "<h1>How good are these texts?" in html
-        assert "Some show two texts and ask" in html and "Others show one text and ask" in html
+        assert (
+            "Some show two texts and ask" in html
+            and "Others show one text and ask" in html
+        )
     assert pages[0].items != pages[1].items
 
 
@@ -130,9 +151,9 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
     assert "4: &lt;b&gt;good&lt;/b&gt;" in html and "5: very good (best)" in html
     one = draw.pairs[0].texts[0]
     scale(study, min=-1, max=1, step=0.1 + 0.2 - 0.05, labels=[])
-    assert [value for value, _ in rating_options(study.plan(), one.dataset, one.aspect)] == [
-        *("-1", "-0.75", "-0.5", "-0.25", "0", "0.25", "0.5", "0.75", "1")
-    ]
+    assert [
+        value for value, _ in rating_options(study.plan(), one.dataset, one.aspect)
+    ] == [*("-1", "-0.75", "-0.5", "-0.25", "0", "0.25", "0.5", "0.75", "1")]
     # ratings of the set that the scale no longer has are asked about no more
     _, [draw] = study.ask(study.plan(), GRADED)
     assert {about.texts[0].level for about in draw.pairs} == {1}
@@ -149,12 +170,14 @@ def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> N
     assert html.count('class="source"') == 40
 
 
-# --- answers ---------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------
 
 
 @pytest.mark.heavy
 def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> None:
-    """One voter always finds what is known; the other no pair, and no rating but those of 5."""
+    """One voter always finds what is known; the other no pair, and no rating but those
+    of 5.
+    """
     plan = study.plan()
     pages, [_, drawn] = study.ask(plan, ROW, GRADED, pairs=20)
 
@@ -170,7 +193,11 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
         study.give(plan, page, say)
     found = read(plan, study.out, study.folder / "answers")
     told, texts = numbers(found), rows_of(found, "texts.csv")
-    assert (found.responses, len(rows_of(found, "pairs.csv")), len(texts)) == (2, 20, 20)
+    assert (found.responses, len(rows_of(found, "pairs.csv")), len(texts)) == (
+        2,
+        20,
+        20,
+    )
     assert list(told) == [
         (aspect, group, f"reevaluation_{name}")
         for aspect in ("", "fluency")
@@ -183,13 +210,29 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
         ]
     ]
     # 20 texts, 4 of every rating: 20 + 4 of 40 ratings are right, 16 are two steps away
-    for group, value, n in ((ROW, 0.5, 40), (GRADED, 24 / 40, 40), ("constructed", 44 / 80, 80)):
+    for group, value, n in (
+        (ROW, 0.5, 40),
+        (GRADED, 24 / 40, 40),
+        ("constructed", 44 / 80, 80),
+    ):
         row = told["", group, "reevaluation_agreement"]
-        assert (row["value"], row["n"], row["n_missing"]) == (pytest.approx(value), n, 0)
+        assert (row["value"], row["n"], row["n_missing"]) == (
+            pytest.approx(value),
+            n,
+            0,
+        )
     row = told["fluency", GRADED, "reevaluation_distance"]
     assert (row["value"], row["n"]) == (pytest.approx(16 * 2 / 40), 40)
-    counts = {row["rating"]: (row["same"], row["lower"], row["higher"]) for row in texts}
-    assert counts == {1: (1, 0, 1), 2: (1, 0, 1), 3: (1, 0, 1), 4: (1, 1, 0), 5: (2, 0, 0)}
+    counts = {
+        row["rating"]: (row["same"], row["lower"], row["higher"]) for row in texts
+    }
+    assert counts == {
+        1: (1, 0, 1),
+        2: (1, 0, 1),
+        3: (1, 0, 1),
+        4: (1, 1, 0),
+        5: (2, 0, 0),
+    }
     assert {row["steps"] for row in texts if row["rating"] < 5} == {2}
     assert {row["set"] for row in texts} == {GRADED_SET}
     right, asked = Counter[str](), Counter[str]()
@@ -236,7 +279,9 @@ def test_intervals_are_over_sources(
     }
     for name, numbers_of in expected.items():
         row = told["", GRADED, f"reevaluation_{name}"]
-        assert [row[end] for end in ("value", "ci_low", "ci_high")] == pytest.approx(numbers_of)
+        assert [row[end] for end in ("value", "ci_low", "ci_high")] == pytest.approx(
+            numbers_of
+        )
         assert row["n"] == 30 and "over 30 sources" in row["method"]
     row = told["", "constructed", "reevaluation_agreement"]
     assert (row["value"], row["n"]) == (pytest.approx(1 - off / 60), 60)
@@ -244,10 +289,14 @@ def test_intervals_are_over_sources(
 
 
 def one_page(study: ReevaluationStudy) -> tuple[Page, Path]:
-    """Return a page of graded texts and what somebody answers who is one step off for rating 1."""
+    """Return a page of graded texts and what somebody answers who is one step off for
+    rating 1.
+    """
     plan = study.plan()
     page = study.ask(plan, GRADED, voters=3)[0][0]
-    path = study.give(plan, page, lambda about, _: off_by(about, int(about.texts[0].level == 1)))
+    path = study.give(
+        plan, page, lambda about, _: off_by(about, int(about.texts[0].level == 1))
+    )
     return page, path
 
 
@@ -256,7 +305,11 @@ def test_those_who_have_not_rated_are_missing(study: ReevaluationStudy) -> None:
     told = numbers(read(study.plan(), study.out, path.parent))
     for name, value in (("agreement", 0.8), ("distance", 0.2)):
         row = told["", GRADED, f"reevaluation_{name}"]
-        assert (row["value"], row["n"], row["n_missing"]) == (pytest.approx(value), 40, 80)
+        assert (row["value"], row["n"], row["n_missing"]) == (
+            pytest.approx(value),
+            40,
+            80,
+        )
     assert ("", "constructed", "reevaluation_agreement") not in told
 
 
@@ -279,9 +332,14 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
         other(name, **{one: option})
     with pytest.raises(UserErrors) as errors:
         read(study.plan(), study.out, path.parent)
-    told = {Path(each.where.partition(",")[0]).stem: each.what for each in errors.value.errors}
+    told = {
+        Path(each.where.partition(",")[0]).stem: each.what
+        for each in errors.value.errors
+    }
     assert told == {
-        **dict.fromkeys(["two", "row", "none"], "this study does not ask these questions"),
+        **dict.fromkeys(
+            ["two", "row", "none"], "this study does not ask these questions"
+        ),
         **dict.fromkeys(["above", "between", "letter"], "this answer is not an option"),
     }
     assert len(page.items) == len(good["answers"])
@@ -289,7 +347,9 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("change", ["labels", "text", "spare"])
-def test_answers_to_what_is_no_longer_asked_are_told(change: str, study: ReevaluationStudy) -> None:
+def test_answers_to_what_is_no_longer_asked_are_told(
+    change: str, study: ReevaluationStudy
+) -> None:
     _, path = one_page(study)
     if change == "labels":
         scale(study, labels=["a", "b", "c", "d", "e"])
@@ -320,5 +380,7 @@ def test_the_commands(study: ReevaluationStudy) -> None:
     one_page(study)
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0, done.stdout
-    assert "1 file of answers, about 0 pairs of texts and 40 single texts" in done.stdout
+    assert (
+        "1 file of answers, about 0 pairs of texts and 40 single texts" in done.stdout
+    )
     assert "news, graded: agreement 0.800" in done.stdout

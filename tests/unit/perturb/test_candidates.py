@@ -1,4 +1,6 @@
-"""Candidates for graded sets: how many errors which reference gets, and what they are rated."""
+"""Candidates for graded sets: how many errors which reference gets, and what they are
+rated.
+"""
 
 from collections import Counter
 from typing import Any
@@ -26,7 +28,10 @@ from judgescope.perturb.grading import (
     usual_errors,
 )
 
-TEXT = "The mill opened in May 1803. It makes flour for the town. Many people like to see it work."
+TEXT = (
+    "The mill opened in May 1803. It makes flour for the town. Many people like to "
+    "see it work."
+)
 BASES = {
     item: [(f"{item}:original", TEXT), (f"{item}:reference.1", f"{TEXT} So do we.")]
     for item in "ab"
@@ -49,7 +54,11 @@ def test_on_trial_each_number_of_errors_is_tried_once() -> None:
 def test_each_rating_gets_numbers_of_errors_that_it_had_on_trial() -> None:
     named: dict[str, Any] = {"seed": 1, "names": ["data", "set"]}
     found = list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
-    assert Counter(one.number.partition("-")[0] for one in found) == {"1": 6, "2": 6, "3": 6}
+    assert Counter(one.number.partition("-")[0] for one in found) == {
+        "1": 6,
+        "2": 6,
+        "3": 6,
+    }
     assert {one.errors for one in found if one.number.startswith("1-")} == {4, 5}
     assert found == list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
 
@@ -65,7 +74,13 @@ def test_rules_put_in_as_many_errors_as_there_is_room_for_and_say_so() -> None:
     assert by_rule(one._replace(errors=0), ["spelling"], **named).text == TEXT
     full = by_rule(one._replace(errors=90), ["number"], **named)
     assert full.status == "short: 1 of 90"
-    row = {"item": "a", "target": "t", "text": full.text, "status": full.status, "step": 90}
+    row = {
+        "item": "a",
+        "target": "t",
+        "text": full.text,
+        "status": full.status,
+        "step": 90,
+    }
     assert usable([row])[0][0]["step"] == 1
 
 
@@ -75,7 +90,9 @@ def test_no_part_of_an_aspect_comes_again_before_all_have_come() -> None:
     assert len(drawn) == 7 and set(drawn[:3]) == set(drawn[3:6]) == {0, 1, 2}
 
 
-def test_further_references_are_the_most_diverse_and_none_is_read_where_one_is_enough() -> None:
+def test_further_references_are_the_most_diverse_and_none_is_read_where_one_is_enough() -> (  # noqa: E501
+    None
+):
     others = {
         "a": [
             ("a:reference.1", TEXT),
@@ -90,7 +107,9 @@ def test_further_references_are_the_most_diverse_and_none_is_read_where_one_is_e
     ]
 
 
-def row(target: str, errors: int, status: str = "ok", text: str | None = None) -> dict[str, Any]:
+def row(
+    target: str, errors: int, status: str = "ok", text: str | None = None
+) -> dict[str, Any]:
     item = target[0]
     return {
         "item": item,
@@ -102,21 +121,32 @@ def row(target: str, errors: int, status: str = "ok", text: str | None = None) -
 
 
 def test_texts_that_failed_or_are_there_already_are_told_and_not_used() -> None:
-    rows = [row("a1", 0), row("a2", 1, "failed: it is a refusal"), row("a3", 0, text="a1")]
+    rows = [
+        row("a1", 0),
+        row("a2", 1, "failed: it is a refusal"),
+        row("a3", 0, text="a1"),
+    ]
     kept, why = usable([*rows, row("b1", 0, text="a1")])
     assert [one["target"] for one in kept] == ["a1", "b1"]
     assert why == {"a2": "failed: it is a refusal", "a3": "the same text as a1"}
 
 
 def test_the_number_of_errors_is_a_rating_where_a_class_has_it() -> None:
-    found = by_errors([row("a", 0), row("b", 2), row("c", 4), row("d", 3), row("e", 6)], 3, 2)
+    found = by_errors(
+        [row("a", 0), row("b", 2), row("c", 4), row("d", 3), row("e", 6)], 3, 2
+    )
     assert [found[name].rating for name in "abcde"] == [2, 1, 0, None, None]
 
 
 def comparisons(target: str, *outcomes: float | None) -> list[dict[str, Any]]:
     """Return the comparisons of a text with two anchors of each rating, alike."""
     return [
-        {"target": target, "anchor": f"{rating}{at}", "rating": rating, "outcome": outcome}
+        {
+            "target": target,
+            "anchor": f"{rating}{at}",
+            "rating": rating,
+            "outcome": outcome,
+        }
         for rating, outcome in zip(CLASSES, outcomes, strict=True)
         for at in range(2)
     ]
@@ -124,7 +154,11 @@ def comparisons(target: str, *outcomes: float | None) -> list[dict[str, Any]]:
 
 def test_comparisons_rate_texts_and_tell_where_they_lie_among_the_anchors() -> None:
     rows = [row("a1", 0), row("a2", 3), row("a3", 1)]
-    told = [*comparisons("a1", 1, 1, 0), *comparisons("a2", 0, -1, -1), *comparisons("a3", 0, 0, 0)]
+    told = [
+        *comparisons("a1", 1, 1, 0),
+        *comparisons("a2", 0, -1, -1),
+        *comparisons("a3", 0, 0, 0),
+    ]
     found = by_anchors(rows, told, CLASSES)
     assert found["a1"] == Grade(2, 2.0, False, (1.0, 0.0, 0.0, None))
     assert found["a2"].rating == 0 and found["a2"].shares == (None, 0.0, 0.0, 1.0)
@@ -138,7 +172,9 @@ def test_comparisons_rate_texts_and_tell_where_they_lie_among_the_anchors() -> N
 def test_a_missing_answer_is_no_tie() -> None:
     rows = [row("a1", 0)]
     told = [*comparisons("a1", 1, 1, None)]
-    assert by_anchors(rows, told, CLASSES)["a1"].rating is None  # it may be as good as the best
+    assert (
+        by_anchors(rows, told, CLASSES)["a1"].rating is None
+    )  # it may be as good as the best
     told[-1]["outcome"] = 0
     assert by_anchors(rows, told, CLASSES)["a1"].rating == 2
     alone = by_anchors(rows, comparisons("a1", None, None, None), CLASSES)
@@ -148,7 +184,12 @@ def test_a_missing_answer_is_no_tie() -> None:
 def test_usual_errors_settle_what_is_equal() -> None:
     rows = [row("a1", 5)]
     tied = [
-        {"target": "a1", "anchor": f"{rating}{at}", "rating": rating, "outcome": outcome}
+        {
+            "target": "a1",
+            "anchor": f"{rating}{at}",
+            "rating": rating,
+            "outcome": outcome,
+        }
         for rating, outcomes in zip(CLASSES, [(1, -1), (1, -1), (-1, -1)], strict=True)
         for at, outcome in enumerate(outcomes)
     ]
@@ -162,4 +203,7 @@ def test_of_equals_the_same_text_is_chosen_in_every_run_of_a_seed(wanted: int) -
     rows = [row(f"a{at}", 0) for at in range(4)]
     grades = {one["target"]: Grade(1) for one in rows}
     first = chosen_of(rows, grades, wanted, 3, seed=3)
-    assert first == chosen_of(rows[::-1], grades, wanted, 3, seed=3) and len(first) == wanted
+    assert (
+        first == chosen_of(rows[::-1], grades, wanted, 3, seed=3)
+        and len(first) == wanted
+    )

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edits import apply_edits, edit_between
-from judgescope.perturb.inject import BETWEEN, NAMES, OFF_TOPIC, WITHIN, Draft, draft_of, drafts
+from judgescope.perturb.inject import (
+    BETWEEN,
+    NAMES,
+    OFF_TOPIC,
+    WITHIN,
+    Draft,
+    draft_of,
+    drafts,
+)
 from judgescope.perturb.rules import inject_errors, perturb_dataset
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import RulePerturbation
@@ -22,13 +30,23 @@ from running import HOME
 from study import Study
 
 TEXT = (
-    "Anna Ruiz opened her shop in Hartwell in 1987 with three friends. It was not cheap, but it is "
-    "still there. They have sold 140 bicycles since last spring, which surprised the mayor. "
-    "Every Sunday she does the accounts by herself."
+    "Anna Ruiz opened her shop in Hartwell in 1987 with three friends. It was not "
+    "cheap, but it is still there. They have sold 140 bicycles since last spring, "
+    "which surprised the mayor. Every Sunday she does the accounts by herself."
 )
 CARD = {
-    **{"perturbation": "faulty", "name": "more errors", "level": "sentence", "method": "rule"},
-    **{"rule": "inject_errors", "errors": ["spelling"], "steps": 3, "degrees": {"single": {}}},
+    **{
+        "perturbation": "faulty",
+        "name": "more errors",
+        "level": "sentence",
+        "method": "rule",
+    },
+    **{
+        "rule": "inject_errors",
+        "errors": ["spelling"],
+        "steps": 3,
+        "degrees": {"single": {}},
+    },
 }
 
 
@@ -42,14 +60,30 @@ def injected(kind: str, count: int = 3, seed: int = 0, text: str = TEXT) -> list
     [
         ("negation", "It is open.", {"It is not open."}),
         ("negation", "It was not cheap.", {"It was cheap."}),
-        ("number", "It has 140 rooms.", {f"It has {n} rooms." for n in (154, 168, 182, 196)}),
-        ("number", "He was born in 07.", {f"He was born in {n}." for n in ("08", "09", 10, 11)}),
+        (
+            "number",
+            "It has 140 rooms.",
+            {f"It has {n} rooms." for n in (154, 168, 182, 196)},
+        ),
+        (
+            "number",
+            "He was born in 07.",
+            {f"He was born in {n}." for n in ("08", "09", 10, 11)},
+        ),
         ("name", "A boy met Anna Ruiz.", {f"A boy met {name}." for name in NAMES}),
         ("grammar", "The shops are old.", {"The shops is old."}),
         ("reference", "Then he left.", {"Then she left."}),
-        ("redundancy", "One by one they left.", {"One by one they, by one they, left."}),
+        (
+            "redundancy",
+            "One by one they left.",
+            {"One by one they, by one they, left."},
+        ),
         ("deletion", "He left on Monday.", {"He left."}),
-        ("spelling", "Bicycles are cheap.", {"Bicycles are chaep.", "Bicycles are cehap."}),
+        (
+            "spelling",
+            "Bicycles are cheap.",
+            {"Bicycles are chaep.", "Bicycles are cehap."},
+        ),
     ],
 )
 def test_a_kind_within_a_sentence(kind: str, sentence: str, made: set[str]) -> None:
@@ -78,7 +112,9 @@ def test_no_room_for_it(kind: str, sentence: str) -> None:
 def test_sentences_that_change_places_never_change_back() -> None:
     original = [TEXT[slice(*span)] for span in split_sentences(TEXT)]
     texts = injected("order", 10)
-    assert len(texts) == 6  # every two of four sentences in the wrong order, one pair a step
+    assert (
+        len(texts) == 6
+    )  # every two of four sentences in the wrong order, one pair a step
     for step, text in enumerate(texts, start=1):
         places = [original.index(text[slice(*span)]) for span in split_sentences(text)]
         wrong = sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
@@ -95,18 +131,24 @@ def test_a_repeated_sentence_is_not_deleted() -> None:
     text = "Rain fell. He slept. All was well."
     for seed in range(50):
         rng = np.random.default_rng(seed)
-        made = [draft.text for draft in drafts(text, rng, kinds=["redundancy", "deletion"])]
+        made = [
+            draft.text for draft in drafts(text, rng, kinds=["redundancy", "deletion"])
+        ]
         assert len({text, *made}) == 1 + len(made)
 
 
 def test_a_text_that_has_no_room_says_so_and_ends() -> None:
-    made = inject_errors("Rain fell.", np.random.default_rng(1), kinds=["number", "name"], count=3)
+    made = inject_errors(
+        "Rain fell.", np.random.default_rng(1), kinds=["number", "name"], count=3
+    )
     assert [one.status for one in made] == ["impossible: there is no room for error 1"]
     assert made[0].text == "Rain fell." and not made[0].edits
 
 
 def locked(draft: Draft) -> Counter[str]:
-    return Counter(one.text[slice(*lock)] for one in draft.sentences for lock in one.locks)
+    return Counter(
+        one.text[slice(*lock)] for one in draft.sentences for lock in one.locks
+    )
 
 
 def inverted(draft: Draft) -> int:
@@ -115,13 +157,21 @@ def inverted(draft: Draft) -> int:
 
 
 @pytest.mark.simulation
-@given(seed=st.integers(0, 2**32), kinds=st.sets(st.sampled_from([*WITHIN, *BETWEEN]), min_size=1))
-def test_every_error_of_a_row_is_still_there_at_its_end(seed: int, kinds: set[str]) -> None:
+@given(
+    seed=st.integers(0, 2**32),
+    kinds=st.sets(st.sampled_from([*WITHIN, *BETWEEN]), min_size=1),
+)
+def test_every_error_of_a_row_is_still_there_at_its_end(
+    seed: int, kinds: set[str]
+) -> None:
     before = draft_of(TEXT)
-    for draft in islice(drafts(TEXT, np.random.default_rng(seed), kinds=sorted(kinds)), 14):
+    for draft in islice(
+        drafts(TEXT, np.random.default_rng(seed), kinds=sorted(kinds)), 14
+    ):
         (edit,) = edit_between(before.text, draft.text)
         assert apply_edits(before.text, [edit]) == draft.text
-        # what an error made stays as it is, what is in the wrong order and what is gone stays so
+        # what an error made stays as it is, what is in the wrong order and what is gone
+        # stays so
         new = locked(draft) - locked(before)
         assert not locked(before) - locked(draft)
         gone = {one.position for one in before.sentences} - {
@@ -176,7 +226,9 @@ def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
     with pytest.raises(UserError, match="that this perturbation names") as error:
         load_plan(study, HOME, source="study.yaml")
     said = str(error.value)
-    assert "perturbations/local-rule-fluency.yaml:" in said and "nearest: fluency" in said
+    assert (
+        "perturbations/local-rule-fluency.yaml:" in said and "nearest: fluency" in said
+    )
 
 
 def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:
@@ -185,9 +237,13 @@ def test_texts_in_a_row_are_judged_on_the_aspects_that_they_are_about() -> None:
         **{"methods": ["agreement"], "perturbations": ["local-rule-fluency"]},
     }
     plan = load_plan(study, HOME, source="study.yaml")
-    row = [cell for cell in plan.cell_aspects if cell.perturbation == "local-rule-fluency.single"]
+    row = [
+        cell
+        for cell in plan.cell_aspects
+        if cell.perturbation == "local-rule-fluency.single"
+    ]
     assert [cell.aspect for cell in row if cell.judge == "rules"] == ["fluency"]
     other = study | {"aspects": ["coherence"]}
-    assert "local-rule-fluency.single" not in load_plan(other, HOME, source="s").target_sets(
-        "demo-news"
-    )
+    assert "local-rule-fluency.single" not in load_plan(
+        other, HOME, source="s"
+    ).target_sets("demo-news")

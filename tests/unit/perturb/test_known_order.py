@@ -1,4 +1,6 @@
-"""Texts in a row of the demo: rule-made errors, their order recovered, and what controls reach."""
+"""Texts in a row of the demo: rule-made errors, their order recovered, and what
+controls reach.
+"""
 
 import re
 from collections.abc import Iterator
@@ -25,12 +27,16 @@ Row = dict[str, Any]
 
 
 def counting(body: Body) -> Said:
-    """Rate by what the prompt alone shows: misspelt words, or stray sentences, of a text."""
+    """Rate by what the prompt alone shows: misspelt words, or stray sentences, of a
+    text.
+    """
     prompt = body["messages"][0]["content"]
     text = prompt.split("Text to rate:\n")[1].split("\n\nAnswer with")[0]
     source = prompt.split("Source:\n")[1].split("\n\nText to rate:")[0]
     known = {*WORDS.findall(source)}
-    misspelt = [one for one in WORDS.findall(text) if not frequency(one) and one not in known]
+    misspelt = [
+        one for one in WORDS.findall(text) if not frequency(one) and one not in known
+    ]
     strays = [one for one in OFF_TOPIC if one in text]
     spelling = "one quality of a text: fluency" in prompt
     return reply(str(100 - len(misspelt if spelling else strays)))
@@ -42,7 +48,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         own = AskedStudy(tmp_path_factory.mktemp("rows"), endpoint)
         own.card("judges", "counter", model="loop", form="score-only")
         files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
-        scales = {name: {"min": 1, "max": 100, "step": 1} for name in ("fluency", "coherence")}
+        scales = {
+            name: {"min": 1, "max": 100, "step": 1} for name in ("fluency", "coherence")
+        }
         Study(own.folder).change("datasets", DATA, files=files, aspects=scales)
         for name, kind, aspect in (
             ("slips", "spelling", "fluency"),
@@ -62,7 +70,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
 
 CARD: dict[str, Any] = {
-    **{"name": "more errors", "level": "sentence", "method": "rule", "rule": "inject_errors"},
+    **{
+        "name": "more errors",
+        "level": "sentence",
+        "method": "rule",
+        "rule": "inject_errors",
+    },
     **{"steps": STEPS, "degrees": {"single": {}}},
 }
 
@@ -76,25 +89,34 @@ def found(study: AskedStudy, judge: str, statistic: str, **place: Any) -> list[R
     ]
 
 
-def test_a_judge_that_counts_errors_by_itself_recovers_the_order(study: AskedStudy) -> None:
+def test_a_judge_that_counts_errors_by_itself_recovers_the_order(
+    study: AskedStudy,
+) -> None:
     for perturbation in ("slips", "strays"):
         (row,) = found(study, "counter", "accuracy_adjacent", perturbation=perturbation)
         assert row["value"] == 1 and row["n"] == ITEMS * STEPS
         # of 12 sources that are all right: the exact bound
-        assert row["ci_low"] == pytest.approx(0.025 ** (1 / ITEMS)) and row["ci_high"] == 1
+        assert (
+            row["ci_low"] == pytest.approx(0.025 ** (1 / ITEMS)) and row["ci_high"] == 1
+        )
         far = found(study, "counter", "accuracy_by_distance", perturbation=perturbation)
         assert [row["k"] for row in far] == [*range(1, STEPS + 1)]
         assert {row["value"] for row in far} == {1}
-        grid = found(study, "counter", "accuracy_by_position", perturbation=perturbation)
-        assert len(grid) == STEPS * (STEPS + 1) // 2 and {row["n"] for row in grid} == {ITEMS}
+        grid = found(
+            study, "counter", "accuracy_by_position", perturbation=perturbation
+        )
+        assert len(grid) == STEPS * (STEPS + 1) // 2 and {row["n"] for row in grid} == {
+            ITEMS
+        }
     (mean,) = found(study, "counter", "accuracy_adjacent", aspect="average")
     assert mean["value"] == 1 and mean["n"] == 2
 
 
 def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: AskedStudy) -> None:
-    assert {row["aspect"] for row in found(study, "counter", "tie_rate", perturbation="slips")} == {
-        "fluency"
-    }
+    assert {
+        row["aspect"]
+        for row in found(study, "counter", "tie_rate", perturbation="slips")
+    } == {"fluency"}
     originals = 2 * ITEMS
     assert len(study.endpoint.asked) == originals + 2 * ITEMS * STEPS
 
@@ -134,5 +156,7 @@ def test_a_scale_of_its_own_is_for_the_order_of_texts(method: str) -> None:
 
 
 def test_invented_names_are_nobody_s_in_the_shipped_texts() -> None:
-    texts = "".join(path.read_text("utf-8") for path in (HOME / "config/demo").glob("*.jsonl"))
+    texts = "".join(
+        path.read_text("utf-8") for path in (HOME / "config/demo").glob("*.jsonl")
+    )
     assert not [name for name in NAMES if name in texts]

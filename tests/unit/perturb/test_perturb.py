@@ -1,4 +1,6 @@
-"""The guarantees of methods.md 7, for every rule over any text, by hand, and on real data."""
+"""The guarantees of methods.md 7, for every rule over any text, by hand, and on real
+data.
+"""
 
 import json
 import random
@@ -16,10 +18,19 @@ from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
 from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edits import Edit, Perturbed, apply_edits, may_cut
-from judgescope.perturb.rules import RULES, check_options, choose, derange, perturb_dataset
+from judgescope.perturb.rules import (
+    RULES,
+    check_options,
+    choose,
+    derange,
+    perturb_dataset,
+)
 from shelf import printed
 
-SUMMEVAL = Path(__file__).parents[3] / "../shared/data/summeval/model_annotations.12systems.jsonl"
+SUMMEVAL = (
+    Path(__file__).parents[3]
+    / "../shared/data/summeval/model_annotations.12systems.jsonl"
+)
 ONE_TEXT = [name for name, rule in RULES.items() if "k" in rule.options]
 LATIN = "Ana ran. |Mr. Orr? |e\u0301|aaa|a|A|straße |İz|3.5 |\n| |  |_|…"
 OTHERS = "👩\u200d⚕️|👍🏽|1️⃣|你好。|世界！|مرحبا |٣٤ |שלום. |क्\u200dषि "
@@ -32,7 +43,9 @@ COUNTS = st.integers(1, 12)
 def run(rule: str, text: str, k: int | str | None = None, seed: int = 0) -> Perturbed:
     options = {} if k is None else {"k": k}
     names = {"dataset": "d", "perturbation": rule, "degree": "minor"}
-    result: Perturbed = perturb_dataset(rule, options, {"i": text}, seed=seed, **names)["i"]
+    result: Perturbed = perturb_dataset(rule, options, {"i": text}, seed=seed, **names)[
+        "i"
+    ]
     return result
 
 
@@ -46,13 +59,15 @@ def done(result: Perturbed, k: int) -> int:
     return k if result.status == "ok" else 0
 
 
-# --- what holds for every rule ---------------------------------------------------------------
+# --- what holds for every rule --------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", ONE_TEXT)
 @settings(deadline=None)
 @given(text=TEXTS, k=COUNTS, seed=SEEDS)
-def test_edits_tell_everything_that_changed(rule: str, text: str, k: int, seed: int) -> None:
+def test_edits_tell_everything_that_changed(
+    rule: str, text: str, k: int, seed: int
+) -> None:
     k = max(k, RULES[rule].options["k"].minimum)
     result = run(rule, text, k, seed)
     assert apply_edits(text, result.edits) == result.text
@@ -66,7 +81,10 @@ def test_edits_tell_everything_that_changed(rule: str, text: str, k: int, seed: 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "😀", "!?"])
 def test_nothing_to_perturb_is_said_and_left_alone(rule: str, text: str) -> None:
     result = run(rule, text, 2)
-    assert result.status.startswith("impossible: ") and (result.text, result.edits) == (text, ())
+    assert result.status.startswith("impossible: ") and (result.text, result.edits) == (
+        text,
+        (),
+    )
 
 
 def test_an_edit_that_does_not_fit_is_refused() -> None:
@@ -81,16 +99,20 @@ def test_a_text_depends_on_its_names_and_not_on_other_texts(rule: str) -> None:
     text = "One small cat sat here. Two dogs ran by. Three birds sang. Four mice hid."
     names = {"dataset": "d", "perturbation": "p", "degree": "minor"}
     both = perturb_dataset(rule, {"k": 2}, {"a": text, "b": text}, seed=1, **names)
-    assert perturb_dataset(rule, {"k": 2}, {"b": text}, seed=1, **names) == {"b": both["b"]}
+    assert perturb_dataset(rule, {"k": 2}, {"b": text}, seed=1, **names) == {
+        "b": both["b"]
+    }
     variants = [
-        perturb_dataset(rule, {"k": 2}, {"a": text}, seed=seed, **(names | {"degree": degree}))["a"]
+        perturb_dataset(
+            rule, {"k": 2}, {"a": text}, seed=seed, **(names | {"degree": degree})
+        )["a"]
         for seed in range(10)
         for degree in ("minor", "major")
     ]
     assert len({result.text for result in variants}) > 3
 
 
-# --- characters ------------------------------------------------------------------------------
+# --- characters -----------------------------------------------------------------------
 
 
 @settings(deadline=None)
@@ -100,27 +122,39 @@ def test_exactly_k_letters_or_digits_are_deleted(text: str, k: int, seed: int) -
         return sum(map(str.isalnum, t))
 
     result = run("delete_characters", text, k, seed)
-    assert done(result, k) == max(0, min(k, count(text) - 1)) == count(text) - count(result.text)
+    assert (
+        done(result, k)
+        == max(0, min(k, count(text) - 1))
+        == count(text) - count(result.text)
+    )
     for edit in result.edits:
         assert edit.after == "" and edit.before[0].isalnum()
         assert not any(map(str.isalnum, edit.before[1:]))
-        assert edit.end == len(text) or not unicodedata.category(text[edit.end]).startswith("M")
+        assert edit.end == len(text) or not unicodedata.category(
+            text[edit.end]
+        ).startswith("M")
 
 
 def test_a_letter_goes_with_its_marks() -> None:
-    assert run("delete_characters", "e\u0301\u0323e\u0301\u0323", 1).text == "e\u0301\u0323"
+    assert (
+        run("delete_characters", "e\u0301\u0323e\u0301\u0323", 1).text
+        == "e\u0301\u0323"
+    )
     assert run("delete_characters", "1️⃣1️⃣", 5).text == "1️⃣"
     assert (
-        run("delete_characters", "-a-", 1).status == "impossible: only one alphanumeric character"
+        run("delete_characters", "-a-", 1).status
+        == "impossible: only one alphanumeric character"
     )
 
 
-# --- typing errors ---------------------------------------------------------------------------
+# --- typing errors --------------------------------------------------------------------
 
 
 @settings(deadline=None)
 @given(text=TEXTS, k=COUNTS, seed=SEEDS)
-def test_typing_errors_do_not_touch_and_tear_nothing(text: str, k: int, seed: int) -> None:
+def test_typing_errors_do_not_touch_and_tear_nothing(
+    text: str, k: int, seed: int
+) -> None:
     state = random.getstate()
     result = run("typos", text, k, seed)
     assert random.getstate() == state
@@ -134,7 +168,9 @@ def test_typing_errors_do_not_touch_and_tear_nothing(text: str, k: int, seed: in
 def test_typing_errors_cannot_undo_each_other(text: str, seed: int) -> None:
     result = run("typos", text, 12, seed)
     for size in range(1, len(result.edits) + 1):
-        assert apply_edits(text, result.edits[:size]) != apply_edits(text, result.edits[: size - 1])
+        assert apply_edits(text, result.edits[:size]) != apply_edits(
+            text, result.edits[: size - 1]
+        )
         assert apply_edits(text, result.edits[:size]) != text
 
 
@@ -154,7 +190,7 @@ def test_digits_of_other_scripts_are_no_accident(seed: int) -> None:
     assert run("typos", "٣٤٥ ٠١٢ ३४५ 三四", 2, seed).status == "ok"
 
 
-# --- words -----------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------
 
 
 @settings(deadline=None)
@@ -171,7 +207,10 @@ def test_k_neighbouring_words_are_deleted(text: str, k: int, seed: int) -> None:
 
 
 def test_reasons_why_no_word_goes() -> None:
-    assert run("delete_words", "我们今天没走。", 1).status == "impossible: no word boundaries"
+    assert (
+        run("delete_words", "我们今天没走。", 1).status
+        == "impossible: no word boundaries"
+    )
     assert run("delete_words", "alone", 1).status == "impossible: fewer than two words"
     assert run("delete_words", "a b c", 5).status == "short: 2 of 5"
 
@@ -204,7 +243,9 @@ def test_exchanged_words_by_hand() -> None:
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=8), COUNTS, SEEDS)
-def test_no_more_neighbours_can_be_exchanged(words: list[str], k: int, seed: int) -> None:
+def test_no_more_neighbours_can_be_exchanged(
+    words: list[str], k: int, seed: int
+) -> None:
     most, last = 0, -1
     for place, (one, other) in enumerate(pairwise(words)):
         if one != other and place > last:
@@ -212,7 +253,7 @@ def test_no_more_neighbours_can_be_exchanged(words: list[str], k: int, seed: int
     assert done(run("exchange_words", " ".join(words), k, seed), k) == min(k, most)
 
 
-# --- sentences -------------------------------------------------------------------------------
+# --- sentences ------------------------------------------------------------------------
 
 
 @settings(deadline=None)
@@ -222,18 +263,25 @@ def test_every_chosen_sentence_moves(text: str, k: int | str, seed: int) -> None
     wanted = len(spans) if isinstance(k, str) else k
     assert len(result.edits) == done(result, wanted)
     assert {(e.offset, e.end) for e in result.edits} <= set(spans)
-    assert Counter(e.before for e in result.edits) == Counter(e.after for e in result.edits)
+    assert Counter(e.before for e in result.edits) == Counter(
+        e.after for e in result.edits
+    )
 
 
 def test_reordering_by_hand() -> None:
     assert run("reorder_sentences", "One.  Two.\nThree.", 2).status == "ok"
     assert run("reorder_sentences", "One.\n Two.", "all").text == "Two.\n One."
     assert run("reorder_sentences", "One. Two.", 3).status == "short: 2 of 3"
-    assert run("reorder_sentences", "Go. Go. Go. Stop.", "all").status == "short: 2 of 4"
+    assert (
+        run("reorder_sentences", "Go. Go. Go. Stop.", "all").status == "short: 2 of 4"
+    )
     reason = "impossible: fewer than two different sentences"
     assert run("reorder_sentences", "Go. Go.", 2).status == reason
     assert run("reorder_sentences", "Go on, then.", 2).status == reason
-    assert run("delete_sentences", "Go on.", 1).status == "impossible: fewer than two sentences"
+    assert (
+        run("delete_sentences", "Go on.", 1).status
+        == "impossible: fewer than two sentences"
+    )
 
 
 @settings(deadline=None)
@@ -242,7 +290,9 @@ def test_deleted_sentences_take_one_gap_along(text: str, k: int, seed: int) -> N
     spans, result = split_sentences(text), run("delete_sentences", text, k, seed)
     number = done(result, k)
     assert number == max(0, min(k, len(spans) - 1))
-    inside = [s for s in spans for e in result.edits if e.offset <= s[0] and s[1] <= e.end]
+    inside = [
+        s for s in spans for e in result.edits if e.offset <= s[0] and s[1] <= e.end
+    ]
     assert len(inside) == number
     letters = sum(end - start for start, end in inside)
     assert sum(len(e.before.strip()) for e in result.edits) >= letters
@@ -250,11 +300,13 @@ def test_deleted_sentences_take_one_gap_along(text: str, k: int, seed: int) -> N
     assert gaps_left <= gaps and not any(e.after for e in result.edits)
 
 
-# --- between items ---------------------------------------------------------------------------
+# --- between items --------------------------------------------------------------------
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from(["a", "b", "c", "d d", "é", "", " "]), max_size=12), SEEDS)
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "d d", "é", "", " "]), max_size=12), SEEDS
+)
 def test_texts_are_deranged_between_items(texts: list[str], seed: int) -> None:
     items = {f"i{number}": text for number, text in enumerate(texts)}
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
@@ -274,21 +326,31 @@ def test_texts_are_deranged_between_items(texts: list[str], seed: int) -> None:
 
 @settings(deadline=None)
 @given(text=TEXTS, other=TEXTS)
-def test_the_wrong_ending_takes_the_place_of_the_whole_text(text: str, other: str) -> None:
+def test_the_wrong_ending_takes_the_place_of_the_whole_text(
+    text: str, other: str
+) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
     meta = {"i": {"id": "x", "wrong_ending": other}, "j": {}}
-    result = perturb_dataset("wrong_ending", {}, {"i": text}, meta, seed=0, **names)["i"]
+    result = perturb_dataset("wrong_ending", {}, {"i": text}, meta, seed=0, **names)[
+        "i"
+    ]
     if not other.strip() or other.split() == text.split():
         assert (result.text, result.edits) == (text, ())
-        assert result.status.startswith("impossible: ") and "wrong ending" in result.status
+        assert (
+            result.status.startswith("impossible: ") and "wrong ending" in result.status
+        )
     else:
         assert result == Perturbed(other, "ok", (Edit(0, text, other),))
 
 
 @pytest.mark.parametrize("meta", [None, {"i": {}}, {"i": {"wrong_ending": 3}}])
-def test_an_item_without_a_wrong_ending_is_named(meta: dict[str, dict[str, object]] | None) -> None:
+def test_an_item_without_a_wrong_ending_is_named(
+    meta: dict[str, dict[str, object]] | None,
+) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
-    with pytest.raises(UserError, match="needs a string `wrong_ending` in every") as error:
+    with pytest.raises(
+        UserError, match="needs a string `wrong_ending` in every"
+    ) as error:
         perturb_dataset("wrong_ending", {}, {"i": "t"}, meta, seed=0, **names)
     assert "dataset d, item i" in str(error.value)
 
@@ -310,11 +372,13 @@ def test_no_larger_number_of_places_can_be_deranged(
     picked = [contents[place] for place in chosen]
     givers = derange(picked, rng)
     assert sorted(givers) == list(range(len(chosen)))
-    assert all(picked[giver] != content for giver, content in zip(givers, picked, strict=True))
+    assert all(
+        picked[giver] != content for giver, content in zip(givers, picked, strict=True)
+    )
     assert len(chosen) == max(filter(can_move, range(min(count, len(contents)) + 1)))
 
 
-# --- cards -----------------------------------------------------------------------------------
+# --- cards ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -331,14 +395,16 @@ def test_no_larger_number_of_places_can_be_deranged(
         ("wrong_ending", {"k": 1}, "nothing"),
     ],
 )
-def test_options_a_rule_does_not_take(rule: str, options: dict[str, object], allowed: str) -> None:
+def test_options_a_rule_does_not_take(
+    rule: str, options: dict[str, object], allowed: str
+) -> None:
     with pytest.raises(UserError) as error:
         check_options(rule, options, where="perturbations/x.yaml")
     assert "perturbations/x.yaml" in str(error.value)
     assert allowed in str(error.value).split("allowed:")[1]
 
 
-# --- real texts ------------------------------------------------------------------------------
+# --- real texts -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -381,7 +447,9 @@ def test_boundaries_agree_with_punkt_but_for_abbreviations(
 
     punkt = PunktSentenceTokenizer()
     texts = [text for group in references.values() for text in group]
-    same = sum(split_sentences(text) == list(punkt.span_tokenize(text)) for text in texts)
+    same = sum(
+        split_sentences(text) == list(punkt.span_tokenize(text)) for text in texts
+    )
     assert same / len(texts) > 0.98
 
 

@@ -1,4 +1,6 @@
-"""Sentence boundaries: hand-made cases, properties over any text, and input made to be slow."""
+"""Sentence boundaries: hand-made cases, properties over any text, and input made to be
+slow.
+"""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,6 @@
-"""What is wrong with a text that a model made: the kind of change and how much of it."""
+"""What is wrong with a text that a model made: the kind of change and how much of
+it.
+"""
 
 import pytest
 from hypothesis import given
@@ -7,7 +9,9 @@ from hypothesis import strategies as st
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.validation import CHECKS, echo_of, more_than_one_error
 
-PARENT = "Ann Lee met the mayor of Oslo on Monday. They spoke of trams. Lee left at ten."
+PARENT = (
+    "Ann Lee met the mayor of Oslo on Monday. They spoke of trams. Lee left at ten."
+)
 ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(min_edits=2)
 
 
@@ -24,20 +28,30 @@ ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(min_edits=2)
             ONE,
             "it has 2 changes, not 1",
         ),
-        (PARENT.replace("Oslo", "Velunda").replace("Monday", "Firstday"), SEVERAL, None),
+        (
+            PARENT.replace("Oslo", "Velunda").replace("Monday", "Firstday"),
+            SEVERAL,
+            None,
+        ),
         (PARENT.replace("spoke", "speaks"), ONE, None),
         (PARENT.replace("the mayor", "mayor"), ONE, None),
         (PARENT, ONE, "it has 0 changes, not 1"),
         (f"{PARENT[:-1]}!", ONE, "it has 0 changes, not 1"),
         (PARENT.replace(" on", ", on").replace("Oslo", "Velunda"), ONE, None),
-        ("Nobody said a word about it.", ANY, "it changes 19 of the text's 21 words and marks"),
+        (
+            "Nobody said a word about it.",
+            ANY,
+            "it changes 19 of the text's 21 words and marks",
+        ),
     ],
 )
 def test_changed_places_are_counted_once_each(
     text: str, amount: Amount, problem: str | None
 ) -> None:
     found = CHECKS["changes"](text, PARENT, amount)
-    assert (found or "").split(" of the")[0][:14] == (problem or "").split(" of the")[0][:14]
+    assert (found or "").split(" of the")[0][:14] == (problem or "").split(" of the")[
+        0
+    ][:14]
     if problem and "of the text" not in problem:
         assert found == problem
 
@@ -47,7 +61,11 @@ def test_changed_places_are_counted_once_each(
     [
         (PARENT.replace("trams.", "trams. Trams were their subject."), ONE, None),
         (PARENT + " At ten she was gone.", ONE, None),
-        (PARENT + " At ten she was gone. So was he.", ONE, "it has 2 inserted sentences, not 1"),
+        (
+            PARENT + " At ten she was gone. So was he.",
+            ONE,
+            "it has 2 inserted sentences, not 1",
+        ),
         (PARENT + " At ten she was gone. So was he.", SEVERAL, None),
         (PARENT, ONE, "it has 0 inserted sentences, not 1"),
         (
@@ -75,7 +93,9 @@ def test_one_word_replaced_by_a_new_one_is_one_change(
     assert CHECKS["changes"](" ".join(words), " ".join(words), Amount(k=0)) is None
 
 
-RAINY = "Anna met Ben in Rome. They ate by the river. Rain fell at night. Nobody minded it."
+RAINY = (
+    "Anna met Ben in Rome. They ate by the river. Rain fell at night. Nobody minded it."
+)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +105,8 @@ RAINY = "Anna met Ben in Rome. They ate by the river. Rain fell at night. Nobody
         RAINY.replace("Rain fell at night.", "At night, no drop of rain fell."),
         RAINY.replace(" Rain fell at night.", ""),
         RAINY.replace(" Nobody minded it.", " Nobody minded it. Cows give milk."),
-        "They ate by the river. Anna met Ben in Rome. Rain fell at night. Nobody minded it.",
+        "They ate by the river. Anna met Ben in Rome. Rain fell at night. Nobody "
+        "minded it.",
         RAINY.replace("They ate by the river.", "They ate. By the river."),
     ],
 )
@@ -99,8 +120,10 @@ def test_a_step_with_one_error_passes(text: str) -> None:
         RAINY.replace("Ben", "Bob").replace("river", "sea"),
         RAINY.replace("Nobody minded it.", "All did. Cows give milk. Grass is green."),
         "Anna met Ben in Rome.",
-        "Rome is the capital of Italy, and millions of people go there to see it every year.",
-        "Nobody minded it. Rain fell at night. They ate by the river. Anna met Ben in Rome.",
+        "Rome is the capital of Italy, and millions of people go there to see it every "
+        "year.",
+        "Nobody minded it. Rain fell at night. They ate by the river. Anna met Ben in "
+        "Rome.",
     ],
 )
 def test_a_step_that_changes_more_than_one_error_does_is_refused(text: str) -> None:
@@ -118,11 +141,23 @@ def test_a_step_that_changes_more_than_one_error_does_is_refused(text: str) -> N
         ("it has 2 changes, not 1", f"{RAINY} There are 2 changes.", True),
         ("it has 2 changes, not 1", RAINY.replace("ate", "made changes"), False),
         ("a sentence of the text is missing", f"{RAINY} A sentence is missing.", True),
-        ("a sentence of the text is missing", f"{RAINY} The text lacks the missing line.", True),
-        ("a sentence is missing", f"{RAINY} He read a sentence. A boat was missing.", False),
+        (
+            "a sentence of the text is missing",
+            f"{RAINY} The text lacks the missing line.",
+            True,
+        ),
+        (
+            "a sentence is missing",
+            f"{RAINY} He read a sentence. A boat was missing.",
+            False,
+        ),
         ("nobody minded a missing word", f"{RAINY} A word was there.", False),
         ("nobody minded a missing word", f"{RAINY} Nobody minded a word.", True),
-        ("its last line does not give the rating 4", f"{RAINY} It is weak.\nRating: 4", False),
+        (
+            "its last line does not give the rating 4",
+            f"{RAINY} It is weak.\nRating: 4",
+            False,
+        ),
         ('it does not end in a line "Rating: 4"', f"{RAINY} A bad rating: 4.", False),
         ("it is the same text", RAINY.replace("Anna", "It is the day: Anna"), False),
     ],

@@ -1,4 +1,6 @@
-"""The demonstrations of made perturbations, and the checks that tell their kinds apart."""
+"""The demonstrations of made perturbations, and the checks that tell their kinds
+apart.
+"""
 
 from collections import Counter
 from itertools import combinations, pairwise
@@ -35,7 +37,7 @@ def five_grams(one: Shown) -> set[tuple[str, ...]]:
     return found
 
 
-# --- the demonstrations -------------------------------------------------------------------------
+# --- the demonstrations ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -51,7 +53,9 @@ def test_a_card_has_ten_demonstrations_on_ten_topics_of_four_tasks(kind: str) ->
 def test_demonstrations_share_no_sentence_and_few_runs_of_words() -> None:
     assert len({one.topic for _, one in ALL}) >= 12
     said = Counter(
-        sentence for _, one in ALL for sentence in {*sentences(one.text), *sentences(one.changed)}
+        sentence
+        for _, one in ALL
+        for sentence in {*sentences(one.text), *sentences(one.changed)}
     )
     assert max(said.values()) == 1
     runs = [five_grams(one) for _, one in ALL]
@@ -63,7 +67,12 @@ def test_a_card_names_the_check_of_its_kind(kind: str) -> None:
     card = card_of(kind)
     length = [] if kind == "abbreviation" else ["length"]  # less than half may be left
     assert card.checks == ["differs", "not_refusal", *length, kind]
-    assert card.form == "adjust-examples" and card.adjustment and card.instructions and card.issue
+    assert (
+        card.form == "adjust-examples"
+        and card.adjustment
+        and card.instructions
+        and card.issue
+    )
     assert (card.reply == "appended") == (kind == "continuation")
 
 
@@ -83,11 +92,13 @@ def test_a_card_names_checks_that_exist_and_none_of_drafts(
     assert "perturbations/negation.yaml:4, key checks" in str(error.value)
 
 
-# --- the checks ---------------------------------------------------------------------------------
+# --- the checks -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "one"), ALL, ids=lambda it: getattr(it, "topic", it))
-def test_every_demonstration_passes_all_checks_of_its_card(kind: str, one: Shown) -> None:
+def test_every_demonstration_passes_all_checks_of_its_card(
+    kind: str, one: Shown
+) -> None:
     for check in card_of(kind).checks:
         assert CHECKS[check](one.changed, one.text, ONE) is None
 
@@ -96,12 +107,18 @@ def test_every_demonstration_passes_all_checks_of_its_card(kind: str, one: Shown
 def test_checks_accept_no_other_kind_but_what_is_explained() -> None:
     found = accepted()
     assert all(found[kind, kind] == 10 for kind in KINDS)
-    assert {pair for pair, count in found.items() if count and pair[0] != pair[1]} == {*EXPLAINED}
+    assert {pair for pair, count in found.items() if count and pair[0] != pair[1]} == {
+        *EXPLAINED
+    }
     assert (HOME / "docs" / "validators.md").read_text(encoding="utf-8") == document()
 
 
-def test_of_texts_that_no_check_was_written_for_few_are_taken_for_another_kind() -> None:
-    """One word that says the contrary looks like one that says less: only its meaning differs."""
+def test_of_texts_that_no_check_was_written_for_few_are_taken_for_another_kind() -> (
+    None
+):
+    """One word that says the contrary looks like one that says less: only its meaning
+    differs.
+    """
     others = {
         (kind, check, after)
         for kind, text, after in UNSEEN
@@ -137,7 +154,9 @@ def test_two_changes_are_two_too_many_where_one_is_asked(kind: str) -> None:
         text = f"{one.text} {other.text}"
         changed = f"{one.changed} {other.changed}"
         if kind == "continuation":
-            changed = text + one.changed[len(one.text) :] + other.changed[len(other.text) :]
+            changed = (
+                text + one.changed[len(one.text) :] + other.changed[len(other.text) :]
+            )
         assert KINDS[kind](changed, text, ONE)
         enough = KINDS[kind](changed, text, Amount(min_edits=2)) is None
         assert enough == (kind != "negation")  # there is one last sentence

@@ -17,7 +17,9 @@ PARENT = "The cat sat on the mat."
 def made(
     says: dict[str, list[str]], *, checks: Sequence[str] = CHECKS, attempts: int = 2
 ) -> tuple[dict[str, Made], list[list[str]]]:
-    """Let a model answer each item's requests in turn; return what came and what was asked."""
+    """Let a model answer each item's requests in turn; return what came and what was
+    asked.
+    """
     rounds: list[list[str]] = []
 
     def ask_for(item: str, parent: str, problem: str | None) -> Request:
@@ -33,7 +35,9 @@ def made(
         }
 
     parents = dict.fromkeys(says, PARENT)
-    found = make_texts(parents, ask_for=ask_for, obtain=obtain, checks=checks, attempts=attempts)
+    found = make_texts(
+        parents, ask_for=ask_for, obtain=obtain, checks=checks, attempts=attempts
+    )
     return found, rounds
 
 
@@ -65,11 +69,15 @@ def test_a_text_that_repeats_the_reason_of_its_request_is_not_used() -> None:
 @pytest.mark.parametrize("attempts", [1, 2, 4])
 def test_never_more_attempts_than_the_card_allows(attempts: int) -> None:
     found, rounds = made({"a": [PARENT] * 9}, attempts=attempts)
-    assert len(rounds) == attempts and found["a"].status == "failed: it is the same text"
+    assert (
+        len(rounds) == attempts and found["a"].status == "failed: it is the same text"
+    )
 
 
 def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> None:
-    """The same reason makes the same request: without a new draw its reply would come again."""
+    """The same reason makes the same request: without a new draw its reply would come
+    again.
+    """
     good = "The dog sat on the mat."
     drawn: list[int] = []
 
@@ -83,9 +91,13 @@ def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> Non
         }
 
     def ask_for(item: str, parent: str, problem: str | None) -> Request:
-        return Request({"messages": [{"role": "user", "content": f"{parent} {problem}"}]})
+        return Request(
+            {"messages": [{"role": "user", "content": f"{parent} {problem}"}]}
+        )
 
-    found = make_texts({"a": PARENT}, ask_for=ask_for, obtain=obtain, checks=CHECKS, attempts=4)
+    found = make_texts(
+        {"a": PARENT}, ask_for=ask_for, obtain=obtain, checks=CHECKS, attempts=4
+    )
     assert drawn == [1, 1, 2] and found["a"].text == good
 
 
@@ -105,7 +117,10 @@ def said(text: str, *, finish: str = "stop", status: str = "ok") -> Reply:
         (said("<think>The dog"), "the reply was cut"),
         (said("<think>Hm.</think>"), "the reply is empty"),
         (said("<think>Hm.</think>The dog sat on the mat."), None),
-        (said("HTTP 400: too long", status="error"), "the endpoint refused: HTTP 400: too long"),
+        (
+            said("HTTP 400: too long", status="error"),
+            "the endpoint refused: HTTP 400: too long",
+        ),
     ],
 )
 def test_what_makes_a_text_unusable(reply: Reply, problem: str | None) -> None:
@@ -115,16 +130,21 @@ def test_what_makes_a_text_unusable(reply: Reply, problem: str | None) -> None:
         assert text == "The dog sat on the mat."
 
 
-def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry() -> None:
+def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry() -> (
+    None
+):
     assert checked(said("No."), PARENT, ["differs"]) == ("No.", None)
     sorry = "I'm sorry, but I cannot come on Monday."
     assert checked(said(sorry.replace("Monday", "Friday")), sorry, CHECKS)[1] is None
 
 
 @pytest.mark.parametrize(
-    ("parent", "text"), [(PARENT, f"{PARENT} It purred."), (f"{PARENT}\n", f"{PARENT}\nIt purred.")]
+    ("parent", "text"),
+    [(PARENT, f"{PARENT} It purred."), (f"{PARENT}\n", f"{PARENT}\nIt purred.")],
 )
-def test_what_is_appended_stands_behind_the_text_as_it_was(parent: str, text: str) -> None:
+def test_what_is_appended_stands_behind_the_text_as_it_was(
+    parent: str, text: str
+) -> None:
     assert checked(said(" It purred.\n"), parent, CHECKS, read=appended) == (text, None)
     refused = said("I'm sorry, but I cannot do that.")
     assert checked(refused, parent, CHECKS, read=appended)[1] == "it is a refusal"
@@ -147,12 +167,18 @@ FRAMED = [(frame, problem) for problem, frames in FRAMES.items() for frame in fr
 
 
 @pytest.mark.parametrize(("frame", "problem"), FRAMED)
-@pytest.mark.parametrize("text", [PARENT, "The dog sat on the mat.", 'He said "no" and left it.'])
+@pytest.mark.parametrize(
+    "text", [PARENT, "The dog sat on the mat.", 'He said "no" and left it.']
+)
 def test_a_text_in_a_frame_is_not_used(frame: str, problem: str, text: str) -> None:
     parent = text.replace("dog", "cat")
     assert checked(said(frame.format(text)), parent, CHECKS)[1] == problem
-    assert checked(said(frame.format(text)), parent, CHECKS, read=appended)[1] == problem
-    framed = checked(said(frame.format(text + " It purred.")), frame.format(parent), CHECKS)
+    assert (
+        checked(said(frame.format(text)), parent, CHECKS, read=appended)[1] == problem
+    )
+    framed = checked(
+        said(frame.format(text + " It purred.")), frame.format(parent), CHECKS
+    )
     assert framed[1] is None  # the parent has the same
 
 
@@ -170,18 +196,24 @@ def test_a_text_in_a_frame_is_not_used(frame: str, problem: str, text: str) -> N
         ("", '"I was late."'),
     ],
 )
-def test_colons_and_quotation_marks_within_a_text_are_no_frame(parent: str, text: str) -> None:
+def test_colons_and_quotation_marks_within_a_text_are_no_frame(
+    parent: str, text: str
+) -> None:
     assert checked(said(text), parent, ["not_refusal"]) == (text, None)
 
 
-@pytest.mark.parametrize("preface", ["Here is a summary of the article: ", "Summary:\n"])
+@pytest.mark.parametrize(
+    "preface", ["Here is a summary of the article: ", "Summary:\n"]
+)
 def test_a_reference_without_a_parent_has_no_preface_either(preface: str) -> None:
     problem = "there are words before the text"
     assert checked(said(preface + PARENT), "", ["not_refusal"])[1] == problem
 
 
 @given(st.text("ab\U0001f600 ", max_size=12), st.text("ab\U0001f600 ", max_size=12))
-def test_the_edit_between_two_texts_makes_one_of_the_other(before: str, after: str) -> None:
+def test_the_edit_between_two_texts_makes_one_of_the_other(
+    before: str, after: str
+) -> None:
     edits = edit_between(before, after)
     assert len(edits) == (before != after)
     for offset, old, new in edits:

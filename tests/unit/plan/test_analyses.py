@@ -1,4 +1,6 @@
-"""Demonstrations with analyses: asked for, checked, asked again with the reason, shown."""
+"""Demonstrations with analyses: asked for, checked, asked again with the reason,
+shown.
+"""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +37,11 @@ ANALYSED: dict[str, Any] = {"n": 3, "analyses": {"model": "loop", "form": "analy
     [
         ("It reads well.\nRating: 4", "It reads well."),
         ("It reads well. **Rating:** 4/5", "It reads well."),
-        ("Analysis: on a scale from 1 to 5 it is good; it has 2 slips.\n\nRating: 4.", None),
+        (
+            "Analysis: on a scale from 1 to 5 it is good; it has 2 slips.\n\nRating: "
+            "4.",
+            None,
+        ),
     ],
 )
 def test_an_analysis_leads_to_its_rating(text: str, analysis: str | None) -> None:
@@ -61,7 +67,10 @@ def test_what_is_no_analysis_is_told(text: str, problem: str) -> None:
 
 
 def test_ratings_between_the_steps_and_in_words() -> None:
-    assert problem_with_analysis("It reads well.\nRating: 3.67", 3.67, Scale(1, 5, None)) is None
+    assert (
+        problem_with_analysis("It reads well.\nRating: 3.67", 3.67, Scale(1, 5, None))
+        is None
+    )
     yes = Scale(0, 1, 1, ("no", "yes"))
     analysis = "There is no fault, and yes, it is true.\nRating: 1"
     assert problem_with_analysis(analysis, 1, yes) is None
@@ -76,9 +85,18 @@ def test_ratings_between_the_steps_and_in_words() -> None:
     [
         ({"shots": {"n": 5}}, "prints analyses"),
         ({"form": "score-shots"}, "form score-shots does not print the analyses"),
-        ({"shots": {"n": 1, "analyses": {"model": "lexical", "form": "analysis"}}}, "cannot write"),
-        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "none"}}}, "unknown prompt"),
-        ({"shots": {"n": 1, "analyses": {"model": "judge", "form": "blind"}}}, "variable `rating`"),
+        (
+            {"shots": {"n": 1, "analyses": {"model": "lexical", "form": "analysis"}}},
+            "cannot write",
+        ),
+        (
+            {"shots": {"n": 1, "analyses": {"model": "judge", "form": "none"}}},
+            "unknown prompt",
+        ),
+        (
+            {"shots": {"n": 1, "analyses": {"model": "judge", "form": "blind"}}},
+            "variable `rating`",
+        ),
     ],
 )
 def test_what_cannot_be_shown_is_told_before_anything_is_asked(
@@ -88,7 +106,11 @@ def test_what_cannot_be_shown_is_told_before_anything_is_asked(
     (tmp_path / "config" / "prompts").mkdir()
     (tmp_path / "config" / "prompts" / "blind.jinja").write_text("Explain: {{ text }}")
     monkeypatch.chdir(tmp_path)
-    study = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["analyze-five-shot"]}
+    study = {
+        "study": "s",
+        "datasets": ["demo-dialogue"],
+        "judges": ["analyze-five-shot"],
+    }
     with pytest.raises(UserError, match=told):
         load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
 
@@ -110,13 +132,17 @@ def test_the_shipped_cards_and_forms_go_together(
 
 
 def stubborn(body: Body) -> Said:
-    """Explain every rating; that of the worst text rightly only when told what was wrong."""
+    """Explain every rating; that of the worst text rightly only when told what was
+    wrong.
+    """
     prompt = body["messages"][0]["content"]
     if WRITING not in prompt:
         return rate(body)
     given = int(GIVEN.findall(prompt)[0])
     named = 5 if given == 1 and "An earlier attempt" not in prompt else given
-    return reply(f"The text: because of its wording {body['seed'] % 999}.\n\nRating: {named}")
+    return reply(
+        f"The text: because of its wording {body['seed'] % 999}.\n\nRating: {named}"
+    )
 
 
 @pytest.fixture
@@ -124,7 +150,9 @@ def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(stubborn) as endpoint:
         found = AskedStudy(tmp_path, endpoint)
         found.card("judges", "bare", model="loop", form="score-shots", shots={"n": 3})
-        found.card("judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED)
+        found.card(
+            "judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED
+        )
         found.write(judges=["terse", "bare"])
         yield found
 
@@ -164,7 +192,8 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
         line.split()[:6] for line in checked.splitlines() if "analyses for" in line
     )
 
-    # every judge is shown the same texts, one of them with the analyses that lead to the ratings
+    # every judge is shown the same texts, one of them with the analyses that lead to
+    # the ratings
     items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
     sources = [row["source"] for row in items]
     told = {row["text"]: row["rating"] for row in analyses}
@@ -186,17 +215,27 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
     assert {row["statistic"]: row["value"] for row in rows}["replies"] == len(writer)
     page = text_of_pages(results / "report")
     assert "analyses by loop" in page
-    assert "analyze-shots, 3 rated texts, temperature 0, 1 draw" in page  # how the form matters
+    assert (
+        "analyze-shots, 3 rated texts, temperature 0, 1 draw" in page
+    )  # how the form matters
     before_again = len(study.endpoint.asked)
-    forced = running.snakemake("--configfile", "study.yaml", "--forceall", cwd=study.folder)
+    forced = running.snakemake(
+        "--configfile", "study.yaml", "--forceall", cwd=study.folder
+    )
     assert forced.returncode == 0 and len(study.endpoint.asked) == before_again
     assert "requests to models: 0," in check(study)
     more = {"n": 4, "analyses": ANALYSED["analyses"]}
     study.card("judges", "terse", model="loop", form="analyze-shots", shots=more)
     partly = check(study)  # some analyses are there, and some are not
-    assert "≤ analyses for terse" in partly and "≤ terse" in partly and "≤ bare" not in partly
+    assert (
+        "≤ analyses for terse" in partly
+        and "≤ terse" in partly
+        and "≤ bare" not in partly
+    )
     study.card("judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED)
-    pruned = running.run("-m", "judgescope", "replies", "prune", "study.yaml", cwd=study.folder)
+    pruned = running.run(
+        "-m", "judgescope", "replies", "prune", "study.yaml", cwd=study.folder
+    )
     assert ": 0 lines are not used" in pruned.stdout, pruned.stdout
 
 
@@ -217,7 +256,9 @@ def test_gibberish_stops_the_job_before_the_judge_is_asked(study: AskedStudy) ->
 
 @pytest.mark.slow
 def test_an_export_for_a_batch_waits_for_analyses(study: AskedStudy) -> None:
-    told = running.run("-m", "judgescope", "batch", "export", "study.yaml", "b", cwd=study.folder)
+    told = running.run(
+        "-m", "judgescope", "batch", "export", "study.yaml", "b", cwd=study.folder
+    )
     assert told.returncode == 0, told.stdout
     assert "not included: 1 cells of demo-dialogue about analyses.loop" in told.stdout
     assert "loop: 120 requests" in told.stdout and study.endpoint.asked == []
@@ -227,31 +268,45 @@ def test_an_export_for_a_batch_waits_for_analyses(study: AskedStudy) -> None:
 def test_judges_share_analyses_and_every_wording_has_its_own(study: AskedStudy) -> None:
     one = {"n": 1, "analyses": ANALYSED["analyses"]}
     study.card("judges", "other", model="loop", form="explain-shots", shots=ANALYSED)
-    study.card("judges", "single", model="loop", form="analyze-shots", shots=one, share=0.2)
-    study.write(judges=["terse", "other", "single"], criteria=["term-only", "description-only"])
+    study.card(
+        "judges", "single", model="loop", form="analyze-shots", shots=one, share=0.2
+    )
+    study.write(
+        judges=["terse", "other", "single"], criteria=["term-only", "description-only"]
+    )
     assert study.ask().returncode == 0
     writer, _ = asked(study.endpoint)
     assert len(set(writer)) == len(writer)
-    table = study.folder / "results/asked/construction/demo-dialogue/analyses.loop.parquet"
+    table = (
+        study.folder / "results/asked/construction/demo-dialogue/analyses.loop.parquet"
+    )
     rows = read_table("analyses", table).to_pylist()
     by = {(row["judge"], row["criterion"], row["target"]): row["text"] for row in rows}
     assert {criterion for _, criterion, _ in by} == {"term-only", "description-only"}
     assert all(
-        text == by["other", *place] for (judge, *place), text in by.items() if judge == "terse"
+        text == by["other", *place]
+        for (judge, *place), text in by.items()
+        if judge == "terse"
     )
     few = {target for judge, _, target in by if judge == "single"}
     assert 1 <= len(few) <= 2
 
 
 @pytest.mark.heavy
-def test_the_plan_reads_its_own_cards(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A spec of a judge's job has nothing of how analyses are made: their file tells it."""
+def test_the_plan_reads_its_own_cards(
+    study: AskedStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spec of a judge's job has nothing of how analyses are made: their file tells
+    it.
+    """
     monkeypatch.chdir(study.folder)
     asked, analyses = [], []
     for attempts in (2, 4):
         shots = {"n": 3, "analyses": {**ANALYSED["analyses"], "attempts": attempts}}
         study.card("judges", "terse", model="loop", form="analyze-shots", shots=shots)
-        plan = load_plan(load_yaml(study.folder / "study.yaml")[0], HOME, source="study.yaml")
+        plan = load_plan(
+            load_yaml(study.folder / "study.yaml")[0], HOME, source="study.yaml"
+        )
         asked.append(judging.ask(plan, "demo-dialogue", "loop"))
         analyses.append(texts.analyse(plan, "demo-dialogue", "loop"))
     assert asked[0] == asked[1] and asked[0].analysts == {"terse": "loop"}

@@ -82,7 +82,9 @@ def test_only_the_list_says_what_scores_mean(name: str) -> None:
 def test_detail_grows_from_the_term_to_the_list() -> None:
     for name in TREE:
         told = wordings(name)
-        sizes = [len(told[kind]) for kind in ("term", "simplified", "default", "detailed")]
+        sizes = [
+            len(told[kind]) for kind in ("term", "simplified", "default", "detailed")
+        ]
         assert sizes == sorted(sizes), name
         assert len(told["list"]) > len(told["default"])
 

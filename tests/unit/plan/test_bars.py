@@ -1,4 +1,6 @@
-"""Bars that a study states: met, missed or not known, how much more would tell, and the key."""
+"""Bars that a study states: met, missed or not known, how much more would tell, and the
+key.
+"""
 
 from dataclasses import replace
 from math import erf, sqrt
@@ -45,7 +47,9 @@ MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
         (None, None, 0.8, OPEN),
     ],
 )
-def test_an_interval_decides(lo: float | None, hi: float | None, bar: float, wanted: str) -> None:
+def test_an_interval_decides(
+    lo: float | None, hi: float | None, bar: float, wanted: str
+) -> None:
     found = Estimate(0.85 if hi != 0.79 else 0.7, lo, hi, n=100)
     assert on_bar(found, bar) == wanted
     assert on_bar(Estimate.undefined("constant judge"), bar) == Outcome.NO_CLAIM
@@ -90,8 +94,12 @@ def test_cases_of_one_source_count_for_less() -> None:
     assert effective_cases(share(0.9, 80)) == pytest.approx(80, abs=0.01)
     clustered = Estimate(0.9, *clopper_pearson(0.9, 20), n=80)
     assert effective_cases(clustered) == pytest.approx(20, abs=0.01)
-    alone, alike = (more_needed("coverage", one, 0.75, 40) for one in (share(0.9, 80), clustered))
-    assert alone and alike and alone.more and alike.more and alike.more > alone.more + 80
+    alone, alike = (
+        more_needed("coverage", one, 0.75, 40) for one in (share(0.9, 80), clustered)
+    )
+    assert (
+        alone and alike and alone.more and alike.more and alike.more > alone.more + 80
+    )
 
 
 def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
@@ -106,22 +114,41 @@ def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
 
 
 def wanting(
-    folder: Path, rows: list[Row], bars: list[Row], table: str = "agreement", **spec: Any
+    folder: Path,
+    rows: list[Row],
+    bars: list[Row],
+    table: str = "agreement",
+    **spec: Any,
 ) -> EvaluationData:
     """Return a study whose table has these rows, and which states these bars."""
     path = folder / "statistics" / table / "d.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
-    base = {"dataset": "d", "level": "", "n": 60, "n_missing": 0, "n_tied": 0, "method": ""}
+    base = {
+        "dataset": "d",
+        "level": "",
+        "n": 60,
+        "n_missing": 0,
+        "n_tied": 0,
+        "method": "",
+    }
     full = [{**base, "note": "", "signature": "s", **row} for row in rows]
     write_table("results", table_of("results", full), str(path))
     told = [{"level": None, "aspect": None, **bar} for bar in bars]
-    cards: dict[str, dict[str, Any]] = {"j": {"hint": None}, "control": {"engine": "control"}}
+    cards: dict[str, dict[str, Any]] = {
+        "j": {"hint": None},
+        "control": {"engine": "control"},
+    }
     required = {"bars": told, "parts": [str(path)]}
     return study({}, cards=cards, required=required, claims=[], **spec)
 
 
 def row(value: float, lo: float, hi: float, **more: Any) -> Row:
-    place = {"judge": "j", "aspect": ASPECTS[0], "statistic": "spearman", "level": "by_source"}
+    place = {
+        "judge": "j",
+        "aspect": ASPECTS[0],
+        "statistic": "spearman",
+        "level": "by_source",
+    }
     return {**place, "value": value, "ci_low": lo, "ci_high": hi, **more}
 
 
@@ -135,7 +162,9 @@ def said(own: EvaluationData) -> dict[tuple[str, str], list[str]]:
     }
 
 
-def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(tmp_path: Path) -> None:
+def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(
+    tmp_path: Path,
+) -> None:
     rows = [
         row(0.6, 0.5, 0.7),
         row(0.3, 0.2, 0.4, level="pooled"),
@@ -149,19 +178,27 @@ def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(tmp_path: Path
         (ASPECTS[0], "by_source"): ["meets"],
         (ASPECTS[1], "by_source"): ["misses"],
     }
-    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "level": "pooled"}])
+    own = wanting(
+        tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "level": "pooled"}]
+    )
     assert said(own) == {(ASPECTS[0], "pooled"): ["misses"]}
-    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": ASPECTS[1]}])
+    own = wanting(
+        tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": ASPECTS[1]}]
+    )
     assert list(said(own)) == [(ASPECTS[1], "by_source")]
 
 
 def test_what_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
-    own = wanting(tmp_path, [row(0.55, 0.4, 0.7)], [{"statistic": "spearman", "bar": 0.5}])
+    own = wanting(
+        tmp_path, [row(0.55, 0.4, 0.7)], [{"statistic": "spearman", "bar": 0.5}]
+    )
     [claim] = verdicts.bar_claims(own)
     assert claim.outcome == OPEN
     more = claim.beside["more_needed"]
     assert more.value is not None and more.value > 50 and "sources" in more.method
-    near = wanting(tmp_path, [row(0.501, 0.4, 0.6)], [{"statistic": "spearman", "bar": 0.5}])
+    near = wanting(
+        tmp_path, [row(0.501, 0.4, 0.6)], [{"statistic": "spearman", "bar": 0.5}]
+    )
     [claim] = verdicts.bar_claims(near)
     assert claim.beside["more_needed"].value is None
     assert claim.beside["bar"].value == 0.5
@@ -173,7 +210,12 @@ def test_a_statistic_that_the_study_has_not_makes_no_claim(tmp_path: Path) -> No
 
 
 def lost(n_lost: int, n: int = 60) -> list[Row]:
-    place = {"dataset": "d", "perturbation": "systems", "judge": "j", "aspect": ASPECTS[0]}
+    place = {
+        "dataset": "d",
+        "perturbation": "systems",
+        "judge": "j",
+        "aspect": ASPECTS[0],
+    }
     return [
         {**place, "status": status, "rule": "", "n": count, "served": []}
         for status, count in (("ok", n - n_lost), ("unparsed", n_lost))
@@ -188,7 +230,9 @@ def lost(n_lost: int, n: int = 60) -> list[Row]:
 def test_lost_judgments(
     tmp_path: Path, n_lost: int, wanted: list[str], criterion: str | None
 ) -> None:
-    """Judgments that were not planned are not lost, nor are those in another criterion."""
+    """Judgments that were not planned are not lost, nor are those in another
+    criterion.
+    """
     rows = [row(0.6, 0.5, 0.7, criterion=criterion)]
     own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
     aspect = joined(ASPECTS[0], criterion)
@@ -199,12 +243,16 @@ def test_lost_judgments(
         assert said(told) == {(ASPECTS[0], "by_source"): wanted}
 
 
-@pytest.mark.parametrize(("criterion", "wanted"), [("terse", "meets"), ("loose", "no_claim")])
+@pytest.mark.parametrize(
+    ("criterion", "wanted"), [("terse", "meets"), ("loose", "no_claim")]
+)
 def test_of_an_average_the_judgments_in_its_criterion_count(
     tmp_path: Path, criterion: str, wanted: str
 ) -> None:
     rows = [row(0.6, 0.5, 0.7, aspect="average", criterion=criterion)]
-    own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": "average"}])
+    own = wanting(
+        tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": "average"}]
+    )
     statuses = [
         one | {"aspect": f"{ASPECTS[0]}.{name}"}
         for name, n_lost in (("terse", 0), ("loose", 60))
@@ -217,10 +265,14 @@ def test_of_an_average_the_judgments_in_its_criterion_count(
 def on_perturbed(
     folder: Path, table: str, name: str, interval: tuple[float, float, float]
 ) -> EvaluationData:
-    """Return a study with a bar of .5 on a number of a judge's drops of perturbed texts."""
+    """Return a study with a bar of .5 on a number of a judge's drops of perturbed
+    texts.
+    """
     rows = [row(*interval, aspect="", statistic=name, level="")]
     bars: list[Row] = [{"statistic": name, "bar": 0.5}]
-    return wanting(folder, rows, bars, table, perturbed=[["typos", "minor", "character"]])
+    return wanting(
+        folder, rows, bars, table, perturbed=[["typos", "minor", "character"]]
+    )
 
 
 @pytest.mark.parametrize(
@@ -243,10 +295,14 @@ def test_of_drops_the_judgments_of_originals_and_perturbed_texts_count(
         for each in ("systems", "original", "typos.minor")
         for one in lost(60 if each == texts else 0)
     ]
-    assert said(replace(own, statuses=table_of("statuses", statuses))) == {("", ""): wanted}
+    assert said(replace(own, statuses=table_of("statuses", statuses))) == {
+        ("", ""): wanted
+    }
 
 
-def test_of_drops_as_many_items_more_are_needed_as_those_at_hand_say(tmp_path: Path) -> None:
+def test_of_drops_as_many_items_more_are_needed_as_those_at_hand_say(
+    tmp_path: Path,
+) -> None:
     own = on_perturbed(tmp_path, "discernment", "D_avg", (0.6, 0.4, 0.8))
     unrated = replace(own, targets=table_of("targets", []))
     [claim] = verdicts.bar_claims(unrated)
@@ -255,7 +311,9 @@ def test_of_drops_as_many_items_more_are_needed_as_those_at_hand_say(tmp_path: P
     assert claim.beside["more_needed"].value == need.more
 
 
-@pytest.mark.parametrize(("hi", "wanted"), [(0.1, ["meets"]), (0.15, ["cannot_tell", "lost"])])
+@pytest.mark.parametrize(
+    ("hi", "wanted"), [(0.1, ["meets"]), (0.15, ["cannot_tell", "lost"])]
+)
 def test_lost_judgments_count_as_the_most_of_a_share_that_should_be_small(
     tmp_path: Path, hi: float, wanted: list[str]
 ) -> None:
@@ -268,15 +326,23 @@ def test_lost_judgments_count_as_the_most_of_a_share_that_should_be_small(
 
 @pytest.mark.heavy
 def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> None:
-    for lo, bar, wanted in ((0.9, 0.8, ["meets"]), (0.85, 0.8, ["cannot_tell", "lost"])):
+    for lo, bar, wanted in (
+        (0.9, 0.8, ["meets"]),
+        (0.85, 0.8, ["cannot_tell", "lost"]),
+    ):
         rows = [row(0.95, lo, 0.98, statistic="accuracy_comparison", level="pooled")]
-        own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}])
+        own = wanting(
+            tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}]
+        )
         told = replace(own, statuses=table_of("statuses", lost(6)))
         assert said(told) == {(ASPECTS[0], "pooled"): wanted}
 
 
 def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
-    rows = [row(0.99, 0, 0, statistic="coverage", level="") | {"ci_low": None, "ci_high": None}]
+    rows = [
+        row(0.99, 0, 0, statistic="coverage", level="")
+        | {"ci_low": None, "ci_high": None}
+    ]
     for bar, wanted in ((0.99, ["meets"]), (0.995, ["misses"])):
         own = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
         assert said(own) == {(ASPECTS[0], ""): wanted}
@@ -299,7 +365,9 @@ def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:
 
 
 def card(require: dict[str, Any]) -> Study:
-    return Study(study="s", datasets=["d"], judges=["j"], methods=["agreement"], require=require)
+    return Study(
+        study="s", datasets=["d"], judges=["j"], methods=["agreement"], require=require
+    )
 
 
 @pytest.mark.parametrize(
@@ -327,12 +395,24 @@ def test_what_no_study_computes_is_refused(
 
 
 def test_bars_may_be_by_aspect_and_at_a_level() -> None:
-    require = {"spearman.pooled": {"coherence": 0.5}, "kappa_linear": 0.4, "flip_rate": 0.1}
+    require = {
+        "spearman.pooled": {"coherence": 0.5},
+        "kappa_linear": 0.4,
+        "flip_rate": 0.1,
+    }
     check_bars(card(require), ["coherence"], "config.yaml")
-    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    study = {
+        "study": "s",
+        "datasets": ["demo-news"],
+        "judges": ["rules"],
+        "methods": ["agreement"],
+    }
     plan = load_plan(study | {"require": require}, HOME, source="study.yaml")
     required = results.statistics(plan, "verdicts", "demo-news").required
-    assert required and "results/s/statistics/agreement/demo-news.parquet" in required.parts
+    assert (
+        required
+        and "results/s/statistics/agreement/demo-news.parquet" in required.parts
+    )
     assert required.bars[0] == Bar(
         statistic="spearman", level="pooled", aspect="coherence", bar=0.5
     )
@@ -344,5 +424,10 @@ def test_bars_may_be_by_aspect_and_at_a_level() -> None:
 
 def test_false_alarms_at_the_bar_itself() -> None:
     rng = np.random.default_rng(5)
-    told = [on_bar(share(x / 60, 60), 0.8) for x in rng.binomial(60, 0.8, 1000).tolist()]
-    assert max(told.count(MEETS), told.count(MISSES)) <= 25 + 2 * (1000 * 0.025 * 0.975) ** 0.5
+    told = [
+        on_bar(share(x / 60, 60), 0.8) for x in rng.binomial(60, 0.8, 1000).tolist()
+    ]
+    assert (
+        max(told.count(MEETS), told.count(MISSES))
+        <= 25 + 2 * (1000 * 0.025 * 0.975) ** 0.5
+    )

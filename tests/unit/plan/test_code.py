@@ -23,7 +23,16 @@ PARSING = "judgescope/parsing"
 NO_PARSER = ("judgment",)
 """Modules of that package that read no text: what a judgment is."""
 CARRIERS = {
-    *("aiohttp", "openai", "markupsafe", "msgspec", "orjson", "pandas", "platformdirs", "pooch"),
+    *(
+        "aiohttp",
+        "openai",
+        "markupsafe",
+        "msgspec",
+        "orjson",
+        "pandas",
+        "platformdirs",
+        "pooch",
+    ),
     *("pyarrow", "pydantic", "pydantic_core", "requests", "snakemake", "threadpoolctl"),
     *("tokenizers", "yaml", "yarl"),
 }
@@ -73,7 +82,9 @@ def hashed(folder: Path, module: str) -> str:
 def test_what_computes_scores_knows_no_parser() -> None:
     """A mended parser computes no measure anew."""
     folder = HOME / "scripts"
-    parsers = {f"judgescope.parsing.{path.stem}" for path in (folder / PARSING).glob("*.py")}
+    parsers = {
+        f"judgescope.parsing.{path.stem}" for path in (folder / PARSING).glob("*.py")
+    }
     parsers -= {
         "judgescope.parsing.__init__",
         *(f"judgescope.parsing.{name}" for name in NO_PARSER),
@@ -82,7 +93,12 @@ def test_what_computes_scores_knows_no_parser() -> None:
     for engine in ("lexical", "control", "recorded"):
         assert not parsers & modules(folder, module("compute"), ENGINES[engine]).keys()
     assert "judgescope.parsing.parsers" in modules(folder, module("score"))
-    for job in ("score", "derive", "collect", "perturb"):  # pydantic takes longer than a cell
+    for job in (
+        "score",
+        "derive",
+        "collect",
+        "perturb",
+    ):  # pydantic takes longer than a cell
         assert "judgescope.schema.cards" not in modules(folder, module(job))
 
 
@@ -110,10 +126,13 @@ def test_a_job_depends_on_the_packages_that_it_can_import() -> None:
 
 def test_modules_that_a_registry_imports_are_code_of_the_job(tmp_path: Path) -> None:
     listing = (
-        'from judgescope.core.declarations import import_all\n\nimport_all("judgescope.all")\n'
+        "from judgescope.core.declarations import "
+        'import_all\n\nimport_all("judgescope.all")\n'
     )
     (tmp_path / "judgescope" / "all").mkdir(parents=True)
-    (tmp_path / "judgescope" / "all" / "some.py").write_text("N = 1\n", encoding="utf-8")
+    (tmp_path / "judgescope" / "all" / "some.py").write_text(
+        "N = 1\n", encoding="utf-8"
+    )
     before = hashed(tmp_path, listing)
     assert "judgescope.all.some" in modules(tmp_path, "judgescope.job")
     shutil.copytree(tmp_path, tmp_path / "copy")
@@ -123,7 +142,12 @@ def test_modules_that_a_registry_imports_are_code_of_the_job(tmp_path: Path) -> 
 
 
 def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
-    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    study = {
+        "study": "s",
+        "datasets": ["demo-news"],
+        "judges": ["rules"],
+        "methods": ["agreement"],
+    }
     plan = load_plan(study, HOME, source="study.yaml")
     folder, verdicts = HOME / "scripts", "judgescope.methods.verdicts"
     job = module("statistics")
@@ -136,14 +160,25 @@ def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
 def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    method = replace(METHODS["agreement"], settings="comparison", inputs=("items/{dataset}.json",))
+    method = replace(
+        METHODS["agreement"], settings="comparison", inputs=("items/{dataset}.json",)
+    )
     monkeypatch.setitem(METHODS, "agreement", method)
-    study = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+    study = {
+        "study": "s",
+        "datasets": ["demo-news"],
+        "judges": ["rules"],
+        "methods": ["agreement"],
+    }
     plan = load_plan(study, HOME, source="study.yaml")
     content = plan.study.comparison.model_dump(mode="json")
     for table in ("agreement", "verdicts"):
-        assert results.statistics(plan, table, "demo-news").settings == {"comparison": content}
-        assert "results/s/items/demo-news.json" in results.own_files(plan, table, "demo-news")
+        assert results.statistics(plan, table, "demo-news").settings == {
+            "comparison": content
+        }
+        assert "results/s/items/demo-news.json" in results.own_files(
+            plan, table, "demo-news"
+        )
     assert results.statistics(plan, "coverage", "demo-news").settings == {}
 
 
@@ -161,14 +196,17 @@ def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(
 def test_a_string_that_documents_is_no_code(tmp_path: Path, documented: str) -> None:
     assert documented in MODULE
     before = hashed(tmp_path / "before", MODULE)
-    reworded = hashed(tmp_path / "reworded", MODULE.replace(documented, "In other words."))
+    reworded = hashed(
+        tmp_path / "reworded", MODULE.replace(documented, "In other words.")
+    )
     assert reworded == before
     gone = MODULE.replace(f'"""{documented}"""', "").replace(f'"{documented}"', "")
     assert hashed(tmp_path / "gone", gone) == before
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [('len("abc")', 'len("abd")'), ("LEAST = 3", "LEAST = 4"), ("= 4", "= 5")]
+    ("old", "new"),
+    [('len("abc")', 'len("abd")'), ("LEAST = 3", "LEAST = 4"), ("= 4", "= 5")],
 )
 def test_what_the_code_does_is_in_the_hash(tmp_path: Path, old: str, new: str) -> None:
     assert old in MODULE
@@ -177,10 +215,18 @@ def test_what_the_code_does_is_in_the_hash(tmp_path: Path, old: str, new: str) -
 
 
 @pytest.mark.heavy
-def test_what_is_kept_of_a_module_counts_for_its_very_source_alone(tmp_path: Path) -> None:
-    """Hashes lie beside the bytecode; another source, a torn file or no room changes none."""
+def test_what_is_kept_of_a_module_counts_for_its_very_source_alone(
+    tmp_path: Path,
+) -> None:
+    """Hashes lie beside the bytecode; another source, a torn file or no room changes
+    none.
+    """
     command = [sys.executable, "-c", KEEPING, str(tmp_path)]
-    keeping = {**os.environ, "PYTHONPATH": str(HOME / "scripts"), "PYTHONDONTWRITEBYTECODE": ""}
+    keeping = {
+        **os.environ,
+        "PYTHONPATH": str(HOME / "scripts"),
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
 
     def found() -> str:
         return subprocess.run(

@@ -44,7 +44,9 @@ TASKS = {
 
 
 def test_the_shipped_cards_are_of_the_papers_size_and_aspects() -> None:
-    cards: list[Dataset] = [read_card("dataset", DATASETS / f"{name}.yaml") for name in TASKS]
+    cards: list[Dataset] = [
+        read_card("dataset", DATASETS / f"{name}.yaml") for name in TASKS
+    ]
     assert {one.dataset: (one.task, one.select.n) for one in cards} == TASKS
     assert sum(one.select.n or 0 for one in cards) == 1000
     for one in cards:
@@ -84,12 +86,16 @@ DEMO = {
 
 
 @pytest.mark.parametrize("name", DEMO)
-def test_the_demo_has_references_that_can_be_perturbed_and_are_faithful(name: str) -> None:
+def test_the_demo_has_references_that_can_be_perturbed_and_are_faithful(
+    name: str,
+) -> None:
     dataset: Dataset = read_card("dataset", DATASETS / f"demo-confusion-{name}.yaml")
     published: Dataset = read_card("dataset", DATASETS / "samsum.yaml")
     assert (dataset.task, dataset.aspects) == (DEMO[name], published.aspects)
     rated = read_dataset(dataset, DATASETS, DATASETS)
-    assert len(rated.items) >= 12 and len({one.source for one in rated.items}) == len(rated.items)
+    assert len(rated.items) >= 12 and len({one.source for one in rated.items}) == len(
+        rated.items
+    )
     for one in rated.items:
         [reference] = one.references
         assert 3 <= len(split_sentences(reference)) <= 4, one.item
@@ -99,8 +105,14 @@ def test_the_demo_has_references_that_can_be_perturbed_and_are_faithful(name: st
 
 # --- cnn_dailymail ---
 
-STORY = "The port\nopened.\n\nShips came.\n\n@highlight\n\nPort opens\n\n@highlight\n\nIs it big?\n"
-STORIES: dict[str, Any] = {"format": "cnn_dailymail", "files": "{paper}/stories/{id}.story"}
+STORY = (
+    "The port\nopened.\n\nShips came.\n\n@highlight\n\nPort "
+    "opens\n\n@highlight\n\nIs it big?\n"
+)
+STORIES: dict[str, Any] = {
+    "format": "cnn_dailymail",
+    "files": "{paper}/stories/{id}.story",
+}
 TABLE: dict[str, Any] = {"format": "cnn_dailymail", "files": "test.csv"}
 
 
@@ -108,12 +120,19 @@ def test_a_story_is_an_article_and_its_highlights(tmp_path: Path) -> None:
     written(tmp_path, "cnn/stories/0a1.story", STORY)
     written(tmp_path, "dailymail/stories/0b2.story", STORY.replace("\n", "\r\n"))
     found = texts(read_dataset(bare(**STORIES), tmp_path, tmp_path))
-    assert found[0] == ("0a1", "The port\nopened.\n\nShips came.", ("Port opens. Is it big?",))
+    assert found[0] == (
+        "0a1",
+        "The port\nopened.\n\nShips came.",
+        ("Port opens. Is it big?",),
+    )
     assert [found[1][0], found[1][2]] == ["0b2", ("Port opens. Is it big?",)]
 
 
 def test_highlights_of_the_table_are_sentences_too(tmp_path: Path) -> None:
-    rows = 'id,article,highlights\n7,"It, too.","One .\nHe said ""two!""\n\nThree"\n8,,Lost .\n'
+    rows = (
+        'id,article,highlights\n7,"It, too.","One .\nHe said '
+        '""two!""\n\nThree"\n8,,Lost .\n'
+    )
     written(tmp_path, "test.csv", rows)
     rated = read_dataset(bare(**TABLE), tmp_path, tmp_path)
     assert texts(rated) == [("7", "It, too.", ('One. He said "two!" Three.',))]
@@ -162,8 +181,16 @@ def test_samsum_has_dialogues_without_their_carriage_returns(tmp_path: Path) -> 
 
 
 def test_what_is_wrong_with_dialogues_is_told_with_file_and_row(tmp_path: Path) -> None:
-    rows = [chat(), chat("b", dialogue=" "), chat("c", summary=None), chat("d", dialogue=["x"])]
-    rows += [chat("13-1", summary="Bob is late."), {"id": "e", "dialog": "x", "summary": "y"}]
+    rows = [
+        chat(),
+        chat("b", dialogue=" "),
+        chat("c", summary=None),
+        chat("d", dialogue=["x"]),
+    ]
+    rows += [
+        chat("13-1", summary="Bob is late."),
+        {"id": "e", "dialog": "x", "summary": "y"},
+    ]
     written(tmp_path, "test.json", json.dumps(rows))
     text = faults(bare(**SAMSUM), tmp_path)
     for what, row in (
@@ -188,11 +215,17 @@ ROWS = [
     "\t",
     "Fünf.\tFive, and more of it?",
 ]
-COMMENTARY: dict[str, Any] = {"format": "news_commentary", "files": PAIR, "task": "paraphrase"}
+COMMENTARY: dict[str, Any] = {
+    "format": "news_commentary",
+    "files": PAIR,
+    "task": "paraphrase",
+}
 JOINED = {"join": True, "min_characters": 20}
 
 
-def test_commentary_has_english_sentences_that_stand_for_their_paraphrase(tmp_path: Path) -> None:
+def test_commentary_has_english_sentences_that_stand_for_their_paraphrase(
+    tmp_path: Path,
+) -> None:
     written(tmp_path, PAIR, "\n".join(ROWS) + "\n")
     rated = read_dataset(bare(**COMMENTARY), tmp_path, tmp_path)
     assert [(one.item, one.source, one.meta["document"]) for one in rated.items] == [
@@ -206,7 +239,9 @@ def test_commentary_has_english_sentences_that_stand_for_their_paraphrase(tmp_pa
     assert skipped.startswith("2 of 6 lines") and "no paraphrases" in alone
 
 
-def test_commentary_is_joined_within_documents_and_short_ends_are_dropped(tmp_path: Path) -> None:
+def test_commentary_is_joined_within_documents_and_short_ends_are_dropped(
+    tmp_path: Path,
+) -> None:
     written(tmp_path, PAIR, "\n".join([*ROWS, "\t", "Ende.\tThe end."]))
     dataset = bare(**COMMENTARY, select=JOINED | {"min_characters": 21})
     rated = read_dataset(dataset, tmp_path, tmp_path)
@@ -219,7 +254,9 @@ def test_commentary_is_joined_within_documents_and_short_ends_are_dropped(tmp_pa
 
 
 @pytest.mark.parametrize("name", ["nc-v18.en", "nc-v12.de-en.en", "nc.en-zh.tsv"])
-def test_commentary_knows_its_english_by_the_published_name(tmp_path: Path, name: str) -> None:
+def test_commentary_knows_its_english_by_the_published_name(
+    tmp_path: Path, name: str
+) -> None:
     tail = "\t中文" if name.endswith(".tsv") else ""
     written(tmp_path, name, f"One.{tail}\nTwo.{tail}\n\nThree.{tail}\n")
     dataset = bare(**COMMENTARY | {"files": name})
@@ -231,9 +268,13 @@ def test_commentary_knows_its_english_by_the_published_name(tmp_path: Path, name
 @pytest.mark.parametrize("name", ["nc.de-fr.tsv", "nc.de-en.de", "nc.tsv", "en"])
 def test_a_name_that_tells_no_english_is_refused(tmp_path: Path, name: str) -> None:
     written(tmp_path, name, "One.\tEins.\n")
-    with pytest.raises(UserError, match="does not show which column is English") as error:
+    with pytest.raises(
+        UserError, match="does not show which column is English"
+    ) as error:
         read_dataset(bare(**COMMENTARY | {"files": name}), tmp_path, tmp_path)
-    assert name in str(error.value) and "keep the published file name" in str(error.value)
+    assert name in str(error.value) and "keep the published file name" in str(
+        error.value
+    )
 
 
 def test_lines_with_other_columns_are_all_told(tmp_path: Path) -> None:
@@ -254,25 +295,41 @@ def test_only_segments_can_be_joined() -> None:
 
 # --- webnlg ---
 
-WEBNLG: dict[str, Any] = {"format": "webnlg", "files": "{part}.xml", "task": "data-to-text"}
+WEBNLG: dict[str, Any] = {
+    "format": "webnlg",
+    "files": "{part}.xml",
+    "task": "data-to-text",
+}
 LEX = '<lex comment="" lid="Id1">Ann Lee leads Ro &amp; Co. </lex>'
 TRIPLE = "Ann_Lee | leaderOf | &quot;Ro &amp; Co&quot;"
 
 
-def entry(name: str = "Id1", triples: tuple[str, ...] = (TRIPLE,), lex: str = LEX) -> str:
+def entry(
+    name: str = "Id1", triples: tuple[str, ...] = (TRIPLE,), lex: str = LEX
+) -> str:
     told = "".join(f"<mtriple>{one}</mtriple>" for one in triples)
-    original = "<originaltripleset><otriple>no | use | of it</otriple></originaltripleset>"
+    original = (
+        "<originaltripleset><otriple>no | use | of it</otriple></originaltripleset>"
+    )
     modified = f"<modifiedtripleset>{told}</modifiedtripleset>"
-    return f'<entry category="City" eid="{name}" size="9">{original}{modified}{lex}</entry>'
+    return (
+        f'<entry category="City" eid="{name}" '
+        f'size="9">{original}{modified}{lex}</entry>'
+    )
 
 
 def benchmark(*entries: str, head: str = "") -> str:
     body = "".join(entries)
-    return f'<?xml version="1.0"?>\n{head}<benchmark><entries>{body}</entries></benchmark>'
+    return (
+        f'<?xml version="1.0"?>\n{head}<benchmark><entries>{body}</entries></benchmark>'
+    )
 
 
 def test_webnlg_has_triples_in_words_and_all_english_texts(tmp_path: Path) -> None:
-    more = LEX + '<lex lang="ru" lid="Id1">Энн.</lex><lex lang="en" lid="Id2">It is so.</lex>'
+    more = (
+        LEX
+        + '<lex lang="ru" lid="Id1">Энн.</lex><lex lang="en" lid="Id2">It is so.</lex>'
+    )
     two = (TRIPLE, "Ro | areaCodeUK_old | A | B")
     written(tmp_path, "1.xml", benchmark(entry(), entry("Id2", two, more)))
     rated = read_dataset(bare(**WEBNLG), tmp_path, tmp_path)
@@ -338,7 +395,9 @@ def test_xml_that_declares_anything_is_refused(tmp_path: Path, head: str) -> Non
         ('<?xml version="1.0" encoding="none"?><a/>', "unknown encoding"),
     ],
 )
-def test_what_is_no_xml_is_told_with_its_line(tmp_path: Path, content: str, told: str) -> None:
+def test_what_is_no_xml_is_told_with_its_line(
+    tmp_path: Path, content: str, told: str
+) -> None:
     written(tmp_path, "1.xml", content)
     with pytest.raises(UserError, match="invalid XML") as error:
         read_dataset(bare(**WEBNLG), tmp_path, tmp_path)

@@ -1,4 +1,6 @@
-"""Which rule lets a model write what, what its jobs read and write, and what they need."""
+"""Which rule lets a model write what, what its jobs read and write, and what they
+need.
+"""
 
 import csv
 import re
@@ -21,7 +23,11 @@ from judgescope.plan.generators import WritingJob, made_of
 from judgescope.plan.jobs import job
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import GradedPerturbation, MadePerturbation, RulePerturbation
+from judgescope.schema.cards import (
+    GradedPerturbation,
+    MadePerturbation,
+    RulePerturbation,
+)
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from study import Study, shipped
@@ -36,22 +42,43 @@ WRITES: dict[WritingJob, dict[str, str]] = {
     "ask": {"replies": "construction"},
 }
 """Job -> key of a job's spec -> the folder of the file that it names."""
-READS = ("items", "input", "sample", "targets", "anchors", "candidates", "written", "tried")
+READS = (
+    "items",
+    "input",
+    "sample",
+    "targets",
+    "anchors",
+    "candidates",
+    "written",
+    "tried",
+)
 URL = "http://127.0.0.1:1/v1"
 TEXTS: list[WritingJob] = ["write_texts", "write_new"]
-VLLM = {"engine": "vllm", "name": "org/big", "mode": "served", "mem_mb": 1500, "runtime": 7}
+VLLM = {
+    "engine": "vllm",
+    "name": "org/big",
+    "mode": "served",
+    "mem_mb": 1500,
+    "runtime": 7,
+}
 
 
 def dag(folder: Path, study: dict[str, Any]) -> Dag:
     """Return the jobs of a study whose cards lie in `folder`."""
     first = [folder / "config"]
-    return Dag(load_plan(study, HOME, source="study.yaml", first=first, results="out"), {})
+    return Dag(
+        load_plan(study, HOME, source="study.yaml", first=first, results="out"), {}
+    )
 
 
 def graded(folder: Path, *more: str, **keys: Any) -> Dag:
-    """Return the jobs of a study that builds texts of every rating; `more` are sets like it."""
+    """Return the jobs of a study that builds texts of every rating; `more` are sets
+    like it.
+    """
     folder.mkdir(exist_ok=True)
-    told = {"references": {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}}
+    told = {
+        "references": {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}
+    }
     files = {"files": str(folder / "neat.csv")}
     study = graded_study.GradedStudy(folder, URL, files, told)
     for name in more:
@@ -78,7 +105,9 @@ def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, WritingJob]]:
 
 
 def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> None:
-    """The demo's language model, which takes longest, starts before all perturbations are made."""
+    """The demo's language model, which takes longest, starts before all perturbations
+    are made.
+    """
     jobs = dag(tmp_path, load_yaml(HOME / "config" / "studies" / "demo-llm.yaml")[0])
     read = {
         model: {
@@ -93,9 +122,13 @@ def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> N
 
 
 @pytest.mark.heavy
-def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[Dag]) -> None:
+def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(
+    jobs: list[Dag],
+) -> None:
     assert {kind for *_, kind in every(jobs)} == set(get_args(WritingJob))
-    assert {made == "original" for _, _, made, kind in every(jobs) if kind == "write_texts"} == {
+    assert {
+        made == "original" for _, _, made, kind in every(jobs) if kind == "write_texts"
+    } == {
         True,
         False,
     }
@@ -104,7 +137,9 @@ def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[
             (also, on)
             for also in get_args(WritingJob)
             for on in get_args(Executor)
-            if re.fullmatch(f"out/x/{dataset}/({one.made(on, also)}).parquet", path(dataset, made))
+            if re.fullmatch(
+                f"out/x/{dataset}/({one.made(on, also)}).parquet", path(dataset, made)
+            )
         ]
         assert fits == [(kind, one.executor(one.model(dataset, made)))]
     for one in jobs:
@@ -115,7 +150,9 @@ def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(jobs: list[
                 for of, made in one.writings
                 if of == dataset
             }
-            named = {one.paths.made(dataset, made) for made in made_of(one.plan, dataset)}
+            named = {
+                one.paths.made(dataset, made) for made in made_of(one.plan, dataset)
+            }
             assert named == {path for path in replies if path.startswith("out/made/")}
 
 
@@ -137,13 +174,19 @@ def test_a_job_writes_what_its_rule_says(jobs: list[Dag]) -> None:
 def test_all_files_that_a_spec_names_are_inputs(jobs: list[Dag]) -> None:
     for one, dataset, made, kind in every(jobs):
         spec, inputs = to_builtins(one.spec(dataset, made)), one.inputs(dataset, made)
-        named = {spec[key] for key in (*READS, "compared") if str(spec.get(key)).startswith("out/")}
+        named = {
+            spec[key]
+            for key in (*READS, "compared")
+            if str(spec.get(key)).startswith("out/")
+        }
         assert named <= set(inputs), (kind, made)
         assert callable(job(one.job(dataset, made)))
         assert len(inputs) == len(set(inputs))
 
 
-def test_the_originals_of_each_dataset_are_written_where_its_model_is(tmp_path: Path) -> None:
+def test_the_originals_of_each_dataset_are_written_where_its_model_is(
+    tmp_path: Path,
+) -> None:
     for number, name in enumerate(("golden-news", "golden-claims")):
         improve = {"model": ("far", "near")[number], "form": "improve-paraphrase"}
         write_dataset(tmp_path, name, rewrite_references=improve)
@@ -167,13 +210,17 @@ def test_the_originals_of_each_dataset_are_written_where_its_model_is(tmp_path: 
     assert found.of_machine == sorted(told)
 
 
-def test_comparisons_wait_for_the_comparator_s_trial_and_are_asked_once(tmp_path: Path) -> None:
+def test_comparisons_wait_for_the_comparator_s_trial_and_are_asked_once(
+    tmp_path: Path,
+) -> None:
     name, place = graded_study.NAME, "out/construction/neat/"
     one = graded(tmp_path, "again")
     referee = f"{place}comparisons.{name}.referee.parquet"
     assert referee in one.inputs("neat", f"comparisons.{name}.rest")
     assert referee not in one.inputs("neat", f"comparisons.{name}.referee")
-    assert f"{place}{name}.rest.parquet" in one.inputs("neat", f"comparisons.{name}.rest")
+    assert f"{place}{name}.rest.parquet" in one.inputs(
+        "neat", f"comparisons.{name}.rest"
+    )
     # the same judge, comparator and aspect in two sets
     assert referee in one.inputs("neat", "comparisons.again.referee")
     assert f"{place}{name}.rated.parquet" in one.inputs("neat", "again.rated")
@@ -183,7 +230,11 @@ def test_comparisons_wait_for_the_comparator_s_trial_and_are_asked_once(tmp_path
 def test_sets_with_other_comparators_do_not_wait_for_each_other(tmp_path: Path) -> None:
     anchors = graded_study.GRADED["anchors"] | {"model": "judge"}
     one = graded(tmp_path, "other", anchors=anchors)
-    waits = [at for at in one.inputs("neat", "comparisons.other.trial") if graded_study.NAME in at]
+    waits = [
+        at
+        for at in one.inputs("neat", "comparisons.other.trial")
+        if graded_study.NAME in at
+    ]
     assert waits == []
 
 
@@ -200,7 +251,9 @@ def test_what_anchors_and_grades_are_made_from(tmp_path: Path) -> None:
 
 
 def test_a_constraint_allows_its_names_only() -> None:
-    assert re.fullmatch(any_of(["a.b", "c"]), "a.b") and not re.fullmatch(any_of(["a.b"]), "axb")
+    assert re.fullmatch(any_of(["a.b", "c"]), "a.b") and not re.fullmatch(
+        any_of(["a.b"]), "axb"
+    )
     assert not re.fullmatch(any_of([]), "a")
 
 
@@ -254,7 +307,8 @@ TYPOS = "random-deletions", "random-typos"
 EXPECTED: dict[str, dict[str, str]] = {
     "summeval": dict.fromkeys(TYPOS, "10 50") | {"reordering": "2 all"},
     "sumpubmed": dict.fromkeys(TYPOS, "20 100") | {"reordering": "2 all"},
-    "story-cloze": dict.fromkeys(TYPOS, "5") | {"random-ending": "-", "wrong-ending": "-"},
+    "story-cloze": dict.fromkeys(TYPOS, "5")
+    | {"random-ending": "-", "wrong-ending": "-"},
     "answer-equivalence": dict.fromkeys(TYPOS, "5 25") | {"random-answer": "-"},
     "wmt22-de-en": dict.fromkeys(TYPOS, "10 50") | {"random-word-deletions": "5 25"},
     "wmt22-zh-en": dict.fromkeys(TYPOS, "10 50") | {"random-word-deletions": "5 25"},
@@ -264,7 +318,9 @@ CELLS = {
     (dataset, name, degree): k
     for dataset, each in EXPECTED.items()
     for name, ks in each.items()
-    for degree, k in zip(["minor", "major"] if " " in ks else ["single"], ks.split(), strict=True)
+    for degree, k in zip(
+        ["minor", "major"] if " " in ks else ["single"], ks.split(), strict=True
+    )
 }
 
 
@@ -274,7 +330,9 @@ def planned(plan: Plan) -> dict[Cell, str]:
     for dataset in plan.datasets:
         for name, degree in plan.perturbed(dataset):
             card = plan.perturbations[name]
-            options = {str(key): told for key, told in card.degrees_for(dataset).items()}
+            options = {
+                str(key): told for key, told in card.degrees_for(dataset).items()
+            }
             found[dataset, name, degree] = str(options[degree].k or "-")
     return found
 
@@ -291,11 +349,17 @@ def test_every_rule_cell_of_the_paper_is_planned_and_no_other() -> None:
 @pytest.mark.heavy
 def test_the_table_here_is_the_paper_s() -> None:
     if not REFERENCE.is_file():
-        pytest.skip("the paper's table is not there: ../shared/reference/s000_perturbations.csv")
+        pytest.skip(
+            "the paper's table is not there: ../shared/reference/s000_perturbations.csv"
+        )
     with REFERENCE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found = {
-        (DATASETS[row["dataset"]], row["perturbation"].replace("_", "-"), row["degree"]): row
+        (
+            DATASETS[row["dataset"]],
+            row["perturbation"].replace("_", "-"),
+            row["degree"],
+        ): row
         for row in rows
         if row["method"] == "rule"
     }
@@ -308,10 +372,16 @@ def test_the_table_here_is_the_paper_s() -> None:
 def test_the_shipped_study_plans_all_59_cells_and_judges_each_on_all_aspects() -> None:
     path = REPOSITORY / "config" / "studies" / "discernment.yaml"
     plan = load_plan(load_yaml(path)[0], REPOSITORY, source=str(path))
-    cells = {(d, name, str(degree)) for d in plan.datasets for name, degree in plan.perturbed(d)}
+    cells = {
+        (d, name, str(degree))
+        for d in plan.datasets
+        for name, degree in plan.perturbed(d)
+    }
     made = cells - CELLS.keys()
     assert CELLS.keys() <= cells and len(cells) == 59
-    assert all(isinstance(plan.perturbations[name], MadePerturbation) for _, name, _ in made)
+    assert all(
+        isinstance(plan.perturbations[name], MadePerturbation) for _, name, _ in made
+    )
     assert {name for _, name, _ in made} == {NAMES.get(name, name) for name in MADE}
     judged = [cell for cell in plan.cell_aspects if cell.judge == "steps"]
     assert len(judged) == sum(
@@ -321,9 +391,12 @@ def test_the_shipped_study_plans_all_59_cells_and_judges_each_on_all_aspects() -
     if REFERENCE.is_file():
         with REFERENCE.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        told = [(row["dataset"], row["perturbation"].replace("_", "-"), row) for row in rows]
+        told = [
+            (row["dataset"], row["perturbation"].replace("_", "-"), row) for row in rows
+        ]
         assert cells == {
-            (DATASETS[dataset], NAMES.get(name, name), row["degree"]) for dataset, name, row in told
+            (DATASETS[dataset], NAMES.get(name, name), row["degree"])
+            for dataset, name, row in told
         }
 
 
@@ -340,7 +413,9 @@ def test_the_aspects_are_the_paper_s() -> None:
         "wmt22-zh-en": ["accuracy", "fluency"],
     }
     for card in plan.datasets.values():
-        assert {(one.min, one.max, one.step) for one in card.aspects.values()} == {(1, 5, 1)}
+        assert {(one.min, one.max, one.step) for one in card.aspects.values()} == {
+            (1, 5, 1)
+        }
         assert card.select.n == 100 or card.dataset == "summeval"  # which has no more
     tasks = {card.dataset: card.task for card in plan.datasets.values()}
     assert [tasks[name] for name in DATASETS.values()] == [
@@ -351,13 +426,17 @@ def test_the_aspects_are_the_paper_s() -> None:
 @pytest.mark.heavy
 def test_only_datasets_with_systems_have_cells_of_systems() -> None:
     plan = plan_of(methods=["agreement", "discernment"])
-    assert [name for name in plan.datasets if "systems" in plan.target_sets(name)] == ["summeval"]
+    assert [name for name in plan.datasets if "systems" in plan.target_sets(name)] == [
+        "summeval"
+    ]
 
 
 def test_a_dataset_of_which_nothing_is_judged_is_told() -> None:
     with pytest.raises(UserError, match="uses this dataset") as error:
         plan_of(perturbations=["wrong-ending"], datasets=["story-cloze", "sumpubmed"])
-    assert "'sumpubmed'" in str(error.value) and "study.yaml, key datasets" in str(error.value)
+    assert "'sumpubmed'" in str(error.value) and "study.yaml, key datasets" in str(
+        error.value
+    )
     with pytest.raises(UserError, match="uses this dataset"):
         plan_of(perturbations=[], datasets=["sumpubmed"], methods=["agreement"])
 
@@ -368,7 +447,9 @@ def test_a_rule_whose_need_a_dataset_does_not_meet_is_told(
 ) -> None:
     Study(tmp_path).change("perturbations", "wrong-ending", tasks=["qa", "story"])
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match="needs items with the metadata `wrong_ending`") as error:
+    with pytest.raises(
+        UserError, match="needs items with the metadata `wrong_ending`"
+    ) as error:
         plan_of()
     assert "'wrong-ending of the dataset answer-equivalence'" in str(error.value)
     card = plan_of(datasets=["story-cloze"]).perturbations["wrong-ending"]
@@ -386,7 +467,9 @@ def sets(study: Study) -> set[str]:
     return {cell.perturbation for cell in cells if cell.judge == "rules"}
 
 
-def test_a_judge_judges_texts_of_its_perturbations_beside_the_unperturbed(study: Study) -> None:
+def test_a_judge_judges_texts_of_its_perturbations_beside_the_unperturbed(
+    study: Study,
+) -> None:
     unperturbed = {"original", "systems"}
     study.change("judges", "rules", perturbations=["reordering"])
     assert sets(study) == {*unperturbed, "reordering.minor", "reordering.major"}
@@ -398,7 +481,9 @@ def test_a_judge_judges_texts_of_its_perturbations_beside_the_unperturbed(study:
 
 def test_a_perturbation_that_the_study_does_not_have_is_an_error(study: Study) -> None:
     study.change("judges", "rules", perturbations=["reorderin"])
-    with pytest.raises(UserError, match="this perturbation is not in the study") as unknown:
+    with pytest.raises(
+        UserError, match="this perturbation is not in the study"
+    ) as unknown:
         study.plan()
     assert unknown.value.nearest() == "reordering"
 
@@ -423,7 +508,9 @@ ANCHORS = {"model": "m", "max_errors": 3}
         ({"targets": 0}, "greater than or equal to 1"),
     ],
 )
-def test_a_card_that_contradicts_itself_is_refused(keys: dict[str, Any], told: str) -> None:
+def test_a_card_that_contradicts_itself_is_refused(
+    keys: dict[str, Any], told: str
+) -> None:
     with pytest.raises(ValidationError) as error:
         GradedPerturbation.model_validate(CARD | keys)
     assert told in str(error.value)
@@ -436,12 +523,17 @@ def plan(folder: Path, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
     return study.plan()
 
 
-def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_that_can_run_is_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = plan(tmp_path, monkeypatch)
     assert found.target_sets("neat") == ["systems", "original", f"{NAME}.single"]
     assert found.excluded("neat", "oracle", "systems") is not None
     assert found.excluded("neat", "oracle", f"{NAME}.single") is None
-    assert found.excluded("neat", "shuffled", f"{NAME}.single") == "not applicable: needs ratings"
+    assert (
+        found.excluded("neat", "shuffled", f"{NAME}.single")
+        == "not applicable: needs ratings"
+    )
 
 
 @pytest.mark.parametrize(
@@ -457,7 +549,10 @@ def test_a_study_that_can_run_is_planned(tmp_path: Path, monkeypatch: pytest.Mon
             {"anchors": {**ANCHORS, "model": "comparator", "form": "score-only"}},
             "cannot be rendered",
         ),
-        ({"anchors": {**ANCHORS, "model": "comparator", "form": "compare"}}, "variable `source_b`"),
+        (
+            {"anchors": {**ANCHORS, "model": "comparator", "form": "compare"}},
+            "variable `source_b`",
+        ),
         ({"form": "reordered"}, "unknown prompt"),
         ({"aspects": ["grace"]}, "has an aspect"),
         (
@@ -471,7 +566,9 @@ def test_models_judges_and_prompts_are_looked_at(
 ) -> None:
     with pytest.raises(UserError, match=told) as error:
         plan(tmp_path, monkeypatch, **keys)
-    assert f"perturbations/{NAME}.yaml" in str(error.value) or "prompts/" in str(error.value)
+    assert f"perturbations/{NAME}.yaml" in str(error.value) or "prompts/" in str(
+        error.value
+    )
 
 
 def test_an_aspect_without_parts_and_a_scale_without_steps_are_told(
@@ -493,7 +590,12 @@ def test_anchors_are_texts_that_people_rated(
 ) -> None:
     study = GradedStudy(tmp_path, "http://127.0.0.1:9/v1")
     monkeypatch.chdir(tmp_path)
-    columns = {"item": "id", "source": "source", "text": "text", "references": ["reference"]}
+    columns = {
+        "item": "id",
+        "source": "source",
+        "text": "text",
+        "references": ["reference"],
+    }
     study.amend("datasets", "neat", ratings="none", columns=columns)
     with pytest.raises(UserError, match="anchors are texts that people rated") as error:
         study.plan()

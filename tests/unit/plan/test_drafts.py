@@ -1,4 +1,6 @@
-"""Steps that a model drafts for cards without any, to be read and pasted into the card."""
+"""Steps that a model drafts for cards without any, to be read and pasted into the
+card.
+"""
 
 import json
 import re
@@ -23,7 +25,11 @@ from judgescope.schema.loading import load_yaml, read_card
 from running import HOME
 from scripted import Body, Said, reply
 
-ONE, TWO, THREE = "Read the reply once.", "Look for stiff phrases.", "Weigh what you found."
+ONE, TWO, THREE = (
+    "Read the reply once.",
+    "Look for stiff phrases.",
+    "Weigh what you found.",
+)
 LIST = f"1. {ONE}\n2. {TWO}\n3. {THREE}"
 HOSTILE = [
     "Look: 'here' # and there.",
@@ -97,7 +103,9 @@ def test_the_prompts_ask_for_what_is_checked() -> None:
             and f"at most {LONGEST} characters" in prompt
         )
         assert "one ending of a story" in prompt and "cannot be used" not in prompt
-        again = messages(form, templates, **names | {"problem": "it is short"})[0]["content"]
+        again = messages(form, templates, **names | {"problem": "it is short"})[0][
+            "content"
+        ]
         assert "An earlier attempt cannot be used: it is short." in again
     assert "exactly one change; or 2 or more changes. " in prompt
 
@@ -111,33 +119,46 @@ def draft_or_rate(body: Body) -> Said:
     if "Write the list alone" in prompt:
         return reply(f"<think>Hm: 1. no</think>Here is the text:\n\n{LIST}\n")
     if "Adjustment: " in prompt:
-        return reply(prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!")
+        return reply(
+            prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!"
+        )
     return rate(body)
 
 
 @pytest.fixture
 def lacking(study: AskedStudy) -> AskedStudy:
-    """A study whose judge shows steps that its aspect lacks, and a change without instructions."""
+    """A study whose judge shows steps that its aspect lacks, and a change without
+    instructions.
+    """
     study.card("judges", "terse", model="loop", form="score-steps")
     colour = {"name": "Wrong colour", "level": "word", "method": "llm", "model": "loop"}
-    study.card("perturbations", "colour", form="adjust-steps", adjustment=ADJUSTMENT, **colour)
+    study.card(
+        "perturbations", "colour", form="adjust-steps", adjustment=ADJUSTMENT, **colour
+    )
     study.write(drafter="loop", perturbations=["colour"], methods=["discernment"])
     study.endpoint.script = draft_or_rate
     return study
 
 
 def draft(study: AskedStudy, *options: str) -> CompletedProcess[str]:
-    return running.run("-m", "judgescope", "draft", "study.yaml", *options, cwd=study.folder)
+    return running.run(
+        "-m", "judgescope", "draft", "study.yaml", *options, cwd=study.folder
+    )
 
 
 def drafted(study: AskedStudy, name: str) -> tuple[str, Any]:
     """Return the comment above a draft, and what it says."""
     text = (study.folder / "results/asked/drafts" / name).read_text(encoding="utf-8")
-    head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
+    head = "".join(
+        line for line in text.splitlines(keepends=True) if line.startswith("#")
+    )
     return head, yaml.safe_load(text)
 
 
-ASPECT, CHANGE = "aspects/naturalness.dialogue.yaml", "perturbations/colour.dialogue.yaml"
+ASPECT, CHANGE = (
+    "aspects/naturalness.dialogue.yaml",
+    "perturbations/colour.dialogue.yaml",
+)
 slow = pytest.mark.slow
 
 
@@ -177,10 +198,15 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     assert draft(lacking).returncode == 0 and len(lacking.endpoint.asked) == 2
     assert lacking.run().returncode == 1  # a draft is used by nothing
 
-    pasted = yaml.safe_load((HOME / "config/aspects/naturalness.yaml").read_text("utf-8")) | told
+    pasted = (
+        yaml.safe_load((HOME / "config/aspects/naturalness.yaml").read_text("utf-8"))
+        | told
+    )
     lacking.card("aspects", pasted.pop("aspect"), **pasted)
     path = lacking.folder / "config/perturbations/colour.yaml"
-    path.write_text(path.read_text("utf-8") + yaml.safe_dump(drafted(lacking, CHANGE)[1]), "utf-8")
+    path.write_text(
+        path.read_text("utf-8") + yaml.safe_dump(drafted(lacking, CHANGE)[1]), "utf-8"
+    )
     assert read_card("perturbation", path).instructions == [ONE, TWO, THREE]
     checked = lacking.judgescope("check")
     assert checked.returncode == 0 and "colour.single, demo-dialogue" in checked.stdout
@@ -188,7 +214,9 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     assert done.returncode == 0, done.stdout
     prompts = lacking.endpoint.prompts[2:]
     writing = [prompt for prompt in prompts if f"Adjustment: {ADJUSTMENT}\n" in prompt]
-    assert len(writing) == 24 and all(f"Steps:\n{LIST}\n\nThe reply in" in one for one in writing)
+    assert len(writing) == 24 and all(
+        f"Steps:\n{LIST}\n\nThe reply in" in one for one in writing
+    )
     assert sum(f"How to go about it:\n{LIST}" in prompt for prompt in prompts) == 48
     assert len(prompts) == 72
     told_ = draft(lacking)
@@ -200,7 +228,10 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(
     lacking: AskedStudy,
 ) -> None:
     def stubborn(body: Body) -> Said:
-        mends = "cannot be used: it has 2 steps, not 3 to 10." in body["messages"][0]["content"]
+        mends = (
+            "cannot be used: it has 2 steps, not 3 to 10."
+            in body["messages"][0]["content"]
+        )
         return reply(steps(*HOSTILE) if mends else steps(ONE, TWO))
 
     lacking.endpoint.script = stubborn
@@ -228,7 +259,9 @@ def test_replies_that_are_never_a_list_end_with_the_reason_and_are_kept(
 
 
 @slow
-def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(lacking: AskedStudy) -> None:
+def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(
+    lacking: AskedStudy,
+) -> None:
     lacking.model(api_key_env="NO_SUCH_KEY")
     done = draft(lacking)
     assert done.returncode == 1 and "endpoint's key is not set" in done.stdout
@@ -249,7 +282,9 @@ def test_a_run_needs_nothing_of_its_drafter(study: AskedStudy) -> None:
     before = len(study.endpoint.asked)
     study.write(drafter="writer")
     done = study.run()
-    assert done.returncode == 0 and "Everything is up to date" in done.stdout, done.stdout
+    assert done.returncode == 0 and "Everything is up to date" in done.stdout, (
+        done.stdout
+    )
     checked = study.judgescope("check")
     assert checked.returncode == 0 and "writer" not in checked.stdout
     assert len(study.endpoint.asked) == before
@@ -272,7 +307,11 @@ def config_of(study: AskedStudy, **keys: Any) -> dict[str, Any]:
         ),
         (
             "lexical",
-            ["this model cannot write", "engine lexical", "where: study.yaml:5, key drafter"],
+            [
+                "this model cannot write",
+                "engine lexical",
+                "where: study.yaml:5, key drafter",
+            ],
         ),
     ],
 )
@@ -305,7 +344,9 @@ def test_a_missing_drafter_is_told(lacking: AskedStudy) -> None:
     lacking.write(**{**config_of(lacking), "drafter": None})
     done = draft(lacking)
     assert done.returncode == 1 and "Traceback" not in done.stdout
-    assert "no model to draft" in done.stdout and "study.yaml, key drafter" in done.stdout
+    assert (
+        "no model to draft" in done.stdout and "study.yaml, key drafter" in done.stdout
+    )
     assert "add `drafter: <a model card>`" in done.stdout
 
 
@@ -362,7 +403,9 @@ def test_the_replies_behind_drafts_count_as_used(
     path = tmp_path / "out" / "drafts" / ASPECT
     path.parent.mkdir(parents=True)
     key = "ab" * 32
-    path.write_text(f"# replies, the last one used:\n#   {key}\n{'cd' * 32}: x\n", "utf-8")
+    path.write_text(
+        f"# replies, the last one used:\n#   {key}\n{'cd' * 32}: x\n", "utf-8"
+    )
     monkeypatch.setattr("judgescope.plan.asking_jobs.jobs_of", lambda *_, **__: [])
     used = used_keys(plan, whole=False)
     assert [bytes(one) for one in used["loop"]] == [bytes.fromhex(key)]

@@ -67,10 +67,22 @@ MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9
         (lines(ONE), "it has 1 sub-aspect, not 2 to 8"),
         (lines(*MANY), "it has 9 sub-aspects, not 2 to 8"),
         (lines(ONE, ("12", TWO[1])), "name 2 is no name of at most 60 characters"),
-        (lines(ONE, ("word " * 13, TWO[1])), "name 2 is no name of at most 60 characters"),
-        (lines(ONE, ("Ease", "It reads well.")), "definition 2 has 14 characters, not 15 to 400"),
-        (lines(ONE, ("Ease", "Well. " * 70)), "definition 2 has 419 characters, not 15 to 400"),
-        (lines(ONE, ("Ease", "1 2 3 4 5 = a b c d e f")), "definition 2 is no sentence"),
+        (
+            lines(ONE, ("word " * 13, TWO[1])),
+            "name 2 is no name of at most 60 characters",
+        ),
+        (
+            lines(ONE, ("Ease", "It reads well.")),
+            "definition 2 has 14 characters, not 15 to 400",
+        ),
+        (
+            lines(ONE, ("Ease", "Well. " * 70)),
+            "definition 2 has 419 characters, not 15 to 400",
+        ),
+        (
+            lines(ONE, ("Ease", "1 2 3 4 5 = a b c d e f")),
+            "definition 2 is no sentence",
+        ),
         (lines(ONE, ("OWN WORDS", TWO[1])), "name 2 repeats another"),
         (lines(ONE, ("Ease", ONE[1].upper())), "definition 2 repeats another"),
         (lines(*MANY[:8]), None),
@@ -91,7 +103,9 @@ def test_the_prompt_asks_for_what_is_checked() -> None:
     templates = load(form, [HOME / "config"], where="")
     prompt = messages(form, templates, **told)[0]["content"]
     assert "three to five" in prompt and {3, 5} <= {*SUB_ASPECTS}
-    assert f"at most {LONGEST} characters" in prompt and "one ending of a story" in prompt
+    assert (
+        f"at most {LONGEST} characters" in prompt and "one ending of a story" in prompt
+    )
     assert "Warmth: How warm it is." in prompt and "cannot be used" not in prompt
     again = messages(form, templates, **told | {"problem": "it is short"})[0]["content"]
     assert "An earlier attempt cannot be used: it is short." in again
@@ -102,11 +116,21 @@ def test_the_prompt_asks_for_what_is_checked() -> None:
 
 @pytest.fixture
 def lacking(study: AskedStudy) -> AskedStudy:
-    aspect = yaml.safe_load((HOME / "config/aspects/naturalness.yaml").read_text("utf-8"))
+    aspect = yaml.safe_load(
+        (HOME / "config/aspects/naturalness.yaml").read_text("utf-8")
+    )
     tasks = {"dialogue": {"steps": ["Read it.", "Rate it."]}}
     study.card("aspects", aspect.pop("aspect"), **aspect | {"tasks": tasks})
-    row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
-    study.card("perturbations", "worse", form="inject-error", aspects=["naturalness"], **row)
+    row = {
+        "name": "Worse",
+        "level": "sentence",
+        "method": "inject",
+        "model": "loop",
+        "steps": 2,
+    }
+    study.card(
+        "perturbations", "worse", form="inject-error", aspects=["naturalness"], **row
+    )
     study.write(drafter="loop", perturbations=["worse"], methods=["perspectives"])
     study.endpoint.script = write_or_rate
     return study
@@ -118,7 +142,9 @@ def write_or_rate(body: Body) -> Said:
     if "Write the list alone" in prompt:
         return reply(f"<think>Hm: no</think>Here they are:\n\n{LIST}\n")
     if "Put exactly one more error" in prompt:
-        return reply(prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!")
+        return reply(
+            prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!"
+        )
     return rate(body)
 
 
@@ -132,7 +158,9 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
 ) -> None:
     stopped = lacking.run()
     assert stopped.returncode == 1 and "Traceback" not in stopped.stdout
-    assert "aspects/naturalness.yaml:7, key tasks.dialogue.sub_aspects" in stopped.stdout
+    assert (
+        "aspects/naturalness.yaml:7, key tasks.dialogue.sub_aspects" in stopped.stdout
+    )
     assert "judgescope draft" in stopped.stdout and lacking.endpoint.asked == []
 
     done = draft(lacking)
@@ -142,7 +170,9 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     told = yaml.safe_load(text)
     parts = [one._asdict() for one in PARTED]
     assert told == {"tasks": {"dialogue": {"sub_aspects": parts}}}
-    assert text.startswith("# A model's draft of sub-aspects for the task dialogue. The study does")
+    assert text.startswith(
+        "# A model's draft of sub-aspects for the task dialogue. The study does"
+    )
     assert "and paste it into aspects/naturalness.yaml.\n# model: loop\n" in text
     assert "# prompt: draft-sub-aspects\n" in text
     assert draft(lacking).returncode == 0 and len(lacking.endpoint.asked) == 1
@@ -154,7 +184,9 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     lacking.card("aspects", card.pop("aspect"), **card)
     done = lacking.run()
     assert done.returncode == 0, done.stdout
-    writing = [one for one in lacking.endpoint.prompts if "exactly one more error" in one]
+    writing = [
+        one for one in lacking.endpoint.prompts if "exactly one more error" in one
+    ]
     shown = "\n".join(f"- {name}: {definition}" for name, definition in PARTED)
     assert writing and all(shown in prompt for prompt in writing)
     assert "No drafts are needed" in draft(lacking).stdout
@@ -180,15 +212,24 @@ def test_replies_that_are_never_a_list_end_with_the_reason(lacking: AskedStudy) 
     lacking.endpoint.script = lambda body: reply("no \x1b[31m")
     done = draft(lacking)
     assert done.returncode == 1 and "Traceback" not in done.stdout
-    assert "asked for the sub-aspects of aspects/naturalness.yaml for the task" in done.stdout
-    assert "or write the sub-aspects yourself" in done.stdout and "\x1b[31m" not in done.stdout
+    assert (
+        "asked for the sub-aspects of aspects/naturalness.yaml for the task"
+        in done.stdout
+    )
+    assert (
+        "or write the sub-aspects yourself" in done.stdout
+        and "\x1b[31m" not in done.stdout
+    )
 
 
 # --- what the plan says
 
 
 def drafted(
-    study: AskedStudy, monkeypatch: pytest.MonkeyPatch, drafting: bool = True, **keys: Any
+    study: AskedStudy,
+    monkeypatch: pytest.MonkeyPatch,
+    drafting: bool = True,
+    **keys: Any,
 ) -> list[str]:
     monkeypatch.chdir(study.folder)
     config: dict[str, Any] = load_yaml(study.folder / "study.yaml")[0]
@@ -205,7 +246,13 @@ def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
     prompts = lacking.folder / "config/prompts"
     prompts.mkdir()
     (prompts / "mine.jinja").write_text("Mend {{ text }}", encoding="utf-8")
-    row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
+    row = {
+        "name": "Worse",
+        "level": "sentence",
+        "method": "inject",
+        "model": "loop",
+        "steps": 2,
+    }
     lacking.card("perturbations", "worse", form="mine", aspects=["naturalness"], **row)
     assert drafted(lacking, monkeypatch) == []
 
@@ -213,7 +260,9 @@ def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
 def test_a_missing_drafter_is_told_with_what_it_would_write(
     lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UserError, match="no model to draft the missing sub-aspects") as error:
+    with pytest.raises(
+        UserError, match="no model to draft the missing sub-aspects"
+    ) as error:
         drafted(lacking, monkeypatch, drafter=None)
     assert "or write the sub-aspects of aspects/naturalness.yaml" in error.value.todo
 
@@ -221,7 +270,13 @@ def test_a_missing_drafter_is_told_with_what_it_would_write(
 def test_a_writer_that_lowers_no_aspect_is_told_to_name_one(
     lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = {"name": "Worse", "level": "sentence", "method": "inject", "model": "loop", "steps": 2}
+    row = {
+        "name": "Worse",
+        "level": "sentence",
+        "method": "inject",
+        "model": "loop",
+        "steps": 2,
+    }
     lacking.card("perturbations", "worse", form="inject-error", **row)
     assert drafted(lacking, monkeypatch) == []
     with pytest.raises(UserError, match="and this card names no aspect") as error:

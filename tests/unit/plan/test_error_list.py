@@ -24,7 +24,9 @@ FIVE = Scale(1, 5, 1)
 MQM = Severities().model_dump()
 
 
-def judged(text: str, scale: Scale = FIVE, finish: str | None = "stop", **more: Any) -> Judgment:
+def judged(
+    text: str, scale: Scale = FIVE, finish: str | None = "stop", **more: Any
+) -> Judgment:
     return parse(text, scale=scale, finish=finish, parser="errors", settings=MQM | more)
 
 
@@ -77,9 +79,11 @@ def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
         "No errors. It reads well.",
         "No grammatical errors were found.\n\nThe text is fluent.",
         "Minor: none\nMajor: none\nCritical: no errors",
-        "minor: No minor errors found.\nmajor: No major errors found.\ncritical: none in this text",
+        "minor: No minor errors found.\nmajor: No major errors found.\ncritical: none "
+        "in this text",
         "Minor: 0 errors\nMajor: zero issues detected\nCritical: not applicable",
-        "Minor: no mistakes were found in the summary.\nMajor: there are no errors\nCritical: 0",
+        "Minor: no mistakes were found in the summary.\nMajor: there are no "
+        "errors\nCritical: 0",
         "<think>major: a comma? No.</think>No errors",
     ],
 )
@@ -152,15 +156,18 @@ def test_the_scale_s_ends_and_the_card_s_numbers_make_the_score() -> None:
 
 
 PIECES = (
-    "minor|major|critical|: |\n|- |1. |(|)|no errors|none|error|severity|but|teh|however|**|<think>"
-    "|</think>|there are |,| |[|]|however|\ud800|\u202e"
+    "minor|major|critical|: |\n|- |1. |(|)|no "
+    "errors|none|error|severity|but|teh|however|**|<think>|</think>|there are |,| "
+    "|[|]|however|\ud800|\u202e"
 )
 TEXTS = st.lists(st.sampled_from(PIECES.split("|"))).map("".join)
 
 
 @settings(deadline=None)
 @given(text=st.text() | TEXTS, low=st.integers(-3, 3), width=st.integers(1, 9))
-def test_any_text_has_a_score_on_the_scale_or_none(text: str, low: int, width: int) -> None:
+def test_any_text_has_a_score_on_the_scale_or_none(
+    text: str, low: int, width: int
+) -> None:
     scale = Scale(low, low + width, 1)
     found = judged(text, scale)
     assert (found.value is not None) == (found.status == "ok") and found.rule
@@ -169,10 +176,15 @@ def test_any_text_has_a_score_on_the_scale_or_none(text: str, low: int, width: i
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from(["minor", "major", "critical"]), min_size=1, max_size=6))
+@given(
+    st.lists(st.sampled_from(["minor", "major", "critical"]), min_size=1, max_size=6)
+)
 def test_one_error_more_is_never_a_better_score(severities: list[str]) -> None:
     lines = [f"{severity}: an error" for severity in severities]
-    whole, less = judged("\n".join(lines)).value, judged("\n".join(lines[1:]) or "No errors").value
+    whole, less = (
+        judged("\n".join(lines)).value,
+        judged("\n".join(lines[1:]) or "No errors").value,
+    )
     assert whole is not None and less is not None and whole <= less
 
 
@@ -198,8 +210,16 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
     plain = card("ten-draws")
     for name in ("step-by-step", "error-list"):
         own = card(name)
-        assert [own[key] for key in ("model", "draws", "temperature")] == ["judge", 10, 1]
-        assert [plain[key] for key in ("model", "draws", "temperature")] == ["judge", 10, 1]
+        assert [own[key] for key in ("model", "draws", "temperature")] == [
+            "judge",
+            10,
+            1,
+        ]
+        assert [plain[key] for key in ("model", "draws", "temperature")] == [
+            "judge",
+            10,
+            1,
+        ]
         assert own["form"] == name
     assert card("error-list")["severities"] == MQM
 
@@ -218,7 +238,8 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
 def test_cards_that_contradict_themselves(keys: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         Judge.model_validate(
-            {"judge": "j", "model": "m", "form": "error-list", "parser": "errors"} | keys
+            {"judge": "j", "model": "m", "form": "error-list", "parser": "errors"}
+            | keys
         )
 
 
@@ -249,10 +270,14 @@ def test_other_penalties_score_anew_and_ask_nothing(
 
 def test_the_form_of_the_list_asks_for_severities_and_for_no_rating() -> None:
     prompt = filled("error-list")
-    assert prompt.startswith("You look for errors in a text that concern one quality: fluency.\n")
+    assert prompt.startswith(
+        "You look for errors in a text that concern one quality: fluency.\n"
+    )
     assert "Fluency: How well it reads.\n\nSource:\nTHE SOURCE\n" in prompt
     assert "Text to check:\nTHE TEXT\n" in prompt
-    assert all(f"\n- {severity}: " in prompt for severity in ("minor", "major", "critical"))
+    assert all(
+        f"\n- {severity}: " in prompt for severity in ("minor", "major", "critical")
+    )
     assert prompt.endswith("write only: No errors")
     assert "rating" not in prompt.lower() and str(PROMPTED.max) not in prompt
     (example,) = [line for line in prompt.splitlines() if line.startswith("major:")]
@@ -266,13 +291,18 @@ def test_step_by_step_sorts_what_it_finds_before_it_rates() -> None:
     assert steps == ["1.", "2.", "3.", "4."]
     assert '"about this quality"' in prompt and '"about another"' in prompt
     assert prompt.endswith('End with one line, "Rating: " and a number from 1 to 5.')
-    reply = "1. It covers 2 things.\n2. Findings:\n1) good\n3. Sorting: 1 counts.\n4. 5 of 5.\n"
+    reply = (
+        "1. It covers 2 things.\n2. Findings:\n1) good\n3. Sorting: 1 counts.\n4. "
+        "5 of 5.\n"
+    )
     found = parse(f"{reply}Rating: 2", scale=FIVE, finish="stop")
     assert (found.value, found.rule) == (2, "labelled")
 
 
 @pytest.mark.parametrize("form", ["step-by-step", "error-list"])
-def test_a_judge_that_is_not_told_what_it_judges_is_not_told_of_qualities(form: str) -> None:
+def test_a_judge_that_is_not_told_what_it_judges_is_not_told_of_qualities(
+    form: str,
+) -> None:
     prompt = filled(form, aspect={"name": "", "definition": ""})
     assert "quality" not in prompt.lower() and "qualities" not in prompt.lower()
     unnamed = filled(form, aspect={"name": "", "definition": "How well it reads."})

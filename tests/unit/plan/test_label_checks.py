@@ -1,4 +1,6 @@
-"""What cards of judges may say of aspects that people rate by labels alone; controls in labels."""
+"""What cards of judges may say of aspects that people rate by labels alone; controls in
+labels.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -16,7 +18,14 @@ from judgescope.plan.generators import addition
 from judgescope.plan.notices import unordered
 from judgescope.plan.specs import results
 from judgescope.plan.specs.results import without_data
-from judgescope.schema.cards import ControlModel, Dataset, Judge, OpenAIModel, RecordedModel, Scale
+from judgescope.schema.cards import (
+    ControlModel,
+    Dataset,
+    Judge,
+    OpenAIModel,
+    RecordedModel,
+    Scale,
+)
 from study import Study
 
 COLUMNS = {"item": "id", "source": "q", "text": "a"}
@@ -43,7 +52,12 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
 @pytest.mark.parametrize(
     ("aspect", "keys", "problem", "key"),
     [
-        (POINTS, {"threshold": 3}, "a threshold needs an aspect that people rate with", ""),
+        (
+            POINTS,
+            {"threshold": 3},
+            "a threshold needs an aspect that people rate with",
+            "",
+        ),
         (
             {"labels": ["a", "b", "c"]},
             {"threshold": "best"},
@@ -56,7 +70,12 @@ def checked(datasets: dict[str, Dataset], **keys: Any) -> None:
             "a threshold outside the judge's scale",
             "threshold",
         ),
-        (POINTS, {"read_as": {"ok": "pass"}}, "`read_as` needs an aspect with labels", "read_as"),
+        (
+            POINTS,
+            {"read_as": {"ok": "pass"}},
+            "`read_as` needs an aspect with labels",
+            "read_as",
+        ),
         (
             {"labels": ["fail", "pass"]},
             {"read_as": {"ok": "passs"}},
@@ -104,9 +123,13 @@ def test_a_judge_of_points_or_of_peoples_labels_is_taken() -> None:
         ({"a": POINTS, "b": {"min": 0, "max": 1}}, "one `threshold` does not fit"),
     ],
 )
-def test_a_threshold_needs_one_scale_of_numbers(scale: dict[str, Any], problem: str) -> None:
+def test_a_threshold_needs_one_scale_of_numbers(
+    scale: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(ValidationError, match=problem):
-        Judge.model_validate({"judge": "j", "model": "m", "threshold": 1, "scale": scale})
+        Judge.model_validate(
+            {"judge": "j", "model": "m", "threshold": 1, "scale": scale}
+        )
 
 
 @pytest.mark.parametrize("key", ["pairs", "orders"])
@@ -118,7 +141,9 @@ def test_recorded_rows_say_which_texts_were_compared_and_how(key: str) -> None:
     compares = RECORDED.model_copy(
         update={"rows": RECORDED.rows.model_copy(update={"system_b": "other"})}
     )
-    card = Judge.model_validate({"judge": "j", "model": "it", "form": "compare", key: value})
+    card = Judge.model_validate(
+        {"judge": "j", "model": "it", "form": "compare", key: value}
+    )
     with pytest.raises(UserError, match="rows of a recorded model determine") as error:
         check_judge(card, compares, rated(fluency=POINTS), ["pairwise"])
     assert f"judges/j.yaml, key {key}" in error.value.where
@@ -151,7 +176,9 @@ def test_the_dump_of_a_judge_has_no_key_on_labels_that_its_card_leaves_out() -> 
 def answers(form: str, scale: Scale, ratings: dict[str, list[float]]) -> list[str]:
     """Return what a control says of texts with these ratings."""
     inputs = EngineInputs(
-        seed=1, dataset="d", ratings={(name, "fluency"): each for name, each in ratings.items()}
+        seed=1,
+        dataset="d",
+        ratings={(name, "fluency"): each for name, each in ratings.items()},
     )
     engine = build(ControlModel(model="control", engine="control"), inputs)
     subjects = [Subject(name, name, "s", "systems", "x" * 7) for name in ratings]
@@ -160,7 +187,9 @@ def answers(form: str, scale: Scale, ratings: dict[str, list[float]]) -> list[st
 
 
 def test_controls_answer_in_labels() -> None:
-    ratings = {f"i{at}": [1.0, 1.0, 0.0] if at % 4 else [0.0, 0.0, 1.0] for at in range(200)}
+    ratings = {
+        f"i{at}": [1.0, 1.0, 0.0] if at % 4 else [0.0, 0.0, 1.0] for at in range(200)
+    }
     assert {*answers("constant_top", VERDICTS, ratings)} == {"pass"}
     assert {*answers("most_frequent", VERDICTS, ratings)} == {"pass"}
     assert {*answers("length", VERDICTS, ratings)} == {"7"}
@@ -176,7 +205,9 @@ def test_shuffled_labels_are_the_lower_median_or_the_majority() -> None:
     assert Counter(answers("shuffled", KINDS, split)) == {"yes": 1, "needs_ratings": 2}
 
 
-def test_an_attack_names_the_best_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attack_names_the_best_label(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     study = Study(
         tmp_path,
@@ -188,7 +219,10 @@ def test_an_attack_names_the_best_label(tmp_path: Path, monkeypatch: pytest.Monk
         methods=["robustness"],
     )
     study.write()
-    assert "pass" in addition(study.plan(), "demo-answers", "claimed-verdict", "attack").text
+    assert (
+        "pass"
+        in addition(study.plan(), "demo-answers", "claimed-verdict", "attack").text
+    )
 
 
 def test_a_named_method_without_its_data_is_a_warning(
@@ -212,13 +246,22 @@ def test_methods_that_compare_values_leave_labels_without_an_order_out_and_say_s
     monkeypatch.chdir(tmp_path)
     keys = {"labels": ["praise", "question"], "ordered": False}
     study = Study(
-        tmp_path, study="s", datasets=["ours"], aspects=[], judges=["random"], perturbations=[]
+        tmp_path,
+        study="s",
+        datasets=["ours"],
+        aspects=[],
+        judges=["random"],
+        perturbations=[],
     )
-    study.change("datasets", "demo-answers", dataset="ours", aspects={"correctness": keys})
+    study.change(
+        "datasets", "demo-answers", dataset="ours", aspects={"correctness": keys}
+    )
     study.amend("datasets", "ours", columns={"item": "i", "source": "q", "text": "t"})
     plan = study.plan(methods=["agreement", "perspectives"])
     [line] = unordered(plan)
-    assert line.startswith("left out of perspectives: correctness, whose labels have no order")
+    assert line.startswith(
+        "left out of perspectives: correctness, whose labels have no order"
+    )
     aspects = {
         table: set(results.statistics(plan, table, "ours").aspects)
         for table in results.tables_of(plan)

@@ -24,22 +24,36 @@ SAID = ["4", "no idea", "1-5", "9"]
 
 
 def answers(*texts: str, backwards: bool = False) -> pa.Table:
-    own = {"judge": "j", "kind": "score", "aspect": "fluency", "draw": 0, "finish": "stop"}
+    own = {
+        "judge": "j",
+        "kind": "score",
+        "aspect": "fluency",
+        "draw": 0,
+        "finish": "stop",
+    }
     rows = [
         {**own, "target": f"t{at}", "key": str(at), "text": text, "status": "ok"}
         for at, text in enumerate(texts)
     ]
-    rows.append({**own, "target": "t9", "key": "9", "text": "why", "status": "not_applicable"})
+    rows.append(
+        {**own, "target": "t9", "key": "9", "text": "why", "status": "not_applicable"}
+    )
     return table_of("answers", rows[::-1] if backwards else rows)
 
 
-def scores(table: pa.Table, missing: Any = None, scale: Scale | None = FIVE) -> list[Any]:
+def scores(
+    table: pa.Table, missing: Any = None, scale: Scale | None = FIVE
+) -> list[Any]:
     parser = "score" if scale else "number"
-    reading = Reading(pairs=[("fluency", None)], scale=scale, parser=parser, estimator="mean")
+    reading = Reading(
+        pairs=[("fluency", None)], scale=scale, parser=parser, estimator="mean"
+    )
     told = missing and Missing(**missing)
     judged, scored = score_part(table, reading, part=PART, missing=told)
     by_target = {row["target"]: row for row in judged.to_pylist()}
-    assert [by_target[f"t{at}"]["value"] for at in (1, 2, 3)] == [None] * 3 or scale is None
+    assert [by_target[f"t{at}"]["value"] for at in (1, 2, 3)] == [
+        None
+    ] * 3 or scale is None
     return [(row["value"], row["n_missing"]) for row in scored.to_pylist()]
 
 
@@ -58,21 +72,29 @@ def test_a_reply_whose_probabilities_give_no_value_is_a_missing_draw() -> None:
         pairs=[("fluency", None)], scale=FIVE, parser="score", estimator="logprob_mean"
     )
     filled = Missing(policy="worst", seed=7)
-    _, scored = score_part(table_of("answers", rows), reading, part=PART, missing=filled)
+    _, scored = score_part(
+        table_of("answers", rows), reading, part=PART, missing=filled
+    )
     assert scored["value"].to_pylist() == [pytest.approx(4), 1, None]
     assert scored["n_missing"].to_pylist() == [0, 1, 1]
 
 
 def test_where_the_lowest_value_is_the_best_the_highest_is_the_worst() -> None:
-    filled = scores(answers(*SAID), {"policy": "worst", "seed": 7}, Scale(1, 5, 1, best="min"))
+    filled = scores(
+        answers(*SAID), {"policy": "worst", "seed": 7}, Scale(1, 5, 1, best="min")
+    )
     assert filled == [(4.0, 0), (5.0, 1), (5.0, 1), (5.0, 1), (None, 1)]
 
 
 def test_zero_stands_for_a_missing_draw_only_where_it_is_a_rating() -> None:
-    filled = scores(answers("4", "?", "?", "?"), {"policy": "zero", "seed": 7}, Scale(0, 5, 1))
+    filled = scores(
+        answers("4", "?", "?", "?"), {"policy": "zero", "seed": 7}, Scale(0, 5, 1)
+    )
     assert filled == [(4.0, 0), (0.0, 1), (0.0, 1), (0.0, 1), (None, 1)]
     assert zero_stands_in(Scale(-1, 1, None)) and not zero_stands_in(Scale(-1, 2, 1.5))
-    assert not zero_stands_in(Scale(0, 4, 1, best="min")) and not zero_stands_in(Scale(-4, 0, 1))
+    assert not zero_stands_in(Scale(0, 4, 1, best="min")) and not zero_stands_in(
+        Scale(-4, 0, 1)
+    )
     with pytest.raises(ValueError, match="not a value of this scale"):
         scores(answers(*SAID), {"policy": "zero", "seed": 7})
 
@@ -82,7 +104,11 @@ def test_a_study_with_zero_needs_scales_that_have_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
+    told: dict[str, Any] = {
+        "study": "s",
+        "datasets": ["demo-dialogue"],
+        "methods": ["agreement"],
+    }
     told |= {"judges": ["score-only"], "missing": "zero"}
     with pytest.raises(UserError, match="0 is not a value of this scale") as caught:
         load_plan(told, HOME, source="study.yaml")
@@ -93,7 +119,9 @@ def test_a_study_with_zero_needs_scales_that_have_it(
     marked.change("judges", "score-only", scale=marks)
     with pytest.raises(UserError, match="0 is the best value of this scale"):
         load_plan(told, HOME, source="study.yaml")
-    load_plan(told | {"judges": ["length"]}, HOME, source="study.yaml")  # a control lacks nothing
+    load_plan(
+        told | {"judges": ["length"]}, HOME, source="study.yaml"
+    )  # a control lacks nothing
 
 
 def test_random_values_come_from_the_seed_and_the_draw_alone() -> None:
@@ -103,7 +131,13 @@ def test_random_values_come_from_the_seed_and_the_draw_alone() -> None:
         for seed, turned in ((7, False), (7, True), (8, False))
     )
     assert one == again != other
-    assert {value for value, count in one if count and value is not None} == {1, 2, 3, 4, 5}
+    assert {value for value, count in one if count and value is not None} == {
+        1,
+        2,
+        3,
+        4,
+        5,
+    }
 
 
 def test_without_a_scale_nothing_is_filled() -> None:
@@ -113,7 +147,11 @@ def test_without_a_scale_nothing_is_filled() -> None:
 
 @pytest.mark.heavy
 def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
-    told: dict[str, Any] = {"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]}
+    told: dict[str, Any] = {
+        "study": "s",
+        "datasets": ["demo-dialogue"],
+        "methods": ["agreement"],
+    }
     told["judges"] = ["score-only"]
     asked, scored = [], []
     for keys in ({}, {"missing": "drop"}, {"missing": "worst"}):

@@ -1,4 +1,6 @@
-"""The plan of an asking job: its keys, its order, its counts, and how little it holds."""
+"""The plan of an asking job: its keys, its order, its counts, and how little it
+holds.
+"""
 
 import json
 import random
@@ -44,14 +46,21 @@ def aspect(name: str = "fluency") -> Aspect:
     return Aspect(aspect=name, name=name.capitalize(), definition="How well it reads.")
 
 
-def subject(item: str, name: str, text: str, source: str | None = "A source.") -> Subject:
+def subject(
+    item: str, name: str, text: str, source: str | None = "A source."
+) -> Subject:
     return Subject(f"{item}:{name}", item, name, "systems", text, source)
 
 
 def cell(
-    subjects: Sequence[Subject], about: str = "fluency", folder: Path | None = None, **keys: Any
+    subjects: Sequence[Subject],
+    about: str = "fluency",
+    folder: Path | None = None,
+    **keys: Any,
 ) -> Questions:
-    judge = Judge.model_validate({"judge": "j", "model": "it", "form": "score-only"} | keys)
+    judge = Judge.model_validate(
+        {"judge": "j", "model": "it", "form": "score-only"} | keys
+    )
     templates = load(judge.form, [folder or HOME / "config", HOME / "config"], where="")
     texts = shown(judge, subjects)
     return Questions(MODEL, judge, aspect(about), SCALE, texts, templates, 0)
@@ -158,7 +167,10 @@ def test_a_form_that_changes_its_texts_is_filled_anew_for_each(
 
 def test_negation_and_choice_between_texts_are_printing(tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
-    form = "{% if not source and text %}none{% endif %}{{ source or text }} {{ text }}{{ text }}"
+    form = (
+        "{% if not source and text %}none{% endif %}{{ source or text }} {{ text "
+        "}}{{ text }}"
+    )
     (tmp_path / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
     templates = load("mine", [tmp_path], where="")
     filled = Form("mine", templates, {})
@@ -205,24 +217,39 @@ def shared(prompts: Sequence[str]) -> int:
 
     def same(one: str, other: str) -> int:
         return sum(
-            1 for _ in takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False))
+            1
+            for _ in takewhile(
+                lambda two: two[0] == two[1], zip(one, other, strict=False)
+            )
         )
 
     return sum(same(one, other) for one, other in pairwise(prompts))
 
 
 def test_requests_with_a_common_beginning_lie_together(tmp_path: Path) -> None:
-    """Sorting by the whole text shares as much as can be; so does this, without the texts."""
+    """Sorting by the whole text shares as much as can be; so does this, without the
+    texts.
+    """
     prompts = [one.prompt for one in order(plan(*cells()), tmp_path)]
     assert shared(prompts) == shared(sorted(prompts))
-    assert shared(prompts) > 1.5 * shared([one.prompt for each in cells() for one in each])
+    assert shared(prompts) > 1.5 * shared(
+        [one.prompt for each in cells() for one in each]
+    )
 
 
-def test_the_order_does_not_depend_on_the_order_of_cells_or_texts(tmp_path: Path) -> None:
+def test_the_order_does_not_depend_on_the_order_of_cells_or_texts(
+    tmp_path: Path,
+) -> None:
     keys = [one.key for one in order(plan(*cells()), tmp_path)]
     turned = [
         Questions(
-            one.model, one.judge, one.aspect, one.scale, one.shown[::-1], one.templates, one.seed
+            one.model,
+            one.judge,
+            one.aspect,
+            one.scale,
+            one.shown[::-1],
+            one.templates,
+            one.seed,
         )
         for one in cells()[::-1]
     ]
@@ -249,7 +276,9 @@ def test_a_prompt_is_written_out_when_its_turn_comes(
         assert len(written) == count
 
 
-def test_parts_are_neighbours_in_the_order_and_together_all_of_it(tmp_path: Path) -> None:
+def test_parts_are_neighbours_in_the_order_and_together_all_of_it(
+    tmp_path: Path,
+) -> None:
     job = plan(*cells(), cell(subjects()[:7], judge="several", draws=3))
     whole = [(one.request.key, one.draws) for one in job.work(nothing(job, tmp_path))]
     for count in (1, 3, len(whole) + 2):
@@ -301,7 +330,9 @@ def test_only_what_is_missing_is_asked_and_all_rows_come(tmp_path: Path) -> None
         (one.target, draw) for one in texts for draw in (0, 1)
     ]
     prompts = [one.prompt for one in more.cells[name]]
-    assert [row["text"] for row in rows] == [f"{len(p)}.{d}" for p in prompts for d in (0, 1)]
+    assert [row["text"] for row in rows] == [
+        f"{len(p)}.{d}" for p in prompts for d in (0, 1)
+    ]
 
 
 def test_equal_questions_are_asked_once_with_the_most_draws(tmp_path: Path) -> None:
@@ -349,9 +380,17 @@ def with_texts(study: AskedStudy, dataset: str, *systems: str) -> None:
     item = {"dataset": dataset, "item": "i"}
     rows = [item | {"source": "s", "references": [], "meta": "{}"}]
     study.table("items", f"items/{dataset}", rows)
-    told = {"perturbation": "none", "degree": "", "step": 0, "status": "ok", "edits": []}
+    told = {
+        "perturbation": "none",
+        "degree": "",
+        "step": 0,
+        "status": "ok",
+        "edits": [],
+    }
     texts = [
-        item | told | {"target": f"i:{system}", "system": system, "text": f"A text of {system}."}
+        item
+        | told
+        | {"target": f"i:{system}", "system": system, "text": f"A text of {system}."}
         for system in systems
     ]
     study.table("targets", f"targets/{dataset}/systems", texts)
@@ -361,7 +400,9 @@ def with_texts(study: AskedStudy, dataset: str, *systems: str) -> None:
 def test_replies_of_a_fallback_are_used_until_a_finding_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An address that changed has no findings yet, and the replies are still those of the judge."""
+    """An address that changed has no findings yet, and the replies are still those of
+    the judge.
+    """
     monkeypatch.chdir(tmp_path)
     study = AskedStudy(tmp_path, Endpoint(URL, rate))
     told = {"model": "loop", "form": "score-only", "estimator": "logprob_mean"}
@@ -423,7 +464,8 @@ def test_two_jobs_at_once_request_each_common_reply_once(
         with_texts(study, "again", "b", "c", "d")
         spec = judging.ask(study.plan(), "demo-dialogue", "loop")
         threads = [
-            threading.Thread(target=job, args=(name,)) for name in ("demo-dialogue", "again")
+            threading.Thread(target=job, args=(name,))
+            for name in ("demo-dialogue", "again")
         ]
         for thread in threads:
             thread.start()
@@ -431,7 +473,7 @@ def test_two_jobs_at_once_request_each_common_reply_once(
             thread.join(30)
         asked = Counter(endpoint.prompts)
     assert len(ended) == 2 and sum(error is not None for error in ended) == fails
-    assert {prompt: count - refused.count(prompt) for prompt, count in asked.items()} == (
-        dict.fromkeys(asked, 1)
-    )
+    assert {
+        prompt: count - refused.count(prompt) for prompt, count in asked.items()
+    } == (dict.fromkeys(asked, 1))
     assert len(asked) >= 3 if fails else len(asked) == 4

@@ -45,13 +45,20 @@ from vectors import published
 
 
 def planned(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, form: str, used: str = "judge", /, **keys: Any
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    form: str,
+    used: str = "judge",
+    /,
+    **keys: Any,
 ) -> Plan:
     """Return the plan of a study whose judge or writer is asked with this form."""
     monkeypatch.chdir(folder)
     (folder / "config" / "prompts").mkdir(parents=True)
     (folder / "config" / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
-    study = AskedStudy(folder, Endpoint("http://127.0.0.1:9/v1", lambda body: reply("4")))
+    study = AskedStudy(
+        folder, Endpoint("http://127.0.0.1:9/v1", lambda body: reply("4"))
+    )
     if used == "judge":
         study.card("judges", "terse", model="loop", **{"form": "mine"} | keys)
         more: dict[str, Any] = {}
@@ -90,13 +97,22 @@ def test_a_reason_that_only_the_second_attempt_has_is_tried_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UserError, match="cannot be rendered"):
-        planned(monkeypatch, tmp_path, "{{ text }}{% if problem %}{{ why }}{% endif %}", "writer")
+        planned(
+            monkeypatch,
+            tmp_path,
+            "{{ text }}{% if problem %}{{ why }}{% endif %}",
+            "writer",
+        )
 
 
 @pytest.mark.parametrize(
     ("used", "keys", "where"),
     [
-        ("judge", {"form": "score-steps"}, "aspects/naturalness.yaml:16, key tasks.dialogue.steps"),
+        (
+            "judge",
+            {"form": "score-steps"},
+            "aspects/naturalness.yaml:16, key tasks.dialogue.steps",
+        ),
         (
             "writer",
             {"form": "adjust-steps", "adjustment": "Name a wrong colour."},
@@ -105,9 +121,15 @@ def test_a_reason_that_only_the_second_attempt_has_is_tried_too(
     ],
 )
 def test_a_form_that_shows_steps_names_the_card_without_any_and_who_drafts_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: str, keys: dict[str, Any], where: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    used: str,
+    keys: dict[str, Any],
+    where: str,
 ) -> None:
-    with pytest.raises(UserError, match=r"prints (evaluation )?steps, and .* card has n") as error:
+    with pytest.raises(
+        UserError, match=r"prints (evaluation )?steps, and .* card has n"
+    ) as error:
         planned(monkeypatch, tmp_path, "{{ text }}", used, **keys)
     assert error.value.where == where and "judgescope draft" in error.value.todo
 
@@ -123,14 +145,24 @@ def test_steps_are_not_blamed_for_what_else_a_form_lacks(
 def test_a_card_alone_makes_a_perturbation_of_the_form_adjust_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = {"adjustment": "Name a wrong colour.", "instructions": ["Look.", "Change it."]}
-    plan = planned(monkeypatch, tmp_path, "{{ text }}", "writer", form="adjust-steps", **told)
+    told = {
+        "adjustment": "Name a wrong colour.",
+        "instructions": ["Look.", "Change it."],
+    }
+    plan = planned(
+        monkeypatch, tmp_path, "{{ text }}", "writer", form="adjust-steps", **told
+    )
     assert "adjust-steps.jinja" in plan.templates["adjust-steps"]
 
 
 FIRST = "Anna sold nine shops. She lives in Hartwell."
 LAST = "Anna sold ten shops. She live in Hartwell."
-STUDY = {"study": "s", "datasets": ["demo-news"], "judges": ["rules"], "methods": ["agreement"]}
+STUDY = {
+    "study": "s",
+    "datasets": ["demo-news"],
+    "judges": ["rules"],
+    "methods": ["agreement"],
+}
 
 
 @pytest.mark.parametrize(
@@ -163,16 +195,26 @@ def test_an_error_that_is_mended_is_told_whatever_else_is_new(text: str) -> None
 
 @pytest.mark.heavy
 def test_every_shipped_row_is_about_an_aspect_with_parts() -> None:
-    names = sorted(path.stem for path in (HOME / "config/perturbations").glob("local-llm-*.yaml"))
+    names = sorted(
+        path.stem for path in (HOME / "config/perturbations").glob("local-llm-*.yaml")
+    )
     assert len(names) == 9
-    study = {**STUDY, "datasets": ["summeval", "usr", "topical-chat"], "perturbations": names}
+    study = {
+        **STUDY,
+        "datasets": ["summeval", "usr", "topical-chat"],
+        "perturbations": names,
+    }
     plan = load_plan(
-        study | {"share": 1.0, "references": {"model": "generator"}}, HOME, source="study.yaml"
+        study | {"share": 1.0, "references": {"model": "generator"}},
+        HOME,
+        source="study.yaml",
     )
     for name in names:
         card = plan.perturbations[name]
         assert isinstance(card, MadePerturbation)
-        changes = [change_of(lowered(plan, dataset, card)).aspect for dataset in plan.datasets]
+        changes = [
+            change_of(lowered(plan, dataset, card)).aspect for dataset in plan.datasets
+        ]
         assert any(aspect and len(aspect.sub_aspects) >= 2 for aspect in changes), name
 
 
@@ -186,17 +228,24 @@ def test_a_row_without_parts_to_be_about_is_told_before_anything_is_asked() -> N
     assert not lowered(without, "demo-news", card)
     with pytest.raises(UserError, match="prints an aspect's sub-aspects") as error:
         rehearse(without)
-    assert error.value.where == "aspects/fluency.yaml, key tasks.summarization.sub_aspects"
+    assert (
+        error.value.where == "aspects/fluency.yaml, key tasks.summarization.sub_aspects"
+    )
 
 
 def test_parts_are_in_words_of_our_own() -> None:
-    theirs = [row["definition"].lower().split() for row in published("s002_subaspects_tables12_13")]
+    theirs = [
+        row["definition"].lower().split()
+        for row in published("s002_subaspects_tables12_13")
+    ]
     runs = {tuple(one[at : at + 6]) for one in theirs for at in range(len(one) - 5)}
     for path in (HOME / "config" / "aspects").glob("*.yaml"):
         for task in read_card("aspect", path).tasks.values():
             for part in task.sub_aspects:
                 own = part.definition.lower().split()
-                assert not runs & {tuple(own[at : at + 6]) for at in range(len(own) - 5)}
+                assert not runs & {
+                    tuple(own[at : at + 6]) for at in range(len(own) - 5)
+                }
 
 
 JUDGE: dict[str, Any] = {"judge": "mine", "model": "m", "form": "annotate"}
@@ -222,9 +271,15 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({"scale": {"min": 1, "max": 5, "step": 1}}, "`scale` cannot be used with annotations"),
+        (
+            {"scale": {"min": 1, "max": 5, "step": 1}},
+            "`scale` cannot be used with annotations",
+        ),
         ({"structured": "json"}, "`structured` cannot be used with"),
-        ({"estimator": "logprob_mean"}, "`estimator: logprob_mean` cannot be used with"),
+        (
+            {"estimator": "logprob_mean"},
+            "`estimator: logprob_mean` cannot be used with",
+        ),
         ({"hint": {"baseline": "other"}}, "`hint` cannot be used with"),
         ({"shots": {"n": 2}}, "`shots` cannot be used with"),
         ({"parser": "score"}, "needs the parser annotation"),
@@ -248,7 +303,9 @@ def test_annotations_that_were_recorded_need_the_parser_alone() -> None:
     judge = Judge.model_validate(JUDGE | {"parser": "annotation"})
     assert judge.annotates and judge.annotation is None and judge.own_scale == OVERALL
     assert not Judge.model_validate(JUDGE).annotates
-    assert Judge.model_validate(JUDGE | {"annotation": {}, "parser": "annotation"}).annotates
+    assert Judge.model_validate(
+        JUDGE | {"annotation": {}, "parser": "annotation"}
+    ).annotates
 
 
 # --- plans ---
@@ -256,7 +313,9 @@ def test_annotations_that_were_recorded_need_the_parser_alone() -> None:
 
 def plan_of(*judges: str, **keys: Any) -> Plan:
     study = {"study": "s", "datasets": ["demo-dialogue"], "judges": [*judges]}
-    return load_plan(study | {"methods": ["agreement"]} | keys, HOME, source="study.yaml")
+    return load_plan(
+        study | {"methods": ["agreement"]} | keys, HOME, source="study.yaml"
+    )
 
 
 @pytest.mark.heavy
@@ -301,7 +360,9 @@ def test_forms_of_one_model_are_compared_on_people_s_scale_alone() -> None:
 
 
 @pytest.mark.heavy
-def test_what_is_asked_depends_on_the_annotation_and_no_other_judge_s_on_the_key() -> None:
+def test_what_is_asked_depends_on_the_annotation_and_no_other_judge_s_on_the_key() -> (
+    None
+):
     def spec(*judges: str) -> AskSpec:
         return judging.ask(plan_of(*judges), "demo-dialogue", "judge")
 
@@ -332,7 +393,13 @@ def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
 def test_an_aspect_without_an_end_is_named_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    told = {"aspect": "naturalness", "name": "N", "definition": "D", "worst": "w", "best": "b"}
+    told = {
+        "aspect": "naturalness",
+        "name": "N",
+        "definition": "D",
+        "worst": "w",
+        "best": "b",
+    }
     del told[end]
     path = tmp_path / "config" / "aspects" / "naturalness.yaml"
     path.parent.mkdir(parents=True)
@@ -359,12 +426,16 @@ def test_an_aspect_without_an_end_is_named_before_anything_is_asked(
     ],
 )
 def test_card_and_form_ask_for_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any], says: str, where: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    keys: dict[str, Any],
+    says: str,
+    where: str,
 ) -> None:
     if not says:
-        assert parser_of(planned(monkeypatch, tmp_path, "{{ text }}", **keys), "terse") == (
-            "annotation"
-        )
+        assert parser_of(
+            planned(monkeypatch, tmp_path, "{{ text }}", **keys), "terse"
+        ) == ("annotation")
         return
     with pytest.raises(UserError, match=says) as error:
         planned(monkeypatch, tmp_path, "{{ text }}", **keys)
@@ -391,17 +462,23 @@ SCALE = RatedAspect(min=0, max=1, step=1)
 TEXT = Subject("i:s", "i", "s", "systems", "THE TEXT", "THE SOURCE")
 
 
-def questions(aspect: Aspect = ASPECT, form: str = "annotate", **keys: Any) -> Questions:
+def questions(
+    aspect: Aspect = ASPECT, form: str = "annotate", **keys: Any
+) -> Questions:
     model = OpenAIModel.model_validate(
         {"model": "m", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
     )
     judge = Judge.model_validate(JUDGE | {"form": form} | keys)
     templates = load(form, [CONFIG], where="")
-    return Questions(model, judge, aspect, SCALE, shown(judge, [TEXT]), templates, 0, task="qa")
+    return Questions(
+        model, judge, aspect, SCALE, shown(judge, [TEXT]), templates, 0, task="qa"
+    )
 
 
 @pytest.mark.heavy
-def test_an_annotator_s_requests_are_its_prompt_and_change_with_the_annotation() -> None:
+def test_an_annotator_s_requests_are_its_prompt_and_change_with_the_annotation() -> (
+    None
+):
     [request] = questions(ASPECT.in_task("qa"), annotation={})
     assert request.asked["messages"] == [
         {
@@ -435,7 +512,9 @@ def test_a_job_tells_annotators_the_task_of_their_texts() -> None:
     [questions] = job.cells.values()
     [message] = questions[0].asked["messages"]
     assert "The text is a reply in a conversation." in message["content"]
-    assert "Excellent, that it is just what a person would say here" in message["content"]
+    assert (
+        "Excellent, that it is just what a person would say here" in message["content"]
+    )
 
 
 OTHER = {*FORMS} - {"annotate", "distilled", "rubric-verdict", *prompts_setup.VERDICTS}
@@ -443,7 +522,9 @@ OTHER = {*FORMS} - {"annotate", "distilled", "rubric-verdict", *prompts_setup.VE
 
 @pytest.mark.parametrize("form", sorted(OTHER))
 def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
-    bare = ASPECT.model_copy(update={"unlike": [], "worst": None, "best": None, "steps": ["Go."]})
+    bare = ASPECT.model_copy(
+        update={"unlike": [], "worst": None, "best": None, "steps": ["Go."]}
+    )
     full = ASPECT.model_copy(update={"steps": ["Go."]})
     parts = {"sub_aspects": [{"name": "A", "definition": "B"}]}
     one, other = (
@@ -508,7 +589,11 @@ def test_a_judge_of_several_models_is_a_judge_for_each(
     monkeypatch.chdir(tmp_path)
     told = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["terse"]}
     plan = load_plan(told | {"methods": ["agreement"]}, HOME, source="study.yaml")
-    asked = {name: card.model for name, card in plan.judges.items() if card.form == "score-only"}
+    asked = {
+        name: card.model
+        for name, card in plan.judges.items()
+        if card.form == "score-only"
+    }
     assert asked == {"terse-annotator-1": "annotator-1", "terse-judge": "judge"}
 
 
@@ -520,6 +605,8 @@ def test_a_judge_of_several_models_is_a_judge_for_each(
         ({"models": ["a", "b", "a"]}, "models names a twice"),
     ],
 )
-def test_a_judge_has_one_model_or_several(keys: dict[str, object], expected: str) -> None:
+def test_a_judge_has_one_model_or_several(
+    keys: dict[str, object], expected: str
+) -> None:
     with pytest.raises(ValueError, match=expected):
         Judge.model_validate({"judge": "j", "form": "score-only", **keys})

@@ -7,12 +7,36 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
-from judgescope.prompts import Change, change_of, load, messages, rated, to_merge_names, to_write
+from judgescope.prompts import (
+    Change,
+    change_of,
+    load,
+    messages,
+    rated,
+    to_merge_names,
+    to_write,
+)
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.replies.judging import Questions, shown
-from judgescope.schema.cards import Aspect, AspectInTask, Judge, OpenAIModel, RatedAspect, Scale
+from judgescope.schema.cards import (
+    Aspect,
+    AspectInTask,
+    Judge,
+    OpenAIModel,
+    RatedAspect,
+    Scale,
+)
 from parsed import parse
-from prompts_setup import ASPECT, CONFIG, FIVE, FORMS, IMPROVING, VALUES, VERDICTS, filled
+from prompts_setup import (
+    ASPECT,
+    CONFIG,
+    FIVE,
+    FORMS,
+    IMPROVING,
+    VALUES,
+    VERDICTS,
+    filled,
+)
 
 VALUES["aspect"] |= {"sub_aspects": [{"name": "Spelling", "definition": "No slips."}]}
 ADJUSTING = (
@@ -27,7 +51,9 @@ def fill(folder: Path, form: str, *others: Path, **values: object) -> str:
     """Fill a template of the user's own, which may include those in other folders."""
     (folder / "prompts").mkdir()
     (folder / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
-    [message] = messages("mine", load("mine", [folder, *others], where="judge x"), **values)
+    [message] = messages(
+        "mine", load("mine", [folder, *others], where="judge x"), **values
+    )
     return message["content"]
 
 
@@ -36,7 +62,9 @@ def own(folder: Path, text: str, **values: Any) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_shipped_form_shows_the_text_and_the_source_if_there_is_one(form: str) -> None:
+def test_every_shipped_form_shows_the_text_and_the_source_if_there_is_one(
+    form: str,
+) -> None:
     assert "THE TEXT" in filled(form)
     assert ("THE SOURCE" in filled(form)) == (form not in ADJUSTING)
     assert "source" not in filled(form, source=None).lower()
@@ -54,15 +82,28 @@ def test_a_form_that_improves_shows_the_source_and_the_reference_only_if_it_is_o
     assert "earlier" not in filled(form)
 
 
-def test_a_supervisor_sees_the_text_and_every_list_and_categories_where_there_are_any() -> None:
+def test_a_supervisor_sees_the_text_and_every_list_and_categories_where_there_are_any() -> (  # noqa: E501
+    None
+):
     error = {"location": "THE", "explanation": "Why.", "severity": 4, "category": None}
-    bare = [[{**error, "location": None, "severity": None}], [error, {**error, "severity": 1}]]
+    bare = [
+        [{**error, "location": None, "severity": None}],
+        [error, {**error, "severity": 1}],
+    ]
     prompt = filled("merge-errors", **to_merge_names("THE TEXT", bare))
     assert "THE TEXT" in prompt and "THE SOURCE" not in prompt
-    assert "Annotator 2\n\nError 1:\nLocation: THE\nExplanation: Why.\nSeverity: 4\n" in prompt
-    assert "Annotator 1\n\nError 1:\nLocation: None\n" in prompt and "Annotator 3" not in prompt
+    assert (
+        "Annotator 2\n\nError 1:\nLocation: THE\nExplanation: Why.\nSeverity: 4\n"
+        in prompt
+    )
+    assert (
+        "Annotator 1\n\nError 1:\nLocation: None\n" in prompt
+        and "Annotator 3" not in prompt
+    )
     assert prompt.count("Error 2:") == 1 and "Category" not in prompt
-    told = filled("merge-errors", **to_merge_names("THE TEXT", [[{**error, "category": "Style"}]]))
+    told = filled(
+        "merge-errors", **to_merge_names("THE TEXT", [[{**error, "category": "Style"}]])
+    )
     assert "Severity: 4\nCategory: Style\n" in told and told.count("Category:") == 2
 
 
@@ -76,16 +117,32 @@ def test_a_reference_is_written_from_the_source_alone(task: str) -> None:
 def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> None:
     one, several = filled(form), filled(form, k=None, min_edits=2, task="story")
     assert "exactly one" in one and "one summary" in one
-    assert "2 or more" in several and "ending of a story" in several and "summary" not in several
+    assert (
+        "2 or more" in several
+        and "ending of a story" in several
+        and "summary" not in several
+    )
     again = filled(form, problem="it is the same text")
     assert again.count("An earlier attempt cannot be used: it is the same text.") == 1
 
 
-def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> None:
+def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> (  # noqa: E501
+    None
+):
     degree = {"k": 1, "min_edits": None}
     silent = to_write("qa", degree, change_of({"adjustment": None, "k": 2}), text="x")
-    assert set(silent) == {"task", "k", "min_edits", "source", "problem", "text", "reply"}
-    change = Change(adjustment="Name a wrong colour.", instructions=["Look.", "Change it."])
+    assert set(silent) == {
+        "task",
+        "k",
+        "min_edits",
+        "source",
+        "problem",
+        "text",
+        "reply",
+    }
+    change = Change(
+        adjustment="Name a wrong colour.", instructions=["Look.", "Change it."]
+    )
     prompt = filled("adjust-steps", **to_write("qa", degree, change))
     assert "Name a wrong colour. Make exactly one such change.\n" in prompt
     assert "Steps:\n1. Look.\n2. Change it.\n\nThe answer to a question:\n" in prompt
@@ -98,14 +155,22 @@ def test_a_form_with_examples_shows_them_in_order_and_what_is_wanted() -> None:
     prompt = filled("adjust-examples", demonstrations=shown)
     assert "Text 1:\nOld 1.\nAdjusted text 1:\nNew 1.\n\nText 2:\nOld 2.\n" in prompt
     assert "Adjusted text 2:\nNew 2.\n\nThe summary:\nTHE TEXT" in prompt
-    assert prompt.endswith("Write the adjusted summary alone, with no word before or after it.")
+    assert prompt.endswith(
+        "Write the adjusted summary alone, with no word before or after it."
+    )
     appended = filled("adjust-examples", demonstrations=shown, reply="appended")
-    assert "\nNew sentence 2:\nNew 2.\n" in appended and "djusted summary" not in appended
-    assert appended.endswith("Write the new sentence alone, with no word before or after it.")
+    assert (
+        "\nNew sentence 2:\nNew 2.\n" in appended and "djusted summary" not in appended
+    )
+    assert appended.endswith(
+        "Write the new sentence alone, with no word before or after it."
+    )
 
 
 def test_a_form_shows_the_steps_of_its_task_and_fails_without_any() -> None:
-    told = {"story": AspectInTask(steps=["Read.", "Weigh."], definition="How it goes on.")}
+    told = {
+        "story": AspectInTask(steps=["Read.", "Weigh."], definition="How it goes on.")
+    }
     card = ASPECT.model_copy(update={"tasks": told})
     prompt = filled("score-steps", **rated(card.in_task("story"), FIVE))
     assert "Fluency: How it goes on." in prompt and "1. Read.\n2. Weigh.\n" in prompt
@@ -114,7 +179,9 @@ def test_a_form_shows_the_steps_of_its_task_and_fails_without_any() -> None:
 
 
 @pytest.mark.parametrize("form", RATING)
-def test_a_rating_form_names_aspect_definition_and_both_ends_of_the_scale(form: str) -> None:
+def test_a_rating_form_names_aspect_definition_and_both_ends_of_the_scale(
+    form: str,
+) -> None:
     prompt = filled(form)
     assert "Fluency: How well it reads." in prompt and "from 1 to 5" in prompt
     assert "1.0" not in prompt and "steps of 1" in prompt
@@ -140,16 +207,30 @@ def test_a_verdict_form_names_aspect_definition_and_labels(form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{{ aspect }}", "{% include 'task.jinja' %}", "{# gone #}", "{{ 7 * 7 }}", "{%", "<b>"]
+    "text",
+    [
+        "{{ aspect }}",
+        "{% include 'task.jinja' %}",
+        "{# gone #}",
+        "{{ 7 * 7 }}",
+        "{%",
+        "<b>",
+    ],
 )
 def test_what_looks_like_a_template_in_a_text_stays_text(text: str) -> None:
     for name in ("text", "source", "text_b"):
         assert text in filled("compare", **{name: text})
 
 
-def test_the_users_form_goes_before_the_shipped_and_may_include_it(tmp_path: Path) -> None:
-    assert own(tmp_path, '{% include "score-only.jinja" %} Yes.').endswith("nothing else. Yes.")
-    (tmp_path / "prompts" / "score-only.jinja").write_text("Mine: {{ text }}", encoding="utf-8")
+def test_the_users_form_goes_before_the_shipped_and_may_include_it(
+    tmp_path: Path,
+) -> None:
+    assert own(tmp_path, '{% include "score-only.jinja" %} Yes.').endswith(
+        "nothing else. Yes."
+    )
+    (tmp_path / "prompts" / "score-only.jinja").write_text(
+        "Mine: {{ text }}", encoding="utf-8"
+    )
     templates = load("score-only", [tmp_path, CONFIG], where="")
     assert messages("score-only", templates, **VALUES)[0]["content"] == "Mine: THE TEXT"
 
@@ -164,7 +245,9 @@ def test_the_users_form_goes_before_the_shipped_and_may_include_it(tmp_path: Pat
         ('{% include "nothing.jinja" %}', "unknown prompt"),
     ],
 )
-def test_a_template_that_cannot_be_filled_is_named(tmp_path: Path, text: str, told: str) -> None:
+def test_a_template_that_cannot_be_filled_is_named(
+    tmp_path: Path, text: str, told: str
+) -> None:
     with pytest.raises(UserError, match=told) as error:
         own(tmp_path, text)
     assert "mine.jinja" in error.value.where or error.value.where == "judge x"
@@ -173,13 +256,15 @@ def test_a_template_that_cannot_be_filled_is_named(tmp_path: Path, text: str, to
 def test_a_form_that_is_not_there_tells_the_nearest() -> None:
     with pytest.raises(UserError) as error:
         load("score_only", [CONFIG], where="judges/x.yaml, key form")
-    assert "nearest: score-only" in str(error.value) and "judges/x.yaml, key form" in str(
+    assert "nearest: score-only" in str(
         error.value
-    )
+    ) and "judges/x.yaml, key form" in str(error.value)
 
 
 def test_letters_stay_as_they_are_and_blank_ends_go(tmp_path: Path) -> None:
-    assert fill(tmp_path, "\n  Größe – {{ text }}\n\n", text="naïve\n") == "Größe – naïve"
+    assert (
+        fill(tmp_path, "\n  Größe – {{ text }}\n\n", text="naïve\n") == "Größe – naïve"
+    )
 
 
 @pytest.mark.parametrize("form", ["{{ labels.append('x') }}", "{{ labels.clear() }}"])
@@ -206,7 +291,9 @@ def test_a_name_that_is_not_given_tells_those_that_are(tmp_path: Path) -> None:
         '{% include "mine.jinja" %}',
     ],
 )
-def test_a_form_that_fails_as_a_program_is_the_users_error(tmp_path: Path, form: str) -> None:
+def test_a_form_that_fails_as_a_program_is_the_users_error(
+    tmp_path: Path, form: str
+) -> None:
     with pytest.raises(UserError, match=r"cannot be rendered: .+") as error:
         fill(tmp_path, form, text="", source=None)
     assert error.value.where == "prompts/mine.jinja"
@@ -248,12 +335,17 @@ def asked(**keys: Any) -> Questions:
         Aspect(aspect="right", name="Right", definition="It is right."),
         VERDICT_,
         shown(judge, TEXTS),
-        {"mine.jinja": FORM.replace("shots or []", "shots" if judge.shots else "[]").replace(
-            "if hint", "if true" if judge.hint else "if false")},
+        {
+            "mine.jinja": FORM.replace(
+                "shots or []", "shots" if judge.shots else "[]"
+            ).replace("if hint", "if true" if judge.hint else "if false")
+        },
         0,
-        demonstrations=Demonstrations(rated, judge.shots, VERDICT_, None) if judge.shots else None,
+        demonstrations=Demonstrations(rated, judge.shots, VERDICT_, None)
+        if judge.shots
+        else None,
         hints={"i:a": "1"} if judge.hint else None,
-    )  # fmt: skip
+    )
 
 
 def test_a_hint_and_ratings_of_demonstrations_are_labels() -> None:
@@ -262,19 +354,29 @@ def test_a_hint_and_ratings_of_demonstrations_are_labels() -> None:
     assert asked(hint=hint).prompt(0) == "TEXT fail or pass A friend says pass."
     prompt = asked(shots={"n": 2}).prompt(0)
     assert prompt.count(": fail]") == prompt.count(": pass]") == 1
-    assert not any(digit in prompt.replace("SHOT-", "") for digit in (".0", ": 0", ": 1"))
+    assert not any(
+        digit in prompt.replace("SHOT-", "") for digit in (".0", ": 0", ": 1")
+    )
 
 
 def test_a_structured_comparison_is_one_of_its_three_answers() -> None:
     wants = asked(form="compare", structured="choice").wants
-    values = [parse(one, scale=None, finish="stop", parser="choice") for one in wants["choices"]]
+    values = [
+        parse(one, scale=None, finish="stop", parser="choice")
+        for one in wants["choices"]
+    ]
     assert [one.value for one in values] == [1.0, -1.0, 0.0]
 
 
 @pytest.mark.parametrize(
     ("structured", "key", "value"),
-    [("choice", "choices", ["fail", "pass"]), ("json", "json_schema", {"enum": ["fail", "pass"]})],
+    [
+        ("choice", "choices", ["fail", "pass"]),
+        ("json", "json_schema", {"enum": ["fail", "pass"]}),
+    ],
 )
-def test_structured_replies_are_labels(structured: str, key: str, value: object) -> None:
+def test_structured_replies_are_labels(
+    structured: str, key: str, value: object
+) -> None:
     wants = asked(structured=structured).wants[key]
     assert (wants["properties"]["rating"] if key == "json_schema" else wants) == value

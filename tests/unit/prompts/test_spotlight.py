@@ -1,4 +1,6 @@
-"""The option `spotlight`: texts that nobody vouches for stand between marks of their own."""
+"""The option `spotlight`: texts that nobody vouches for stand between marks of their
+own.
+"""
 
 import re
 from typing import Any
@@ -13,7 +15,13 @@ from judgescope.plan.judges import card_hash
 from judgescope.prompts import Spotlight, load
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.replies.judging import Questions, shown
-from judgescope.schema.cards import Aspect, Judge, LexicalModel, OpenAIModel, RatedAspect
+from judgescope.schema.cards import (
+    Aspect,
+    Judge,
+    LexicalModel,
+    OpenAIModel,
+    RatedAspect,
+)
 from judgescope.schema.loading import Cards
 from running import HOME
 
@@ -36,18 +44,34 @@ OPEN = re.compile(r"<data-([0-9a-f]{16})>\n(.*?)\n</data-\1>", re.S)
 
 def subject(name: str, text: str, source: str | None = "SOURCE") -> Subject:
     return Subject(
-        f"i:{name}", "i", name, "systems", text, source, ("REFERENCE",), original="REFERENCE"
+        f"i:{name}",
+        "i",
+        name,
+        "systems",
+        text,
+        source,
+        ("REFERENCE",),
+        original="REFERENCE",
     )
 
 
 TEXTS = [subject("a", "TEXT-A"), subject("b", "TEXT-B")]
 
 
-def asked(keys: dict[str, Any], texts: list[Subject] = TEXTS, seed: int = 0) -> Questions:
-    """Return a cell's questions, with demonstrations and hints where the card wants them."""
-    judge = Judge.model_validate({"judge": "j", "model": "it", "spotlight": True} | keys)
+def asked(
+    keys: dict[str, Any], texts: list[Subject] = TEXTS, seed: int = 0
+) -> Questions:
+    """Return a cell's questions, with demonstrations and hints where the card wants
+    them.
+    """
+    judge = Judge.model_validate(
+        {"judge": "j", "model": "it", "spotlight": True} | keys
+    )
     field = [
-        Rated(Subject(f"o{n}:s", f"o{n}", "s", "systems", f"SHOT-{n}", f"SHOWN-{n}"), float(n))
+        Rated(
+            Subject(f"o{n}:s", f"o{n}", "s", "systems", f"SHOT-{n}", f"SHOWN-{n}"),
+            float(n),
+        )
         for n in range(1, 7)
     ]
     analyses = {one.subject.target: f"WHY-{one.subject.text}" for one in field}
@@ -60,7 +84,9 @@ def asked(keys: dict[str, Any], texts: list[Subject] = TEXTS, seed: int = 0) -> 
         shown(judge, texts),
         load(judge.form, [CONFIG], where=""),
         seed,
-        demonstrations=Demonstrations(field, shots, SCALE, analyses if shots.analyses else None)
+        demonstrations=Demonstrations(
+            field, shots, SCALE, analyses if shots.analyses else None
+        )
         if shots
         else None,
         hints={one.target: "5" for one in texts} if judge.hint else None,
@@ -74,9 +100,13 @@ def shipped() -> list[Any]:
     found = {}
     for name in cards.names("judge"):
         card = cards.read("judge", name, where="")
-        if isinstance(card, Judge) and (CONFIG / "prompts" / f"{card.form}.jinja").is_file():
+        if (
+            isinstance(card, Judge)
+            and (CONFIG / "prompts" / f"{card.form}.jinja").is_file()
+        ):
             keys = card.model_dump(
-                include={"form", "shots", "hint", "annotation", "use_reference"}, exclude_none=True
+                include={"form", "shots", "hint", "annotation", "use_reference"},
+                exclude_none=True,
             )
             found[name] = pytest.param(keys, id=name)
     return list(found.values())
@@ -100,7 +130,14 @@ def test_every_shipped_form_shows_its_texts_between_marks_and_nothing_of_them_el
 
 def test_all_forms_are_among_the_shipped_judges() -> None:
     forms = {param.values[0]["form"] for param in shipped()}
-    assert {"compare", "annotate", "rubric", "rate-hinted", "score-shots", "analyze-shots"} <= forms
+    assert {
+        "compare",
+        "annotate",
+        "rubric",
+        "rate-hinted",
+        "score-shots",
+        "analyze-shots",
+    } <= forms
 
 
 @pytest.mark.parametrize("form", ["score-only", "compare", "rate-explain"])
@@ -109,13 +146,19 @@ def test_a_question_is_one_request_by_outline_and_written_out(form: str) -> None
     for number, request in enumerate(questions):
         outline = questions.outline(number)
         assert outline.key.hex() == request.key
-        assert "".join(outline.parts).strip() == request.prompt == questions.prompt(number)
+        assert (
+            "".join(outline.parts).strip() == request.prompt == questions.prompt(number)
+        )
     assert [one.key for one in questions] == [one.key for one in asked({"form": form})]
 
 
-def test_the_tag_changes_with_every_text_and_with_the_seed_only_where_replies_do() -> None:
+def test_the_tag_changes_with_every_text_and_with_the_seed_only_where_replies_do() -> (
+    None
+):
     def tag(text: str, source: str = "SOURCE", seed: int = 0) -> str:
-        prompt = asked({"form": "score-only"}, [subject("a", text, source)], seed).prompt(0)
+        prompt = asked(
+            {"form": "score-only"}, [subject("a", text, source)], seed
+        ).prompt(0)
         found = OPEN.search(prompt)
         assert found
         return found[1]
@@ -123,7 +166,8 @@ def test_the_tag_changes_with_every_text_and_with_the_seed_only_where_replies_do
     assert len({tag("one"), tag("two"), tag("one", "other")}) == 3
     assert tag("one", seed=1) == tag("one", seed=2)
     first, second = (
-        asked({"form": "score-only", "seed": "study"}, seed=seed).prompt(0) for seed in (1, 2)
+        asked({"form": "score-only", "seed": "study"}, seed=seed).prompt(0)
+        for seed in (1, 2)
     )
     assert first != second
 
@@ -136,7 +180,9 @@ def test_no_text_can_close_its_mark() -> None:
     assert tag == again != known and (source, text) == ("SOURCE", forged)
 
 
-def test_a_tag_that_occurs_in_a_text_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tag_that_occurs_in_a_text_is_drawn_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     drawn = iter([1 << 64, 2 << 64, 3 << 64])
     monkeypatch.setattr(prompts, "stream_seed", lambda *_: next(drawn))
     light = Spotlight.on(["a 0000000000000001 b", "0000000000000002"])
@@ -152,9 +198,14 @@ def test_what_is_empty_stays_so() -> None:
 def test_without_it_no_prompt_or_key_is_another() -> None:
     """Keys are those of the version before the option was there."""
     plain = asked({"form": "score-only", "spotlight": False})
-    assert plain[0].key == "6cc8d14d291c59c08dfb589e96dd8db95492a03c8e04f94b4954b2109973038f"
+    assert (
+        plain[0].key
+        == "6cc8d14d291c59c08dfb589e96dd8db95492a03c8e04f94b4954b2109973038f"
+    )
     told = asked({"form": "score-only"})
-    assert told[0].key != plain[0].key and card_hash(told.judge) != card_hash(plain.judge)
+    assert told[0].key != plain[0].key and card_hash(told.judge) != card_hash(
+        plain.judge
+    )
 
 
 def test_only_prompts_have_marks() -> None:

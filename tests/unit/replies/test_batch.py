@@ -1,4 +1,6 @@
-"""Batch files: what is missing goes out, what came is taken in, and nothing is asked again."""
+"""Batch files: what is missing goes out, what came is taken in, and nothing is asked
+again.
+"""
 
 import json
 from collections.abc import Iterable
@@ -63,7 +65,9 @@ def test_only_missing_draws_go_out_and_a_key_of_two_jobs_once(asked: Asked) -> N
     assert len(every) == 11 and every.count(key) == 2
 
 
-def test_files_keep_to_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_keep_to_the_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = [b"x" * 9 + b"\n"] * 10
     monkeypatch.setattr(batch, "REQUESTS", 4)
     by_count = batch.write(tmp_path / "a", "m", told)
@@ -79,35 +83,53 @@ def test_files_keep_to_the_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert batch.write(tmp_path / "c", "m", []) == {}
 
 
-def test_a_model_whose_id_begins_anothers_goes_into_the_same_folder(tmp_path: Path) -> None:
+def test_a_model_whose_id_begins_anothers_goes_into_the_same_folder(
+    tmp_path: Path,
+) -> None:
     for name in ("gpt-4o-mini", "gpt-4o"):
-        assert [*batch.write(tmp_path, name, [b"{}\n"])] == [tmp_path / f"{name}-001.jsonl"]
+        assert [*batch.write(tmp_path, name, [b"{}\n"])] == [
+            tmp_path / f"{name}-001.jsonl"
+        ]
 
 
 # --- in ---
 
 
-def test_results_in_any_order_are_replies_with_usage_and_provenance(asked: Asked) -> None:
+def test_results_in_any_order_are_replies_with_usage_and_provenance(
+    asked: Asked,
+) -> None:
     lines = asked.lines()
-    done = asked.take(*[good(line, f"Rating: {n % 5 + 1}") for n, line in enumerate(lines)][::-1])
+    done = asked.take(
+        *[good(line, f"Rating: {n % 5 + 1}") for n, line in enumerate(lines)][::-1]
+    )
     assert done == Results(new=8) and asked.lines() == []
     told = {f"{one.key}-{one.draw}": one for one in asked.replies()}
     first = told[lines[0]["custom_id"]]
     assert (first.text, first.finish, first.status) == ("Rating: 1", "stop", "ok")
     assert first.usage == {"prompt": 7, "completion": 3}
-    assert first.provenance == {"engine": "openai", "model": "scripted", "fingerprint": "fp"}
+    assert first.provenance == {
+        "engine": "openai",
+        "model": "scripted",
+        "fingerprint": "fp",
+    }
 
 
 def test_what_may_yet_succeed_is_no_reply(asked: Asked) -> None:
     lines = asked.lines()
-    expired = {"code": "batch_expired", "message": "This request could not be executed in time."}
+    expired = {
+        "code": "batch_expired",
+        "message": "This request could not be executed in time.",
+    }
     passing = {"error": {"message": "Rate limit reached"}}
     done = asked.take(
         good(lines[0]),
         result(lines[1], None, expired),
         result(lines[2], {"status_code": 429, "body": passing}),
         result(lines[3], {"status_code": 500, "body": {"error": {"message": "oops"}}}),
-        result(lines[4], {"status_code": 404, "body": {"error": {"message": "no such model"}}}),
+        result(
+            lines[4],
+            {"status_code": 404, "body": {"error": {"message": "no such model"}}},
+        ),
         result(lines[5], {"status_code": 200, "body": {"choices": []}}),
         result(lines[6], {"status_code": 401, "body": "who are you"}),
     )
@@ -124,14 +146,19 @@ REFUSALS: list[tuple[Row, str]] = [
         "HTTP 400: too long",
     ),
     (
-        {"response": {"status_code": 400, "request_id": "v"}, "error": {"message": "too long"}},
+        {
+            "response": {"status_code": 400, "request_id": "v"},
+            "error": {"message": "too long"},
+        },
         "HTTP 400: too long",
     ),
 ]
 
 
 @pytest.mark.parametrize(("told", "text"), REFUSALS)
-def test_a_refusal_beside_a_reply_is_an_error_for_good(asked: Asked, told: Row, text: str) -> None:
+def test_a_refusal_beside_a_reply_is_an_error_for_good(
+    asked: Asked, told: Row, text: str
+) -> None:
     lines = asked.lines()
     done = asked.take(result(lines[0], None) | told, good(lines[1]))
     assert (done.new, done.refused) == (1, 1)
@@ -142,14 +169,21 @@ def test_a_refusal_beside_a_reply_is_an_error_for_good(asked: Asked, told: Row, 
 def test_where_all_is_refused_nothing_is_kept(asked: Asked) -> None:
     """A wrong field in the card must not become a thousand errors that stand."""
     told = {"status_code": 400, "body": {"error": {"message": "unknown field top_k"}}}
-    with pytest.raises(UserError, match="every request was refused: HTTP 400: unknown field"):
+    with pytest.raises(
+        UserError, match="every request was refused: HTTP 400: unknown field"
+    ):
         asked.take(*(result(line, told) for line in asked.lines()))
     assert len(asked.lines()) == 8
 
 
-def test_a_few_refusals_alone_are_kept_if_the_model_has_answered_others(tmp_path: Path) -> None:
+def test_a_few_refusals_alone_are_kept_if_the_model_has_answered_others(
+    tmp_path: Path,
+) -> None:
     asked = Asked(tmp_path, count=HOPELESS, draws=1)
-    told = {"status_code": 400, "body": {"error": {"message": "not allowed by our policy"}}}
+    told = {
+        "status_code": 400,
+        "body": {"error": {"message": "not allowed by our policy"}},
+    }
     refusals = [result(line, told) for line in asked.lines()]
     with asked.store:
         asked.store.append(Reply("f" * 64, 0, "of another study"))
@@ -160,7 +194,9 @@ def test_a_few_refusals_alone_are_kept_if_the_model_has_answered_others(tmp_path
     assert len(asked.lines()) == 1
 
 
-def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(asked: Asked) -> None:
+def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(
+    asked: Asked,
+) -> None:
     lines = asked.lines()
     strange = [f"{'0' * 64}-0", "request-1", f"{lines[0]['custom_id'][:64]}-9", ""]
     whole = json.dumps(good(lines[0])).encode()
@@ -180,7 +216,11 @@ def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(ask
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("Rating: 4 \ud83d", -0.5), ("Rating: 4", float("nan")), ("Rating: 4", float("-inf"))],
+    [
+        ("Rating: 4 \ud83d", -0.5),
+        ("Rating: 4", float("nan")),
+        ("Rating: 4", float("-inf")),
+    ],
 )
 def test_a_result_that_a_live_answer_could_have_is_a_reply(
     asked: Asked, text: str, value: float
@@ -208,7 +248,10 @@ def test_a_key_that_was_said_back_is_taken_out(
     keyed = MODEL.model_copy(update={"api_key_env": "BATCH_KEY"})
     lines = asked.lines()
     path = asked.folder / "results.jsonl"
-    bad = {"status_code": 400, "body": {"error": {"message": "sk-never-to-be-seen is bad"}}}
+    bad = {
+        "status_code": 400,
+        "body": {"error": {"message": "sk-never-to-be-seen is bad"}},
+    }
     told = [good(lines[0], "My key is sk-never-to-be-seen."), result(lines[1], bad)]
     path.write_text("\n".join(map(json.dumps, told)))
     with asked.store:
@@ -224,13 +267,21 @@ def test_a_key_that_was_said_back_is_taken_out(
 
 
 def answers(files: Iterable[Path], script: Any = None) -> list[Row]:
-    lines = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+    lines = [
+        json.loads(line)
+        for path in files
+        for line in path.read_text("utf-8").splitlines()
+    ]
     return [good(line, f"Rating: {1 + line['body']['seed'] % 5}") for line in lines]
 
 
 @pytest.mark.slow
-def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path) -> None:
-    """Also a text that a model has yet to make: it is told, and comes with the next export."""
+def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(
+    tmp_path: Path,
+) -> None:
+    """Also a text that a model has yet to make: it is told, and comes with the next
+    export.
+    """
 
     def script(asked: Body) -> Said:
         prompt = asked["messages"][0]["content"]
@@ -240,7 +291,12 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
 
     with serve(script) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
+        made = {
+            "level": "sentence",
+            "method": "llm",
+            "model": "loop",
+            "form": "wrong-fact",
+        }
         study.card("perturbations", "lie", name="A lie", **made)
         study.write(perturbations=["lie"], methods=["agreement", "discernment"])
 
@@ -256,10 +312,14 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         requests = tmp_path / "out" / "loop-001.jsonl"
         for content in ("", "no JSON\n", requests.read_text(encoding="utf-8")):
             (tmp_path / "results.jsonl").write_text(content, encoding="utf-8")
-            told = judgescope("batch", "import", "study.yaml", "results.jsonl", status=1)
+            told = judgescope(
+                "batch", "import", "study.yaml", "results.jsonl", status=1
+            )
             assert "contains no result" in told and "where:   results.jsonl" in told
         results = answers([requests])
-        (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results[::-1])))
+        (tmp_path / "results.jsonl").write_text(
+            "\n".join(map(json.dumps, results[::-1]))
+        )
         assert "144 replies and 0 refusals" in judgescope(
             "batch", "import", "study.yaml", "results.jsonl"
         )
@@ -268,7 +328,9 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(tmp_path: Path
         judged = len(endpoint.asked) - len(writing)
         assert len(writing) == 24 and judged
         endpoint.asked.clear()
-        assert "24 requests in 1 file" in judgescope("batch", "export", "study.yaml", "next")
+        assert "24 requests in 1 file" in judgescope(
+            "batch", "export", "study.yaml", "next"
+        )
         results = answers([tmp_path / "next" / "loop-001.jsonl"])
         (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, results)))
         judgescope("batch", "import", "study.yaml", "results.jsonl")
@@ -301,7 +363,9 @@ def _tools(folder: Path, judgescope: Any) -> None:
     journal.write_bytes(journal.read_bytes() + b"not ours\n")
     told = judgescope("replies", "verify", "--store", "elsewhere", status=1)
     assert f"{journal.relative_to(folder)}:193: " in told and "'not ours" in told
-    assert "no reply store found" in judgescope("replies", "stats", "--store", "nowhere", status=1)
+    assert "no reply store found" in judgescope(
+        "replies", "stats", "--store", "nowhere", status=1
+    )
     judgescope("replies", "compact", "study.yaml")
     judgescope("replies", "prune", "study.yaml", "--yes")
     for path in folder.glob("results/asked/replies/*/*.json"):

@@ -1,4 +1,6 @@
-"""Batches at an endpoint: sent once, booked once, and their replies have the keys of live ones."""
+"""Batches at an endpoint: sent once, booked once, and their replies have the keys of
+live ones.
+"""
 
 import re
 import sys
@@ -42,7 +44,8 @@ from scripted import Body, Said, refusal, reply
 
 PRICE = {"input": 2, "output": 8, "batch": 0.5}
 ONE = (7 * 2 + 3 * 8) * 1000 // 2
-"""Billionths of a dollar for a reply in a batch: 7 tokens of prompt and 3 of reply, at half."""
+"""Billionths of a dollar for a reply in a batch: 7 tokens of prompt and 3 of reply, at
+half."""
 DRAWS = 8
 
 
@@ -59,7 +62,9 @@ def endpoint() -> Iterator[BatchEndpoint]:
 class Night:
     """A study of eight draws, its store, and the batches of its model."""
 
-    def __init__(self, folder: Path, endpoint: BatchEndpoint, *caps: Cap, **keys: Any) -> None:
+    def __init__(
+        self, folder: Path, endpoint: BatchEndpoint, *caps: Cap, **keys: Any
+    ) -> None:
         self.endpoint, self.caps = endpoint, caps
         self.asked = Asked(folder)
         fields = MODEL.model_dump() | {"base_url": endpoint.url, "price": PRICE} | keys
@@ -102,7 +107,9 @@ def live(night: Night) -> dict[tuple[str, int], str]:
 
 
 @pytest.mark.heavy
-def test_replies_of_a_batch_are_those_of_live_requests_under_their_keys(night: Night) -> None:
+def test_replies_of_a_batch_are_those_of_live_requests_under_their_keys(
+    night: Night,
+) -> None:
     night.card = night.card.model_copy(
         update={"limits": night.card.limits.model_copy(update={"draws_per_request": 1})}
     )
@@ -113,7 +120,10 @@ def test_replies_of_a_batch_are_those_of_live_requests_under_their_keys(night: N
     sent = [line["body"] for line in night.endpoint.lines("batch-0")]
     assert sorted(map(str, sent)) == sorted(map(str, bodies))
     [running] = night.fetch()
-    assert (running.status, running.results) == ("in_progress", None) and not night.replies()
+    assert (running.status, running.results) == (
+        "in_progress",
+        None,
+    ) and not night.replies()
     night.endpoint.end()
     [done] = night.fetch()
     assert done.results is not None and done.results.new == DRAWS
@@ -121,11 +131,15 @@ def test_replies_of_a_batch_are_those_of_live_requests_under_their_keys(night: N
     assert {draw: one.text for draw, one in found.items()} == asked
     assert {(one.provenance or {})["engine"] for one in found.values()} == {BATCH}
     assert {(one.provenance or {})["model"] for one in found.values()} == {"scripted"}
-    assert not night.batches.mine() and not [*(night.store / ".batches" / "s").iterdir()]
+    assert not night.batches.mine() and not [
+        *(night.store / ".batches" / "s").iterdir()
+    ]
     assert night.submit() == DRAWS  # nothing is missing
 
 
-def test_what_is_in_a_batch_is_not_sent_again_by_any_study(night: Night, tmp_path: Path) -> None:
+def test_what_is_in_a_batch_is_not_sent_again_by_any_study(
+    night: Night, tmp_path: Path
+) -> None:
     night.submit()
     assert night.submit() == DRAWS
     other = Batches(night.store, "other", night.card)
@@ -138,14 +152,18 @@ def test_no_job_of_any_study_asks_for_what_is_in_a_batch(night: Night) -> None:
     def run(asked: Asked) -> None:
         with asked.store:
             stored = asked.store.find(asked.job.key_table)
-            complete(stored, asked.job.work(stored), asked.store, OpenAIEngine(night.card))
+            complete(
+                stored, asked.job.work(stored), asked.store, OpenAIEngine(night.card)
+            )
 
     night.submit()
     run(Asked(night.asked.folder, temperature=0.5))
     assert night.endpoint.asked
     night.endpoint.asked.clear()
     more = Asked(night.asked.folder, count=6, draws=3)
-    with pytest.raises(UserError, match="8 of the missing replies are in batches") as caught:
+    with pytest.raises(
+        UserError, match="8 of the missing replies are in batches"
+    ) as caught:
         run(more)
     assert caught.value.where == "study s" and night.endpoint.asked == []
     night.endpoint.end()
@@ -162,7 +180,9 @@ def test_what_a_living_job_asks_is_not_sent(night: Night, study: str) -> None:
     [draw, *_] = batch.missing(Asked(night.asked.folder).work())
 
     def asking(model: str) -> Spending:
-        spending = Spending(Store(night.store, model), study, "it", night.card.price, [])
+        spending = Spending(
+            Store(night.store, model), study, "it", night.card.price, []
+        )
         assert spending.reserve(draw[0], 1) is not None
         return spending
 
@@ -204,21 +224,30 @@ def test_two_submits_at_once_send_nothing_twice(
     assert night.submit() == DRAWS
 
 
-def test_results_are_stored_also_if_the_study_asks_otherwise_by_then(night: Night) -> None:
+def test_results_are_stored_also_if_the_study_asks_otherwise_by_then(
+    night: Night,
+) -> None:
     night.submit()
     before = set(live(night))
     night.asked.job = Asked(night.asked.folder, temperature=0.5).job
     night.endpoint.end()
     [done] = night.fetch()
-    assert done.results is not None and (done.results.new, done.results.foreign) == (DRAWS, 0)
+    assert done.results is not None and (done.results.new, done.results.foreign) == (
+        DRAWS,
+        0,
+    )
     assert len(night.asked.store.read({key: 2 for key, _ in before})) == DRAWS
 
 
-def test_log_probabilities_are_kept_whatever_other_requests_of_the_file_ask(night: Night) -> None:
+def test_log_probabilities_are_kept_whatever_other_requests_of_the_file_ask(
+    night: Night,
+) -> None:
     def script(body: Body) -> Said:
         said = rate(body)
         if "logprobs" in body and isinstance(said.body, dict):
-            said.body["choices"][0]["logprobs"] = {"content": [{"token": "4", "logprob": -0.5}]}
+            said.body["choices"][0]["logprobs"] = {
+                "content": [{"token": "4", "logprob": -0.5}]
+            }
         return said
 
     night.endpoint.script = script
@@ -234,7 +263,9 @@ def test_log_probabilities_are_kept_whatever_other_requests_of_the_file_ask(nigh
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("route", ["POST /v1/files", "GET /v1/files/*", "POST /v1/batches"])
+@pytest.mark.parametrize(
+    "route", ["POST /v1/files", "GET /v1/files/*", "POST /v1/batches"]
+)
 def test_a_lost_answer_sends_nothing_twice(night: Night, route: str) -> None:
     night.endpoint.faults[route] = LOST
     if route.startswith("POST /v1/batches"):
@@ -248,15 +279,21 @@ def test_a_lost_answer_sends_nothing_twice(night: Night, route: str) -> None:
 
 
 @pytest.mark.parametrize("metadata", [True, False])
-def test_a_batch_whose_id_was_lost_is_found_by_every_command(night: Night, metadata: bool) -> None:
+def test_a_batch_whose_id_was_lost_is_found_by_every_command(
+    night: Night, metadata: bool
+) -> None:
     def lose() -> Batch:
-        night.asked = Asked(night.asked.folder, temperature=len(night.endpoint.batches) / 10)
+        night.asked = Asked(
+            night.asked.folder, temperature=len(night.endpoint.batches) / 10
+        )
         night.endpoint.faults["POST /v1/batches"] = LOST
         with pytest.raises(UserError, match="does not respond"):
             night.submit()
         [each] = night.batches.mine()
         if not metadata:
-            night.endpoint.batches[f"batch-{len(night.endpoint.batches) - 1}"]["metadata"] = None
+            night.endpoint.batches[f"batch-{len(night.endpoint.batches) - 1}"][
+                "metadata"
+            ] = None
         return each
 
     assert night.batches.look(lose()).status == "in_progress"
@@ -272,7 +309,10 @@ def test_a_batch_whose_id_was_lost_is_found_by_every_command(night: Night, metad
     lose()
     night.endpoint.end()
     assert [done.status for done in night.fetch()] == ["completed"]
-    assert night.booked() == (Amount({REQUESTS: 2 * DRAWS, NANOS: 2 * DRAWS * ONE}), Amount())
+    assert night.booked() == (
+        Amount({REQUESTS: 2 * DRAWS, NANOS: 2 * DRAWS * ONE}),
+        Amount(),
+    )
 
 
 def test_requests_that_were_not_sent_are_dropped_by_cancel(night: Night) -> None:
@@ -337,7 +377,10 @@ def test_a_fetch_that_was_killed_books_once(
         night.fetch()
     monkeypatch.undo()
     [done] = night.fetch()
-    assert done.results is not None and (done.results.new, done.results.known) == (0, DRAWS)
+    assert done.results is not None and (done.results.new, done.results.known) == (
+        0,
+        DRAWS,
+    )
     assert night.booked() == (Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE}), Amount())
 
 
@@ -347,8 +390,16 @@ def test_a_fetch_that_was_killed_books_once(
 def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> None:
     night.submit()
     spent, held = night.booked()
-    spending = Spending(Store(night.store, "it"), "s", "it", night.card.price.of_batch(), [])  # type: ignore[union-attr]
-    requests = [request for request, _ in batch.missing(Asked(night.asked.folder).work())]
+    spending = Spending(
+        Store(night.store, "it"),
+        "s",
+        "it",
+        night.card.price.of_batch(),  # type: ignore[union-attr]
+        [],
+    )
+    requests = [
+        request for request, _ in batch.missing(Asked(night.asked.folder).work())
+    ]
     most = sum(spending.maximum(request, 1).nanodollars for request in requests)
     assert (spent, held) == (Amount(), Amount({REQUESTS: DRAWS, NANOS: most}))
     night.endpoint.end()
@@ -378,7 +429,9 @@ def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> Non
     def untold(body: Body) -> Said:
         said = rate(body)
         assert isinstance(said.body, dict)
-        return Said({name: value for name, value in said.body.items() if name != "usage"})
+        return Said(
+            {name: value for name, value in said.body.items() if name != "usage"}
+        )
 
     night.submit()
     held = night.booked()[1]
@@ -388,36 +441,53 @@ def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> Non
     assert night.booked() == (held, Amount())
 
 
-def test_lines_that_cannot_be_read_cost_their_share_and_their_files_are_kept(night: Night) -> None:
+def test_lines_that_cannot_be_read_cost_their_share_and_their_files_are_kept(
+    night: Night,
+) -> None:
     night.submit()
     held = night.booked()[1]
     night.endpoint.end()
     ident = night.endpoint.batches["batch-0"]["output_file_id"]
     lines = night.endpoint.files[ident].splitlines(keepends=True)
-    night.endpoint.files[ident] = b"".join([*lines[2:], b"\n", lines[0][:50], b"\n", b"{}"])
+    night.endpoint.files[ident] = b"".join(
+        [*lines[2:], b"\n", lines[0][:50], b"\n", b"{}"]
+    )
     [done] = night.fetch()
-    assert done.results is not None and (done.results.new, done.results.torn) == (DRAWS - 2, 2)
+    assert done.results is not None and (done.results.new, done.results.torn) == (
+        DRAWS - 2,
+        2,
+    )
     share = -(-held[NANOS] * 2 // DRAWS)
     spent = Amount({REQUESTS: DRAWS, NANOS: (DRAWS - 2) * ONE + share})
     assert night.booked() == (spent, Amount()) and night.batches.mine() == []
     [kept] = (night.store / ".batches" / "s").iterdir()
     assert kept.read_bytes() == night.endpoint.files[ident]
-    told = f"cannot be read: 2, booked at their share of the reserve; correct {kept}, then"
+    told = (
+        f"cannot be read: 2, booked at their share of the reserve; correct {kept}, then"
+    )
     assert told in done.messages[0]
 
 
-@pytest.mark.parametrize(("unit", "key"), [(NANOS, "max_usd"), (REQUESTS, "max_requests")])
+@pytest.mark.parametrize(
+    ("unit", "key"), [(NANOS, "max_usd"), (REQUESTS, "max_requests")]
+)
 def test_nothing_is_sent_if_a_cap_does_not_allow_the_most(
     tmp_path: Path, endpoint: BatchEndpoint, unit: str, key: str
 ) -> None:
-    night = Night(tmp_path, endpoint, Cap(key, unit, 7 if unit == REQUESTS else 1_000_000))
-    with pytest.raises(UserError, match=r"a batch may use .* but the study's caps leave") as caught:
+    night = Night(
+        tmp_path, endpoint, Cap(key, unit, 7 if unit == REQUESTS else 1_000_000)
+    )
+    with pytest.raises(
+        UserError, match=r"a batch may use .* but the study's caps leave"
+    ) as caught:
         night.submit()
     assert key in str(caught.value) and endpoint.files == {}
     assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
 
 
-def test_no_live_job_takes_a_batch_for_dead_or_spends_what_it_holds(night: Night) -> None:
+def test_no_live_job_takes_a_batch_for_dead_or_spends_what_it_holds(
+    night: Night,
+) -> None:
     night.submit()
     held = night.booked()[1]
     [draw] = [*batch.missing(Asked(night.asked.folder).work())][:1]
@@ -508,7 +578,10 @@ def test_a_file_that_the_endpoint_refuses_leaves_nothing(night: Night) -> None:
 
 def test_a_batch_that_fails_says_why_and_costs_nothing(night: Night) -> None:
     night.submit()
-    errors = {"object": "list", "data": [{"code": "c", "message": "line 1: no such model"}]}
+    errors = {
+        "object": "list",
+        "data": [{"code": "c", "message": "line 1: no such model"}],
+    }
     night.endpoint.batches["batch-0"] |= {"status": "failed", "errors": errors}
     [done] = night.fetch()
     assert (done.status, done.messages) == ("failed", ["line 1: no such model"])
@@ -523,7 +596,10 @@ def test_a_fetch_that_cannot_store_the_replies_can_be_repeated(
 
     night.submit()
     night.endpoint.end()
-    with monkeypatch.context() as disk, pytest.raises(UserError, match="the disk is full"):
+    with (
+        monkeypatch.context() as disk,
+        pytest.raises(UserError, match="the disk is full"),
+    ):
         disk.setattr(Store, "append", full)
         night.fetch()
     assert night.booked()[1][REQUESTS] == DRAWS
@@ -532,13 +608,20 @@ def test_a_fetch_that_cannot_store_the_replies_can_be_repeated(
     assert night.booked()[1] == Amount()
 
 
-def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(night: Night) -> None:
+def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(
+    night: Night,
+) -> None:
     night.submit()
     night.endpoint.script = lambda _: refusal(400, "unknown field top_k")
     night.endpoint.end()
-    with pytest.raises(UserError, match="every request was refused: HTTP 400: unknown field"):
+    with pytest.raises(
+        UserError, match="every request was refused: HTTP 400: unknown field"
+    ):
         night.fetch()
-    assert not night.replies() and night.booked() == (Amount({REQUESTS: DRAWS}), Amount())
+    assert not night.replies() and night.booked() == (
+        Amount({REQUESTS: DRAWS}),
+        Amount(),
+    )
     assert night.batches.mine() == []
 
 
@@ -561,18 +644,31 @@ def test_a_file_is_waited_for_until_it_was_looked_through(
 def test_the_key_is_in_the_cards_header_alone_and_no_variable_counts(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_ORG_ID",
+        "OPENAI_PROJECT_ID",
+        "OPENAI_ADMIN_KEY",
+    ):
         monkeypatch.setenv(name, "of-the-environment")
     for name in ("HTTP_PROXY", "http_proxy", "OPENAI_BASE_URL"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.setenv("NIGHT_KEY", "key-of-the-card")
-    keys = {"api_key_env": "NIGHT_KEY", "key_header": "api-key", "query": {"api-version": "v"}}
+    keys = {
+        "api_key_env": "NIGHT_KEY",
+        "key_header": "api-key",
+        "query": {"api-version": "v"},
+    }
     night.card = night.card.model_copy(update=keys)
     night.submit()
-    assert {headers.get("api-key") for headers in night.endpoint.headers} == {"key-of-the-card"}
+    assert {headers.get("api-key") for headers in night.endpoint.headers} == {
+        "key-of-the-card"
+    }
     assert not any("authorization" in headers for headers in night.endpoint.headers)
     assert "of-the-environment" not in str(night.endpoint.headers)
-    night.endpoint.faults["GET /v1/batches/*"] = refusal(401, "key-of-the-card is wrong")
+    night.endpoint.faults["GET /v1/batches/*"] = refusal(
+        401, "key-of-the-card is wrong"
+    )
     with pytest.raises(UserError, match="<key> is wrong") as caught:
         night.fetch()
     assert "key-of-the-card" not in str(caught.value)
@@ -590,7 +686,9 @@ def test_a_cancelled_batch_is_fetched_as_far_as_it_came(night: Night) -> None:
     assert night.booked() == (Amount({REQUESTS: 2, NANOS: 2 * ONE}), Amount())
 
 
-def test_a_batch_that_the_endpoint_does_not_have_is_dropped_by_cancel(night: Night) -> None:
+def test_a_batch_that_the_endpoint_does_not_have_is_dropped_by_cancel(
+    night: Night,
+) -> None:
     night.submit()
     held = night.booked()[1]
     [each] = night.batches.mine()
@@ -600,13 +698,18 @@ def test_a_batch_that_the_endpoint_does_not_have_is_dropped_by_cancel(night: Nig
     assert "`judgescope batch cancel` drops it" in caught.value.todo
     assert night.booked() == (Amount(), held)
     night.endpoint.faults["GET /v1/batches/*"] = refusal(404, "No batch found")
-    assert night.batches.cancel(each).startswith("batch-0 is unknown to the endpoint: dropped")
+    assert night.batches.cancel(each).startswith(
+        "batch-0 is unknown to the endpoint: dropped"
+    )
     assert night.booked() == (held, Amount()) and night.batches.mine() == []
 
 
 @pytest.mark.parametrize("command", ["cancel", "fetch", "status"])
 def test_one_batch_with_an_error_does_not_stop_a_command(
-    night: Night, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    night: Night,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for temperature in (0, 0.5, 1):
         night.asked = Asked(night.asked.folder, temperature=temperature)
@@ -614,7 +717,9 @@ def test_one_batch_with_an_error_does_not_stop_a_command(
     night.endpoint.batches["batch-1"]["status"] = "completed"
     order = sorted(night.batches.mine(), key=lambda each: str(each.record.batch))
     night.endpoint.faults["GET /v1/batches/*"] = refusal(401, "wrong key")
-    monkeypatch.setattr(cli, "_under_way", lambda *_: ((night.batches, each) for each in order))
+    monkeypatch.setattr(
+        cli, "_under_way", lambda *_: ((night.batches, each) for each in order)
+    )
     with pytest.raises(UserErrors, match="wrong key"):
         getattr(cli, command)(Namespace(study=Path("s.yaml")))
     told = capsys.readouterr().out
@@ -634,7 +739,9 @@ def commands() -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_guides_evening_and_morning(tmp_path: Path, endpoint: BatchEndpoint) -> None:
+def test_the_guides_evening_and_morning(
+    tmp_path: Path, endpoint: BatchEndpoint
+) -> None:
     study = AskedStudy(tmp_path, endpoint)  # type: ignore[arg-type]
     study.model(price=PRICE)
     assert len(commands()) == 5
@@ -663,8 +770,12 @@ def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
 
     told = judgescope("batch", "submit", "study.yaml")
     assert "loop: 120 requests in batch batch-0, at most" in told
-    assert "every request has a stored reply" in judgescope("batch", "submit", "study.yaml")
-    assert "120 requests of this study are in batches" in judgescope("run", "study.yaml", status=1)
+    assert "every request has a stored reply" in judgescope(
+        "batch", "submit", "study.yaml"
+    )
+    assert "120 requests of this study are in batches" in judgescope(
+        "run", "study.yaml", status=1
+    )
     other = (tmp_path / "study.yaml").read_text("utf-8").replace("asked", "other")
     (tmp_path / "other.yaml").write_text(other, encoding="utf-8")
     told = judgescope("run", "other.yaml", status=1)
@@ -691,11 +802,18 @@ def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
 
 def test_a_price_by_kind_of_token_rounded_up() -> None:
     price = Price(input=2, output=8, cached_input=1)
-    usage: dict[str, int | None] = {"prompt": 100, "completion": 30, "cached": 60, "reasoning": 20}
+    usage: dict[str, int | None] = {
+        "prompt": 100,
+        "completion": 30,
+        "cached": 60,
+        "reasoning": 20,
+    }
     assert nanodollars(usage, price) == (40 * 2 + 60 * 1 + 30 * 8) * 1000
     assert nanodollars(usage, Price(input=2, output=8)) == (200 + 240) * 1000
     assert nanodollars({"prompt": 1}, Price(input=0.0001, output=0)) == 1
-    assert nanodollars({"prompt": 3, "completion": 1}, Price(input=0.1, output=0.3)) == 600
+    assert (
+        nanodollars({"prompt": 3, "completion": 1}, Price(input=0.1, output=0.3)) == 600
+    )
     assert nanodollars({"prompt": None}, price) == 0
     assert nanodollars({"prompt": 5, "cached": 9}, price) == 5000
 
@@ -719,7 +837,9 @@ def test_without_the_package_a_tokenizer_is_an_error_and_no_guess(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(UserError, match=r"not installed[\s\S]*models/m.yaml, key tokenizer"):
+    with pytest.raises(
+        UserError, match=r"not installed[\s\S]*models/m.yaml, key tokenizer"
+    ):
         tokenizer(Path("tokenizer.json"), "models/m.yaml")
 
 

@@ -1,4 +1,6 @@
-"""Caps: shared by jobs at once, never passed, used up in the end, whatever dies on the way."""
+"""Caps: shared by jobs at once, never passed, used up in the end, whatever dies on the
+way.
+"""
 
 import multiprocessing
 import os
@@ -38,7 +40,9 @@ PRICE = Price(input=1, output=2)
 USAGE = {"prompt": 7, "completion": 3}
 COST = 13_000
 """What such a reply costs, in billionths of a dollar."""
-MODEL = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1", price=PRICE)
+MODEL = OpenAIModel(
+    model="m", engine="openai", base_url="http://127.0.0.1:1/v1", price=PRICE
+)
 Fork = multiprocessing.get_context("fork")
 
 
@@ -82,13 +86,17 @@ class Job:
         return came
 
 
-def used(folder: Path, unit: str = REQUESTS, model: str | None = None) -> tuple[int, int]:
+def used(
+    folder: Path, unit: str = REQUESTS, model: str | None = None
+) -> tuple[int, int]:
     """Return what is spent and what is set aside."""
     return Ledger(folder / FOLDER / "s").state().used(unit, model)
 
 
 def in_processes(count: int, work: Callable[..., None], *arguments: Any) -> None:
-    processes = [Fork.Process(target=work, args=(*arguments, number)) for number in range(count)]
+    processes = [
+        Fork.Process(target=work, args=(*arguments, number)) for number in range(count)
+    ]
     for process in processes:
         process.start()
     for process in processes:
@@ -114,7 +122,9 @@ def test_no_change_is_lost_when_many_make_them_at_once(tmp_path: Path) -> None:
 def test_a_stale_listing_of_the_chain_is_no_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file server may show a folder as it was: what is there by name is found all the same."""
+    """A file server may show a folder as it was: what is there by name is found all the
+    same.
+    """
     add_one(tmp_path, 5, 0)
     shown = sorted(tmp_path.iterdir())[:2]
     monkeypatch.setattr(Path, "iterdir", lambda _: iter(shown))
@@ -152,13 +162,17 @@ def test_a_job_whose_first_change_comes_too_late_opens_its_account_all_the_same(
     assert used(tmp_path) == (10, 0)
 
 
-def test_one_job_uses_a_cap_up_to_the_last_request_and_says_how_to_go_on(tmp_path: Path) -> None:
+def test_one_job_uses_a_cap_up_to_the_last_request_and_says_how_to_go_on(
+    tmp_path: Path,
+) -> None:
     job = Job(tmp_path, requests(10))
     with pytest.raises(UserError) as error, job.store, job.budget:
         for number in range(12):
             job.ask(number)
     assert "could exceed the cap of 10 requests" in str(error.value)
-    assert "key max_requests" in str(error.value) and "raise the cap" in str(error.value)
+    assert "key max_requests" in str(error.value) and "raise the cap" in str(
+        error.value
+    )
     assert used(tmp_path) == (10, 0) and used(tmp_path, NANOS) == (10 * COST, 0)
     assert Job(tmp_path, requests(10)).all(range(12, 20)) == 0
     assert Job(tmp_path, requests(13)).all(range(12, 20)) == 3
@@ -171,7 +185,9 @@ def test_a_cap_set_later_counts_what_was_spent_before(tmp_path: Path) -> None:
 
 
 def test_money_is_set_aside_at_most_and_booked_as_it_was(tmp_path: Path) -> None:
-    """A reply may cost 20 tokens' price more than it does; the cap is used to within that."""
+    """A reply may cost 20 tokens' price more than it does; the cap is used to within
+    that.
+    """
     size = len(request(0).prompt) + 16
     most = (size + 2 * 10) * 1000
     job = Job(tmp_path, Cap("max_usd", NANOS, 10 * COST))
@@ -212,13 +228,17 @@ def test_a_refusal_is_a_request_and_costs_nothing(tmp_path: Path) -> None:
     assert used(tmp_path) == (1, 0) and used(tmp_path, NANOS) == (0, 0)
 
 
-def test_draws_in_one_request_are_counted_each_and_their_usage_once(tmp_path: Path) -> None:
+def test_draws_in_one_request_are_counted_each_and_their_usage_once(
+    tmp_path: Path,
+) -> None:
     job = Job(tmp_path, requests(10))
     with job.budget:
         hold = job.budget.reserve(request(0), 3)
         assert hold is not None and hold.draws == 3
         told = [USAGE, {"prompt": 0, "completion": 0}, {"prompt": 0, "completion": 0}]
-        replies = [Reply(request(0).key, at, "4", usage=usage) for at, usage in enumerate(told)]
+        replies = [
+            Reply(request(0).key, at, "4", usage=usage) for at, usage in enumerate(told)
+        ]
         job.budget.settle(hold, replies)
     assert used(tmp_path) == (3, 0) and used(tmp_path, NANOS) == (COST, 0)
 
@@ -231,7 +251,10 @@ def test_a_draw_without_usage_beside_others_counts_as_the_most_that_all_could_co
         hold = job.budget.reserve(request(0), 3)
         assert hold is not None
         usages = (USAGE, None, USAGE)
-        replies = [Reply(request(0).key, at, "4", usage=usage) for at, usage in enumerate(usages)]
+        replies = [
+            Reply(request(0).key, at, "4", usage=usage)
+            for at, usage in enumerate(usages)
+        ]
         job.budget.settle(hold, replies)
     assert used(tmp_path, NANOS) == (hold.nanodollars, 0)
 
@@ -252,7 +275,9 @@ def test_a_refusal_costs_the_tokens_that_it_reports_whether_its_job_ends_or_dies
     assert used(tmp_path, NANOS) == (2 * COST, 0)
 
 
-def test_room_under_way_is_waited_for_and_no_room_at_all_ends_the_job(tmp_path: Path) -> None:
+def test_room_under_way_is_waited_for_and_no_room_at_all_ends_the_job(
+    tmp_path: Path,
+) -> None:
     budget = Job(tmp_path, requests(2)).budget
     first, second = (budget.reserve(request(number), 1) for number in range(2))
     assert first and second
@@ -295,18 +320,26 @@ def ask_and_count(folder: Path, caps: Sequence[Cap], each: int, number: int) -> 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("cap", [requests(400), Cap("max_usd", NANOS, 400 * COST)])
-def test_jobs_at_once_never_pass_a_cap_and_use_it_in_the_end(tmp_path: Path, cap: Cap) -> None:
+def test_jobs_at_once_never_pass_a_cap_and_use_it_in_the_end(
+    tmp_path: Path, cap: Cap
+) -> None:
     limit = cap.limit
     for _ in range(2):
         in_processes(5, ask_and_count, tmp_path, [cap], 200)
-        came = sum(int((tmp_path / f"came.{number}").read_text()) for number in range(5))
+        came = sum(
+            int((tmp_path / f"came.{number}").read_text()) for number in range(5)
+        )
         spent, held = used(tmp_path, cap.unit)
         assert held == 0 and spent <= limit and came * COST <= 400 * COST
     assert spent >= 0.9 * limit
 
 
-def ask_until_killed(folder: Path, caps: Sequence[Cap], ready: Event, number: int) -> None:
-    """Have three requests under way beside those that are answered one after the other."""
+def ask_until_killed(
+    folder: Path, caps: Sequence[Cap], ready: Event, number: int
+) -> None:
+    """Have three requests under way beside those that are answered one after the
+    other.
+    """
     job = Job(folder, *caps)
     for under_way in range(3):
         assert job.budget.reserve(request(10_000 + under_way), 1)
@@ -319,7 +352,9 @@ def ask_until_killed(folder: Path, caps: Sequence[Cap], ready: Event, number: in
 
 def test_what_a_killed_job_spent_is_read_from_its_journal(tmp_path: Path) -> None:
     ready = Fork.Event()
-    process = Fork.Process(target=ask_until_killed, args=(tmp_path, [requests(500)], ready, 0))
+    process = Fork.Process(
+        target=ask_until_killed, args=(tmp_path, [requests(500)], ready, 0)
+    )
     process.start()
     assert ready.wait(30)
     assert process.pid
@@ -330,13 +365,17 @@ def test_what_a_killed_job_spent_is_read_from_its_journal(tmp_path: Path) -> Non
     assert used(tmp_path)[0] == 0 and used(tmp_path)[1] > 0
     assert Job(tmp_path, requests(500)).all(range(2000, 2001)) == 1
     spent, held = used(tmp_path)
-    assert held == 0 and kept + 3 < spent <= kept + 1 + 2 * 4  # at most twice what was under way
+    assert (
+        held == 0 and kept + 3 < spent <= kept + 1 + 2 * 4
+    )  # at most twice what was under way
     left = Job(tmp_path, requests(500)).all(range(3000, 4000))
     assert left == 500 - spent
 
 
 def elsewhere(folder: Path, silent: float) -> None:
-    """Make the one open job look like one of another machine that gave no sign for so long."""
+    """Make the one open job look like one of another machine that gave no sign for so
+    long.
+    """
 
     def step(state: State) -> None:
         [account] = state.open.values()
@@ -363,14 +402,19 @@ def test_a_job_elsewhere_is_dead_after_a_long_silence_only(tmp_path: Path) -> No
     assert used(tmp_path) == (1, held)
     elsewhere(tmp_path, SILENT + 60)
     Job(tmp_path, requests(80)).all([2])
-    assert used(tmp_path) == (2 + 1 + 2, 0)  # its reply, and two that it may have had under way
+    assert used(tmp_path) == (
+        2 + 1 + 2,
+        0,
+    )  # its reply, and two that it may have had under way
     with pytest.raises(UserError, match="treated it as stopped"):
         for number in range(5, 100):
             job.ask(number)
 
 
 def test_a_job_on_this_machine_lives_as_long_as_its_process(tmp_path: Path) -> None:
-    """A start of a program may take longer than any silence that another machine puts up with."""
+    """A start of a program may take longer than any silence that another machine puts
+    up with.
+    """
     job = Job(tmp_path, requests(80))
     job.ask(0)
     be_silent(tmp_path, SILENT + 60)
@@ -455,7 +499,9 @@ def test_a_job_waits_for_an_earlier_one_until_it_has_ended(
             monkeypatch.setattr(ledger, "is_running", lambda _: False)
         elif end in ("silent", "lost"):
             then = time.time() - (SILENT if end == "silent" else budget.QUIET) - 60
-            os.utime(tmp_path / FOLDER / "s" / f"{first.budget.owner}.alive", (then, then))
+            os.utime(
+                tmp_path / FOLDER / "s" / f"{first.budget.owner}.alive", (then, then)
+            )
         if end == "lost":
             monkeypatch.setattr(ledger, "this_machine", lambda: "another")
         return end == "stored"
@@ -466,7 +512,9 @@ def test_a_job_waits_for_an_earlier_one_until_it_has_ended(
     assert second.all([]) == 0 and used(tmp_path)[0] == 2
 
 
-def test_where_the_journal_is_gone_all_that_was_held_counts_as_spent(tmp_path: Path) -> None:
+def test_where_the_journal_is_gone_all_that_was_held_counts_as_spent(
+    tmp_path: Path,
+) -> None:
     job = Job(tmp_path, requests(80))
     job.ask(0)
     elsewhere(tmp_path, JOURNALS_STAY + 60)
@@ -476,7 +524,9 @@ def test_where_the_journal_is_gone_all_that_was_held_counts_as_spent(tmp_path: P
     assert used(tmp_path) == (11, 0)
 
 
-def test_a_damaged_ledger_is_named_and_never_taken_for_an_empty_one(tmp_path: Path) -> None:
+def test_a_damaged_ledger_is_named_and_never_taken_for_an_empty_one(
+    tmp_path: Path,
+) -> None:
     Job(tmp_path, requests(10)).all(range(3))
     last = max((tmp_path / FOLDER / "s").glob("0*"))
     (last / "state.json").write_text("{")
@@ -505,16 +555,22 @@ def test_a_cap_on_money_needs_prices_and_a_models_cap_a_model() -> None:
     for keys in ({"max_usd": 5}, {"caps": {"free": {"max_usd": 5}}}):
         with pytest.raises(UserError, match=r"needs the price[\s\S]*models/free\.yaml"):
             check_caps(study(**keys), models, "study.yaml")
-    with pytest.raises(UserError, match=r"`caps` may only name models[\s\S]*nearest: +free"):
+    with pytest.raises(
+        UserError, match=r"`caps` may only name models[\s\S]*nearest: +free"
+    ):
         check_caps(study(caps={"fre": {"max_requests": 5}}), models, "study.yaml")
 
 
 def test_any_engine_is_given_work_only_as_far_as_there_is_room(tmp_path: Path) -> None:
-    """An engine that takes work four at a time and answers every second draw of the third."""
+    """An engine that takes work four at a time and answers every second draw of the
+    third.
+    """
     job, kept = Job(tmp_path, requests(21)), list[Reply]()
     taken: list[int] = []
 
-    def engine(work: Iterable[Work], proven: bool, keep: Callable[[Reply], None]) -> list[Failure]:
+    def engine(
+        work: Iterable[Work], proven: bool, keep: Callable[[Reply], None]
+    ) -> list[Failure]:
         failures = []
         waiting = iter(work)
         while batch := list(islice(waiting, 4)):
@@ -528,7 +584,10 @@ def test_any_engine_is_given_work_only_as_far_as_there_is_room(tmp_path: Path) -
         return failures
 
     work = [Work(request(number), (0, 1)) for number in range(20)]
-    with job.budget, pytest.raises(UserError, match="could exceed the cap of 21 requests"):
+    with (
+        job.budget,
+        pytest.raises(UserError, match="could exceed the cap of 21 requests"),
+    ):
         within(job.budget, engine)(work, True, kept.append)
     assert 19 < len(kept) <= 21
     assert used(tmp_path) == (len(kept), 0) and sum(taken) < 20
@@ -563,7 +622,9 @@ def test_a_reply_dearer_than_was_set_aside_stops_new_requests_at_once(
     assert "models/m.yaml" in warned and "1.00001" in warned
 
 
-def test_after_a_dear_reply_more_is_set_aside_and_a_far_cap_stops_nothing(tmp_path: Path) -> None:
+def test_after_a_dear_reply_more_is_set_aside_and_a_far_cap_stops_nothing(
+    tmp_path: Path,
+) -> None:
     job = Job(tmp_path, Cap("max_usd", NANOS, 100 * 10**9))
     before = job.budget.reserve(request(0), 1)
     assert before is not None

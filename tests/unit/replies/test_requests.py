@@ -14,13 +14,19 @@ from judgescope.replies.judging import Questions, pairs, rows, shown
 from judgescope.schema.cards import Aspect, Decoding, Judge, OpenAIModel, RatedAspect
 from running import HOME
 
-MODEL: dict[str, Any] = {"model": "it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
+MODEL: dict[str, Any] = {
+    "model": "it",
+    "engine": "openai",
+    "base_url": "http://127.0.0.1:1/v1",
+}
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
 SCALE = RatedAspect(min=1, max=5, step=1, labels=[])
 USER = [{"role": "user", "content": "Rate it."}]
 
 
-def key(*, seed: int = 0, messages: Any = USER, decoding: Any = None, **keys: Any) -> str:
+def key(
+    *, seed: int = 0, messages: Any = USER, decoding: Any = None, **keys: Any
+) -> str:
     model = OpenAIModel.model_validate(MODEL | keys)
     return request_of(model, Decoding(**decoding or {}), messages, seed=seed).key
 
@@ -64,7 +70,9 @@ def test_address_price_pace_and_the_studys_seed_do_not(change: dict[str, Any]) -
 
 
 def test_the_studys_seed_counts_where_the_card_says_so() -> None:
-    assert key(seed=1, decoding={"seed": "study"}) != key(seed=2, decoding={"seed": "study"})
+    assert key(seed=1, decoding={"seed": "study"}) != key(
+        seed=2, decoding={"seed": "study"}
+    )
 
 
 def test_the_order_of_fields_is_no_difference() -> None:
@@ -81,8 +89,12 @@ def test_a_draws_seed_follows_from_the_key_alone() -> None:
 # --- the questions of a cell ---
 
 
-def subject(item: str, name: str, step: int = 0, source: str | None = "A source.") -> Subject:
-    return Subject(f"{item}:{name}", item, name, "systems", f"Text {name}.", source, (), step)
+def subject(
+    item: str, name: str, step: int = 0, source: str | None = "A source."
+) -> Subject:
+    return Subject(
+        f"{item}:{name}", item, name, "systems", f"Text {name}.", source, (), step
+    )
 
 
 SUBJECTS = [subject("b", "x"), subject("a", "y"), subject("a", "x"), subject("a", "z")]
@@ -104,10 +116,14 @@ def test_a_demonstration_shows_a_value_of_the_scale_or_two_decimals() -> None:
     steps, plain = SCALE, RatedAspect(min=0, max=1)
     assert few_shot.shown(few_shot.Rated(text, 3.5), steps)["rating"] == steps.shown(3)
     assert few_shot.shown(few_shot.Rated(text, 3.51), steps)["rating"] == steps.shown(4)
-    assert few_shot.shown(few_shot.Rated(text, 1 / 3), plain)["rating"] == plain.shown(0.33)
+    assert few_shot.shown(few_shot.Rated(text, 1 / 3), plain)["rating"] == plain.shown(
+        0.33
+    )
 
 
-def ask(judge: Judge, scale: RatedAspect = SCALE, subjects: Any = SUBJECTS) -> Questions:
+def ask(
+    judge: Judge, scale: RatedAspect = SCALE, subjects: Any = SUBJECTS
+) -> Questions:
     model = OpenAIModel.model_validate(MODEL)
     templates = load(judge.form, [HOME / "config"], where="")
     return Questions(model, judge, ASPECT, scale, shown(judge, subjects), templates, 0)
@@ -132,9 +148,14 @@ def test_a_rating_asks_once_per_text_and_a_comparison_in_both_orders() -> None:
     assert second.index("Text y.") < second.index("Text x.")
 
 
-def test_equal_texts_are_one_request_and_the_source_is_seen_only_where_raters_saw_it() -> None:
+def test_equal_texts_are_one_request_and_the_source_is_seen_only_where_raters_saw_it() -> (  # noqa: E501
+    None
+):
     judge = Judge(judge="j", model="it", form="score-only")
-    twins = [subject("a", "x"), Subject("b:x", "b", "x", "systems", "Text x.", "A source.")]
+    twins = [
+        subject("a", "x"),
+        Subject("b:x", "b", "x", "systems", "Text x.", "A source."),
+    ]
     assert len({one.key for one in ask(judge, subjects=twins)}) == 1
     hidden = SCALE.model_copy(update={"source_visible": False})
     assert "A source." in ask(judge)[0].prompt
@@ -157,7 +178,12 @@ def test_every_draw_of_every_question_is_a_row() -> None:
         return Reply(asked[number].key, draw, f"{number}.{draw}")
 
     told = [(row["target"], row["draw"], row["text"]) for row in rows(asked, reply)]
-    assert told == [("b:x", 0, "0.0"), ("b:x", 1, "0.1"), ("a:y", 0, "1.0"), ("a:y", 1, "1.1")]
+    assert told == [
+        ("b:x", 0, "0.0"),
+        ("b:x", 1, "0.1"),
+        ("a:y", 0, "1.0"),
+        ("a:y", 1, "1.1"),
+    ]
 
 
 URL = "http://127.0.0.1:1/v1"
@@ -166,7 +192,9 @@ TEXTS = [Subject(f"a:{name}", "a", name, "systems", f"Text {name}.") for name in
 
 
 def ask_cells(study: int = 0, **keys: Any) -> Questions:
-    judge = Judge.model_validate({"judge": "j", "model": "it", "form": "score-only"} | keys)
+    judge = Judge.model_validate(
+        {"judge": "j", "model": "it", "form": "score-only"} | keys
+    )
     templates = load(judge.form, [HOME / "config"], where="")
     return Questions(CARD, judge, ASPECT, SCALE, shown(judge, TEXTS), templates, study)
 
@@ -213,17 +241,25 @@ def test_the_judge_says_which_pairs_are_compared(which: str, count: int) -> None
     assert len(ask_cells(form="compare", pairs=which)) == count
 
 
-@pytest.mark.parametrize(("form", "kind"), [("score-only", "rate"), ("compare", "compare")])
+@pytest.mark.parametrize(
+    ("form", "kind"), [("score-only", "rate"), ("compare", "compare")]
+)
 def test_a_row_has_the_question_and_the_whole_reply(form: str, kind: str) -> None:
     asked = ask_cells(form=form)
     key = asked[0].key
-    told = Reply(key, 0, "4", "length", "ok", {"prompt": 7}, {"model": "it-1"}, [[("4", -0.5)]])
+    told = Reply(
+        key, 0, "4", "length", "ok", {"prompt": 7}, {"model": "it-1"}, [[("4", -0.5)]]
+    )
     row = rows(asked, lambda number, draw: told)[0]
     assert row == {
         **{"judge": "j", "kind": kind, "aspect": "fluency", "criterion": None},
         **asked.text_columns(0),
         **{"key": key, "draw": 0, "text": "4", "finish": "length", "status": "ok"},
-        **{"usage": {"prompt": 7}, "provenance": {"model": "it-1"}, "logprobs": [[("4", -0.5)]]},
+        **{
+            "usage": {"prompt": 7},
+            "provenance": {"model": "it-1"},
+            "logprobs": [[("4", -0.5)]],
+        },
     }
 
 
@@ -236,8 +272,12 @@ PREFERRED = [("a:z", "a:x"), ("b:x", "b:y"), ("c:x", "c:y")]
 
 
 def asked(preferred: list[tuple[str, str]], **keys: str) -> list[tuple[str, ...]]:
-    judge = Judge.model_validate({"judge": "it", "model": "it", "form": "compare"} | keys)
-    return [tuple(each.target for each in texts) for texts in shown(judge, NINE, preferred)]
+    judge = Judge.model_validate(
+        {"judge": "it", "model": "it", "form": "compare"} | keys
+    )
+    return [
+        tuple(each.target for each in texts) for texts in shown(judge, NINE, preferred)
+    ]
 
 
 def test_pairs_are_those_that_people_compared_in_both_orders() -> None:
@@ -247,7 +287,10 @@ def test_pairs_are_those_that_people_compared_in_both_orders() -> None:
 
 def test_one_order_is_that_in_which_people_saw_them() -> None:
     assert asked(PREFERRED, orders="one") == [("a:z", "a:x"), ("b:x", "b:y")]
-    assert asked([], orders="one", pairs="adjacent")[:2] == [("a:x", "a:y"), ("a:y", "a:z")]
+    assert asked([], orders="one", pairs="adjacent")[:2] == [
+        ("a:x", "a:y"),
+        ("a:y", "a:z"),
+    ]
 
 
 def test_all_pairs_may_be_asked_none_the_less() -> None:
@@ -257,6 +300,9 @@ def test_all_pairs_may_be_asked_none_the_less() -> None:
 def test_an_order_that_is_not_set_changes_no_dump() -> None:
     fields = {"judge": "it", "model": "it", "form": "compare"}
     assert "orders" not in Judge.model_validate(fields).model_dump()
-    assert Judge.model_validate({**fields, "orders": "one"}).model_dump()["orders"] == "one"
+    assert (
+        Judge.model_validate({**fields, "orders": "one"}).model_dump()["orders"]
+        == "one"
+    )
     with pytest.raises(ValidationError, match="form compare"):
         Judge.model_validate({"judge": "it", "model": "it", "orders": "one"})

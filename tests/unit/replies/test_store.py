@@ -1,4 +1,6 @@
-"""The reply store: what is whole is kept, what is torn is passed over, nothing is asked twice."""
+"""The reply store: what is whole is kept, what is torn is passed over, nothing is asked
+twice.
+"""
 
 import io
 import json
@@ -59,30 +61,50 @@ def test_what_was_written_is_read_and_nothing_else(tmp_path: Path) -> None:
     write(tmp_path, reply(1, "one"), reply(2, "two"), reply(1, "again", draw=1))
     write(tmp_path, reply(1, "of another model"), model="other")
     assert texts(tmp_path, k1=1, k3=1) == {(1, 0): "one"}
-    assert texts(tmp_path, k1=2, k2=5) == {(1, 0): "one", (1, 1): "again", (2, 0): "two"}
+    assert texts(tmp_path, k1=2, k2=5) == {
+        (1, 0): "one",
+        (1, 1): "again",
+        (2, 0): "two",
+    }
 
 
-@pytest.mark.parametrize("text", ["", "line\nline", "\u2028\u2029\x85", "\0", "é\U0001f600", '"}'])
+@pytest.mark.parametrize(
+    "text", ["", "line\nline", "\u2028\u2029\x85", "\0", "é\U0001f600", '"}']
+)
 def test_any_text_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
-    whole = Reply(KEYS[0], 0, text, "length", "ok", {"prompt": 7, "completion": 3}, {"model": text})
+    whole = Reply(
+        KEYS[0],
+        0,
+        text,
+        "length",
+        "ok",
+        {"prompt": 7, "completion": 3},
+        {"model": text},
+    )
     write(tmp_path, whole)
     assert Store(tmp_path, "m").read({KEYS[0]: 1}) == {(KEYS[0], 0): whole}
 
 
-def test_no_journal_before_the_first_reply_and_one_for_each_start(tmp_path: Path) -> None:
+def test_no_journal_before_the_first_reply_and_one_for_each_start(
+    tmp_path: Path,
+) -> None:
     write(tmp_path)
     assert not list(tmp_path.rglob("*"))
     write(tmp_path, reply(1))
     write(tmp_path, reply(2))
     journals = list(tmp_path.glob("m/*.jsonl"))
-    assert len(journals) == 2 and all(len(j.read_bytes().splitlines()) == 1 for j in journals)
+    assert len(journals) == 2 and all(
+        len(j.read_bytes().splitlines()) == 1 for j in journals
+    )
 
 
 def test_torn_and_foreign_lines_are_counted_and_passed_over(tmp_path: Path) -> None:
     write(tmp_path, reply(1, "whole"), reply(2, "whole too"))
     [journal] = tmp_path.glob("m/*.jsonl")
     first, second = journal.read_bytes().splitlines(keepends=True)
-    short = json.dumps({"key": KEYS[3], "draw": 0, "text": "no status"}, separators=(",", ":"))
+    short = json.dumps(
+        {"key": KEYS[3], "draw": 0, "text": "no status"}, separators=(",", ":")
+    )
     garbled = first.replace(b'"draw":0', b'"draw":0"')
     torn = second[:-9]
     lines = [first, b"not ours\n", short.encode() + b"\n", garbled, second, torn]
@@ -97,7 +119,9 @@ def test_torn_and_foreign_lines_are_counted_and_passed_over(tmp_path: Path) -> N
 def test_of_two_journals_the_same_reply_wins_whatever_their_order(
     tmp_path: Path, order: int
 ) -> None:
-    """Two processes that asked at once may both have a reply: every later reader takes one."""
+    """Two processes that asked at once may both have a reply: every later reader takes
+    one.
+    """
     for name, text in [("a", "5"), ("b", "3")][::order]:
         write(tmp_path, reply(1, text))
         [new] = [path for path in tmp_path.glob("m/*.jsonl") if len(path.name) > 10]
@@ -111,7 +135,9 @@ def test_a_reply_goes_before_an_error(tmp_path: Path) -> None:
     assert texts(tmp_path, k1=1) == {(1, 0): "the reply"}
 
 
-def test_an_error_stands_until_it_is_forgotten_and_a_new_one_stands_again(tmp_path: Path) -> None:
+def test_an_error_stands_until_it_is_forgotten_and_a_new_one_stands_again(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, reply(1, "HTTP 400", status="error"), reply(2))
     assert set(Store(tmp_path, "m").errors()) == {(KEYS[1], 0)}
     with Store(tmp_path, "m") as store:
@@ -160,7 +186,9 @@ def test_a_full_disk_ends_the_job_and_what_is_under_way_is_kept(
     with Store(tmp_path, "m") as store:
         store.append(reply(1, "first"))
         for number in (2, 3):
-            with pytest.raises(UserError, match="disk is full: every received reply is stored"):
+            with pytest.raises(
+                UserError, match="disk is full: every received reply is stored"
+            ):
                 store.append(reply(number, "second"))
     assert texts(tmp_path, k1=1, k2=1, k3=1) == {
         (1, 0): "first",
@@ -214,7 +242,9 @@ def request(prompt: str, draws: int = 1) -> Request:
 class Model:
     """Answers with the prompt in capitals; counts what it is asked."""
 
-    def __init__(self, fails: Callable[[Request, int], bool] = lambda *_: False) -> None:
+    def __init__(
+        self, fails: Callable[[Request, int], bool] = lambda *_: False
+    ) -> None:
         self.asked: list[tuple[str, int]] = []
         self.proven: list[bool] = []
         self.fails = fails
@@ -256,7 +286,9 @@ def test_a_few_requests_are_refused_for_good_if_the_model_has_answered_others(
     write(tmp_path, reply(1, "HTTP 400", status="error"))
     ask(tmp_path, model, request("a"))
     ask(tmp_path, model, request("b"))
-    ask(tmp_path, model, *map(request, [f"c{number}" for number in range(HOPELESS - 1)]))
+    ask(
+        tmp_path, model, *map(request, [f"c{number}" for number in range(HOPELESS - 1)])
+    )
     ask(tmp_path, model, *map(request, [f"d{number}" for number in range(HOPELESS)]))
     assert model.proven == [False, True, True, False]
 
@@ -273,7 +305,9 @@ def test_of_equal_requests_the_one_with_most_draws_is_asked(tmp_path: Path) -> N
     assert model.asked == [("a", 0), ("a", 1), ("a", 2)]
 
 
-def test_what_fails_is_named_what_came_is_kept_and_only_the_rest_is_asked(tmp_path: Path) -> None:
+def test_what_fails_is_named_what_came_is_kept_and_only_the_rest_is_asked(
+    tmp_path: Path,
+) -> None:
     broken = Model(fails=lambda one, _: one.prompt == "b")
     with pytest.raises(UserError, match="1 of 3 requests failed: HTTP 500") as error:
         ask(tmp_path, broken, request("a"), request("b"), request("c"))
@@ -324,7 +358,10 @@ def test_a_line_tells_count_refusals_money_speed_and_time_left(
         progress.count(drawn(draw))
     clock.now += 6
     progress.count(Reply("k", 9, "no", status="error"))
-    told = "10 of 100, 1 refused, 0.0027 US$, 1.7/s, 0 min 54 s left, tokens/s 150 in, 30 out"
+    told = (
+        "10 of 100, 1 refused, 0.0027 US$, 1.7/s, 0 min 54 s left, tokens/s 150 in, "
+        "30 out"
+    )
     assert capsys.readouterr().out == f"replies: {told}\n"
 
 
@@ -336,7 +373,9 @@ def test_lines_grow_rarer_and_the_last_one_always_comes(
         progress.count(drawn(draw))
         clock.now += 1
     lines = capsys.readouterr().out.splitlines()
-    assert 200 < len(lines) < 500 and lines[-1].startswith("replies: 40000 of 40000, 0 refused")
+    assert 200 < len(lines) < 500 and lines[-1].startswith(
+        "replies: 40000 of 40000, 0 refused"
+    )
     assert "US$" not in lines[0] and "10 h " in "".join(lines[:60])
 
 
@@ -348,8 +387,10 @@ def log(folder: Path, *lines: str) -> Path:
 
 START, SOME, MORE = (
     "replies: 2 in the store, 9 to request\n",
-    "replies: 3 of 9, 0 refused, 0.0010 US$, 1.5/s, 0 min 4 s left, tokens/s 10 in, 2 out\n",
-    "replies: 5 of 9, 1 refused, 0.0020 US$, 2/s, 0 min 2 s left, tokens/s 10 in, 2 out\n",
+    "replies: 3 of 9, 0 refused, 0.0010 US$, 1.5/s, 0 min 4 s left, tokens/s 10 in, 2 "
+    "out\n",
+    "replies: 5 of 9, 1 refused, 0.0020 US$, 2/s, 0 min 2 s left, tokens/s 10 in, 2 "
+    "out\n",
 )
 
 
@@ -358,7 +399,9 @@ def test_the_last_whole_line_of_a_log_says_the_progress(tmp_path: Path) -> None:
     assert progress_of(log(tmp_path, "replies: 9 in the store, 0 to request\n")) is None
     assert progress_of(log(tmp_path, START)) == plugin.Progress(total=9)
     some = plugin.Progress(3, 9, 0, 0.001, 1.5)
-    assert progress_of(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == some
+    assert (
+        progress_of(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == some
+    )
     bare = log(tmp_path, "x" * 20_000, "\n", SOME, "replies: 5 of 9, 1 refused\n")
     assert progress_of(bare) == plugin.Progress(5, 9, 1)
 
@@ -372,12 +415,15 @@ def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
         failed.add("HTTP 503: \x1b[2Jdown")
         clock.now += 1
     assert capsys.readouterr().out.splitlines() == [
-        f"attempts failed: {count}, the last with: HTTP 503:  [2Jdown" for count in (1, 6, 11)
+        f"attempts failed: {count}, the last with: HTTP 503:  [2Jdown"
+        for count in (1, 6, 11)
     ]
 
 
 def test_failed_attempts_are_no_alarm_while_replies_come(tmp_path: Path) -> None:
-    """One line about them may be of an attempt that succeeded since; two are seconds of nothing."""
+    """One line about them may be of an attempt that succeeded since; two are seconds of
+    nothing.
+    """
     failed = "attempts failed: 2, the last with: HTTP 503\n"
     assert stalled_in(log(tmp_path, START, failed)) == failed.strip()
     assert stalled_in(log(tmp_path, failed, SOME, failed)) == ""
@@ -389,7 +435,9 @@ def test_failed_attempts_are_no_alarm_while_replies_come(tmp_path: Path) -> None
     assert stalled_in(log(tmp_path, SOME, failed, failed, MORE, failed)) == ""
 
 
-def test_one_line_for_the_whole_run_comes_every_ten_seconds_if_it_is_new(tmp_path: Path) -> None:
+def test_one_line_for_the_whole_run_comes_every_ten_seconds_if_it_is_new(
+    tmp_path: Path,
+) -> None:
     clock = Clock()
     asking = Asking(clock)
     asking.begin(1, "m", [str(log(tmp_path, SOME))])
@@ -401,13 +449,20 @@ def test_one_line_for_the_whole_run_comes_every_ten_seconds_if_it_is_new(tmp_pat
     clock.now += QUIET
     assert asking.news() is None
     other = tmp_path / "other.log"
-    other.write_text("replies: 10 of 20, 2 refused, 0.5/s, 0 min 20 s left\n", encoding="utf-8")
+    other.write_text(
+        "replies: 10 of 20, 2 refused, 0.5/s, 0 min 20 s left\n", encoding="utf-8"
+    )
     asking.begin(2, "n", [str(other)])
-    both = "13 of 29 replies, 2 refused, 0.0010 US$ and models without a price, 2/s, 0 min 8 s left"
+    both = (
+        "13 of 29 replies, 2 refused, 0.0010 US$ and models without a price, 2/s, 0 "
+        "min 8 s left"
+    )
     assert asking.news() == f"   asking m, n: {both}"
     log(tmp_path, MORE.replace("5 of 9", "9 of 9"))
     assert asking.end(1) is None  # the other one is still asking
-    assert "asking m, n: 19 of 29 replies, 3 refused" in str(asking.line())  # m's replies count
+    assert "asking m, n: 19 of 29 replies, 3 refused" in str(
+        asking.line()
+    )  # m's replies count
     priced = "0.0020 US$ and models without a price"
     assert asking.end(2) == f"   asked m, n: 19 of 29 replies, 3 refused, {priced}"
     assert asking.end(1) is None and asking.line() is None
@@ -481,7 +536,11 @@ def test_a_terminal_shows_one_line_for_replies_and_jobs(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
     one = str(log(tmp_path, START, SOME))
-    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
+    handler.emit(
+        event(
+            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]
+        )
+    )
     handler.look()
     log(tmp_path, MORE)
     handler.look()
@@ -503,7 +562,11 @@ def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
 ) -> None:
     screen.tty = False
     one = str(log(tmp_path, SOME))
-    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
+    handler.emit(
+        event(
+            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]
+        )
+    )
     for _ in range(50):
         handler.look()
     assert screen.getvalue() == ""
@@ -515,7 +578,11 @@ def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
     one = str(log(tmp_path, SOME, "the endpoint is down\n"))
-    handler.emit(event(LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]))
+    handler.emit(
+        event(
+            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]
+        )
+    )
     handler.look()
     told = {"jobid": 1, "rule_name": "ask_api", "wildcards": ABOUT, "log": [one]}
     handler.emit(event(LogEvent.JOB_ERROR, ERROR, **told))

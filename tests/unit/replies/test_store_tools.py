@@ -1,4 +1,6 @@
-"""Tools of the store: compacting, looking it over, sharing, clearing out; no paid reply is lost."""
+"""Tools of the store: compacting, looking it over, sharing, clearing out; no paid reply
+is lost.
+"""
 
 import json
 import os
@@ -12,7 +14,14 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import Compacted, Imported, compact, export, forget_errors, merge
+from judgescope.replies.compaction import (
+    Compacted,
+    Imported,
+    compact,
+    export,
+    forget_errors,
+    merge,
+)
 from judgescope.replies.inspection import stats, verify
 from judgescope.replies.journal import KEY, Chosen, Keys
 from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
@@ -50,13 +59,24 @@ def suffixes(folder: Path) -> list[str]:
 def all_sorts(folder: Path) -> None:
     """Write replies of every kind into three journals."""
     whole = Reply(
-        KEYS[0], 0, 'é\n"\u2028', "length", "ok", {"prompt": 7}, {"model": "m-1"}, LOGPROBS
+        KEYS[0],
+        0,
+        'é\n"\u2028',
+        "length",
+        "ok",
+        {"prompt": 7},
+        {"model": "m-1"},
+        LOGPROBS,
     )
     write(folder, whole, reply(1, "one"), reply(2, "HTTP 400", status="error"))
     write(folder, reply(1, "another one"), reply(1, "drawn again", draw=2))
     with Store(folder, "m") as store:
         assert forget_errors(store) == 1
-    write(folder, reply(3, "HTTP 422", status="error"), reply(4, "HTTP 400", status="error"))
+    write(
+        folder,
+        reply(3, "HTTP 422", status="error"),
+        reply(4, "HTTP 400", status="error"),
+    )
     write(folder, reply(4, "at last"))
     for path in files_of(folder / "m"):
         os.utime(path, (time.time() - 2 * DAY,) * 2)
@@ -93,12 +113,21 @@ def test_compacting_again_joins_what_came_since(tmp_path: Path) -> None:
     assert suffixes(tmp_path) == [".parquet"]
     assert len(read(tmp_path)) == 4
     [only] = files_of(tmp_path / "m")
-    assert compact(tmp_path / "m") == Compacted(0, [], {}, 0) and files_of(tmp_path / "m") == [only]
+    assert compact(tmp_path / "m") == Compacted(0, [], {}, 0) and files_of(
+        tmp_path / "m"
+    ) == [only]
 
 
 def test_the_file_is_the_same_whatever_the_journals(tmp_path: Path) -> None:
-    replies = [reply(number, f"{number}.{draw}", draw) for number in range(9) for draw in range(3)]
-    for place, parts in (("a", [replies]), ("b", [replies[::-2], replies[1:], replies[:1]])):
+    replies = [
+        reply(number, f"{number}.{draw}", draw)
+        for number in range(9)
+        for draw in range(3)
+    ]
+    for place, parts in (
+        ("a", [replies]),
+        ("b", [replies[::-2], replies[1:], replies[:1]]),
+    ):
         for part in parts:
             write(tmp_path / place, *part)
         compact(tmp_path / place / "m")
@@ -107,7 +136,10 @@ def test_the_file_is_the_same_whatever_the_journals(tmp_path: Path) -> None:
 
 
 def test_a_journal_of_today_is_left(tmp_path: Path) -> None:
-    old, new = write(tmp_path, reply(1, "old")), write(tmp_path, reply(2, "new"), old=False)
+    old, new = (
+        write(tmp_path, reply(1, "old")),
+        write(tmp_path, reply(2, "new"), old=False),
+    )
     done = compact(tmp_path / "m")
     assert (done.removed, list(done.left)) == ([old], [new])
     assert {one.text for one in read(tmp_path).values()} == {"old", "new"}
@@ -183,7 +215,9 @@ def test_a_crash_while_writing_leaves_all_as_it_was(
 
 @pytest.mark.heavy
 def test_compactions_and_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Two compactions and a writer, over and over; a journal is old as soon as it is closed."""
+    """Two compactions and a writer, over and over; a journal is old as soon as it is
+    closed.
+    """
     count = 60
     failed: list[str] = []
 
@@ -207,10 +241,14 @@ def test_compactions_and_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert all("another process is compacting" in message for message in failed)
     assert len(read(tmp_path, count)) == 12 * count
     compact(tmp_path / "m")
-    assert suffixes(tmp_path) == [".parquet"] and len(read(tmp_path, count)) == 12 * count
+    assert (
+        suffixes(tmp_path) == [".parquet"] and len(read(tmp_path, count)) == 12 * count
+    )
 
 
-def test_a_reader_whose_journal_was_compacted_finds_the_reply_elsewhere(tmp_path: Path) -> None:
+def test_a_reader_whose_journal_was_compacted_finds_the_reply_elsewhere(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, reply(1, "one"), reply(2, "two"))
     found = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1, KEYS[2]: 1}))
     compact(tmp_path / "m")
@@ -225,7 +263,9 @@ def test_a_reply_that_was_taken_away_is_told(tmp_path: Path) -> None:
         found.reply(0)
 
 
-def test_a_damaged_compacted_file_stops_before_anything_is_asked_again(tmp_path: Path) -> None:
+def test_a_damaged_compacted_file_stops_before_anything_is_asked_again(
+    tmp_path: Path,
+) -> None:
     write(tmp_path, reply(1))
     compact(tmp_path / "m")
     [path] = files_of(tmp_path / "m")
@@ -261,7 +301,10 @@ def test_stats_count_a_shard_also_when_half_of_it_is_compacted(tmp_path: Path) -
     told = stats(tmp_path / "m")
     assert (told.journals, told.compacted, told.skipped) == (6, 0, 1)
     assert (told.replies, told.errors, told.forgotten, told.questions) == (6, 3, 1, 6)
-    assert told.tokens == {"prompt": 10, "completion": 2, "cached": 4} and told.unknown == 5
+    assert (
+        told.tokens == {"prompt": 10, "completion": 2, "cached": 4}
+        and told.unknown == 5
+    )
     assert told.bytes == sum(one.stat().st_size for one in files_of(tmp_path / "m"))
     compact(tmp_path / "m")
     again = stats(tmp_path / "m")
@@ -274,15 +317,21 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"), reply(2, "two"))
     assert list(verify(tmp_path / "m")) == []
     lines = path.read_bytes().splitlines(keepends=True)
-    short = json.dumps({"key": KEYS[3], "draw": 0}, separators=(",", ":")).encode() + b"\n"
+    short = (
+        json.dumps({"key": KEYS[3], "draw": 0}, separators=(",", ":")).encode() + b"\n"
+    )
     upper = lines[0].replace(KEYS[1].encode(), b"A" * 64)
-    path.write_bytes(b"".join([lines[0], b"not ours\n", short, upper, lines[1], lines[0][:-9]]))
+    path.write_bytes(
+        b"".join([lines[0], b"not ours\n", short, upper, lines[1], lines[0][:-9]])
+    )
     other = write(tmp_path, reply(2, "two, but differently"), reply(1, "one"))
     told = {(one.where, one.wrong): one.message for one in verify(tmp_path / "m")}
     wrong = {where for where, is_wrong in told if is_wrong}
     assert wrong == {f"{path}:{number}" for number in (2, 3, 4)}
     assert "incomplete line" in told[f"{path}:6", False]
-    first, second = sorted([f"{path}:5", f"{other}:1"], key=lambda one: (one, False) in told)
+    first, second = sorted(
+        [f"{path}:5", f"{other}:1"], key=lambda one: (one, False) in told
+    )
     assert first in told[second, False] and len(told) == 5
 
 
@@ -314,7 +363,11 @@ def only(*numbers: int) -> dict[str, KeyTable]:
 
 
 def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
-    here, there, file = tmp_path / "here", tmp_path / "there", tmp_path / "shared.parquet"
+    here, there, file = (
+        tmp_path / "here",
+        tmp_path / "there",
+        tmp_path / "shared.parquet",
+    )
     all_sorts(here)
     write(here, reply(1, "of another model"), model="Other/Model")
     compact(here / "other-model")
@@ -323,7 +376,10 @@ def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
     assert done == {"m": Imported(new=9, differs=1), "other-model": Imported(new=1)}
     assert read(there) == read(here)
     assert Store(there, "Other/Model").read({KEYS[1]: 1})
-    assert merge(file, there) == {"m": Imported(known=9), "other-model": Imported(known=1)}
+    assert merge(file, there) == {
+        "m": Imported(known=9),
+        "other-model": Imported(known=1),
+    }
 
 
 def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
@@ -334,7 +390,10 @@ def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
     assert export(here, file, chosen) == 5
     merge(file, tmp_path / "there")
     assert {key for key, _ in read(tmp_path / "there")} == {KEYS[1], KEYS[4]}
-    nothing: list[dict[str, Chosen]] = [{"m": KeyTable.from_counts({KEYS[9]: 1}).has}, {}]
+    nothing: list[dict[str, Chosen]] = [
+        {"m": KeyTable.from_counts({KEYS[9]: 1}).has},
+        {},
+    ]
     for none in nothing:
         assert export(here, tmp_path / "none.parquet", none) == 0
     assert not (tmp_path / "none.parquet").exists()
@@ -347,17 +406,29 @@ def test_all_who_exchange_replies_come_to_use_the_same(tmp_path: Path) -> None:
     for place, other in (("a", "b"), ("b", "a")):
         done = merge(tmp_path / f"{other}.parquet", tmp_path / place)
         assert done == {"m": Imported(new=1, differs=1)}
-    assert [one.text for place in "ab" for one in read(tmp_path / place).values()] == ["3", "3"]
+    assert [one.text for place in "ab" for one in read(tmp_path / place).values()] == [
+        "3",
+        "3",
+    ]
 
 
-def test_foreign_lines_in_an_exported_file_are_skipped_and_stay_outside(tmp_path: Path) -> None:
+def test_foreign_lines_in_an_exported_file_are_skipped_and_stay_outside(
+    tmp_path: Path,
+) -> None:
     from judgescope.replies.shard import CompactedLine
     from judgescope.replies.shard import write_compacted as write_file
 
     path = write(tmp_path / "here", reply(1, "good"))
     [good] = path.read_bytes().splitlines(keepends=True)
     key = bytes.fromhex(KEYS[1])
-    bad = [b"not ours\n", good[:-1], good + good, b'{\n"key"' + good[6:], b"", good[:-2] + b"\n}\n"]
+    bad = [
+        b"not ours\n",
+        good[:-1],
+        good + good,
+        b'{\n"key"' + good[6:],
+        b"",
+        good[:-2] + b"\n}\n",
+    ]
     lines = [CompactedLine("../../m", key, 0, line) for line in [good, *bad]]
     write_file(tmp_path / "shared.parquet", lines)
     done = merge(tmp_path / "shared.parquet", tmp_path / "store" / "inner")
@@ -386,7 +457,11 @@ def test_what_is_not_kept_goes_and_a_journal_of_today_stays(tmp_path: Path) -> N
     done = compact(tmp_path / "m", keep=keep)
     assert (done.lines, list(done.left)) == (2, [new])
     assert sorted(one.text for one in read(tmp_path).values()) == ["2", "3", "today"]
-    compact(tmp_path / "m", keep=lambda keys: np.zeros(len(keys), bool), now=time.time() + 2 * DAY)
+    compact(
+        tmp_path / "m",
+        keep=lambda keys: np.zeros(len(keys), bool),
+        now=time.time() + 2 * DAY,
+    )
     assert files_of(tmp_path / "m") == [] and not list((tmp_path / "m").iterdir())
 
 

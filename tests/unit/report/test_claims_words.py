@@ -15,7 +15,9 @@ BAR = {"form": "bar spearman", "aspect": "fluency", "level": "by_source"}
 
 
 def rows(statistic: str, outcome: str, *reasons: str, **more: Any) -> list[Row]:
-    """Return a claim's rows of judge alpha: its number, what stands beside it, and its verdict."""
+    """Return a claim's rows of judge alpha: its number, what stands beside it, and its
+    verdict.
+    """
     beside = more.pop("beside", {})
     found = [study.row("chat", "alpha", statistic, 0.4, **more)]
     for name, told in beside.items():
@@ -28,9 +30,13 @@ def rows(statistic: str, outcome: str, *reasons: str, **more: Any) -> list[Row]:
 
 def said(folder: Path, told: list[Row]) -> str:
     perturbations = list(study.discernment())
-    report = study.loaded(study.make(folder, {"verdicts": told, "discernment": perturbations}))
+    report = study.loaded(
+        study.make(folder, {"verdicts": told, "discernment": perturbations})
+    )
     alpha = next(one for one in report.judges if one.id == "alpha")
-    return " ".join(f"{title} {text}." for title, text in verdicts(report, claims(report, alpha)))
+    return " ".join(
+        f"{title} {text}." for title, text in verdicts(report, claims(report, alpha))
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,12 +66,16 @@ def test_perturbation(
         ("no_claim", ("asked_once",), ["No claim", "only once"]),
     ],
 )
-def test_hints(tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]) -> None:
+def test_hints(
+    tmp_path: Path, outcome: str, reasons: tuple[str, ...], words: list[str]
+) -> None:
     told = said(tmp_path, rows("hint_effect", outcome, *reasons, form="hints"))
     assert all(word in told for word in words), told
 
 
-def test_finding_the_texts_of_a_label_names_the_share_that_is_enough(tmp_path: Path) -> None:
+def test_finding_the_texts_of_a_label_names_the_share_that_is_enough(
+    tmp_path: Path,
+) -> None:
     found = rows("tnr", "withstands", form="caught", aspect="fluency", level="pooled")
     perturbed = {"verdicts": found, "discernment": list(study.discernment())}
     spec = study.make(tmp_path, perturbed)
@@ -74,7 +84,8 @@ def test_finding_the_texts_of_a_label_names_the_share_that_is_enough(tmp_path: P
     [claim] = claims(report, next(one for one in report.judges if one.id == "alpha"))
     [(title, text)] = verdicts(report, [claim])
     assert f"{title} {text}".startswith(
-        "Succeeds at finding at least 90\u202f% of the texts that people label “fail” on Fluency ("
+        "Succeeds at finding at least 90\u202f% of the texts that people label “fail” "
+        "on Fluency ("
     )
 
 
@@ -86,17 +97,28 @@ def bar(outcome: str, *reasons: str, more: Row | None = None) -> list[Row]:
 
 def test_a_bar_that_is_met_is_all_that_may_be_trusted(tmp_path: Path) -> None:
     told = said(tmp_path, bar("meets"))
-    assert told.startswith("May be trusted") and "bar: Spearman ρ of at least 0.300 (" in told
+    assert (
+        told.startswith("May be trusted")
+        and "bar: Spearman ρ of at least 0.300 (" in told
+    )
     assert "mean over sources) on Fluency" in told
     assert "0.400 [0.300, 0.500]" in told
     told = said(tmp_path / "two", bar("misses"))
     assert "trusted" not in told and told.startswith("Misses")
 
 
-def test_a_bar_that_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
+def test_a_bar_that_cannot_be_told_says_how_much_more_would_tell(
+    tmp_path: Path,
+) -> None:
     more = {"value": 41.0, "method": "sources like these, if errors fall", "note": ""}
     told = said(tmp_path, bar("cannot_tell", more=more))
-    assert "Cannot tell" in told and "41 more sources like these would decide it" in told
-    far = {"value": None, "method": "sources like these, if", "note": "more than 10,000"}
+    assert (
+        "Cannot tell" in told and "41 more sources like these would decide it" in told
+    )
+    far = {
+        "value": None,
+        "method": "sources like these, if",
+        "note": "more than 10,000",
+    }
     told = said(tmp_path / "far", bar("cannot_tell", "lost", more=far))
     assert "needs more than 10\u202f000 more sources" in told and "lost" in told

@@ -1,4 +1,6 @@
-"""The page of all judgments: what its shards hold, and that no text of theirs can do harm."""
+"""The page of all judgments: what its shards hold, and that no text of theirs can do
+harm.
+"""
 
 import json
 import os
@@ -37,7 +39,8 @@ from report_setup import Page
 from running import HOME
 
 HOSTILE = (
-    "</script><script>document.title='harmed'</script><img src=x onerror=alert(1)> \u2028 \u202e"
+    "</script><script>document.title='harmed'</script><img src=x "
+    "onerror=alert(1)> \u2028 \u202e"
 )
 ANY_TEXT = st.text(st.characters(), max_size=60)  # with halves of characters
 
@@ -58,11 +61,13 @@ def study(tmp_path: Path) -> ExploreStudy:
     return ExploreStudy(tmp_path)
 
 
-# --- reading -----------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------
 
 
 @pytest.mark.heavy
-def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: ExploreStudy) -> None:
+def test_every_judgment_is_read_beside_its_text_reply_and_ratings(
+    study: ExploreStudy,
+) -> None:
     texts = Texts(str(study.folder), "news")
     one, *rest = texts.judged(("systems", "annotator", "fluency"), "m")
     assert len(rest) == 7 and one.target.text.startswith(DOUBLED)
@@ -71,7 +76,10 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(study: Explore
     assert [draw.reply for draw in one.draws] == ["Bad. 3", "No."]
     assert [draw.value for draw in one.draws] == [3.0, None]
     assert one.statuses == ["ok", "refused"] and rest[0].statuses == ["ok"]
-    assert [span.location for span in one.draws[0].spans or ()] == ["the the", "a horse"]
+    assert [span.location for span in one.draws[0].spans or ()] == [
+        "the the",
+        "a horse",
+    ]
 
 
 @pytest.mark.heavy
@@ -82,23 +90,36 @@ def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) ->
         for name in ("fluency", "adequacy")
         for one in texts.judged(("systems", "mean", name), DERIVED)
     ]
-    assert len(found) == 16 and {draw.reply for one in found for draw in one.draws} == {None}
-    assert [fmean(one.ratings) if one.ratings else None for one in found] == [4.5] * 8 + [None] * 8
+    assert len(found) == 16 and {draw.reply for one in found for draw in one.draws} == {
+        None
+    }
+    assert [fmean(one.ratings) if one.ratings else None for one in found] == [
+        4.5
+    ] * 8 + [None] * 8
 
 
-def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(study: ExploreStudy) -> None:
+def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(
+    study: ExploreStudy,
+) -> None:
     texts = Texts(str(study.folder), "news")
     before = {one.item: one.text for one in texts.targets("original").values()}
     perturbed = list(texts.targets("typos.minor").values())
     assert [one.before for one in perturbed] == [before[one.item] for one in perturbed]
-    assert all(apply_edits(one.before or "", one.edits) == one.text for one in perturbed)
+    assert all(
+        apply_edits(one.before or "", one.edits) == one.text for one in perturbed
+    )
 
 
 @pytest.mark.heavy
 def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
     study.compare()
-    one, other, *_ = Texts(str(study.folder), "news").judged(("systems", "versus", "fluency"), "m")
-    pairs = [(each.target.system, each.target_b and each.target_b.system) for each in (one, other)]
+    one, other, *_ = Texts(str(study.folder), "news").judged(
+        ("systems", "versus", "fluency"), "m"
+    )
+    pairs = [
+        (each.target.system, each.target_b and each.target_b.system)
+        for each in (one, other)
+    ]
     assert pairs == [("able", "best"), ("best", "able")]
     assert (one.score, one.draws[0].label, one.draws[0].reply) == (None, "A", "A")
     folder = study.write().with_suffix("")
@@ -106,15 +127,21 @@ def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
     assert (listed["t"], listed["b"][:4], listed["e"]) == (None, [1, 0, 3, 2], None)
 
 
-# --- shards ------------------------------------------------------------------------------------
+# --- shards ---------------------------------------------------------------------------
 
 
 @pytest.mark.simulation
-@given(st.recursive(ANY_TEXT | st.none() | st.integers(), lambda one: st.lists(one, max_size=4)))
+@given(
+    st.recursive(
+        ANY_TEXT | st.none() | st.integers(), lambda one: st.lists(one, max_size=4)
+    )
+)
 def test_a_literal_is_its_value_and_stands_safely_in_a_script(value: Any) -> None:
     text = literal(value)
     assert json.loads(text) == value
-    assert not re.search(r"[<>&\x00-\x1f\u2028\u2029\u202a-\u202e\u200e\u200f\ud800-\udfff]", text)
+    assert not re.search(
+        r"[<>&\x00-\x1f\u2028\u2029\u202a-\u202e\u200e\u200f\ud800-\udfff]", text
+    )
     assert text.encode("utf-8").decode() == text
 
 
@@ -126,9 +153,13 @@ def test_what_json_has_no_word_for_is_no_literal() -> None:
     )
 
 
-def test_the_list_has_the_beginning_of_each_text_in_one_line(study: ExploreStudy) -> None:
+def test_the_list_has_the_beginning_of_each_text_in_one_line(
+    study: ExploreStudy,
+) -> None:
     names = [own for *_, own in told(study.write().with_suffix(""), "set")]
-    assert [len(own["beginnings"]) for own in names] == [len(own["ids"]) for own in names]
+    assert [len(own["beginnings"]) for own in names] == [
+        len(own["ids"]) for own in names
+    ]
     assert all(one.startswith(DOUBLED) for one in names[2]["beginnings"])
     assert beginning(" so\n it \t is ") == "so it is"
     assert beginning("x" * BEGINNING) == "x" * BEGINNING
@@ -155,7 +186,8 @@ def test_a_shelf_loses_no_row_and_tells_where_each_is(
         found[place] += own
     assert [found[0], found[1]] == [rows[:20], rows[20:]]
     assert [[first for first, _ in part] for part in parts] == [
-        [first for place, first, _ in told(folder, "rows") if place == at] for at in (0, 1)
+        [first for place, first, _ in told(folder, "rows") if place == at]
+        for at in (0, 1)
     ]
     for part in parts:
         for (first, number), after in zip(part, [*part[1:], None], strict=False):
@@ -168,9 +200,13 @@ def test_the_shards_hold_every_judgment(study: ExploreStudy) -> None:
     folder = study.write().with_suffix("")
     [[index]] = told(folder, "index")
     [data] = index["datasets"]
-    assert [one[:2] for one in data["sets"]] == [list(one) for one in study.sets.items()]
+    assert [one[:2] for one in data["sets"]] == [
+        list(one) for one in study.sets.items()
+    ]
     assert data["sets"][1][2] == "Mistyped. Made by the rule typos."
-    assert len(data["cells"]) == 18 and sum(cell[3] for cell in data["cells"]) == 6 * (4 + 4 + 8)
+    assert len(data["cells"]) == 18 and sum(cell[3] for cell in data["cells"]) == 6 * (
+        4 + 4 + 8
+    )
     lists = {number: one for _, number, one in told(folder, "list")}
     rows = {number: own for _, number, first, own in told(folder, "rows") if first == 0}
     assert sorted(lists) == sorted(rows) == list(range(18))
@@ -183,10 +219,16 @@ def test_the_shards_hold_every_judgment(study: ExploreStudy) -> None:
     assert one["u"] == [both, 1 << ok, 1 << ok, both, 1 << ok, 1 << ok, both, 1 << ok]
     first, second = rows[at][0]
     assert first[:3] == ["Bad. 3", 3.0, ok] and second[:3] == ["No.", None, refused]
-    assert (words[first[3]], words[first[4]], words[one["e"]]) == ("number", "x@1", "mean")
+    assert (words[first[3]], words[first[4]], words[one["e"]]) == (
+        "number",
+        "x@1",
+        "mean",
+    )
     assert first[-1][0] == [15, 22, 4.0, "double", "Twice. ", "exact", "the the"]
     names = {number: own for _, number, own in told(folder, "set")}
-    assert names[2]["ratings"] == {"0": [[4.0, 5.0]] * 8} and names[2]["systems"][:2] == [
+    assert names[2]["ratings"] == {"0": [[4.0, 5.0]] * 8} and names[2]["systems"][
+        :2
+    ] == [
         "able",
         "best",
     ]
@@ -197,7 +239,9 @@ def test_files_have_names_of_ids_alone(study: ExploreStudy) -> None:
     folder = study.write().with_suffix("")
     (folder / "rows.gone.js").write_text("")
     study.write()
-    assert all(re.fullmatch(r"[a-z0-9_.-]+\.js", path.name) for path in folder.iterdir())
+    assert all(
+        re.fullmatch(r"[a-z0-9_.-]+\.js", path.name) for path in folder.iterdir()
+    )
     assert not (folder / "rows.gone.js").exists()
     assert len(list(folder.iterdir())) == 1 + 1 + 3 + 3 + 1 + 1
 
@@ -206,12 +250,19 @@ def test_files_have_names_of_ids_alone(study: ExploreStudy) -> None:
 def test_cells_where_one_of_rating_and_score_is_best_at_its_lowest_are_named(
     study: ExploreStudy,
 ) -> None:
-    sums = {"ratings": {"fluency": 6.0}, "scores": {"plain": {"fluency": 6.0, "adequacy": 6.0}}}
+    sums = {
+        "ratings": {"fluency": 6.0},
+        "scores": {"plain": {"fluency": 6.0, "adequacy": 6.0}},
+    }
     study.spec["datasets"][0]["turned"] = sums
     [[index]] = told(study.write().with_suffix(""), "index")
     [data] = index["datasets"]
     opposed = {tuple(data["cells"][cell][1:3]) for cell in data["opposed"]}
-    assert opposed == {(0, 1), (1, 0), (2, 0)}  # judge and aspect, in every set of texts
+    assert opposed == {
+        (0, 1),
+        (1, 0),
+        (2, 0),
+    }  # judge and aspect, in every set of texts
     assert len(data["opposed"]) == 9
 
 
@@ -238,7 +289,7 @@ def test_the_script_writes_the_same_bytes_and_no_path(study: ExploreStudy) -> No
     assert not any(str(study.folder).encode() in text for text in written[0].values())
 
 
-# --- texts -------------------------------------------------------------------------------------
+# --- texts ----------------------------------------------------------------------------
 
 
 def target(before: str | None, text: str, *edits: Edit) -> Target:
@@ -262,7 +313,9 @@ def test_a_text_is_told_once_with_its_changes() -> None:
 
 
 @given(ANY_TEXT.filter(bool), st.data())
-def test_offsets_of_errors_count_as_a_script_counts(text: str, data: st.DataObject) -> None:
+def test_offsets_of_errors_count_as_a_script_counts(
+    text: str, data: st.DataObject
+) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     span = Span(start, end, 1.0, None, "e", "exact", "l")
@@ -278,13 +331,19 @@ def test_the_page_holds_no_data_and_lets_nothing_else_run(tmp_path: Path) -> Non
     html = ExploreStudy(tmp_path, marked=HOSTILE).write().read_text(encoding="utf-8")
     parsed = Page(html)
     assert (parsed.wrong, parsed.open) == ([], []) and "harmed" not in html
-    assert [tag for tag, _ in parsed.elements if tag in {"script", "img", "link"}] == ["script"]
+    assert [tag for tag, _ in parsed.elements if tag in {"script", "img", "link"}] == [
+        "script"
+    ]
     assert not any(name.startswith("on") for _, own in parsed.elements for name in own)
     assert not re.search(r"https?://|url\(|innerHTML|eval\(|fetch\(", html)
-    first, second = [one["content"] or "" for one in parsed.named("meta") if "http-equiv" in one]
+    first, second = [
+        one["content"] or "" for one in parsed.named("meta") if "http-equiv" in one
+    ]
     script = html.partition("<script>")[2].partition("</script>")[0]
     style = html.partition("<style>")[2].partition("</style>")[0]
-    assert f"style-src 'sha256-{script_hash(style)}';" in first and "'unsafe" not in first
+    assert (
+        f"style-src 'sha256-{script_hash(style)}';" in first and "'unsafe" not in first
+    )
     assert f"script-src 'sha256-{script_hash(script)}' 'strict-dynamic'" in first
     assert "require-trusted-types-for 'script'" in first
     assert second == f"script-src 'sha256-{script_hash(script)}' 'self' file:"

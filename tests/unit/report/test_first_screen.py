@@ -1,4 +1,6 @@
-"""The first screen: an answer and a line of the matrix per judge, each cell with its evidence."""
+"""The first screen: an answer and a line of the matrix per judge, each cell with its
+evidence.
+"""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +26,9 @@ AGREEMENT = {"aspect": "fluency", "level": "within_source", "form": "agreement"}
 LONG = "a-name-of-eighty-signs-" + "x" * 57
 
 
-def claim(judge: str, value: float | None, outcome: str = "better", **place: Any) -> Iterator[Row]:
+def claim(
+    judge: str, value: float | None, outcome: str = "better", **place: Any
+) -> Iterator[Row]:
     """Yield the rows of a claim: its number and its verdict."""
     where = {"n": 24, **AGREEMENT, **place}
     statistic = where.pop("statistic", "normal_scores")
@@ -44,9 +48,16 @@ def standings(overview: Overview) -> dict[str, Standing]:
     return {one.judge: one for _, group in overview.groups for one in group}
 
 
-def of_judges(folder: Path, names: list[str], rows: list[Row], **changes: Any) -> Report:
+def of_judges(
+    folder: Path, names: list[str], rows: list[Row], **changes: Any
+) -> Report:
     """Return the report of these judges alone, each a lexical one."""
-    card = {"engine": "lexical", "form": "rouge1", "model": "lexical", "parser": "number"}
+    card = {
+        "engine": "lexical",
+        "form": "rouge1",
+        "model": "lexical",
+        "parser": "number",
+    }
     folder.mkdir(exist_ok=True)
     spec = study.make(folder, {"verdicts": rows}, **changes)
     spec["study"]["judges"] = names
@@ -64,7 +75,9 @@ def test_every_judge_has_a_short_answer_and_a_line(tmp_path: Path, number: int) 
     assert [*standings(overview)] == names[::-1]  # the highest first
     assert f"`{names[-1]}`" in overview.figure.summary
     for one in standings(overview).values():
-        assert len(one.answer.split()) <= ANSWER_WORDS and len(one.marks) == len(overview.columns)
+        assert len(one.answer.split()) <= ANSWER_WORDS and len(one.marks) == len(
+            overview.columns
+        )
     html = on_one_page(of_judges(tmp_path, names, rows))
     parsed = Page(html)
     ids = [told["id"] for _, told in parsed.elements if "id" in told]
@@ -75,7 +88,16 @@ def test_every_judge_has_a_short_answer_and_a_line(tmp_path: Path, number: int) 
 
 @pytest.mark.parametrize("outcome", [*Outcome])
 def test_no_answer_is_long_whatever_holds(tmp_path: Path, outcome: Outcome) -> None:
-    kinds = ("agreement", "rating", "order", "pairs", "spans", "bar spearman", "hints", "criteria")
+    kinds = (
+        "agreement",
+        "rating",
+        "order",
+        "pairs",
+        "spans",
+        "bar spearman",
+        "hints",
+        "criteria",
+    )
     rows = [
         row
         for kind in kinds
@@ -83,7 +105,10 @@ def test_no_answer_is_long_whatever_holds(tmp_path: Path, outcome: Outcome) -> N
         for row in claim("alpha", 0.4, outcome, form=kind, aspect=aspect)
     ]
     mixed = [row for row in rows if row["form"] != "agreement"]
-    mixed += [*claim("alpha", 0.4, "as_rater"), *claim("alpha", 0.4, aspect="coherence")]
+    mixed += [
+        *claim("alpha", 0.4, "as_rater"),
+        *claim("alpha", 0.4, aspect="coherence"),
+    ]
     for number, told in enumerate((rows, mixed)):
         overview = first(of_judges(tmp_path / str(number), ["alpha"], told))
         answer = standings(overview)["alpha"].answer
@@ -113,11 +138,15 @@ def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -
                 if row["judge"] == name
                 and row["statistic"] == "normal_scores"
                 and row["aspect"] == column.text.lower()
-                and column.group.endswith({"news": "The news", "chat": "The chat"}[row["dataset"]])
+                and column.group.endswith(
+                    {"news": "The news", "chat": "The chat"}[row["dataset"]]
+                )
             ]
             number = row["value"]
             assert line.cells[0].sort == number
-            assert mark.text == ("–" if number is None else written("normal_scores", number))
+            assert mark.text == (
+                "–" if number is None else written("normal_scores", number)
+            )
             checked += 1
     assert checked == 8 * 4
 
@@ -132,7 +161,10 @@ def test_each_cell_of_the_page_leads_to_its_number_on_the_page_of_evidence(
         (tmp_path / "report" / name).read_text(encoding="utf-8")
         for name in ("index.html", "sections/evidence.html")
     )
-    pattern = r'<a href="sections/evidence.html#([\w-]+)" title=[^>]*>(?:<b[^>]*>.</b> )?([^<]+)<'
+    pattern = (
+        r'<a href="sections/evidence.html#([\w-]+)" title=[^>]*>'
+        r"(?:<b[^>]*>.</b> )?([^<]+)<"
+    )
     cells = re.findall(pattern, first_page)
     assert len(cells) == 8 * 4
     for place, number in cells:
@@ -143,7 +175,9 @@ def test_each_cell_of_the_page_leads_to_its_number_on_the_page_of_evidence(
 @pytest.mark.heavy
 @pytest.mark.parametrize("ratings", ["human", "planned", "none"])
 def test_no_rating_and_no_verdict_leave_a_page(tmp_path: Path, ratings: str) -> None:
-    coverage = [study.row("chat", "alpha", "count_refused", 88.0, perturbation="systems")]
+    coverage = [
+        study.row("chat", "alpha", "count_refused", 88.0, perturbation="systems")
+    ]
     cards = {name: {"ratings": ratings} for name in study.DATASETS}
     report = study.loaded(study.make(tmp_path, {"coverage": coverage}, datasets=cards))
     overview = first(report)
@@ -153,15 +187,24 @@ def test_no_rating_and_no_verdict_leave_a_page(tmp_path: Path, ratings: str) -> 
     assert (page.wrong, page.open) == ([], [])
 
 
-def test_several_claims_are_counted_and_the_weakest_gives_the_step(tmp_path: Path) -> None:
-    place = {"form": "perturbation", "aspect": None, "level": None, "statistic": "D_exact"}
+def test_several_claims_are_counted_and_the_weakest_gives_the_step(
+    tmp_path: Path,
+) -> None:
+    place = {
+        "form": "perturbation",
+        "aspect": None,
+        "level": None,
+        "statistic": "D_exact",
+    }
     rows: list[Row] = []
     for (name, degree), outcome in zip(
         study.DAMAGES, ("noticed", "misses", "noticed"), strict=True
     ):
         rows += claim("alpha", 2.0, outcome, perturbation=name, degree=degree, **place)
     report = study.loaded(
-        study.make(tmp_path, {"verdicts": rows, "discernment": list(study.discernment())})
+        study.make(
+            tmp_path, {"verdicts": rows, "discernment": list(study.discernment())}
+        )
     )
     marks = dict(
         zip(
@@ -183,8 +226,13 @@ def test_the_best_judge_is_first_and_models_stand_before_measures_and_controls(
 ) -> None:
     overview = first(study.loaded(study.make(tmp_path)))
     found = [(title, [one.judge for one in group]) for title, group in overview.groups]
-    assert found[:2] == [("Models", ["gamma"]), ("Measures", ["alpha", "beta", "rules"])]
-    assert found[2][0] == "Controls" and not any(one.answer for one in overview.groups[2][1])
+    assert found[:2] == [
+        ("Models", ["gamma"]),
+        ("Measures", ["alpha", "beta", "rules"]),
+    ]
+    assert found[2][0] == "Controls" and not any(
+        one.answer for one in overview.groups[2][1]
+    )
 
 
 def test_a_step_has_a_sign_of_its_own_and_every_outcome_a_step() -> None:
@@ -211,7 +259,11 @@ def test_a_cell_names_the_test_that_a_high_number_does_not_pass(tmp_path: Path) 
     [
         ("better", "worse than a rater", "missed"),
         ("better", "undecided: ±0.05 needs about 90 sources", "unknown"),
-        ("better", "as good as one more rater", "unknown"),  # not after Holm's correction
+        (
+            "better",
+            "as good as one more rater",
+            "unknown",
+        ),  # not after Holm's correction
         ("as_rater", "as good as one more rater", "rater"),
     ],
 )
@@ -220,8 +272,13 @@ def test_one_rater_is_a_question_of_its_own_where_it_is_known(
 ) -> None:
     gap = study.row("chat", "alpha", "as_rater_normal_scores", -0.15, n=24, **AGREEMENT)
     gap |= {"ci_low": -0.2, "ci_high": -0.1, "note": note}
-    overview = first(of_judges(tmp_path, ["alpha"], [*claim("alpha", 0.4, outcome), gap]))
-    assert [column.text for column in overview.columns] == ["Fluency", "As good as a rater"]
+    overview = first(
+        of_judges(tmp_path, ["alpha"], [*claim("alpha", 0.4, outcome), gap])
+    )
+    assert [column.text for column in overview.columns] == [
+        "Fluency",
+        "As good as a rater",
+    ]
     agreement, rater = standings(overview)["alpha"].marks
     assert (agreement.text, agreement.step) == ("0.400", STEP_OF[Outcome(outcome)])
     assert (rater.text, rater.step) == ("−0.150", step)
@@ -262,11 +319,18 @@ def test_an_answer_counts_aspects_only_where_there_are_several(
 def test_an_answer_says_with_whose_ratings_a_judge_agrees(
     tmp_path: Path, ratings: list[str], whom: str
 ) -> None:
-    cards = dict(zip(study.DATASETS, ({"ratings": one} for one in ratings), strict=True))
+    cards = dict(
+        zip(study.DATASETS, ({"ratings": one} for one in ratings), strict=True)
+    )
     rows = list(claim("it", 0.1, "not_shown"))
     rows += [row | {"dataset": "news"} for row in rows]
-    answer = standings(first(of_judges(tmp_path, ["it"], rows, datasets=cards)))["it"].answer
-    assert answer == f"Not shown to agree with {whom} better than {BLIND} on any of 2 aspects."
+    answer = standings(first(of_judges(tmp_path, ["it"], rows, datasets=cards)))[
+        "it"
+    ].answer
+    assert (
+        answer
+        == f"Not shown to agree with {whom} better than {BLIND} on any of 2 aspects."
+    )
 
 
 def test_nothing_read_and_a_hint_have_their_sentence(tmp_path: Path) -> None:
@@ -292,16 +356,29 @@ def test_a_stated_bar_stands_on_top_with_who_meets_it(tmp_path: Path) -> None:
     rows.append(needed | {"method": "sources like these, if errors fall"})
     overview = first(study.loaded(study.make(tmp_path, {"verdicts": rows})))
     [bar_told] = overview.bars
-    assert "at least 0.3" in bar_told and "met by: `alpha`; missed by: `beta`" in bar_told
-    assert "cannot tell for: `rules` (41 more sources like these would decide it" in bar_told
+    assert (
+        "at least 0.3" in bar_told and "met by: `alpha`; missed by: `beta`" in bar_told
+    )
+    assert (
+        "cannot tell for: `rules` (41 more sources like these would decide it"
+        in bar_told
+    )
     assert overview.columns[0].group == "Required bar"
-    assert [standings(overview)[name].marks[0].sign for name in outcomes] == ["★", "✕", "?"]
+    assert [standings(overview)[name].marks[0].sign for name in outcomes] == [
+        "★",
+        "✕",
+        "?",
+    ]
 
 
-def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(tmp_path: Path) -> None:
+def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(
+    tmp_path: Path,
+) -> None:
     people = study.row("chat", "human", "normal_scores", 0.55, n=24, **AGREEMENT)
     rows = [row for name in study.BETTER for row in claim(name, study.BETTER[name])]
-    figure = first(study.loaded(study.make(tmp_path, {"verdicts": [*rows, people]}))).figure
+    figure = first(
+        study.loaded(study.make(tmp_path, {"verdicts": [*rows, people]}))
+    ).figure
     assert figure is not None
     assert [key.text for key in figure.keys] == [
         *("judge, with 95 % interval", "one rater", "controls, lowest to highest")
@@ -325,7 +402,11 @@ def test_the_forest_plot_names_no_judge_whose_claim_does_not_hold(
     tmp_path: Path, outcomes: dict[str, str], named: str | None
 ) -> None:
     values = {"alpha": 0.9, "beta": 0.4}
-    rows = [row for name, told in outcomes.items() for row in claim(name, values[name], told)]
+    rows = [
+        row
+        for name, told in outcomes.items()
+        for row in claim(name, values[name], told)
+    ]
     figure = first(of_judges(tmp_path, [*values], rows)).figure
     assert figure is not None and "`alpha`" not in figure.summary
     assert ("`beta`" in figure.summary) == bool(named)
@@ -355,5 +436,8 @@ def test_perturbations_of_chains_and_graded_sets_count_in_the_size_of_a_study(
     tmp_path: Path,
 ) -> None:
     spec = study.make(tmp_path)
-    spec["study"]["perturbations"] += ["chain", "graded"]  # in no table of single perturbations
+    spec["study"]["perturbations"] += [
+        "chain",
+        "graded",
+    ]  # in no table of single perturbations
     assert "4 perturbations" in judges.measured(study.loaded(spec))

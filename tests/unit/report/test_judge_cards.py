@@ -1,4 +1,6 @@
-"""A card for each judge: its settings, every number, its worst cases, and no text can do harm."""
+"""A card for each judge: its settings, every number, its worst cases, and no text can
+do harm.
+"""
 
 import json
 import re
@@ -47,13 +49,15 @@ def pages(study: dict[str, Any]) -> dict[str, str]:
     return cards(study)
 
 
-# --- what is worst ---------------------------------------------------------------------------
+# --- what is worst --------------------------------------------------------------------
 
 
 def scores_of(
     values: Mapping[str, Mapping[str, float | None]], judged: str = "fluency"
 ) -> pd.DataFrame:
-    rows = [(cell, judged, *one) for cell, told in values.items() for one in told.items()]
+    rows = [
+        (cell, judged, *one) for cell, told in values.items() for one in told.items()
+    ]
     return pd.DataFrame(rows, columns=["perturbation", "judged", "target", "value"])
 
 
@@ -61,7 +65,9 @@ def drops(*cells: str, aspects: Sequence[str] = ("fluency",)) -> list[ExpectedDr
     return [ExpectedDrop(cell=cell, aspects=[*aspects], why="all") for cell in cells]
 
 
-def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavier_one() -> None:
+def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavier_one() -> (  # noqa: E501
+    None
+):
     scores = scores_of(
         {
             "original": {"a": 2.0, "b": 2.0, "c": 4.0, "d": 1.0, "e": 3.0},
@@ -73,8 +79,11 @@ def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavi
         "typos.minor": {"b-": "b", "a-": "a", "c-": "c", "d-": "d"},
         "cuts.major": {"e-": "e", "a+": "a"},
     }
-    worst = unnoticed(scores, drops("typos.minor", "cuts.major"), perturbed, {"fluency": (1, 5)})
-    # b rose by 2 of 4 points; of those that stayed, major goes before minor, a before d; c fell
+    worst = unnoticed(
+        scores, drops("typos.minor", "cuts.major"), perturbed, {"fluency": (1, 5)}
+    )
+    # b rose by 2 of 4 points; of those that stayed, major goes before minor, a before
+    # d; c fell
     assert [(one.target, one.by) for one in worst.cases] == [
         ("b-", 0.5),
         ("e-", 0.0),
@@ -84,12 +93,22 @@ def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavi
     assert (worst.n, worst.n_missing, worst.higher, worst.equal) == (5, 1, 1, 3)
 
 
-def test_a_text_counts_once_in_its_worst_aspect_and_without_a_scale_by_the_judges_range() -> None:
-    fluency = {"original": {"a": 10.0, "b": 0.0}, "typos.major": {"a-": 12.0, "b-": 20.0}}
-    coherence = {"original": {"a": 1.0, "b": 1.0}, "typos.major": {"a-": 2.0, "b-": 0.0}}
+def test_a_text_counts_once_in_its_worst_aspect_and_without_a_scale_by_the_judges_range() -> (  # noqa: E501
+    None
+):
+    fluency = {
+        "original": {"a": 10.0, "b": 0.0},
+        "typos.major": {"a-": 12.0, "b-": 20.0},
+    }
+    coherence = {
+        "original": {"a": 1.0, "b": 1.0},
+        "typos.major": {"a-": 2.0, "b-": 0.0},
+    }
     scores = pd.concat([scores_of(fluency), scores_of(coherence, "coherence")])
     perturbations = drops("typos.major", aspects=["fluency", "coherence"])
-    worst = unnoticed(scores, perturbations, {"typos.major": {"a-": "a", "b-": "b"}}, {})
+    worst = unnoticed(
+        scores, perturbations, {"typos.major": {"a-": "a", "b-": "b"}}, {}
+    )
     # fluency goes from 0 to 20, coherence from 0 to 2
     assert [(one.target, one.aspect, one.by) for one in worst.cases] == [
         ("b-", "fluency", 1.0),
@@ -121,42 +140,64 @@ def test_the_farthest_from_ratings_is_found_on_both_scales_or_by_ranks() -> None
     scales = {"fluency": [1.0, 5.0]}
     on_scale = disagreeing(told, people, scales, {"fluency": (0, 100)})
     # places 1, 0, .5 against 0, .25, .5
-    assert [(one.target, one.by) for one in on_scale.cases] == [("a", 1.0), ("b", -0.25)]
+    assert [(one.target, one.by) for one in on_scale.cases] == [
+        ("a", 1.0),
+        ("b", -0.25),
+    ]
     assert (on_scale.n, on_scale.n_missing) == (3, 1)
     ranked = disagreeing(told, people, scales, {"fluency": None})
-    # mid-ranks 5/6, 1/6, 3/6 against 1/6, 3/6, 5/6; b and c are equals, in the order of their ids
+    # mid-ranks 5/6, 1/6, 3/6 against 1/6, 3/6, 5/6; b and c are equals, in the order of
+    # their ids
     assert [one.target for one in ranked.cases] == ["a", "b", "c"]
     assert ranked.cases[0].by == pytest.approx(2 / 3) and ranked.cases[0].ranked
 
 
 def test_where_the_lowest_value_is_best_texts_are_compared_by_merit() -> None:
     scores = scores_of(
-        {"original": {"a": 2.0, "b": 4.0}, "typos.major": {"a-": 4.0, "b-": 3.0}, "systems": {}}
+        {
+            "original": {"a": 2.0, "b": 4.0},
+            "typos.major": {"a-": 4.0, "b-": 3.0},
+            "systems": {},
+        }
     )
     perturbed = {"typos.major": {"a-": "a", "b-": "b"}}
     ends = {"fluency": (1, 5)}
     worst = unnoticed(scores, drops("typos.major"), perturbed, ends, ["fluency"])
-    assert [(one.target, one.score, one.by) for one in worst.cases] == [("b-", 3.0, 0.25)]
+    assert [(one.target, one.score, one.by) for one in worst.cases] == [
+        ("b-", 3.0, 0.25)
+    ]
     told = scores_of({"systems": {"a": 5.0, "b": 1.0, "c": 4.0}})
     people = {"fluency": {"a": 1.0, "b": 5.0, "c": 1.0}}
     for span in ends["fluency"], None:  # ranks, too
         one = {"fluency": span}
         found = disagreeing(told, people, {"fluency": [1, 5]}, one, (), ["fluency"])
         assert found.cases[0].target == ("c" if span else "a")
-    both = disagreeing(told, people, {"fluency": [1, 5]}, ends, ["fluency"], ["fluency"])
-    assert [(one.target, one.by) for one in both.cases] == [("a", -1.0), ("b", 1.0), ("c", -0.75)]
+    both = disagreeing(
+        told, people, {"fluency": [1, 5]}, ends, ["fluency"], ["fluency"]
+    )
+    assert [(one.target, one.by) for one in both.cases] == [
+        ("a", -1.0),
+        ("b", 1.0),
+        ("c", -0.75),
+    ]
 
 
-def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(pages: Any) -> None:
+def test_the_card_shows_the_worst_texts_with_their_numbers_and_replies(
+    pages: Any,
+) -> None:
     page = Page(pages["gamma"])
     assert "Of 3 perturbed texts, 1 score better than their originals" in page.text
-    assert "n1:t typos, major · Fluency original 3 perturbed 4 better by 25" in page.text
+    assert (
+        "n1:t typos, major · Fluency original 3 perturbed 4 better by 25" in page.text
+    )
     assert "X he mayor spoke." in page.text  # the edit is marked: T is struck through
-    # score 5 where 1 was planned is the whole scale; score 1 where 1 was planned is not shown
+    # score 5 where 1 was planned is the whole scale; score 1 where 1 was planned is not
+    # shown
     assert "planned rating 1 score 5 too high by 100" in page.text
     assert "Shown: 1 of 3 rated texts" in page.text
     assert (
-        "In total 1 refused." in page.text and "n3:s a system's text · Fluency refused" in page.text
+        "In total 1 refused." in page.text
+        and "n3:s a system's text · Fluency refused" in page.text
     )
     assert "Its reply Rating: 3" in page.text
 
@@ -175,15 +216,18 @@ def test_a_score_that_is_too_good_on_a_scale_whose_lowest_is_best_is_too_low(
     )
 
 
-# --- where it stands -------------------------------------------------------------------------
+# --- where it stands ------------------------------------------------------------------
 
 
-def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(pages: Any) -> None:
+def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(
+    pages: Any,
+) -> None:
     text = Page(pages["gamma"]).text
     first = text[: text.index("Verdicts")]
     assert "In short Better than chance on 4 of 4 aspects" in first
     assert (
-        "following the planned quality of Fluency" in text and "0.700, better than chance" in text
+        "following the planned quality of Fluency" in text
+        and "0.700, better than chance" in text
     )
     assert "What it costs" in first and "432 of 480 judgments" in first
     assert "48 refused" in first
@@ -194,23 +238,35 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(page
     assert "A control:" in Page(pages["random"]).text
 
 
-# --- every number ----------------------------------------------------------------------------
+# --- every number ---------------------------------------------------------------------
 
 
-def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[str, Any]) -> None:
+def test_every_number_of_every_table_is_there_and_equals_the_table(
+    study: dict[str, Any],
+) -> None:
     report = cards_study.loaded(study)
     for judge in report.judges:
         shown = 0
         found = every_number(report, judge)
-        folds = [block for block in found.blocks if isinstance(block, Fold)] if found else []
-        tables = {t.source + t.caption: t for f in folds for t in f.blocks if isinstance(t, Table)}
+        folds = (
+            [block for block in found.blocks if isinstance(block, Fold)]
+            if found
+            else []
+        )
+        tables = {
+            t.source + t.caption: t
+            for f in folds
+            for t in f.blocks
+            if isinstance(t, Table)
+        }
         assert len(tables) == len(folds)
         for name, rows in report.tables.items():
             for dataset in report.datasets:
                 own = [
                     row
                     for row in rows
-                    if row.dataset == dataset.id and judge.id in (row.judge, row.judge_b)
+                    if row.dataset == dataset.id
+                    and judge.id in (row.judge, row.judge_b)
                 ]
                 if not own:
                     continue
@@ -218,7 +274,9 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
                 table = tables[f"tables/{name}.csv{caption}"]
                 heads = [column.text for column in table.columns]
                 for row in own:
-                    body = next(b for b in table.bodies if b.title == label(row.statistic))
+                    body = next(
+                        b for b in table.bodies if b.title == label(row.statistic)
+                    )
                     where = place_in_words(row, judge)
                     line = next(one for one in body.lines if one.head == where)
                     aspect = row.aspect.capitalize() or "Over all"
@@ -226,32 +284,46 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(study: dict[s
                     shown += 1
         total = [row for rows in report.tables.values() for row in rows]
         known = {dataset.id for dataset in report.datasets}
-        about = [r for r in total if judge.id in (r.judge, r.judge_b) and r.dataset in known]
+        about = [
+            r for r in total if judge.id in (r.judge, r.judge_b) and r.dataset in known
+        ]
         assert shown == len(about) > 0
 
 
 def test_a_number_has_its_interval_counts_and_note() -> None:
-    told = report_study.row("news", "x", "spearman", 0.5, n_missing=3, note="below_control")
+    told = report_study.row(
+        "news", "x", "spearman", 0.5, n_missing=3, note="below_control"
+    )
     cell = number(report_study.typed(told))
     assert (cell.text, cell.interval) == ("0.500", "[0.400, 0.600]")
     assert cell.notes == ("n = 120, 3 missing", "below control")
-    nothing = number(report_study.typed(report_study.row("news", "x", "spearman", None)))
+    nothing = number(
+        report_study.typed(report_study.row("news", "x", "spearman", None))
+    )
     assert (nothing.text, nothing.notes) == ("–", ("n = 0", "constant judge"))
 
 
-# --- settings, and no secret -----------------------------------------------------------------
+# --- settings, and no secret ----------------------------------------------------------
 
 SECRETS = {
     "base_url": "https://inner.example.org/v1",
     "api_key_env": "MY_KEY_NAME",
     "headers": {"X-Team": "hush-header"},
     "query": {"api-version": "hush-query"},
-    "extra_body": {"api_key": "hush-body", "nested": {"auth_token": "hush-token", "top_k": 5}},
+    "extra_body": {
+        "api_key": "hush-body",
+        "nested": {"auth_token": "hush-token", "top_k": 5},
+    },
 }
 
 
 def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
-    model = {"model": "m", "engine": "openai", "revision": "r7", "price": {"input": 1, "output": 2}}
+    model = {
+        "model": "m",
+        "engine": "openai",
+        "revision": "r7",
+        "price": {"input": 1, "output": 2},
+    }
     told = model_settings(OpenAIModel.model_validate(model | SECRETS))
     text = json.dumps(told)
     assert not re.search("hush|inner.example|MY_KEY", text)
@@ -276,9 +348,19 @@ def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(
         folder.mkdir(parents=True)
 
     def told(temperature: float, price: float) -> bytes:
-        model = {"model": "m", "engine": "openai", **SECRETS, "extra_body": {"top_k": 5}}
+        model = {
+            "model": "m",
+            "engine": "openai",
+            **SECRETS,
+            "extra_body": {"top_k": 5},
+        }
         model["price"] = {"input": price, "output": 1}
-        judge = {"judge": "j", "model": "m", "form": "score-only", "temperature": temperature}
+        judge = {
+            "judge": "j",
+            "model": "m",
+            "form": "score-only",
+            "temperature": temperature,
+        }
         (models / "m.yaml").write_text(json.dumps(model))
         (judges / "j.yaml").write_text(json.dumps(judge))
         return msgspec.json.encode(planned(tmp_path, judges=["j", "rules"]))
@@ -306,14 +388,18 @@ def test_a_perturbation_should_show_where_expectations_or_weights_say_else_every
     monkeypatch.chdir(tmp_path)
     plain = planned(tmp_path).worst["demo-dialogue"].perturbations
     every_aspect = ["naturalness", "groundedness"]
-    sets = {f"{name}.{degree}" for name in ("random-typos", "reordering") for degree in BOTH}
+    sets = {
+        f"{name}.{degree}" for name in ("random-typos", "reordering") for degree in BOTH
+    }
     assert {one.cell for one in plain} == sets
     assert all(sorted(one.aspects) == sorted(every_aspect) for one in plain)
     assert all(one.why == "all" for one in plain)
     card = {
         "weights": "w",
         "name": "ours",
-        "tasks": {"dialogue": {"reordering": {"naturalness": 1.0, "groundedness": 0.0}}},
+        "tasks": {
+            "dialogue": {"reordering": {"naturalness": 1.0, "groundedness": 0.0}}
+        },
     }
     folder = tmp_path / "config" / "weights"
     folder.mkdir(parents=True)
@@ -324,7 +410,7 @@ def test_a_perturbation_should_show_where_expectations_or_weights_say_else_every
     assert found["random-typos.minor"][1] == "all"
 
 
-# --- the pages -------------------------------------------------------------------------------
+# --- the pages ------------------------------------------------------------------------
 
 
 def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
@@ -334,7 +420,12 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
     for html in pages.values():
         page = Page(html)
         assert not page.wrong and not page.open
-        ways = {value for _, told in page.elements for key, value in told.items() if key in LOADS}
+        ways = {
+            value
+            for _, told in page.elements
+            for key, value in told.items()
+            if key in LOADS
+        }
         there = {
             "../index.html#judges",
             "../sections/legend.html",
@@ -346,7 +437,10 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
         assert len(ids) == len(set(ids))
         inside = {way[1:] for way in ways if way and way.startswith("#")}
         assert inside <= set(ids)
-    assert "../explore.html#dataset=news&amp;judge=gamma&amp;aspect=fluency" in pages["gamma"]
+    assert (
+        "../explore.html#dataset=news&amp;judge=gamma&amp;aspect=fluency"
+        in pages["gamma"]
+    )
 
 
 def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -> None:
@@ -359,7 +453,9 @@ def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -
 
 
 def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
-    hostile = "<script>alert(1)</script>\u202e\u200f\u0000<img src=x onerror=alert(2)> \ud800"
+    hostile = (
+        "<script>alert(1)</script>\u202e\u200f\u0000<img src=x onerror=alert(2)> \ud800"
+    )
     texts = {
         "n1": f"The {hostile.replace(chr(0xD800), '')}",
         "n2": "<b>" + "long " * 200_000,
@@ -374,7 +470,10 @@ def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
     assert "\u202e" not in page and "\u0000" not in page
     assert "\u200f" not in page and "⟨U+200F⟩" in parsed.text
     assert "⟨U+202E⟩" in parsed.text and "⟨U+0000⟩" in parsed.text
-    assert "more characters" in parsed.text and "The whole text except its last" in parsed.text
+    assert (
+        "more characters" in parsed.text
+        and "The whole text except its last" in parsed.text
+    )
     assert len(page) < 1_000_000
 
 
@@ -408,8 +507,12 @@ def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) 
 
 
 @needs_browser
-def test_a_card_opens_in_a_browser_without_an_error_and_can_be_sorted(tmp_path: Path) -> None:
-    spec = cards_study.make(tmp_path, texts={**cards_study.ORIGINALS, "n1": "<script>1</script>"})
+def test_a_card_opens_in_a_browser_without_an_error_and_can_be_sorted(
+    tmp_path: Path,
+) -> None:
+    spec = cards_study.make(
+        tmp_path, texts={**cards_study.ORIGINALS, "n1": "<script>1</script>"}
+    )
     card = tmp_path / "gamma.html"
     card.write_text(cards(spec)["gamma"], encoding="utf-8")
     with browser(tmp_path / "browser") as window:
@@ -427,8 +530,14 @@ def test_a_card_opens_in_a_browser_without_an_error_and_can_be_sorted(tmp_path: 
         )
         assert window.value(width) is True
     told = [
-        one for one in seen if one.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown")
+        one
+        for one in seen
+        if one.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown")
     ]
     assert told == []
-    asked = [one["params"]["request"]["url"] for one in seen if "request" in one.get("params", {})]
+    asked = [
+        one["params"]["request"]["url"]
+        for one in seen
+        if "request" in one.get("params", {})
+    ]
     assert asked == [card.as_uri()]

@@ -32,10 +32,14 @@ SIGHTS = {
         [0.004733, 0.691367, 0.303900],
     ],
 }
-"""Sight -> what it makes of linear red, green and blue: Machado, Oliveira, Fernandes (2009)."""
-XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+"""Sight -> what it makes of linear red, green and blue: Machado, Oliveira, Fernandes
+(2009)."""
+XYZ = np.array(
+    [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+)
 APART = 10.0
-"""Distance in CIELAB from which a glance tells two areas apart: about 2 can just be seen."""
+"""Distance in CIELAB from which a glance tells two areas apart: about 2 can just be
+seen."""
 Theme = dict[str, str]
 themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -67,13 +71,20 @@ def test_distances_are_those_known_of_black_and_white_and_red_and_green() -> Non
     assert distance("#000000", "#ffffff", "all cones") == pytest.approx(100, abs=0.1)
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     one, other = ("#c03000", "#567000")  # far apart for most, one colour for some
-    assert distance(one, other, "all cones") > 60 > 30 > distance(one, other, "deuteranopia")
+    assert (
+        distance(one, other, "all cones")
+        > 60
+        > 30
+        > distance(one, other, "deuteranopia")
+    )
 
 
 @themes
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_bars_that_stand_together_are_told_apart(sight: str, theme: Theme) -> None:
-    """The page gives a bar's fill, written in the light page's colour, its own: by the style."""
+    """The page gives a bar's fill, written in the light page's colour, its own: by the
+    style.
+    """
     one, other = (theme[named(fill)] for fill in FILLS[0])
     assert distance(one, other, sight) > APART
 
@@ -88,7 +99,11 @@ def named(colour: str) -> str:
 @themes
 def test_signs_differ_in_shape_and_stand_out_from_the_page(theme: Theme) -> None:
     found = signs([f"{at}" for at in range(MOST_SIGNS)])
-    assert len({one.shape for one in found}) == len({one.sign for one in found}) == MOST_SIGNS
+    assert (
+        len({one.shape for one in found})
+        == len({one.sign for one in found})
+        == MOST_SIGNS
+    )
     assert all(contrast(theme[one.style], theme["paper"]) >= 3 for one in found)
     assert (
         contrast(theme["ink"], theme["paper"]) >= 7

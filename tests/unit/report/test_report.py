@@ -50,12 +50,16 @@ def test_nothing_is_loaded_from_anywhere(whole: str) -> None:
         for name in LOADS & set(attributes):
             way = attributes[name] or ""
             beside = tag == "a" and (
-                way.partition("#")[0] in BESIDE or way.startswith(("sections/", "index.html#"))
+                way.partition("#")[0] in BESIDE
+                or way.startswith(("sections/", "index.html#"))
             )
             assert beside or way.startswith("#"), attributes
     assert not re.search(r"url\(|@import|@font-face|\bfetch\(|XMLHttpRequest", whole)
     links = set(re.findall(r"https?://[^\"'\s<>]+", whole))
-    assert links == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # namespaces
+    assert links == {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }  # namespaces
 
 
 def test_the_policy_allows_the_one_inline_script_and_nothing_else(whole: str) -> None:
@@ -65,7 +69,9 @@ def test_the_policy_allows_the_one_inline_script_and_nothing_else(whole: str) ->
     scripts = re.findall(r"<script>(.*?)</script>", whole, re.DOTALL)
     assert len(scripts) == 1
     wanted = b64encode(sha256(scripts[0].encode()).digest()).decode()
-    policies = [m["content"] or "" for m in Page(whole).named("meta") if "http-equiv" in m]
+    policies = [
+        m["content"] or "" for m in Page(whole).named("meta") if "http-equiv" in m
+    ]
     assert f"script-src 'sha256-{wanted}'" in policies[0]
     assert "default-src 'none'" in policies[0]
 
@@ -73,7 +79,9 @@ def test_the_policy_allows_the_one_inline_script_and_nothing_else(whole: str) ->
 @pytest.mark.heavy
 def test_the_script_writes_the_same_bytes_for_any_hash_seed(tmp_path: Path) -> None:
     spec = study.make(tmp_path)
-    stale = tmp_path / "confusion.csv"  # a table of a method that the study no longer has
+    stale = (
+        tmp_path / "confusion.csv"
+    )  # a table of a method that the study no longer has
     stale.write_text("old", encoding="utf-8")
     texts = Path(spec["output"]).with_name("texts.html")
     texts.parent.mkdir()
@@ -100,7 +108,9 @@ def test_the_page_is_well_formed(whole: str) -> None:
     parsed = Page(whole)
     assert (parsed.wrong, parsed.open) == ([], [])
     assert parsed.named("html") == [{"lang": "en"}]
-    ids = Counter(attributes["id"] for _, attributes in parsed.elements if "id" in attributes)
+    ids = Counter(
+        attributes["id"] for _, attributes in parsed.elements if "id" in attributes
+    )
     assert set(ids.values()) == {1}
 
 
@@ -110,7 +120,10 @@ def test_every_link_leads_to_a_place_on_a_page(tmp_path: Path) -> None:
     folder = (tmp_path / "report").resolve()
     write_pages(report, sections_of(report), folder)
     pages = {path: Page(path.read_text("utf-8")) for path in folder.rglob("*.html")}
-    ids = {path: {told.get("id") for _, told in page.elements} for path, page in pages.items()}
+    ids = {
+        path: {told.get("id") for _, told in page.elements}
+        for path, page in pages.items()
+    }
     ways = Counter[str]()
     for path, page in pages.items():
         assert (page.wrong, page.open) == ([], [])
@@ -120,12 +133,16 @@ def test_every_link_leads_to_a_place_on_a_page(tmp_path: Path) -> None:
             ways[to.stem] += 1
             assert to in pages or (to.parent == folder and to.name in BESIDE), link
             assert not place or to not in pages or place in ids[to], link
-    assert {f"{section.id}" for section in sections_of(report)} - {*elements.FRONT} <= {*ways}
+    assert {f"{section.id}" for section in sections_of(report)} - {*elements.FRONT} <= {
+        *ways
+    }
     assert ways["evidence"] > 40  # each cell of the matrix leads to its evidence
 
 
 def test_headings_are_in_order(whole: str) -> None:
-    levels = [int(tag[1]) for tag, _ in Page(whole).elements if re.fullmatch("h[1-6]", tag)]
+    levels = [
+        int(tag[1]) for tag, _ in Page(whole).elements if re.fullmatch("h[1-6]", tag)
+    ]
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
@@ -140,7 +157,9 @@ def test_tables_have_captions_and_scopes_and_rectangular_rows(whole: str) -> Non
         assert all(head.get("scope") for head in parsed.named("th"))
         widths = {
             sum(
-                int(cell.get("colspan") or 1) for _, cell in Page(row).elements if _ in ("th", "td")
+                int(cell.get("colspan") or 1)
+                for _, cell in Page(row).elements
+                if _ in ("th", "td")
             )
             for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
         }
@@ -152,9 +171,18 @@ def test_figures_tell_what_they_show_and_hold_their_numbers(whole: str) -> None:
     # the forest plot, five of each dataset, people's agreement and the faults of one
     assert len(figures) == 13
     for figure in figures:
-        labels = [told["aria-label"] or "" for told in Page(figure).named("div") if "role" in told]
+        labels = [
+            told["aria-label"] or ""
+            for told in Page(figure).named("div")
+            if "role" in told
+        ]
         kinds = (
-            *("response styles", "The highest ", "how well people agree", "planned faults that"),
+            *(
+                "response styles",
+                "The highest ",
+                "how well people agree",
+                "planned faults that",
+            ),
             *("perturbed as planned", "judgments with a score"),
         )
         assert sum(kind in labels[0] for kind in kinds) == 1
@@ -180,7 +208,9 @@ def test_untrusted_text_stays_text(tmp_path: Path) -> None:
     spec = study.make(
         tmp_path,
         rows,
-        datasets={"news": {"licence": evil, "citation": evil, "name": evil, "task": evil}},
+        datasets={
+            "news": {"licence": evil, "citation": evil, "name": evil, "task": evil}
+        },
         perturbations={"typos": {"name": evil, "level": evil}},
         aspects={"fluency": evil},
         judges={"gamma": {"form": evil, "model": evil}},
@@ -194,14 +224,18 @@ def test_untrusted_text_stays_text(tmp_path: Path) -> None:
     parsed = Page(html)
     assert (parsed.wrong, parsed.open) == ([], [])
     assert len(parsed.named("script")) == 1
-    assert not [attributes for _, attributes in parsed.elements if "onclick" in attributes]
+    assert not [
+        attributes for _, attributes in parsed.elements if "onclick" in attributes
+    ]
     assert "alert(1)" in parsed.text
 
 
 @pytest.mark.heavy
 def test_a_hostile_id_stays_text(tmp_path: Path) -> None:
     evil = "x<script>alert(1)</script>"
-    rows = [{**one, "judge": evil} for one in study.agreement() if one["judge"] == "alpha"]
+    rows = [
+        {**one, "judge": evil} for one in study.agreement() if one["judge"] == "alpha"
+    ]
     card = study.spec(tmp_path, [])["judges"]["alpha"]
     changes = {"study": {"judges": [evil]}, "judges": {evil: card}}
     html = page(study.make(tmp_path, {"agreement": rows}, **changes))
@@ -214,7 +248,9 @@ def test_undefined_numbers_show_a_dash_and_the_reason(whole: str) -> None:
     assert len(cells) > 50
     assert all(re.fullmatch("–<small>.+</small>", cell) for cell in cells)
     assert "–<small>constant judge</small>" in cells
-    assert "not applicable: needs ratings" in visible(part(whole, "discernment", "faults"))
+    assert "not applicable: needs ratings" in visible(
+        part(whole, "discernment", "faults")
+    )
 
 
 @pytest.mark.heavy
@@ -238,10 +274,15 @@ def test_human_ratings_show_what_people_reach(whole: str) -> None:
 def test_a_control_above_a_judge_is_warned_of_with_numbers(whole: str) -> None:
     news = visible(part(whole, "limits-news", "limits-chat"))
     assert "a control ranks above" in news
-    told = "control length (0.350) ranks above 2 of 4 judges: beta (0.200) and rules (−0.100)."
+    told = (
+        "control length (0.350) ranks above 2 of 4 judges: beta (0.200) and rules "
+        "(−0.100)."
+    )
     assert f"Fluency: {told}" in news
     assert "alpha (0.600)" not in news
-    marked = re.findall(r'<code>(\w+)</code>.*?data-v="([-.\d]+)"[^>]*>([^<]+)<sup>†', whole)
+    marked = re.findall(
+        r'<code>(\w+)</code>.*?data-v="([-.\d]+)"[^>]*>([^<]+)<sup>†', whole
+    )
     assert ("beta", "0.2", "0.200") in marked
     assert all(judge in ("beta", "rules") for judge, *_ in marked)
 
@@ -262,15 +303,21 @@ def test_controls_are_marked_and_stand_apart(whole: str) -> None:
     real, controls = first.split('<tbody class="controls">')
     assert "badge" not in real
     assert controls.count('<em class="badge">control</em>') == 4
-    assert all(f"<code>{name}</code>" in real for name in ("alpha", "beta", "rules", "gamma"))
+    assert all(
+        f"<code>{name}</code>" in real for name in ("alpha", "beta", "rules", "gamma")
+    )
 
 
 def test_every_judge_is_signed_once_even_without_a_first_column(tmp_path: Path) -> None:
     rows = [
-        one for one in study.verdicts() if one["judge"] != "gamma" or one["aspect"] == "coherence"
+        one
+        for one in study.verdicts()
+        if one["judge"] != "gamma" or one["aspect"] == "coherence"
     ]
     html = page(study.make(tmp_path, {"verdicts": rows}))
-    signed = re.findall(r"<code>judge:([^|]+)\|", part(html, "limits-news", "limits-chat"))
+    signed = re.findall(
+        r"<code>judge:([^|]+)\|", part(html, "limits-news", "limits-chat")
+    )
     assert sorted(signed) == sorted(study.JUDGES)
 
 
@@ -340,7 +387,10 @@ def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
 @pytest.mark.heavy
 def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
     systems = next(study.coverage())
-    rows = [{**systems, "perturbation": f"p{number}"} for number in range(elements.LONGEST + 1)]
+    rows = [
+        {**systems, "perturbation": f"p{number}"}
+        for number in range(elements.LONGEST + 1)
+    ]
     report = study.loaded(study.make(tmp_path, {"coverage": rows}))
     sections = sections_of(report)
     write_pages(report, sections, tmp_path / "report")
@@ -363,7 +413,16 @@ def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -
             one["value"], one["ci_low"], one["ci_high"] = 0.4, None, None
     report = study.loaded(study.make(tmp_path, {"agreement": rows}))
     measure = headline.Measure(
-        *(report, report.datasets[0], "agreement", "spearman", "", "targets", "fluency", "pooled")
+        *(
+            report,
+            report.datasets[0],
+            "agreement",
+            "spearman",
+            "",
+            "targets",
+            "fluency",
+            "pooled",
+        )
     )
     best = measure.best_control
     assert best is not None

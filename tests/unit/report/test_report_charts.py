@@ -1,4 +1,6 @@
-"""Figures of tables: which estimates are drawn, under which names, and where none is."""
+"""Figures of tables: which estimates are drawn, under which names, and where none
+is.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +42,9 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, float]]:
     return points
 
 
-def line(head: str, *values: float | None, name: str = "spearman", about: str = "") -> Line:
+def line(
+    head: str, *values: float | None, name: str = "spearman", about: str = ""
+) -> Line:
     rows = [study.typed(study.row("chat", head, name, value)) for value in values]
     return Line(head, [estimate(row) for row in rows], about)
 
@@ -54,25 +58,36 @@ Drawn = list[tuple[str, str, float]]
 
 @pytest.mark.heavy
 def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> None:
-    made = table([Column("A"), Column("B")], Body([line("x", 0.1, None), line("y", 0.3, 0.4)]))
+    made = table(
+        [Column("A"), Column("B")], Body([line("x", 0.1, None), line("y", 0.3, 0.4)])
+    )
     figure = chart("t", "s.", made, line=0, axis="a")
-    assert isinstance(figure, Figure) and [key.text for key in figure.keys] == ["A", "B"]
+    assert isinstance(figure, Figure) and [key.text for key in figure.keys] == [
+        "A",
+        "B",
+    ]
     assert sorted(drawn) == [("x", "A", 0.1), ("y", "A", 0.3), ("y", "B", 0.4)]
     drawn.clear()
     turned = chart("t", "s.", made, line=0, axis="a", across=True, names={"x": "X"})
-    assert isinstance(turned, Figure) and [key.text for key in turned.keys] == ["X", "y"]
+    assert isinstance(turned, Figure) and [key.text for key in turned.keys] == [
+        "X",
+        "y",
+    ]
     assert sorted(drawn) == [("A", "X", 0.1), ("A", "y", 0.3), ("B", "y", 0.4)]
 
 
 @pytest.mark.heavy
 def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
     some, many = range(MOST_SIGNS + 1), range(MOST_SIGNS + 2)
-    made = table([Column(f"c{at}") for at in many], Body([line(f"l{at}", *many) for at in some]))
+    made = table(
+        [Column(f"c{at}") for at in many], Body([line(f"l{at}", *many) for at in some])
+    )
     figure = chart("t", "s.", made, line=0, axis="a")
     assert isinstance(figure, Figure) and len(figure.keys) == MOST_SIGNS
     assert (
         figure.summary
-        == f"s. The figure shows the first {MOST_SIGNS} of {len(many)}; the table has all."
+        == f"s. The figure shows the first {MOST_SIGNS} of {len(many)}; the table has "
+        "all."
     )
     assert len(drawn) == len(some) * MOST_SIGNS
 
@@ -88,15 +103,21 @@ def test_equal_names_are_told_apart(drawn: Drawn) -> None:
     assert {group for group, _, _ in drawn} == {"x, Fluency", "x, Truth"}
     assert {series for _, series, _ in drawn} == {"words: F1", "spans: F1", "n"}
     drawn.clear()
-    degrees = Body([line("typos", 0.1, about="minor"), line("typos", 0.2, about="major")])
+    degrees = Body(
+        [line("typos", 0.1, about="minor"), line("typos", 0.2, about="major")]
+    )
     chart("t", "s.", table([Column("A")], degrees), line=0, axis="a")
     assert {group for group, _, _ in drawn} == {"typos, minor", "typos, major"}
 
 
-def test_other_statistics_are_left_out_and_a_table_without_any_stands_alone(drawn: Drawn) -> None:
+def test_other_statistics_are_left_out_and_a_table_without_any_stands_alone(
+    drawn: Drawn,
+) -> None:
     body = Body([line("x", 0.1), line("y", 0.2, name="pearson")])
     made = table([Column("A")], body)
-    assert isinstance(chart("t", "s.", made, line=0, axis="a", statistics=["pearson"]), Figure)
+    assert isinstance(
+        chart("t", "s.", made, line=0, axis="a", statistics=["pearson"]), Figure
+    )
     assert drawn == [("y", "A", 0.2)]
     assert chart("t", "s.", made, line=0, axis="a", statistics=["kendall_b"]) is made
     none = table([Column("A")], Body([line("x", None)]))
@@ -110,7 +131,11 @@ def reported(folder: Path, **rows: list[dict[str, Any]]) -> tuple[Report, Datase
 
 @pytest.mark.heavy
 def test_a_statistic_by_aspect_names_its_ends(tmp_path: Path, drawn: Drawn) -> None:
-    values = {("alpha", "fluency"): 0.2, ("beta", "coherence"): 0.6, ("beta", "fluency"): None}
+    values = {
+        ("alpha", "fluency"): 0.2,
+        ("beta", "coherence"): 0.6,
+        ("beta", "fluency"): None,
+    }
     rows = [
         study.row("chat", judge, "flip_rate", value, aspect=aspect, level="pooled")
         for (judge, aspect), value in values.items()
@@ -122,24 +147,37 @@ def test_a_statistic_by_aspect_names_its_ends(tmp_path: Path, drawn: Drawn) -> N
         *(report, dataset, part, "flip_rate", *words), source="s", level="pooled"
     )
     assert isinstance(figure, Figure) and "Sentence. From 20" in figure.summary
-    assert "(alpha, fluency) to 60" in figure.summary and "(beta, coherence)." in figure.summary
+    assert (
+        "(alpha, fluency) to 60" in figure.summary
+        and "(beta, coherence)." in figure.summary
+    )
     assert sorted(drawn) == [("Coherence", "beta", 0.6), ("Fluency", "alpha", 0.2)]
     section = agreement.repeatability(report)
-    assert section is not None and isinstance(section.blocks[1], Figure)  # before its table
+    assert section is not None and isinstance(
+        section.blocks[1], Figure
+    )  # before its table
     nothing = part.where(judge="nobody")
-    assert not [*aspect_chart(report, dataset, nothing, "flip_rate", *words, source="s")]
+    assert not [
+        *aspect_chart(report, dataset, nothing, "flip_rate", *words, source="s")
+    ]
 
 
 @pytest.mark.parametrize("refused", [0.0, 12.0])
-def test_coverage_is_drawn_where_something_is_lost(tmp_path: Path, refused: float) -> None:
+def test_coverage_is_drawn_where_something_is_lost(
+    tmp_path: Path, refused: float
+) -> None:
     counts = {"count_ok": 120 - refused, "count_refused": refused}
     rows = [
-        study.row("chat", "alpha", name, value, aspect="fluency", perturbation="systems")
+        study.row(
+            "chat", "alpha", name, value, aspect="fluency", perturbation="systems"
+        )
         for name, value in counts.items()
     ]
     report, _ = reported(tmp_path, coverage=rows)
     section = coverage(report)
-    assert section is not None and isinstance(section.blocks[1], Figure if refused else Table)
+    assert section is not None and isinstance(
+        section.blocks[1], Figure if refused else Table
+    )
 
 
 def test_names_that_are_cut_are_still_told_apart() -> None:
@@ -147,12 +185,20 @@ def test_names_that_are_cut_are_still_told_apart() -> None:
     assert cut(start + "rate").endswith("…s-rate") and len(cut(start)) == LONGEST_LABEL
     whole = "Krippendorff α, all targets pooled"
     assert told_apart([whole]) == {whole: whole}
-    names = ["short", start + "one", start + "two", f"{start}x-same-end", f"{start}y-same-end"]
+    names = [
+        "short",
+        start + "one",
+        start + "two",
+        f"{start}x-same-end",
+        f"{start}y-same-end",
+    ]
     labels = told_apart([*names, "short"])
     assert [*labels] == names and len({*labels.values()}) == len(names)
     assert all(len(label) <= LONGEST_GROUP for label in labels.values())
     points = [Point(name, "s", 1.0, None, None) for name in names]
-    groups = chart_spec(points, names, signs(["s"]), line=0, x="x")["layer"][0]["data"]["values"]
+    groups = chart_spec(points, names, signs(["s"]), line=0, x="x")["layer"][0]["data"][
+        "values"
+    ]
     assert [one["group"] for one in groups] == [*labels.values()]
 
 

@@ -1,4 +1,6 @@
-"""The section on confusion: drops with what is expected of them, and who follows whom."""
+"""The section on confusion: drops with what is expected of them, and who follows
+whom.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +24,11 @@ CELLS = [("typos", "Fluency"), ("typos", "Truth")]
 
 def drops() -> Iterator[Row]:
     """Yield the table of two judges; of one nothing is known."""
-    for name, value in (("s_t_mean", 1.0), ("s_f_mean", 0.25), ("confusion_index", 0.25)):
+    for name, value in (
+        ("s_t_mean", 1.0),
+        ("s_f_mean", 0.25),
+        ("confusion_index", 0.25),
+    ):
         yield study.row("news", "alpha", name, value)
         yield study.row("news", "beta", name, None)
     for place, aspect, value, note in (
@@ -31,13 +37,17 @@ def drops() -> Iterator[Row]:
         (CUTS, "fluency", -0.1, "should stay"),
         (CUTS, "coherence", 0.0, "no expectation"),
     ):
-        yield study.row("news", "alpha", "delta", value, aspect=aspect, note=note, **place)
+        yield study.row(
+            "news", "alpha", "delta", value, aspect=aspect, note=note, **place
+        )
     said = {"aspect": "coherence", "note": "drop", **PLACE}
     yield study.row("news", "alpha", "p_tost", 0.9, **said)
 
 
 def changed() -> Iterator[Row]:
-    """Yield the differences of two forms of a model, and of two wordings of one of them."""
+    """Yield the differences of two forms of a model, and of two wordings of one of
+    them.
+    """
     for criterion in ("default", "empty"):
         for judge in ("gamma", "beta", "alpha"):
             for name in SUMS:
@@ -61,7 +71,12 @@ def correlations() -> Iterator[Row]:
             yield study.row("news", "alpha", "pearson", r, **told)
     yield study.row("news", "alpha", "cross_aspect_share", 0.5, **(people | {"n": 2}))
     for other, r in (("coherence", -0.5),):
-        told = {"aspect": "fluency", "aspect_b": other, "perturbation": "all", "level": "pooled"}
+        told = {
+            "aspect": "fluency",
+            "aspect_b": other,
+            "perturbation": "all",
+            "level": "pooled",
+        }
         yield study.row("news", "alpha", "pearson", r, **told)
 
 
@@ -88,7 +103,9 @@ def figures_of(section: Section, title: str) -> list[Figure]:
     return [figure for figure in blocks_of(section, Figure) if title in figure.title]
 
 
-def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(section: Section) -> None:
+def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(
+    section: Section,
+) -> None:
     (figure,) = figures_of(section, "drops by perturbation and aspect")
     table = figure.table
     cells = {
@@ -101,10 +118,14 @@ def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(section: Se
     assert cells["cuts", "Fluency"].style == "number heat-0"
     assert cells["cuts", "Coherence"].style == "number heat-0 moot"
     assert cells["typos", "Coherence"].notes == ("drop",)  # the verdict
-    assert [body.title for body in table.bodies] == ["alpha"]  # of beta nothing is known
+    assert [body.title for body in table.bodies] == [
+        "alpha"
+    ]  # of beta nothing is known
 
 
-def test_the_sums_stand_first_and_a_reason_where_there_is_none(section: Section) -> None:
+def test_the_sums_stand_first_and_a_reason_where_there_is_none(
+    section: Section,
+) -> None:
     table = blocks_of(section, Table)[0]
     lines = {line.head: line.cells for body in table.bodies for line in body.lines}
     assert [cell.text for cell in lines["alpha"][:3]] == ["1", "0.25", "0.25"]
@@ -130,10 +151,14 @@ def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
     assert [column.text for column in own.columns] == ["Coherence"]
 
 
-def test_forms_and_wordings_stand_beside_what_they_are_held_against(tmp_path: Path) -> None:
+def test_forms_and_wordings_stand_beside_what_they_are_held_against(
+    tmp_path: Path,
+) -> None:
     models = {"engine": "openai", "model": "loop"}
     judges = {"gamma": models, "beta": models}
-    report = study.loaded(study.make(tmp_path, {"confusion": list(changed())}, judges=judges))
+    report = study.loaded(
+        study.make(tmp_path, {"confusion": list(changed())}, judges=judges)
+    )
     (table,) = changes(report, report.datasets[0], report.rows("confusion"))
     shown = {
         (body.title, line.head): [cell.text for cell in line.cells]
@@ -150,12 +175,18 @@ def test_forms_and_wordings_stand_beside_what_they_are_held_against(tmp_path: Pa
     }
     section = confusion.section(report)
     assert section is not None
-    (matrix,) = blocks_of(section, Table, "Differences between judges for The news, criterion emp")
-    lines = {line.head: [cell.text for cell in line.cells] for line in matrix.bodies[0].lines}
+    (matrix,) = blocks_of(
+        section, Table, "Differences between judges for The news, criterion emp"
+    )
+    lines = {
+        line.head: [cell.text for cell in line.cells] for line in matrix.bodies[0].lines
+    }
     assert lines["beta"] == ["–", "", "−0.75"] and lines["gamma"] == ["–", "0.75", ""]
 
 
-def test_without_forms_and_wordings_there_is_no_table_of_changes(tmp_path: Path) -> None:
+def test_without_forms_and_wordings_there_is_no_table_of_changes(
+    tmp_path: Path,
+) -> None:
     report = study.loaded(study.make(tmp_path, {"confusion": list(drops())}))
     assert changes(report, report.datasets[0], report.rows("confusion")) == []
 
@@ -177,24 +208,45 @@ def test_a_study_of_one_aspect_has_no_correlations_of_aspects(tmp_path: Path) ->
 
 def test_a_heat_map_shades_by_value_outlines_and_signs_what_is_below_zero() -> None:
     panels = [
-        HeatMap("alpha", {("typos", "Fluency"): 1.0, ("typos", "Truth"): -0.25}, CELLS[:1]),
+        HeatMap(
+            "alpha", {("typos", "Fluency"): 1.0, ("typos", "Truth"): -0.25}, CELLS[:1]
+        ),
         HeatMap("beta", {("cuts", "Truth"): 0.05}, []),
     ]
     spec = heatmap_spec(panels, ["typos", "cuts"], ["Fluency", "Truth"])
     drawn = study.marks(spec)
     empty, above, below, outlined, signs, rows, columns, titles = (
         drawn[look]
-        for look in ("empty", "above", "below", "outline", "sign", "line", "column", "title")
+        for look in (
+            "empty",
+            "above",
+            "below",
+            "outline",
+            "sign",
+            "line",
+            "column",
+            "title",
+        )
     )
     assert [len(empty), len(above), len(below)] == [5, 2, 1]
     assert [cell["shade"] for cell in (*above, *below)] == [1, 0.05, 0.25]
-    assert [(cell["x"], cell["y"]) for cell in outlined] == [(above[0]["x"], above[0]["y"])]
+    assert [(cell["x"], cell["y"]) for cell in outlined] == [
+        (above[0]["x"], above[0]["y"])
+    ]
     (sign,) = signs
-    assert below[0]["x"] < sign["x"] < below[0]["x2"] and below[0]["y"] < sign["y"] < below[0]["y2"]
-    assert [row["text"] for row in rows] == ["typos", "cuts"]  # before the first panel alone
+    assert (
+        below[0]["x"] < sign["x"] < below[0]["x2"]
+        and below[0]["y"] < sign["y"] < below[0]["y2"]
+    )
+    assert [row["text"] for row in rows] == [
+        "typos",
+        "cuts",
+    ]  # before the first panel alone
     assert [column["text"] for column in columns] == ["Fluency", "Truth"] * 2
     assert [title["text"] for title in titles] == ["alpha", "beta"]
-    assert svg(spec) == svg(heatmap_spec(panels, ["typos", "cuts"], ["Fluency", "Truth"]))
+    assert svg(spec) == svg(
+        heatmap_spec(panels, ["typos", "cuts"], ["Fluency", "Truth"])
+    )
 
 
 def test_many_panels_go_into_rows_that_each_name_the_lines() -> None:

@@ -77,9 +77,13 @@ def test_originals_stand_above_the_line_and_perturbed_texts_hang_below() -> None
     assert all(bar["end"] < bar["line"] for bar in up)
     assert all(bar["end"] > bar["line"] for bar in down)
     assert len(up) == 3 and len(down) == 2  # no bar where nothing is
-    tall, low = (bar["line"] - bar["end"] for bar in sorted(up[:2], key=lambda bar: -bar["from"]))
+    tall, low = (
+        bar["line"] - bar["end"] for bar in sorted(up[:2], key=lambda bar: -bar["from"])
+    )
     assert tall == pytest.approx(3 * low)
-    assert down[0]["end"] - down[0]["line"] == pytest.approx(2 * low)  # both on one measure
+    assert down[0]["end"] - down[0]["line"] == pytest.approx(
+        2 * low
+    )  # both on one measure
     assert (up[0]["from"], up[0]["to"]) == pytest.approx((1 / 3, 2 / 3))
     assert [one["mean"] for one in (*mean, *mean_below)] == [0.75, 0.5]
 
@@ -113,7 +117,9 @@ def test_styles_tell_the_means_and_correlation_with_people_where_there_are_any(
 
 
 def test_without_the_table_there_are_no_styles(tmp_path: Path) -> None:
-    bare = study.loaded(study.make(tmp_path, {"discernment": list(study.discernment())}))
+    bare = study.loaded(
+        study.make(tmp_path, {"discernment": list(study.discernment())})
+    )
     assert style_blocks(bare, bare.datasets[0], bare.judges) == []
 
 
@@ -137,7 +143,9 @@ def test_a_difference_is_read_in_both_directions(report: Report) -> None:
     (real, controls) = tables[0].bodies
     columns = [column.text for column in tables[0].columns]
     cells = {
-        line.head: {name: cell.text for name, cell in zip(columns, line.cells, strict=True)}
+        line.head: {
+            name: cell.text for name, cell in zip(columns, line.cells, strict=True)
+        }
         for body in (real, controls)
         for line in body.lines
     }
@@ -149,29 +157,42 @@ def test_a_difference_is_read_in_both_directions(report: Report) -> None:
 def test_a_turned_row_has_its_ends_exchanged() -> None:
     row = study.typed(study.row("d", "a", "difference_D_avg", 2.0))
     back = turned(row)
-    assert back is not None and (back.value, back.ci_low, back.ci_high) == (-2.0, -2.1, -1.9)
+    assert back is not None and (back.value, back.ci_low, back.ci_high) == (
+        -2.0,
+        -2.1,
+        -1.9,
+    )
     assert turned(None) is None
     nothing = study.typed(study.row("d", "a", "difference_D_avg", None))
     assert turned(nothing) == nothing._replace(judge="", judge_b="a")
 
 
 @pytest.mark.heavy
-def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(tmp_path: Path) -> None:
+def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(
+    tmp_path: Path,
+) -> None:
     rows = [
         row
-        | {"note": "", "method": f"{'exact' if 'exact' in row['statistic'] else 'asymptotic'} p"}
+        | {
+            "note": "",
+            "method": f"{'exact' if 'exact' in row['statistic'] else 'asymptotic'} p",
+        }
         for row in study.discernment()
         if row["value"] is not None and not row["statistic"].startswith("difference")
     ]
     for row in rows:
         if row["judge"] == "alpha" and row["statistic"] == "D_avg":
             row["note"] = f"{BEYOND}: an artefact"
-    told = discernment.section(study.loaded(study.make(tmp_path, {"discernment": rows})))
+    told = discernment.section(
+        study.loaded(study.make(tmp_path, {"discernment": rows}))
+    )
     assert told is not None
     numbers = next(block.table for block in told.blocks if isinstance(block, Figure))
     heat = next(block for block in told.blocks if isinstance(block, Table))
     assert [note[0] for note in numbers.notes] == [discernment.FLAG, "D"]
     first = next(line for line in numbers.bodies[0].lines if line.head == "alpha")
     assert [cell.mark for cell in first.cells] == [discernment.FLAG, "", "", "", "", ""]
-    assert not any(cell.mark for body in heat.bodies for line in body.lines for cell in line.cells)
+    assert not any(
+        cell.mark for body in heat.bodies for line in body.lines for cell in line.cells
+    )
     assert not any(note.startswith(discernment.FLAG) for note in heat.notes)

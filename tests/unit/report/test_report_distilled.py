@@ -18,7 +18,12 @@ RECIPE = {"rank": 16, "learning_rate": 0.0002, "warmup": 0.05, "device": "cuda"}
 LOG: list[Row] = [
     *(
         {
-            **{"step": step, "split": "train", "loss": 2.0 / step, "learning_rate": 2e-4 / step},
+            **{
+                "step": step,
+                "split": "train",
+                "loss": 2.0 / step,
+                "learning_rate": 2e-4 / step,
+            },
             **{"examples": 16 * step, "tokens": 1000 * step},
         }
         for step in range(1, 7)
@@ -40,12 +45,16 @@ def rows(dataset: str = "chat") -> list[Row]:
         for level, n in (("train", 40), ("held_out", 5)):
             count = {"n": n + at, "n_missing": 2 * at, "ci_low": None, "ci_high": None}
             place = {"aspect": aspect, "level": level, **count}
-            found.append(report_study.row(dataset, "small", "taught_examples", n + at, **place))
+            found.append(
+                report_study.row(dataset, "small", "taught_examples", n + at, **place)
+            )
     for aspect in (*report_study.ASPECTS, "average"):
         for name, value in (("before", 2.5), ("after", 0.75), ("change", -1.75)):
             place = {"aspect": aspect, "level": "held_out", "n": 5}
             found.append(
-                report_study.row(dataset, "small", f"held_out_loss_{name}", value, **place)
+                report_study.row(
+                    dataset, "small", f"held_out_loss_{name}", value, **place
+                )
             )
     return found
 
@@ -53,7 +62,13 @@ def rows(dataset: str = "chat") -> list[Row]:
 def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
     """Return the report of a study that trains the judge `small`."""
     write_table("training", table_of("training", log), folder / "log.parquet")
-    named = {"judge": "small", "teacher": "gamma", "model": "tiny", "recipe": RECIPE, **told}
+    named = {
+        "judge": "small",
+        "teacher": "gamma",
+        "model": "tiny",
+        "recipe": RECIPE,
+        **told,
+    }
     spec = report_study.make(
         folder,
         {"training": rows(), "coverage": []},
@@ -76,7 +91,12 @@ def test_who_was_taught_by_whom_on_what_and_how(tmp_path: Path) -> None:
     )
     assert "news" not in about.text
     assert list(recipe.pairs) == [
-        *(("rank", "16"), ("learning rate", "0.0002"), ("warmup", "0.05"), ("device", "cuda"))
+        *(
+            ("rank", "16"),
+            ("learning rate", "0.0002"),
+            ("warmup", "0.05"),
+            ("device", "cuda"),
+        )
     ]
     assert isinstance(link, Link) and link.href == "../tables/training.csv"
 
@@ -86,18 +106,38 @@ def test_examples_and_losses_are_told_by_aspect(tmp_path: Path) -> None:
     assert isinstance(table, Table)
     [body] = table.bodies
     assert body.title == "The chat: 81 training examples"
-    assert [line.head for line in body.lines] == ["Fluency", "Coherence", "mean over aspects"]
+    assert [line.head for line in body.lines] == [
+        "Fluency",
+        "Coherence",
+        "mean over aspects",
+    ]
     second = body.lines[1].cells
-    assert [cell.text for cell in second] == ["41", "6", "2.5", "0.75", "\N{MINUS SIGN}1.75"]
-    assert second[0].notes == ("2 missing",) and second[4].interval.startswith("[\N{MINUS SIGN}1.8")
+    assert [cell.text for cell in second] == [
+        "41",
+        "6",
+        "2.5",
+        "0.75",
+        "\N{MINUS SIGN}1.75",
+    ]
+    assert second[0].notes == ("2 missing",) and second[4].interval.startswith(
+        "[\N{MINUS SIGN}1.8"
+    )
     assert [cell.text for cell in body.lines[2].cells[:2]] == ["", ""]
     assert "`gamma` has no judgment" in table.notes[0]
 
 
-def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path) -> None:
+def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(
+    tmp_path: Path,
+) -> None:
     log = str(tmp_path / "log.parquet")
     write_table("training", table_of("training", LOG), Path(log))
-    named = {"judge": "small", "teacher": "gamma", "model": "tiny", "recipe": RECIPE, "log": log}
+    named = {
+        "judge": "small",
+        "teacher": "gamma",
+        "model": "tiny",
+        "recipe": RECIPE,
+        "log": log,
+    }
     made = {"training": rows() + rows("other"), "coverage": []}
     spec = report_study.make(tmp_path, made, distilled=named)
     found = ensemble.distilled(report_study.loaded(spec))
@@ -105,7 +145,10 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(tmp_path: Path)
     about, *_, table, _ = found.blocks
     assert isinstance(about, Text) and isinstance(table, Table)
     assert "on texts of The chat and other, which" in about.text
-    assert [body.title.partition(":")[0] for body in table.bodies] == ["The chat", "other"]
+    assert [body.title.partition(":")[0] for body in table.bodies] == [
+        "The chat",
+        "other",
+    ]
 
 
 def test_the_curve_has_both_losses_and_all_numbers_of_the_log(tmp_path: Path) -> None:
@@ -115,7 +158,10 @@ def test_the_curve_has_both_losses_and_all_numbers_of_the_log(tmp_path: Path) ->
         "On the replies of one step it is 2 at step 1 and 0.333 at step 6. "
         "On the held-out replies it is 2.5 at step 0 and 0.75 at step 6."
     )
-    assert [key.text for key in figure.keys] == ["the replies of one step", "the held-out replies"]
+    assert [key.text for key in figure.keys] == [
+        "the replies of one step",
+        "the held-out replies",
+    ]
     lines = figure.table.bodies[0].lines
     assert [line.head for line in lines] == [*"0123456"]
     third = [cell.text for cell in lines[3].cells]

@@ -42,11 +42,15 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
     assert (len(dots), len(means), len(spread), len(whiskers)) == (12, 8, 8, 4)
     first, fourth = dots[:3], dots[9:]
     for above, below in zip(first, fourth, strict=True):
-        assert (below["x"] - above["x"], below["y"] - above["y"]) == pytest.approx((0, HIGH))
+        assert (below["x"] - above["x"], below["y"] - above["y"]) == pytest.approx(
+            (0, HIGH)
+        )
     assert dots[3]["x"] - dots[0]["x"] == WIDE and COLUMNS == 3
     low, high, most = first
     assert low["x"] == high["x"] < most["x"] and low["y"] > high["y"] > most["y"]
-    assert (low["y"] - high["y"]) == pytest.approx(2 * (high["y"] - most["y"]), abs=0.05)
+    assert (low["y"] - high["y"]) == pytest.approx(
+        2 * (high["y"] - most["y"]), abs=0.05
+    )
     assert means[0]["y"] == pytest.approx((low["y"] + high["y"]) / 2, abs=0.02)
     assert whiskers[0]["y2"] < most["y"] < whiskers[0]["y"]
     assert spread[1] == whiskers[0] and spread[0]["x"] == low["x"]
@@ -55,15 +59,25 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
 
 @pytest.mark.heavy
 def test_ticks_hold_everything_and_are_few() -> None:
-    for dots in ([(1, 0.31), (2, 0.32)], [(1, -0.9), (2, 0.9)], [(1, 0.5)], [(1, 0.0), (2, 0.04)]):
+    for dots in (
+        [(1, 0.31), (2, 0.32)],
+        [(1, -0.9), (2, 0.9)],
+        [(1, 0.5)],
+        [(1, 0.0), (2, 0.04)],
+    ):
         panel = TargetSet("p", [number(*dot) for dot in dots], [])
         drawn = marks(panels_spec([panel], x="members"))
         lines = [line["y"] for line in drawn["grid"]]
         assert 2 <= len(lines) <= 8
-        assert all(min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01 for dot in drawn["subset"])
+        assert all(
+            min(lines) - 0.01 <= dot["y"] <= max(lines) + 0.01
+            for dot in drawn["subset"]
+        )
         words = [word["text"] for word in drawn["tick"]]
         assert len({*words}) == len(words) == len(lines)
-    drawn = marks(panels_spec([TargetSet("p", [number(1, -0.9), number(2, 0.9)], [])], x=""))
+    drawn = marks(
+        panels_spec([TargetSet("p", [number(1, -0.9), number(2, 0.9)], [])], x="")
+    )
     assert "\N{MINUS SIGN}1.0" in [word["text"] for word in drawn["tick"]]
 
 
@@ -80,7 +94,10 @@ def test_a_level_is_a_line_across_its_panel_with_its_interval_at_the_end() -> No
     panels = [replace(PANELS[0], student=number(0, 0.4, 0.05, 0.9)), *PANELS[1:3]]
     panels.append(replace(PANELS[3], student=number(0, 0.5)))
     drawn = marks(panels_spec(panels, x="members"))
-    assert {*drawn} - {*marks(panels_spec(PANELS, x="members"))} == {"level", "level_end"}
+    assert {*drawn} - {*marks(panels_spec(PANELS, x="members"))} == {
+        "level",
+        "level_end",
+    }
     (first, fourth), (upright,) = drawn["level"], drawn["level_end"]
     lines, dots = drawn["grid"], drawn["subset"]
     assert (first["x"], first["x2"]) == (lines[0]["x"], lines[0]["x2"])
@@ -101,7 +118,9 @@ def report(folder: Path, found: list[Row]) -> Report:
         {**row, "dataset": "chat", "judge": "gamma", "aspect": NAMES[row["aspect"]]}
         for row in found
     ]
-    return report_study.loaded(report_study.make(folder, {"ensemble": rows, "coverage": []}))
+    return report_study.loaded(
+        report_study.make(folder, {"ensemble": rows, "coverage": []})
+    )
 
 
 def section(folder: Path, found: list[Row]) -> Section:
@@ -137,14 +156,21 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
         "error_correlation", "clear", judge_b="fair+good"
     )
     assert "Effective judges" in [line.head for line in errors.bodies[0].lines]
-    assert len(rest.blocks) == 8  # three statistics at three levels, but for the one above
+    assert (
+        len(rest.blocks) == 8
+    )  # three statistics at three levels, but for the one above
     assert [len(body.lines) for body in figure.table.bodies] == [4, 4, 2]
-    assert "On average, from one member to all 3, with intervals: Fluency from " in figure.summary
-    means = [row for row in made.told() if row["statistic"] == "subset_mean_spearman"]
-    known = [row for row in means if row["level"] == "pooled" and row["ci_low"] is not None]
-    assert figure.svg.count('stroke-opacity="0.35"') + figure.svg.count(' opacity="0.35"') == len(
-        known
+    assert (
+        "On average, from one member to all 3, with intervals: Fluency from "
+        in figure.summary
     )
+    means = [row for row in made.told() if row["statistic"] == "subset_mean_spearman"]
+    known = [
+        row for row in means if row["level"] == "pooled" and row["ci_low"] is not None
+    ]
+    assert figure.svg.count('stroke-opacity="0.35"') + figure.svg.count(
+        ' opacity="0.35"'
+    ) == len(known)
     assert [key.text for key in figure.keys][2:] == [
         *("95 % interval of that mean", "95 % interval of all members"),
     ]
@@ -165,9 +191,16 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
 
     assert summed.bodies[3].title == "The distilled judge: taught"
     assert cells(summed, "alone", 3) == told("student")
-    assert cells(summed, "all members minus this judge", 3) == told("student_difference")
-    assert cells(summed, "with all members in place of people", 3) == told("student_with_teacher")
-    for words in (f"Fluency {told('student')[0]} [", "Trained on their output, taught reaches "):
+    assert cells(summed, "all members minus this judge", 3) == told(
+        "student_difference"
+    )
+    assert cells(summed, "with all members in place of people", 3) == told(
+        "student_with_teacher"
+    )
+    for words in (
+        f"Fluency {told('student')[0]} [",
+        "Trained on their output, taught reaches ",
+    ):
         assert words in figure.summary
     assert figure.keys[-1].text == "taught, with its 95 % interval"
     assert figure.table.bodies[-1] == summed.bodies[3]
@@ -178,11 +211,17 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(tmp_path: Path) -> None:
+def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(
+    tmp_path: Path,
+) -> None:
     _, figure, summed, *_ = section(tmp_path, made.rows(student=CONSTANT)).blocks
     assert isinstance(summed, Table) and isinstance(figure, Figure)
     assert summed.bodies[3].lines[0].cells[0].notes == ("constant judge",)
-    assert GREEN not in figure.svg and "Taught" not in figure.summary and len(figure.keys) == 4
+    assert (
+        GREEN not in figure.svg
+        and "Taught" not in figure.summary
+        and len(figure.keys) == 4
+    )
 
 
 @pytest.mark.heavy
@@ -204,7 +243,15 @@ def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> 
 
 def test_the_headline_measures_have_the_effective_number(tmp_path: Path) -> None:
     contents = report(tmp_path, made.told())
-    found = [one for dataset in contents.datasets for one in measures(contents, dataset)]
-    assert [one.name for one in found] == ["Error correlation, mean", "Effective judges"]
+    found = [
+        one for dataset in contents.datasets for one in measures(contents, dataset)
+    ]
+    assert [one.name for one in found] == [
+        "Error correlation, mean",
+        "Effective judges",
+    ]
     (gamma,) = [judge for judge in contents.judges if judge.id == "gamma"]
-    assert [interval(row) != "" for one in found for row in one.defined([gamma])] == [True, True]
+    assert [interval(row) != "" for one in found for row in one.defined([gamma])] == [
+        True,
+        True,
+    ]

@@ -1,4 +1,6 @@
-"""The first screen, for studies without agreement: what each judge comes to, and the controls."""
+"""The first screen, for studies without agreement: what each judge comes to, and the
+controls.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,9 @@ def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
     ]
     found, warned = screen(tmp_path, "confusion", *rows)
     groups = ["Confusion, wording default"] * 2 + ["Confusion, wording term"] * 2
-    assert [one.group for one in found] == groups and {one.noun for one in found} == {"items"}
+    assert [one.group for one in found] == groups and {one.noun for one in found} == {
+        "items"
+    }
     told, other = (one for text in warned for one in text.items)
     assert "(wording default)" in told and "(wording term)" in other
     assert "control `random`" in told and "`beta`" in told and "`alpha`" not in told
@@ -42,8 +46,14 @@ def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
 def test_perspectives_stand_by_their_means(tmp_path: Path) -> None:
     rows = [
         study.row("news", "alpha", name, 0.75, aspect="average", level=level, n=4)
-        for name, level in (("kappa_linear", "direct"), ("accuracy_adjacent_half", "local"))
+        for name, level in (
+            ("kappa_linear", "direct"),
+            ("accuracy_adjacent_half", "local"),
+        )
     ]
     found, warned = screen(tmp_path, "perspectives", *rows)
-    assert [one.group for one in found] == ["Perspectives, direct", "Perspectives, local"]
+    assert [one.group for one in found] == [
+        "Perspectives, direct",
+        "Perspectives, local",
+    ]
     assert not warned and {one.noun for one in found} == {"aspects", "series of texts"}

@@ -15,7 +15,8 @@ from judgescope.report.sections import robustness
 
 AGREED = {"score": 0.4, "analyze": 0.52, "few": 0.49}
 ASPECTS = [*study.ASPECTS, "average"]
-"""The mean is over these; the dataset has one more, on which no judge of the model is asked."""
+"""The mean is over these; the dataset has one more, on which no judge of the model is
+asked."""
 OWN: dict[str, dict[str, Any]] = {
     "score": {"form": "score-only", "temperature": 1.0, "draws": 20},
     "analyze": {"form": "analyze-rate", "temperature": 1.0, "draws": 20},
@@ -38,7 +39,9 @@ def agreement() -> Iterator[study.Row]:
             for level in ("pooled", "by_source"):
                 for statistic in ("pearson", "spearman"):
                     told = {"aspect": aspect, "level": level}
-                    yield study.row("chat", judge, statistic, AGREED.get(judge, 0.1), **told)
+                    yield study.row(
+                        "chat", judge, statistic, AGREED.get(judge, 0.1), **told
+                    )
 
 
 def comparison() -> Iterator[study.Row]:
@@ -66,16 +69,31 @@ def lines(table: Table) -> dict[str, Any]:
     return {line.head: line for body in table.bodies for line in body.lines}
 
 
-def test_the_judges_of_a_model_stand_together_with_their_average(report: Report) -> None:
+def test_the_judges_of_a_model_stand_together_with_their_average(
+    report: Report,
+) -> None:
     section = robustness.forms(report)
     assert section is not None
     _, gaps, reached, fold = section.blocks
-    assert isinstance(reached, Table) and isinstance(gaps, Figure) and isinstance(fold, Fold)
+    assert (
+        isinstance(reached, Table)
+        and isinstance(gaps, Figure)
+        and isinstance(fold, Fold)
+    )
     assert "Pearson" in reached.caption and "all targets pooled" in reached.caption
-    assert [body.title for body in reached.bodies] == ["gpt"]  # no other has two that read a form
-    assert [column.text for column in reached.columns] == ["Fluency", "Coherence", "average"]
+    assert [body.title for body in reached.bodies] == [
+        "gpt"
+    ]  # no other has two that read a form
+    assert [column.text for column in reached.columns] == [
+        "Fluency",
+        "Coherence",
+        "average",
+    ]
     assert list(lines(reached)) == ["score", "analyze", "few"]
-    assert lines(reached)["few"].about == "analyze-shots, 5 rated texts, temperature 1, 20 draws"
+    assert (
+        lines(reached)["few"].about
+        == "analyze-shots, 5 rated texts, temperature 1, 20 draws"
+    )
     assert [cell.text for cell in lines(reached)["few"].cells] == ["0.490"] * 3
     assert len(fold.blocks) == 3  # of two statistics at two levels
 
@@ -89,7 +107,10 @@ def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> No
     assert re.findall(r"\d+", drawn.summary) == ["0", "6", "3", "0"]
     gaps = drawn.table
     assert list(lines(gaps)) == ["analyze", "few"]
-    for judge, *told in (("analyze", 0.12, "[0.020, 0.220]"), ("few", 0.09, "[−0.010, 0.190]")):
+    for judge, *told in (
+        ("analyze", 0.12, "[0.020, 0.220]"),
+        ("few", 0.09, "[−0.010, 0.190]"),
+    ):
         cells = lines(gaps)[judge].cells
         assert [cell.sort for cell in cells] == pytest.approx(told[:1] * 3)
         assert {cell.interval for cell in cells} == set(told[1:])
@@ -112,4 +133,9 @@ def test_an_undefined_difference_stays_one() -> None:
     row = study.typed(study.row("chat", "a", "difference_pearson", None, **told))
     turned = tables.turned(row)
     assert turned is not None
-    assert (turned.judge, turned.judge_b, turned.value, turned.ci_low) == ("b", "a", None, None)
+    assert (turned.judge, turned.judge_b, turned.value, turned.ci_low) == (
+        "b",
+        "a",
+        None,
+        None,
+    )

@@ -1,4 +1,6 @@
-"""Judges that choose between two texts: their position bias as a figure, all numbers beside it."""
+"""Judges that choose between two texts: their position bias as a figure, all numbers
+beside it.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ PLACE = {"aspect": "fluency", "level": "pooled", "perturbation": "systems"}
 
 
 def blocks(folder: Path, *rows: Row) -> list[Any]:
-    section = agreement.pairwise(study.loaded(study.make(folder, {"pairwise": list(rows)})))
+    section = agreement.pairwise(
+        study.loaded(study.make(folder, {"pairwise": list(rows)}))
+    )
     assert section is not None
     return [block for block in section.blocks if isinstance(block, Figure | Table)]
 
@@ -45,15 +49,21 @@ def test_without_any_vote_the_table_stands_alone(tmp_path: Path) -> None:
 
 
 def test_more_judges_than_signs_are_all_drawn(tmp_path: Path) -> None:
-    rows = [study.row("news", j, "first_position_rate", 0.5, **PLACE) for j in study.JUDGES]
+    rows = [
+        study.row("news", j, "first_position_rate", 0.5, **PLACE) for j in study.JUDGES
+    ]
     figure, _ = blocks(tmp_path, *rows)
-    assert len(study.JUDGES) > MOST_SIGNS and [key.text for key in figure.keys] == ["Fluency"]
+    assert len(study.JUDGES) > MOST_SIGNS and [key.text for key in figure.keys] == [
+        "Fluency"
+    ]
     assert all(f">{judge}" in figure.svg for judge in study.JUDGES)
     lines = [line.head for body in figure.table.bodies for line in body.lines]
     assert sorted(lines) == sorted(study.JUDGES)
 
 
-def test_people_stand_beside_judges_and_each_system_has_its_strength(tmp_path: Path) -> None:
+def test_people_stand_beside_judges_and_each_system_has_its_strength(
+    tmp_path: Path,
+) -> None:
     place: Row = {"aspect": "fluency", "level": "pooled"}
     system: Row = {"aspect": "fluency", "level": "by_system"}
     tables = blocks(
@@ -70,16 +80,23 @@ def test_people_stand_beside_judges_and_each_system_has_its_strength(tmp_path: P
     )
     choices, figure = tables[-2:]
     assert figure.title == "The news, Fluency: strength of each system"
-    assert [key.text for key in figure.keys] == ["people", "alpha"] and ">llama" in figure.svg
+    assert [key.text for key in figure.keys] == [
+        "people",
+        "alpha",
+    ] and ">llama" in figure.svg
     strengths = figure.table
     lines = {
-        line.head: [cell.text for cell in line.cells] for b in choices.bodies for line in b.lines
+        line.head: [cell.text for cell in line.cells]
+        for b in choices.bodies
+        for line in b.lines
     }
     assert lines["people"] == ["–", "80\u202f%", "–"]
     assert lines["alpha"] == ["–", "60\u202f%", "25\u202f%"]
     assert [column.text for column in strengths.columns] == ["people", "alpha"]
     rows = {
-        line.head: [cell.text for cell in line.cells] for b in strengths.bodies for line in b.lines
+        line.head: [cell.text for cell in line.cells]
+        for b in strengths.bodies
+        for line in b.lines
     }
     assert rows["gpt"] == ["1.5", "−0.5"] and rows["pairs in order"][1] == "75\u202f%"
 
@@ -94,7 +111,9 @@ def test_peoples_own_position_is_not_the_worst_judges(tmp_path: Path) -> None:
             for judge, v in rates.items()
         ),
     )[0]
-    assert "(alpha, fluency)" in figure.summary and [key.text for key in figure.keys] == ["alpha"]
+    assert "(alpha, fluency)" in figure.summary and [
+        key.text for key in figure.keys
+    ] == ["alpha"]
 
 
 def test_every_aspect_is_named_where_people_chose_nothing(tmp_path: Path) -> None:

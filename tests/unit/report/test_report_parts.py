@@ -30,14 +30,20 @@ def test_rows_are_found_by_place_and_column() -> None:
     assert made.where(dataset="chat").names("dataset") == ["chat"]
     means = made.frame.groupby(["judge", "statistic"])["value"].mean()
     assert (
-        means["alpha", "D_exact"] == pytest.approx(4.6) == news.where(judge="alpha").total("D_avg")
+        means["alpha", "D_exact"]
+        == pytest.approx(4.6)
+        == news.where(judge="alpha").total("D_avg")
     )
     undefined = made.where(judge="shuffled")
-    assert len(undefined) and not len(undefined.defined) and undefined.first in list(made)
+    assert (
+        len(undefined) and not len(undefined.defined) and undefined.first in list(made)
+    )
 
 
 def test_empty_columns_become_plain_values() -> None:
-    bare = study.typed({"dataset": "d", "judge": "j", "statistic": "D", "value": None, "n": None})
+    bare = study.typed(
+        {"dataset": "d", "judge": "j", "statistic": "D", "value": None, "n": None}
+    )
     assert (bare.n, bare.note, bare.cell, bare.value) == (0, "", "", None)
 
 
@@ -72,7 +78,9 @@ def test_empty_columns_become_plain_values() -> None:
         (words.count, 1234567, "1\u202f234\u202f567"),
     ],
 )
-def test_numbers_are_written_with_few_digits(written: Any, value: float, wanted: str) -> None:
+def test_numbers_are_written_with_few_digits(
+    written: Any, value: float, wanted: str
+) -> None:
     assert written(value) == wanted
 
 
@@ -83,12 +91,22 @@ def test_lists_and_plurals() -> None:
 
 
 def test_sentences_become_html_after_escaping() -> None:
-    assert inline("`a<b` & D_avg_ew") == ("<code>a&lt;b</code> &amp; <var>D</var><sub>avg ew</sub>")
+    assert inline("`a<b` & D_avg_ew") == (
+        "<code>a&lt;b</code> &amp; <var>D</var><sub>avg ew</sub>"
+    )
 
 
 def test_without_the_references_own_texts_goes_before_with_them() -> None:
-    """Where a table has both, the page shows the fair number, whichever row comes first."""
-    place = {"dataset": "d", "judge": "j", "aspect": "a", "statistic": "s", "level": "pooled"}
+    """Where a table has both, the page shows the fair number, whichever row comes
+    first.
+    """
+    place = {
+        "dataset": "d",
+        "judge": "j",
+        "aspect": "a",
+        "statistic": "s",
+        "level": "pooled",
+    }
     records: list[dict[str, Any]] = [
         {**place, "value": 0.2, "system_subset": "without references"},
         {**place, "value": 0.9, "system_subset": None},
@@ -140,12 +158,16 @@ def test_an_interval_without_width_has_a_sign_and_a_title() -> None:
 
 
 def test_every_part_of_a_signature_is_explained_in_its_order() -> None:
-    parts = re.findall(r'^ +"(\w+)":', getsource(EvaluationData.signature), re.MULTILINE)
+    parts = re.findall(
+        r'^ +"(\w+)":', getsource(EvaluationData.signature), re.MULTILINE
+    )
     assert [name for name, _ in SIGNED] == parts
 
 
 def test_people_are_never_a_judge_named_human() -> None:
     [body] = judge_bodies([PERSON], lambda _: [])
-    assert [(line.head, line.about) for line in body.lines] == [("people", PERSON.about)]
+    assert [(line.head, line.about) for line in body.lines] == [
+        ("people", PERSON.about)
+    ]
     row = Row(judge="alpha", statistic="pearson", judge_b=PERSON.id)
     assert place_in_words(row, Judge("alpha", "lexical", "")) == "against people"

@@ -1,4 +1,6 @@
-"""The section on perspectives: both views of a judge, ranks, and the confusion of classes."""
+"""The section on perspectives: both views of a judge, ranks, and the confusion of
+classes.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +25,18 @@ def views(dataset: str = "chat", **more: Any) -> Iterator[Row]:
             value = 0.25 + at / 2 if known else None
             place = {"aspect": "average", "level": level, **more}
             yield study.row(dataset, judge, name, value, **place)
-            yield study.row(dataset, judge, f"rank_{name}", 2.0 - at if known else None, **place)
+            yield study.row(
+                dataset, judge, f"rank_{name}", 2.0 - at if known else None, **place
+            )
             for aspect in study.ASPECTS:
-                yield study.row(dataset, judge, name, value, **(place | {"aspect": aspect}))
+                yield study.row(
+                    dataset, judge, name, value, **(place | {"aspect": aspect})
+                )
         for name, level in BESIDE:
             for aspect in study.ASPECTS:
-                yield study.row(dataset, judge, name, 0.5, aspect=aspect, level=level, **more)
+                yield study.row(
+                    dataset, judge, name, 0.5, aspect=aspect, level=level, **more
+                )
     gap = {"aspect": "average", "level": "direct", "judge_b": "gamma", **more}
     yield study.row(dataset, "alpha", "difference_accuracy_adjacent", -0.5, **gap)
     yield study.row(dataset, "alpha", "difference_kappa_linear", None, **gap)
@@ -56,7 +64,11 @@ def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
 
 
 def texts(table: Table) -> dict[str, list[str]]:
-    return {line.head: [c.text for c in line.cells] for body in table.bodies for line in body.lines}
+    return {
+        line.head: [c.text for c in line.cells]
+        for body in table.bodies
+        for line in body.lines
+    }
 
 
 def folded(section: Section, summary: str) -> list[Any]:
@@ -68,7 +80,9 @@ def folded(section: Section, summary: str) -> list[Any]:
     return list(found)
 
 
-def test_both_views_stand_beside_each_other_and_the_ranks_below(section: Section) -> None:
+def test_both_views_stand_beside_each_other_and_the_ranks_below(
+    section: Section,
+) -> None:
     ranks, people = (block for block in section.blocks if isinstance(block, Table))
     (figure,) = (block for block in section.blocks if isinstance(block, Figure))
     means = figure.table
@@ -88,7 +102,9 @@ def test_every_aspect_has_its_numbers_of_texts(section: Section) -> None:
     assert len(table.columns) == 8
 
 
-def test_classes_are_shaded_by_row_and_the_right_ones_outlined(section: Section) -> None:
+def test_classes_are_shaded_by_row_and_the_right_ones_outlined(
+    section: Section,
+) -> None:
     (table,) = folded(section, "Classes of gamma")
     styles = [[cell.style for cell in line.cells] for line in table.bodies[0].lines]
     assert texts(table)["class 1"] == ["2", "0", "1"]
@@ -100,7 +116,10 @@ def test_classes_are_shaded_by_row_and_the_right_ones_outlined(section: Section)
 
 def test_judges_are_told_apart_by_what_their_averages_differ(section: Section) -> None:
     (table,) = folded(section, "Differences between judges for The chat")
-    assert texts(table) == {"alpha": ["", "−0.5"], "gamma": ["0.5", ""]}  # κ has no difference
+    assert texts(table) == {
+        "alpha": ["", "−0.5"],
+        "gamma": ["0.5", ""],
+    }  # κ has no difference
     assert table.caption.startswith("The chat: Ordered right of the row's judge")
 
 
@@ -124,7 +143,10 @@ def test_wordings_stand_apart(tmp_path: Path) -> None:
     captions = [block.caption for block in found.blocks if isinstance(block, Table)]
     assert captions == [f"{name}: ranks by these means." for name in names]
     (table,) = folded(found, "Every aspect of The chat, criterion empty")
-    assert [body.title for body in table.bodies] == ["Fluency (empty)", "Coherence (empty)"]
+    assert [body.title for body in table.bodies] == [
+        "Fluency (empty)",
+        "Coherence (empty)",
+    ]
 
 
 def on_scales(one: list[int], other: list[int], alike: str = "same") -> dict[str, Row]:
@@ -135,7 +157,9 @@ def on_scales(one: list[int], other: list[int], alike: str = "same") -> dict[str
     }
 
 
-def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(tmp_path: Path) -> None:
+def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(
+    tmp_path: Path,
+) -> None:
     found = sectioned(tmp_path, *views(), judges=on_scales([100], [2, 5]))
     _, figure = (block for block in found.blocks if isinstance(block, Figure))
     assert texts(figure.table) == {
@@ -143,10 +167,13 @@ def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(tmp_pat
         "100 points, alpha": ["25\u202f%", "–", "0.250"],
     }
     assert "on scales of 2 to 5 and 100 points" in figure.summary
-    assert "Pearson r: 0.750 [0.650, 0.850] on 2 to 5, 0.250 [0.150, 0.350] on 100." in (
-        figure.summary
+    assert (
+        "Pearson r: 0.750 [0.650, 0.850] on 2 to 5, 0.250 [0.150, 0.350] on 100."
+        in (figure.summary)
     )
-    assert "Linear κ: 0.750 [0.650, 0.850] on 2 to 5." in figure.summary  # alpha has none
+    assert (
+        "Linear κ: 0.750 [0.650, 0.850] on 2 to 5." in figure.summary
+    )  # alpha has none
     cell = figure.table.bodies[0].lines[0].cells[0]
     assert cell.notes == ("n = 120",) and "n counts aspects" in figure.table.caption
     assert [key.text for key in figure.keys] == [
@@ -156,7 +183,9 @@ def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(tmp_pat
     ]
 
 
-@pytest.mark.parametrize("judges", [on_scales([5], [5]), on_scales([5], [10], alike="other")])
+@pytest.mark.parametrize(
+    "judges", [on_scales([5], [5]), on_scales([5], [10], alike="other")]
+)
 def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) -> None:
     found = sectioned(tmp_path, *views(), judges=judges)
     titles = [block.title for block in found.blocks if isinstance(block, Figure)]
@@ -164,7 +193,11 @@ def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) ->
 
 
 def test_a_measure_that_no_judge_has_is_a_note_and_no_column(tmp_path: Path) -> None:
-    rows = [row for row in views() if row["judge"] == "alpha" and row["statistic"][:4] != "rank"]
+    rows = [
+        row
+        for row in views()
+        if row["judge"] == "alpha" and row["statistic"][:4] != "rank"
+    ]
     blocks = sectioned(tmp_path, *rows).blocks
     (table,) = (block.table for block in blocks if isinstance(block, Figure))
     assert [column.statistic for column in table.columns] == [
@@ -183,12 +216,16 @@ def built() -> Iterator[Row]:
         yield study.row("chat", judge, "class_count", 4.0, **graded, k=1, k_b=2)
         yield study.row("chat", judge, "accuracy_adjacent", 0.5 + at / 4, **chain)
         for k in (1, 2):
-            yield study.row("chat", judge, "accuracy_by_distance", 0.5 + k / 5, **chain, k=k)
+            yield study.row(
+                "chat", judge, "accuracy_by_distance", 0.5 + k / 5, **chain, k=k
+            )
 
 
 def test_graded_sets_and_chains_are_drawn_before_their_tables(tmp_path: Path) -> None:
     blocks = sectioned(tmp_path, *built()).blocks
-    drawn = [(at, block) for at, block in enumerate(blocks) if isinstance(block, Figure)]
+    drawn = [
+        (at, block) for at, block in enumerate(blocks) if isinstance(block, Figure)
+    ]
     graded, neighbours, further = (block for _, block in drawn)
     assert texts(graded.table) == {"alpha": ["0.250"], "gamma": ["0.750"]}
     assert texts(neighbours.table) == {"alpha": [f"50{THIN}%"], "gamma": [f"75{THIN}%"]}

@@ -1,4 +1,6 @@
-"""Scores beside ratings: every text with both is in a panel and in the distributions."""
+"""Scores beside ratings: every text with both is in a panel and in the
+distributions.
+"""
 
 from pathlib import Path
 
@@ -18,14 +20,19 @@ def test_values_are_binned_from_the_lowest_to_the_highest() -> None:
 
 
 def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:
-    panels = {("j", "Fluency"): {(0, 0): 4, (BINS - 1, BINS - 1): 1}, ("k", "Fluency"): {(0, 0): 2}}
+    panels = {
+        ("j", "Fluency"): {(0, 0): 4, (BINS - 1, BINS - 1): 1},
+        ("k", "Fluency"): {(0, 0): 2},
+    }
     drawn = marks(bins_spec(panels, ["j", "k"], ["Fluency"], x="x"))
     frames, dots = drawn["frame"], drawn["texts"]
     assert [dot["size"] for dot in dots] == [110.0, 27.5, 110.0]
     low, high = dots[:2]
     assert low["x"] < high["x"] and low["y"] > high["y"]  # upwards is less
     for frame, dot in ((frames[0], low), (frames[0], high), (frames[1], dots[2])):
-        assert frame["x"] < dot["x"] < frame["x2"] and frame["y"] < dot["y"] < frame["y2"]
+        assert (
+            frame["x"] < dot["x"] < frame["x2"] and frame["y"] < dot["y"] < frame["y2"]
+        )
     assert [one["text"] for one in drawn["line"]] == ["j", "k"]
     assert [one["text"] for one in drawn["title"]] == ["Fluency"]
 
@@ -36,7 +43,9 @@ def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) ->
     spec["study"]["datasets"] = ["news"]
     report = cards_study.loaded(spec)
     scatter, distributions = agreement.rating_figures(report, report.datasets[0])
-    assert "Up to 3 texts" in scatter.summary  # of three ratings of coherence all have a score
+    assert (
+        "Up to 3 texts" in scatter.summary
+    )  # of three ratings of coherence all have a score
     [body] = distributions.table.bodies
     [gamma] = body.lines
     # five scores of texts with a rating: 5, 1 on fluency and 2, 1, 3 on coherence
@@ -47,7 +56,9 @@ def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) ->
 
 
 @pytest.mark.heavy
-def test_where_the_lowest_rating_is_best_dots_of_a_judge_that_agrees_rise(tmp_path: Path) -> None:
+def test_where_the_lowest_rating_is_best_dots_of_a_judge_that_agrees_rise(
+    tmp_path: Path,
+) -> None:
     spec = cards_study.make(tmp_path)
     spec["turned"] = {"news": {"ratings": {"coherence": 6.0}, "scores": {}}}
     report = cards_study.loaded(spec)

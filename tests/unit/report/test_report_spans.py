@@ -1,4 +1,6 @@
-"""Error spans in the report: the tables, and texts with the errors that are marked in them."""
+"""Error spans in the report: the tables, and texts with the errors that are marked in
+them.
+"""
 
 import re
 from collections.abc import Sequence
@@ -11,9 +13,25 @@ from msgspec import convert
 
 import report_study as study
 from browser import browser, needs_browser
-from judgescope.report.elements import Figure, Fold, Heading, Marked, Marking, Part, Table, Text
+from judgescope.report.elements import (
+    Figure,
+    Fold,
+    Heading,
+    Marked,
+    Marking,
+    Part,
+    Table,
+    Text,
+)
 from judgescope.report.headline import measures
-from judgescope.report.items import DRAWN, LEAST, LONGEST_REMARK, AnnotatedText, Reading, sample
+from judgescope.report.items import (
+    DRAWN,
+    LEAST,
+    LONGEST_REMARK,
+    AnnotatedText,
+    Reading,
+    sample,
+)
 from judgescope.report.marked import Error, grouped, pieces
 from judgescope.report.report import Report
 from judgescope.report.sections import spans
@@ -32,7 +50,9 @@ def error(start: int | None, end: int | None, severity: int = 0) -> Error:
 def shown(text: str, errors: Sequence[Error]) -> list[tuple[str, list[int]]]:
     """Return the pieces of a text, each with the errors over it."""
     found, over = pieces(text, errors)
-    return [(one.text, over[one.number] if one.kind == "error" else []) for one in found]
+    return [
+        (one.text, over[one.number] if one.kind == "error" else []) for one in found
+    ]
 
 
 def test_a_text_is_cut_where_an_error_begins_or_ends() -> None:
@@ -42,14 +62,21 @@ def test_a_text_is_cut_where_an_error_begins_or_ends() -> None:
         *(("ab", [0]), ("c", [0, 1])),
         *(("de", [1]), ("f", [])),
     ]
-    assert shown("abc", [error(0, 3), error(1, 2)]) == [("a", [0]), ("b", [0, 1]), ("c", [0])]
+    assert shown("abc", [error(0, 3), error(1, 2)]) == [
+        ("a", [0]),
+        ("b", [0, 1]),
+        ("c", [0]),
+    ]
     assert shown("ab", [error(0, 2), error(0, 2)]) == [("ab", [0, 1])]
     assert shown("ab", [error(0, 1), error(1, 2)]) == [("a", [0]), ("b", [1])]
 
 
 def test_what_is_nowhere_marks_nothing() -> None:
     assert shown("ab", [error(None, None)]) == [("ab", [])]
-    assert shown("ab", [error(1, 9)]) == [("a", []), ("b", [0])]  # of a text that changed since
+    assert shown("ab", [error(1, 9)]) == [
+        ("a", []),
+        ("b", [0]),
+    ]  # of a text that changed since
     assert shown("", [error(None, None)]) == []
     assert shown("abc", [error(1, 1), error(2, 1), error(7, 9)]) == [("abc", [])]
 
@@ -64,7 +91,10 @@ def test_a_long_text_is_shortened_far_from_every_error() -> None:
 
 def together(text: str, errors: Sequence[Error]) -> list[str]:
     """Return a text's pieces, those that share errors with a stroke between them."""
-    return ["|".join(one.text for one, _ in group) for group in grouped(*pieces(text, errors))]
+    return [
+        "|".join(one.text for one, _ in group)
+        for group in grouped(*pieces(text, errors))
+    ]
 
 
 def test_pieces_that_share_errors_stand_together() -> None:
@@ -81,28 +111,41 @@ def test_pieces_that_share_errors_stand_together() -> None:
 
 def judged(target: str, judge: str, *told: dict[str, Any], **more: Any) -> study.Row:
     return {
-        **{"dataset": "chat", "perturbation": "systems", "judge": judge, "aspect": "fluency"},
+        **{
+            "dataset": "chat",
+            "perturbation": "systems",
+            "judge": judge,
+            "aspect": "fluency",
+        },
         **{"target": target, "draw": 0, "status": "ok", "rule": "r", "value": 2.0},
         **{"spans": list(told), **more},
     }
 
 
-def mark(start: int | None, end: int | None, severity: float | None = None) -> dict[str, Any]:
+def mark(
+    start: int | None, end: int | None, severity: float | None = None
+) -> dict[str, Any]:
     return {
         **{"start": start, "end": end, "severity": severity, "category": EVIL},
         **{"explanation": f"why {EVIL}", "location": f"here {EVIL}", "match": "exact"},
     }
 
 
-def files(folder: Path, rows: list[study.Row], names: Sequence[str], gold: bool) -> dict[str, Any]:
-    """Write what judges list in some texts and what people marked; return where it is."""
+def files(
+    folder: Path, rows: list[study.Row], names: Sequence[str], gold: bool
+) -> dict[str, Any]:
+    """Write what judges list in some texts and what people marked; return where it
+    is.
+    """
     write_table("marked", table_of("marked", rows), folder / "marked.parquet")
     texts = [{"dataset": "chat", "target": name, "text": TEXT} for name in names]
     write_table("targets", table_of("targets", texts), folder / "targets.parquet")
     marked = {"dataset": "chat", "target": "t1", "start": 4, "end": 8, "category": EVIL}
     table = table_of("gold_spans", [{**marked, "text": "Owls", "correction": "Jays"}])
     write_table("gold_spans", table, folder / "gold.parquet")
-    places = {name: str(folder / f"{name}.parquet") for name in ("marked", "targets", "gold")}
+    places = {
+        name: str(folder / f"{name}.parquet") for name in ("marked", "targets", "gold")
+    }
     return {"set": "systems", **places, **({} if gold else {"gold": None})}
 
 
@@ -121,7 +164,10 @@ ROWS = [
 def test_the_sample_depends_on_names_and_seed_alone(tmp_path: Path) -> None:
     names = [f"t{number}" for number in range(40)]
     rows = [judged(name, "gamma") for name in names]
-    rows += [judged("t1", "gamma", draw=1), judged("u1", "gamma", status="not_applicable")]
+    rows += [
+        judged("t1", "gamma", draw=1),
+        judged("u1", "gamma", status="not_applicable"),
+    ]
     rows += [{**judged("v1", "gamma"), "perturbation": "original"}]
     told = files(tmp_path, rows, names, gold=False)
     found = [one.target for one in drawn_of(told, 3, "chat")]
@@ -137,15 +183,20 @@ def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
 
     def drawn(*aspects: str) -> list[list[str]]:
         """Return the texts of each aspect."""
-        rows = [judged(name, "gamma") | {"aspect": one} for name in names for one in aspects]
+        rows = [
+            judged(name, "gamma") | {"aspect": one} for name in names for one in aspects
+        ]
         texts = drawn_of(files(tmp_path, rows, names, gold=False), 3, "chat")
-        return [[text.target for text in texts if one in text.readings] for one in aspects]
+        return [
+            [text.target for text in texts if one in text.readings] for one in aspects
+        ]
 
     three, many = drawn("a", "b", "c"), drawn(*"abcdefgh")
     assert [len(one) for one in three] == [DRAWN // 3] * 3
     assert len({name for one in three for name in one}) == DRAWN
     assert [len(one) for one in many] == [LEAST] * 8
-    # an aspect in which few texts are judged has those, and no other one has fewer for it
+    # an aspect in which few texts are judged has those, and no other one has fewer for
+    # it
     rows = [judged(name, "gamma") for name in names]
     rows += [judged("t7", "gamma") | {"aspect": "coherence"}]
     texts = drawn_of(files(tmp_path, rows, names, gold=False), 3, "chat")
@@ -174,7 +225,9 @@ def table() -> list[study.Row]:
         for form in (*spans.FORMS, *spans.KINDS):
             for level in spans.LEVELS:
                 more = {**place, "form": form, "level": level}
-                found += [study.row("chat", judge, name, 0.5, **more) for name in spans.AGREED]
+                found += [
+                    study.row("chat", judge, name, 0.5, **more) for name in spans.AGREED
+                ]
     perturbed = {"aspect": "fluency", "perturbation": "typos", "degree": "minor"}
     found.append(study.row("chat", "gamma", "span_match_rate", 0.75, **perturbed))
     return found
@@ -183,18 +236,32 @@ def table() -> list[study.Row]:
 @pytest.fixture
 def report(tmp_path: Path) -> Report:
     told = files(tmp_path, ROWS, ["t1", "t2"], gold=True)
-    return study.loaded(study.make(tmp_path, {"spans": table()}, annotated={"chat": told}))
+    return study.loaded(
+        study.make(tmp_path, {"spans": table()}, annotated={"chat": told})
+    )
 
 
 def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
     section = spans.section(report)
     assert section is not None
     heading, agreed, listed, *folds = section.blocks
-    assert isinstance(heading, Heading) and isinstance(agreed, Figure) and isinstance(listed, Table)
+    assert (
+        isinstance(heading, Heading)
+        and isinstance(agreed, Figure)
+        and isinstance(listed, Table)
+    )
     assert [len(one.columns) for one in (listed, agreed.table)] == [8, 6]
     assert len(agreed.keys) == 6  # precision, recall and F1 of spans and of words
-    assert [line.head for body in listed.bodies for line in body.lines] == ["beta", "gamma"]
-    names = ["by text, and by kind", "contradict themselves", "other sets", "texts with the errors"]
+    assert [line.head for body in listed.bodies for line in body.lines] == [
+        "beta",
+        "gamma",
+    ]
+    names = [
+        "by text, and by kind",
+        "contradict themselves",
+        "other sets",
+        "texts with the errors",
+    ]
     assert all(isinstance(one, Fold) for one in folds) and len(folds) == len(names)
     for one, name in zip(folds, names, strict=True):
         assert isinstance(one, Fold) and name in one.summary
@@ -221,11 +288,19 @@ def test_a_text_is_shown_as_people_and_each_judge_mark_it(report: Report) -> Non
         "3 errors; verdict 2",
     ]
     # a judge whose reply says nothing is told so, and a text without marks is whole
-    assert [one.about for one in second.markings] == ["0 errors", "0 errors; verdict 2", "unparsed"]
+    assert [one.about for one in second.markings] == [
+        "0 errors",
+        "0 errors; verdict 2",
+        "unparsed",
+    ]
     assert [part.text for part in parts(second.markings[1])] == [TEXT]
     gamma = first.markings[2]
     assert "".join(part.text for part in parts(gamma)) == TEXT
-    told = [(part.text, part.shade, part.sign, part.errors) for part in parts(gamma) if part.errors]
+    told = [
+        (part.text, part.shade, part.sign, part.errors)
+        for part in parts(gamma)
+        if part.errors
+    ]
     assert told == [
         ("Owls ", "shade-5", "", [0]),
         ("won", "shade-5 several", "5", [0, 1]),
@@ -248,7 +323,9 @@ def test_a_judge_without_a_list_is_not_one_that_finds_nothing(tmp_path: Path) ->
 
 def marking(report: Report, text: str, errors: Sequence[Error]) -> Marking:
     """Return a text as the report shows it with the errors of one judge."""
-    told = AnnotatedText("t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
+    told = AnnotatedText(
+        "t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]}
+    )
     [found] = views(replace(report, annotated={"chat": [told]}))
     return found.markings[0]
 
@@ -259,7 +336,9 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
     found = marking(report, "word " * 6000, errors)
     marked = sum(len(group.remarks) for group in found.groups)
     assert found.about == "31 errors" and 0 < marked < 20
-    away = [one for one in found.nowhere if one.startswith("in the part that is not shown")]
+    away = [
+        one for one in found.nowhere if one.startswith("in the part that is not shown")
+    ]
     assert len(away) == 30 - marked and found.nowhere[-1].startswith("of no length")
     # the sign of an error stands once, at its end, even where its middle is left out
     long = marking(report, "x" * 9000, [error(0, 9000, 4)])
@@ -267,7 +346,9 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
 
 
 @pytest.mark.heavy
-def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: Report) -> None:
+def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(
+    report: Report,
+) -> None:
     told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST_REMARK, "") for at in range(300)]
     found = marking(report, "x" * 2000, told)
     [group] = [one for one in found.groups if one.remarks]
@@ -277,20 +358,34 @@ def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(report: R
     )
     assert found.about == "300 errors"
     assert found.nowhere == ["260 more errors are left out here"]
-    text = AnnotatedText("t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]})
+    text = AnnotatedText(
+        "t1", "x" * 2000, None, {"fluency": [Reading("gamma", None, "ok", told)]}
+    )
     shorter = text._replace(readings={"fluency": [Reading("gamma", None, "ok", [])]})
-    pages = [on_one_page(replace(report, annotated={"chat": [one]})) for one in (text, shorter)]
+    pages = [
+        on_one_page(replace(report, annotated={"chat": [one]}))
+        for one in (text, shorter)
+    ]
     assert len(pages[0]) - len(pages[1]) < 100_000
 
 
 def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
     readings = [Reading("gamma", None, "ok", []) for _ in range(150)]
-    texts = [AnnotatedText(f"t{at}", TEXT, [], {"fluency": readings}) for at in range(3)]
+    texts = [
+        AnnotatedText(f"t{at}", TEXT, [], {"fluency": readings}) for at in range(3)
+    ]
     section = spans.section(replace(report, annotated={"chat": texts}))
     assert section is not None and isinstance(section.blocks[-1], Fold)
     hint, *shown = section.blocks[-1].blocks
-    assert [len(one.markings) for one in shown if isinstance(one, Marked)] == [151, 151, 98]
-    assert isinstance(hint, Text) and "53 more marked texts are left out here." in hint.text
+    assert [len(one.markings) for one in shown if isinstance(one, Marked)] == [
+        151,
+        151,
+        98,
+    ]
+    assert (
+        isinstance(hint, Text)
+        and "53 more marked texts are left out here." in hint.text
+    )
     assert sum((151, 151, 98)) == spans.MOST_MARKINGS
 
 
@@ -305,14 +400,17 @@ def test_people_are_told_from_a_judge_of_that_name(report: Report) -> None:
 @pytest.mark.heavy
 def test_what_is_told_stands_once_and_each_mark_names_it(report: Report) -> None:
     page = on_one_page(report)
-    marks = re.findall(r'<mark class="[^"]*" tabindex="0" aria-describedby="([^"]+)">', page)
+    marks = re.findall(
+        r'<mark class="[^"]*" tabindex="0" aria-describedby="([^"]+)">', page
+    )
     ids = re.findall(r'role="tooltip" id="([^"]+)"', page)
     assert len(marks) == 1 + 1 + 3 and len(ids) == len(set(ids)) == 1 + 1 + 2
     assert {name for mark in marks for name in mark.split()} == set(ids)
     assert [len(mark.split()) for mark in marks] == [1, 1, 1, 2, 1]
 
 
-VISIBLE = """[...document.querySelectorAll('.told')].map(one => [...one.querySelectorAll('bdi')]
+VISIBLE = """[...document.querySelectorAll('.told')].map(one => \
+[...one.querySelectorAll('bdi')]
     .filter(each => each.checkVisibility()).map(each => each.id))"""
 
 
@@ -323,12 +421,16 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
 ) -> None:
     errors = [Error(0, 6, 3, "c", "word " * 2000, ""), Error(4, 9, 2, "d", "short", "")]
     errors.append(Error(12, 14, 1, "e", "short", ""))
-    told = AnnotatedText("t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]})
+    told = AnnotatedText(
+        "t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]}
+    )
     page = tmp_path / "page.html"
     page.write_text(on_one_page(replace(report, annotated={"chat": [told]})), "utf-8")
     with browser(tmp_path / "browser") as window:
         window.open(page)
-        window.value("document.querySelectorAll('details').forEach(one => one.open = true)")
+        window.value(
+            "document.querySelectorAll('details').forEach(one => one.open = true)"
+        )
         first, second, third = (f"error-chat-{number}" for number in (1, 2, 3))
 
         def focused(number: int) -> list[list[str]]:
@@ -342,7 +444,8 @@ def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
         assert focused(1) == [[first, second], []]
         place = "document.querySelector('.told').getBoundingClientRect()"
         assert window.value(f"{place}.top > 0 && {place}.bottom <= innerHeight")
-        # after the last mark of a group the tab key goes into what is long, and on from there
+        # after the last mark of a group the tab key goes into what is long, and on from
+        # there
         assert focused(2) == [[second], []]
         window.press("Tab")
         assert window.value(VISIBLE) == [[first, second], []]
@@ -367,7 +470,8 @@ def test_a_study_without_such_judges_has_no_section(tmp_path: Path) -> None:
 def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> None:
     rows = [
         row | {"value": 0.25}
-        if (row["statistic"], row.get("form")) == ("span_f1", "tokens") and row["level"] == "pooled"
+        if (row["statistic"], row.get("form")) == ("span_f1", "tokens")
+        and row["level"] == "pooled"
         else row
         for row in table()
     ]

@@ -32,7 +32,9 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
 
 def figure(told: Report) -> Figure:
     section = cost.section(told)
-    assert section is not None and isinstance(section.blocks[-1], Table)  # pictures first
+    assert section is not None and isinstance(
+        section.blocks[-1], Table
+    )  # pictures first
     [found] = [block for block in section.blocks if isinstance(block, Figure)]
     return found
 
@@ -41,7 +43,9 @@ def test_what_costs_nothing_is_set_against_nothing(tmp_path: Path) -> None:
     assert cost.tradeoff(report(tmp_path, dict.fromkeys(PRICES, 0.0))) == []
 
 
-def test_a_judge_for_which_nothing_is_bought_is_free_as_on_the_first_screen(tmp_path: Path) -> None:
+def test_a_judge_for_which_nothing_is_bought_is_free_as_on_the_first_screen(
+    tmp_path: Path,
+) -> None:
     rows = [
         study.row("chat", judge, "usd", 0.0, n=100, note=note)
         for judge, note in (("alpha", FREE), ("beta", ""))
@@ -50,15 +54,23 @@ def test_a_judge_for_which_nothing_is_bought_is_free_as_on_the_first_screen(tmp_
     assert section is not None
     table = section.blocks[-1]
     assert isinstance(table, Table)
-    prices = {line.head: line.cells[-3].text for body in table.bodies for line in body.lines}
-    assert prices == {"alpha": "free", "beta": "0.00"}  # no sum over replies that nobody counted
+    prices = {
+        line.head: line.cells[-3].text for body in table.bodies for line in body.lines
+    }
+    assert prices == {
+        "alpha": "free",
+        "beta": "0.00",
+    }  # no sum over replies that nobody counted
     assert "every reply once" not in section.lead
 
 
 def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
     told = report(tmp_path, {"alpha": 0.0, "gamma": 0.0132})
     rows = told.rows("cost")
-    assert cost.price_in_words(rows.where(judge="gamma")) == "US$ 0.013 per 1\u202f000 judgments"
+    assert (
+        cost.price_in_words(rows.where(judge="gamma"))
+        == "US$ 0.013 per 1\u202f000 judgments"
+    )
     unknown = [study.row("chat", "beta", "usd", None, n=100)]
     assert cost.price_in_words(study.typed_rows(unknown)) == "price not known"
     [mark] = [
@@ -73,7 +85,9 @@ def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(tmp_path: Path) -> None:
+def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(
+    tmp_path: Path,
+) -> None:
     # on both aspects: alpha .6 [.5, .7], gamma .7 [.6, .8], beta .2 [.1, .3], rules -.1
     told = figure(report(tmp_path, PRICES))
     assert told.summary.startswith("4 judges, from $0.00 to $3.20 per 1\u202f000 ")
@@ -84,7 +98,9 @@ def test_a_cheaper_judge_that_is_better_is_named_and_no_crossing_one(tmp_path: P
     assert fair.summary.endswith("on any of these numbers.")
 
 
-def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(tmp_path: Path) -> None:
+def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(
+    tmp_path: Path,
+) -> None:
     told = figure(report(tmp_path, PRICES))
     assert [key.text for key in told.keys] == [
         "alpha",
@@ -104,16 +120,24 @@ def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
     assert "alpha" not in [key.text for key in figure(told).keys]
     _, *texts = [block for block in cost.tradeoff(told) if isinstance(block, Text)]
     [text] = texts
-    assert "price is not known" in text.text and text.text.endswith(": `alpha` and `rules`.")
+    assert "price is not known" in text.text and text.text.endswith(
+        ": `alpha` and `rules`."
+    )
 
 
 def bought(
-    number: int, price: float, value: float, low: float | None = None, high: float | None = None
+    number: int,
+    price: float,
+    value: float,
+    low: float | None = None,
+    high: float | None = None,
 ) -> Bought:
     return Bought(number, price, TableRow(value=value, ci_low=low, ci_high=high))
 
 
-def placed(*dots: Bought, level: float | None = None) -> dict[str, list[dict[str, Any]]]:
+def placed(
+    *dots: Bought, level: float | None = None
+) -> dict[str, list[dict[str, Any]]]:
     """Return what the figure places, by its look."""
     return study.marks(scatter_spec([Priced("one", dots, level)], x="US$"))
 
@@ -143,17 +167,33 @@ def test_values_that_are_one_up_to_rounding_can_be_drawn() -> None:
 @pytest.mark.heavy
 def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None:
     ranks = [
-        study.row("chat", judge, f"rank_{name}", rank, aspect="fluency", level=level, note=note)
+        study.row(
+            "chat",
+            judge,
+            f"rank_{name}",
+            rank,
+            aspect="fluency",
+            level=level,
+            note=note,
+        )
         for name, level in (("pearson", "pooled"), ("kendall_b", "by_source"))
         for judge, rank, note in (("alpha", 1.0, "group a"), ("beta", 2.0, "group ab"))
     ]
     section = agreement.section(report(tmp_path, PRICES, comparison=ranks))
     assert section is not None
-    [fold] = [b for b in section.blocks if isinstance(b, Fold) and "Ranks by every" in b.summary]
+    [fold] = [
+        b
+        for b in section.blocks
+        if isinstance(b, Fold) and "Ranks by every" in b.summary
+    ]
     [table] = fold.blocks
     assert isinstance(table, Table)
     assert [column.text for column in table.columns] == ["Pearson r", "Kendall τ-b"]
-    marks = {line.head: [c.mark for c in line.cells] for b in table.bodies for line in b.lines}
+    marks = {
+        line.head: [c.mark for c in line.cells]
+        for b in table.bodies
+        for line in b.lines
+    }
     assert marks == {"alpha": [" a", " a"], "beta": [" ab", " ab"]}
 
 
@@ -162,7 +202,11 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
     assert section is not None
     [table] = section.blocks
     assert isinstance(table, Table)
-    told = {line.head: [c.text for c in line.cells] for b in table.bodies for line in b.lines}
+    told = {
+        line.head: [c.text for c in line.cells]
+        for b in table.bodies
+        for line in b.lines
+    }
     undefined = [row for row in study.agreement() if row["value"] is None]
     constant = [row for row in undefined if row["note"] == "constant judge"]
     assert told["constant judge"][0] == str(len(constant)) and len(constant) > 1
@@ -171,7 +215,9 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
         "alpha, beta, constant-top, gamma and 4 more",
         "chat, news",
     ]
-    whole = {"agreement": [row for row in study.agreement() if row["value"] is not None]}
+    whole = {
+        "agreement": [row for row in study.agreement() if row["value"] is not None]
+    }
     assert unmeasured(study.loaded(study.make(tmp_path, whole))) is None
 
 

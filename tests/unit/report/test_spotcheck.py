@@ -1,4 +1,6 @@
-"""The page of perturbed texts: what is drawn, how edits are marked, and that no text does harm."""
+"""The page of perturbed texts: what is drawn, how edits are marked, and that no text
+does harm.
+"""
 
 import json
 import os
@@ -19,7 +21,15 @@ from judgescope.perturb.edits import Edit, apply_edits
 from judgescope.perturb.rules import perturb_dataset
 from judgescope.report import marked as marking
 from judgescope.report.html import CLOSED, script_hash
-from judgescope.report.marked import Piece, compared, edited, marked, reordered, shortened, states
+from judgescope.report.marked import (
+    Piece,
+    compared,
+    edited,
+    marked,
+    reordered,
+    shortened,
+    states,
+)
 from judgescope.report.specs import PerturbationCard
 from judgescope.report.spotcheck import DRAWN, UNDONE, drawn
 from judgescope.schema.tables import read_table, write_table
@@ -27,7 +37,9 @@ from report_setup import Page
 from running import HOME
 from spotcheck_study import Study
 
-ANY_TEXT = st.text(st.characters(), max_size=60) | st.text("ab \n.é\u0301漢\U0001f600", max_size=40)
+ANY_TEXT = st.text(st.characters(), max_size=60) | st.text(
+    "ab \n.é\u0301漢\U0001f600", max_size=40
+)
 
 
 def before(pieces: Sequence[Piece]) -> str:
@@ -48,10 +60,12 @@ def spelled(pieces: Sequence[Piece]) -> str:
     )
 
 
-TEN = {f"n{number:02}": f"Text {number} tells of {number} mayors." for number in range(40)}
+TEN = {
+    f"n{number:02}": f"Text {number} tells of {number} mayors." for number in range(40)
+}
 
 
-# --- what is marked --------------------------------------------------------------------------
+# --- what is marked -------------------------------------------------------------------
 
 
 @given(ANY_TEXT, ANY_TEXT)
@@ -77,7 +91,11 @@ def test_edits_are_marked_to_the_letter(text: str, data: st.DataObject) -> None:
     ("old", "new", "expected"),
     [
         ("The cat sat.", "The car sat.", "The [-cat-][+car+] sat."),
-        ("In New York today.", "In Old Delhi today.", "In [-New York-][+Old Delhi+] today."),
+        (
+            "In New York today.",
+            "In Old Delhi today.",
+            "In [-New York-][+Old Delhi+] today.",
+        ),
         (
             "Ann Lee met us in the old town hall with Bob.",
             "Zoe Fox met us in the old town hall with Tim.",
@@ -91,11 +109,15 @@ def test_edits_are_marked_to_the_letter(text: str, data: st.DataObject) -> None:
         ("", "new", "[+new+]"),
     ],
 )
-def test_words_that_changed_are_marked_by_hand(old: str, new: str, expected: str) -> None:
+def test_words_that_changed_are_marked_by_hand(
+    old: str, new: str, expected: str
+) -> None:
     assert spelled(marked(compared(old, new))) == expected
 
 
-def test_what_is_too_long_to_compare_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_long_to_compare_is_one_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     old, new = "a b c d e f g h", "a X c d e f Y h"
     assert spelled(marked(compared(old, new))).count("[-") == 2
     monkeypatch.setattr(marking, "MOST_TOKENS", 10)
@@ -119,14 +141,21 @@ def test_a_change_that_nobody_would_see_has_a_sign(text: str, sign: str) -> None
 
 
 @given(st.permutations(["One.", "Two.", "Two.", "Three.", "Four."]), st.integers(0, 9))
-def test_moved_sentences_have_one_number_in_both_texts(sentences: list[str], seed: int) -> None:
+def test_moved_sentences_have_one_number_in_both_texts(
+    sentences: list[str], seed: int
+) -> None:
     text = "  ".join(sentences) + "\n"
     names = {"dataset": "d", "perturbation": "p", "degree": "major"}
-    found = perturb_dataset("reorder_sentences", {"k": 3}, {"i": text}, seed=seed, **names)["i"]
+    found = perturb_dataset(
+        "reorder_sentences", {"k": 3}, {"i": text}, seed=seed, **names
+    )["i"]
     both = reordered(text, found.edits)
     assert both is not None
     assert ["".join(piece.text for piece in one) for one in both] == [text, found.text]
-    places = [{one.number: one.text for one in pieces if one.kind == "moved"} for pieces in both]
+    places = [
+        {one.number: one.text for one in pieces if one.kind == "moved"}
+        for pieces in both
+    ]
     assert places[0] == places[1] and list(places[0]) != list(places[1])
     assert len(places[0]) == 3
 
@@ -134,10 +163,12 @@ def test_moved_sentences_have_one_number_in_both_texts(sentences: list[str], see
 def test_edits_that_move_nothing_are_no_reordering() -> None:
     assert reordered("One. Two.", []) is None
     assert reordered("One. Two.", [Edit(0, "One.", "1.")]) is None
-    assert reordered("One. Two.", [Edit(0, "One.", "1."), Edit(5, "Two.", "2.")]) is None
+    assert (
+        reordered("One. Two.", [Edit(0, "One.", "1."), Edit(5, "Two.", "2.")]) is None
+    )
 
 
-# --- what is shortened -----------------------------------------------------------------------
+# --- what is shortened ----------------------------------------------------------------
 
 
 def test_only_what_is_far_from_a_change_is_left_out_of_a_long_text() -> None:
@@ -161,22 +192,32 @@ def test_a_long_change_keeps_its_ends_and_very_many_changes_their_beginning() ->
     assert len(found) < 10_100 and found[-1].text == "89\u202f999 more characters"
 
 
-@given(st.lists(st.tuples(st.sampled_from(["same", "del", "ins"]), st.integers(1, 9_000))))
+@given(
+    st.lists(st.tuples(st.sampled_from(["same", "del", "ins"]), st.integers(1, 9_000)))
+)
 def test_what_is_left_out_is_counted(sizes: list[tuple[Any, int]]) -> None:
     pieces = [Piece(kind, "e\u0301\u0323" * size) for kind, size in sizes]
     found = shortened(pieces)
-    told = sum(int("".join(filter(str.isdigit, one.text))) for one in found if one.kind == "gap")
+    told = sum(
+        int("".join(filter(str.isdigit, one.text)))
+        for one in found
+        if one.kind == "gap"
+    )
     shown = sum(len(one.text) for one in found if one.kind != "gap")
     assert told + shown == sum(len(piece.text) for piece in pieces)
     assert shown <= marking.MOST + 2 * marking.CHANGED + marking.LONGEST
     assert all(one.text[0] == "e" for one in found if one.kind != "gap")
 
 
-# --- what is drawn ---------------------------------------------------------------------------
+# --- what is drawn --------------------------------------------------------------------
 
 
-def chosen(study: Study, seed: int, degree: str = "minor") -> tuple[list[str], list[str]]:
-    table = read_table("targets", study.folder / "targets" / "news" / "cuts.minor.parquet")
+def chosen(
+    study: Study, seed: int, degree: str = "minor"
+) -> tuple[list[str], list[str]]:
+    table = read_table(
+        "targets", study.folder / "targets" / "news" / "cuts.minor.parquet"
+    )
     done, undone = drawn(table, seed, "news", "cuts", degree)
     return [row["item"] for row in done], [row["item"] for row in undone]
 
@@ -187,7 +228,9 @@ def study(tmp_path: Path) -> Study:
 
 
 def add_cuts(study: Study, items: Sequence[str]) -> None:
-    """Add texts of which every fourth is impossible to perturb and every tenth short."""
+    """Add texts of which every fourth is impossible to perturb and every tenth
+    short.
+    """
     rows = []
     for number, item in enumerate(items):
         text = study.originals[item]
@@ -246,13 +289,16 @@ def test_the_script_writes_the_same_bytes_and_no_path(study: Study) -> None:
     assert study.page().encode() != written[0]
 
 
-# --- what is shown ---------------------------------------------------------------------------
+# --- what is shown --------------------------------------------------------------------
 
 
 def test_a_cell_tells_what_was_asked_for_and_what_became_of_it(study: Study) -> None:
     add_cuts(study, list(TEN))
     text = Page(study.page()).text
-    assert "cuts , minor word level · k = 3 · 26 ok · 4 short · 10 impossible · 0 failed" in text
+    assert (
+        "cuts , minor word level · k = 3 · 26 ok · 4 short · 10 impossible · 0 failed"
+        in text
+    )
     assert "Bad. Made by hand." in text
     assert "Study tiny: the perturbed texts" in text and "The news" in text
     assert text.count("impossible: one word") == UNDONE
@@ -285,11 +331,15 @@ def test_texts_of_a_model_are_compared_word_by_word(tmp_path: Path) -> None:
     study = Study(tmp_path, {"a": "The mayor opened the bridge on Monday, at last."})
     study.made({"a": "The baker opened the bridge on Friday, at last."}, {})
     main = study.page().partition("<main>")[2]
-    expected = "The <del>mayor</del><ins>baker</ins> opened the bridge on <del>Monday</del>"
+    expected = (
+        "The <del>mayor</del><ins>baker</ins> opened the bridge on <del>Monday</del>"
+    )
     assert expected + "<ins>Friday</ins>, at last." in main
 
 
-def test_a_text_that_failed_is_shown_with_its_reason_and_last_reply(tmp_path: Path) -> None:
+def test_a_text_that_failed_is_shown_with_its_reason_and_last_reply(
+    tmp_path: Path,
+) -> None:
     texts = dict.fromkeys("abc", "The mayor opened the bridge on Monday, at last.")
     study = Study(tmp_path, texts)
     told = "failed: it has 2 changes, not 1"
@@ -305,7 +355,9 @@ def test_a_text_that_failed_is_shown_with_its_reason_and_last_reply(tmp_path: Pa
     assert told in text and "No text was perturbed." in text and "3 failed" in text
     assert "<del>mayor</del><ins>baker</ins>" in html and "First try" not in html
     assert "The text; the last reply is empty" in text
-    assert "<ins>HTTP 400</ins>" in html and "no " * 80 in text and "no " * 101 not in text
+    assert (
+        "<ins>HTTP 400</ins>" in html and "no " * 80 in text and "no " * 101 not in text
+    )
 
 
 def test_a_text_of_a_chain_is_marked_against_the_one_before(tmp_path: Path) -> None:
@@ -339,11 +391,14 @@ def test_no_text_can_do_harm(kind: str, tmp_path: Path) -> None:
     parsed = Page(html)
     assert (parsed.wrong, parsed.open) == ([], [])
     assert not {"script", "img"} & {tag for tag, _ in parsed.elements}
-    assert not any(name.startswith("on") for _, told in parsed.elements for name in told)
+    assert not any(
+        name.startswith("on") for _, told in parsed.elements for name in told
+    )
     assert len(html) < 100_000
     assert not set("\x00\x1b\r\x85\ufffe\u202e\u2066") & set(html)
     shown = {
-        "script": "&lt;script&gt;alert(1)&lt;/script&gt; &lt;img src=x onerror=alert(2)&gt;",
+        "script": "&lt;script&gt;alert(1)&lt;/script&gt; &lt;img src=x "
+        "onerror=alert(2)&gt;",
         "controls": "a⟨U+0000⟩b⟨U+001B⟩c⟨U+000D⟩d⟨U+0085⟩e⟨U+FFFE⟩f",
         "right to left": "⟨U+202E⟩abc \u05d0\u05d1\u05d2 ⟨U+2066⟩def⟨U+200F⟩",
         "one line": "characters …]",
@@ -362,29 +417,41 @@ def test_the_page_stands_alone_and_leads_back(study: Study) -> None:
     add_cuts(study, list(TEN))
     html = study.page()
     parsed = Page(html)
-    policies = [told["content"] for told in parsed.named("meta") if "http-equiv" in told]
+    policies = [
+        told["content"] for told in parsed.named("meta") if "http-equiv" in told
+    ]
     style = html.partition("<style>")[2].partition("</style>")[0]
-    assert policies == ["; ".join([*CLOSED, f"style-src 'sha256-{script_hash(style)}'"])]
+    assert policies == [
+        "; ".join([*CLOSED, f"style-src 'sha256-{script_hash(style)}'"])
+    ]
     assert "http://" not in html and "https://" not in html and "url(" not in html
     links = [told["href"] for told in parsed.named("a")]
     assert links == ["index.html", "#news"]
     ids = [told["id"] for _, told in parsed.elements if "id" in told]
     assert ids == ["news", "news.cuts.minor"]
-    assert not {"src", "srcset", "action"} & {name for _, told in parsed.elements for name in told}
+    assert not {"src", "srcset", "action"} & {
+        name for _, told in parsed.elements for name in told
+    }
 
 
 @pytest.mark.heavy
 def test_a_full_study_is_a_small_page(tmp_path: Path) -> None:
-    """As many cells as Wang et al. 2024 have, texts of 500 characters, with many edits in each."""
+    """As many cells as Wang et al. 2024 have, texts of 500 characters, with many edits
+    in each.
+    """
     text = "The mayor of the town said that the old bridge would stay closed. " * 8
-    study = Study(tmp_path, {f"n{number}": f"{number} {text}"[:500] for number in range(12)})
+    study = Study(
+        tmp_path, {f"n{number}": f"{number} {text}"[:500] for number in range(12)}
+    )
     for _ in range(59):
         study.perturbation("typos", level="character", k=50)
     assert 500_000 < len(study.page().encode()) < 3_000_000
 
 
 @pytest.mark.heavy
-def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_path: Path) -> None:
+def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(
+    tmp_path: Path,
+) -> None:
     spec = report_study.make(tmp_path, texts=False)
     stale = Path(spec["output"]).with_name("texts.html")
     stale.parent.mkdir()
@@ -400,13 +467,19 @@ def test_a_page_of_texts_that_a_study_lacks_is_not_named_and_does_not_stay(tmp_p
 
 
 def test_what_is_known_of_an_edit_decides_how_it_is_shown() -> None:
-    """Sentences move, words are put out and in; of a model only the two texts are known."""
+    """Sentences move, words are put out and in; of a model only the two texts are
+    known.
+    """
     before, edits = "b, a.", [Edit(0, "b", "a"), Edit(3, "a", "b")]
     after = apply_edits(before, edits)
     rule = PerturbationCard(name="", level="sentence", method="rule", kind="once")
 
-    def kinds(card: PerturbationCard | None, own: list[Edit] = edits) -> list[list[str]]:
-        return [[piece.kind for piece in one] for one in states(before, after, own, card)]
+    def kinds(
+        card: PerturbationCard | None, own: list[Edit] = edits
+    ) -> list[list[str]]:
+        return [
+            [piece.kind for piece in one] for one in states(before, after, own, card)
+        ]
 
     change = ["del", "ins", "same"]
     assert kinds(rule) == [["moved", "same"] * 2] * 2

@@ -19,10 +19,18 @@ STEP = {"no_claim": None, "not_shown": 1.0, "better": 2.0, "as_rater": 3.0}
 
 
 def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
-    """Return a row of the dataset with people's ratings: lower end, value, upper end."""
+    """Return a row of the dataset with people's ratings: lower end, value, upper
+    end.
+    """
     told: Row = {"level": "within_source", "aspect": "fluency", "form": "agreement"}
     told["judge"] = "alpha"
-    told |= {"n": 24, "signature": "s", "dataset": "chat", "method": "", "note": ""} | more
+    told |= {
+        "n": 24,
+        "signature": "s",
+        "dataset": "chat",
+        "method": "",
+        "note": "",
+    } | more
     known: Row = {
         "value": None,
         "ci_low": None,
@@ -37,7 +45,10 @@ def number(statistic: str, ends: Sequence[float] | None, **more: Any) -> Row:
 
 
 def claimed(
-    outcome: str, *reasons: str, ends: Sequence[float] | None = (0.2, 0.4, 0.6), **more: Any
+    outcome: str,
+    *reasons: str,
+    ends: Sequence[float] | None = (0.2, 0.4, 0.6),
+    **more: Any,
 ) -> list[Row]:
     """Return the rows of a claim: its number, its p and its verdict."""
     statistic = more.pop("statistic", "normal_scores")
@@ -61,7 +72,9 @@ def paired_test(judge: str, other: str, p: float) -> Row:
     return row | {"ci_low": None, "ci_high": None}
 
 
-def report(folder: Path, judges: dict[str, Any] | None = None, **tables: list[Row]) -> Report:
+def report(
+    folder: Path, judges: dict[str, Any] | None = None, **tables: list[Row]
+) -> Report:
     return study.loaded(study.make(folder, dict(tables), judges=judges or {}))
 
 
@@ -81,8 +94,18 @@ def said(told: Report, name: str = "alpha") -> str:
     ("outcome", "reasons", "title", "words"),
     [
         ("as_rater", [], "As good as one more rater", []),
-        ("better", ["these_systems: 3"], "Better than chance", ["for these 3 systems only"]),
-        ("not_shown", ["chance", "length"], "Not shown", ["be above chance", "the texts' length"]),
+        (
+            "better",
+            ["these_systems: 3"],
+            "Better than chance",
+            ["for these 3 systems only"],
+        ),
+        (
+            "not_shown",
+            ["chance", "length"],
+            "Not shown",
+            ["be above chance", "the texts' length"],
+        ),
         ("not_shown", ["holm"], "Not shown", ["p 0.031", "Holm over 4"]),
         ("not_shown", ["systems"], "Not shown", ["only prefers certain systems"]),
         ("no_claim", ["no_interval"], "No claim", ["too few sources"]),
@@ -108,9 +131,13 @@ def test_a_p_value_without_a_correction_has_no_small_print(tmp_path: Path) -> No
 
 def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
     more: Row = {"form": "bar spearman", "level": "by_source"}
-    met = report(tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more))
+    met = report(
+        tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more)
+    )
     assert said(met).startswith("May be trusted, because ") and "Fluency" in said(met)
-    missed = report(tmp_path / "missed", verdicts=claimed("misses", statistic="spearman", **more))
+    missed = report(
+        tmp_path / "missed", verdicts=claimed("misses", statistic="spearman", **more)
+    )
     assert said(missed).startswith("Misses the required bar")
     assert "trusted" not in said(missed)
 
@@ -123,7 +150,10 @@ def test_a_bar_on_an_undefined_number_says_why(tmp_path: Path) -> None:
 
 
 def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None:
-    few = [row | {"n": 9} for row in claimed("no_claim", "no_interval", ends=(0.9, 0.95, 0.99))]
+    few = [
+        row | {"n": 9}
+        for row in claimed("no_claim", "no_interval", ends=(0.9, 0.95, 0.99))
+    ]
     told = said(report(tmp_path, verdicts=few))
     assert "n = 9" in told and "0.95" not in told
 
@@ -132,7 +162,11 @@ def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None
     ("outcome", "note", "words"),
     [
         ("better", "worse than a rater", ", worse than a rater)"),
-        ("better", "undecided: ±0.05 needs about 90 sources", "needs about 90 sources)"),
+        (
+            "better",
+            "undecided: ±0.05 needs about 90 sources",
+            "needs about 90 sources)",
+        ),
         ("better", "as good as one more rater", ", not shown after Holm's correction)"),
         ("as_rater", "as good as one more rater", "[−0.100, 0.100])"),
     ],
@@ -146,25 +180,39 @@ def test_the_step_beside_one_more_rater_has_its_number_and_what_it_says(
 
 
 @pytest.mark.heavy
-def test_an_average_of_perturbations_is_not_said_to_be_significant(tmp_path: Path) -> None:
+def test_an_average_of_perturbations_is_not_said_to_be_significant(
+    tmp_path: Path,
+) -> None:
     told = study.loaded(study.make(tmp_path))
     section = discernment.section(told)
     assert section is not None
     figures = [block for block in section.blocks if isinstance(block, Figure)]
     summaries = [figure.summary for figure in figures if "average D" in figure.summary]
-    assert summaries and all("several perturbations is not a p-value" in one for one in summaries)
+    assert summaries and all(
+        "several perturbations is not a p-value" in one for one in summaries
+    )
     first = judges.section(told).blocks[0]
-    assert isinstance(first, Overview) and not any("D_" in one.text for one in first.columns)
+    assert isinstance(first, Overview) and not any(
+        "D_" in one.text for one in first.columns
+    )
 
 
 def test_people_stand_beside_the_headline_numbers(tmp_path: Path) -> None:
-    rows = [*claimed("better"), number("normal_scores", (0.3, 0.55, 0.7), judge="human")]
+    rows = [
+        *claimed("better"),
+        number("normal_scores", (0.3, 0.55, 0.7), judge="human"),
+    ]
     told = report(tmp_path, verdicts=rows)
     page = judges.section(told)
     [first] = [block for block in page.blocks if isinstance(block, Overview)]
-    assert first.figure is not None and "one rater" in [key.text for key in first.figure.keys]
+    assert first.figure is not None and "one rater" in [
+        key.text for key in first.figure.keys
+    ]
     [people] = [
-        line for body in first.figure.table.bodies for line in body.lines if line.head == "people"
+        line
+        for body in first.figure.table.bodies
+        for line in body.lines
+        if line.head == "people"
     ]
     assert "0.550" in [cell.text for cell in people.cells]
 
@@ -238,16 +286,25 @@ def test_nobody_is_called_better_whose_interval_crosses_or_whose_test_says_no(
     tests: list[tuple[str, str, float]],
     best: bool,
 ) -> None:
-    rows = [*claimed("better", ends=first), *claimed("better", ends=second, judge="beta")]
-    told = report(tmp_path, verdicts=rows, comparison=[paired_test(*one) for one in tests])
+    rows = [
+        *claimed("better", ends=first),
+        *claimed("better", ends=second, judge="beta"),
+    ]
+    told = report(
+        tmp_path, verdicts=rows, comparison=[paired_test(*one) for one in tests]
+    )
     assert (FIRST in [claim.kind for claim in found(told)]) == best
     page = judges.evidence_section(told)
-    texts = [block.text for block in page.blocks if isinstance(block, Text)] if page else []
+    texts = (
+        [block.text for block in page.blocks if isinstance(block, Text)] if page else []
+    )
     assert any("Above every other judge on Fluency." in text for text in texts) == best
     assert FIRST not in [claim.kind for claim in found(told, "beta")]
 
 
-def test_the_best_of_several_is_claimed_only_where_agreement_itself_holds(tmp_path: Path) -> None:
+def test_the_best_of_several_is_claimed_only_where_agreement_itself_holds(
+    tmp_path: Path,
+) -> None:
     rows = [
         *claimed("not_shown", "length", ends=(0.5, 0.6, 0.7)),
         *claimed("not_shown", "chance", ends=(-0.2, -0.1, 0.1), judge="beta"),
@@ -257,7 +314,9 @@ def test_the_best_of_several_is_claimed_only_where_agreement_itself_holds(tmp_pa
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_paired_difference_that_holds_0_tells_nobody_apart(tmp_path: Path, turned: bool) -> None:
+def test_a_paired_difference_that_holds_0_tells_nobody_apart(
+    tmp_path: Path, turned: bool
+) -> None:
     pair = ("beta", "alpha") if turned else ("alpha", "beta")
     row = gap(*pair, *((-0.9, -0.4, 0.1) if turned else (-0.1, 0.4, 0.9)))
     rows = [
@@ -282,7 +341,11 @@ def test_a_judge_without_a_score_is_said_to_have_none(tmp_path: Path) -> None:
 def perturbation(outcomes: Sequence[str]) -> list[Row]:
     rows = []
     for (perturbation, degree), outcome in zip(study.DAMAGES, outcomes, strict=True):
-        place: Row = {"perturbation": perturbation, "degree": degree, "form": "perturbation"}
+        place: Row = {
+            "perturbation": perturbation,
+            "degree": degree,
+            "form": "perturbation",
+        }
         more: Row = {"aspect": None, "level": None, "statistic": "D_exact"}
         rows += claimed(outcome, **place, **more)
     return rows
@@ -291,14 +354,20 @@ def perturbation(outcomes: Sequence[str]) -> list[Row]:
 def of_perturbations() -> list[Row]:
     """Return a row of table `discernment` for each perturbation."""
     return [
-        study.row("chat", "alpha", "D_exact", 1.0, perturbation=perturbation, degree=degree)
+        study.row(
+            "chat", "alpha", "D_exact", 1.0, perturbation=perturbation, degree=degree
+        )
         for perturbation, degree in study.DAMAGES
     ]
 
 
-def test_a_perturbation_is_told_by_its_name_and_counted_where_there_is_much(tmp_path: Path) -> None:
+def test_a_perturbation_is_told_by_its_name_and_counted_where_there_is_much(
+    tmp_path: Path,
+) -> None:
     rows = perturbation(["noticed", "noticed", "misses"])
     told = report(tmp_path, verdicts=rows, discernment=of_perturbations())
-    assert "Better than chance at noticing typos (minor) and typos (major)." in said(told)
+    assert "Better than chance at noticing typos (minor) and typos (major)." in said(
+        told
+    )
     assert "Fails at noticing cuts." in said(told)
     assert {claim.outcome for claim in found(told)} == {Outcome.NOTICED, Outcome.MISSES}

@@ -1,4 +1,6 @@
-"""The documents: links lead somewhere, pages keep their size, cards that they show are valid."""
+"""The documents: links lead somewhere, pages keep their size, cards that they show are
+valid.
+"""
 
 import re
 from pathlib import Path
@@ -10,7 +12,11 @@ from judgescope.core.paths import HOME
 from judgescope.schema.loading import adapter, load_yaml
 
 GUIDES = sorted(HOME.glob("docs/guide/*.md"))
-PAGES = [HOME / "README.md", HOME / "config" / "README.md", *sorted(HOME.glob("docs/**/*.md"))]
+PAGES = [
+    HOME / "README.md",
+    HOME / "config" / "README.md",
+    *sorted(HOME.glob("docs/**/*.md")),
+]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
@@ -21,8 +27,13 @@ def named(path: Path) -> str:
 
 def anchors(page: Path) -> set[str]:
     """Return the anchors that a page's headings have on the web."""
-    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text("utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-") for text in headings}
+    headings = re.findall(
+        r"^#+ (.+)$", FENCE.sub("", page.read_text("utf-8")), re.MULTILINE
+    )
+    return {
+        re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-")
+        for text in headings
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -42,7 +53,10 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
 def test_the_index_names_every_guide_and_reference() -> None:
     index = (HOME / "docs" / "README.md").read_text(encoding="utf-8")
     pages = [*GUIDES, *HOME.glob("docs/reference/*.md"), *HOME.glob("docs/*.md")]
-    links = {(HOME / "docs" / link.partition("#")[0]).resolve() for link in LINK.findall(index)}
+    links = {
+        (HOME / "docs" / link.partition("#")[0]).resolve()
+        for link in LINK.findall(index)
+    }
     assert {named(page) for page in pages if page not in links} == {"docs/README.md"}
 
 
@@ -66,7 +80,9 @@ def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
 def test_the_cards_of_a_guide_are_valid(guide: Path, tmp_path: Path) -> None:
     for name, text in cards_of(guide.stem).items():
-        kind = {"studies": "study"}.get(Path(name).parent.name) or Path(name).parent.name[:-1]
+        kind = {"studies": "study"}.get(Path(name).parent.name) or Path(
+            name
+        ).parent.name[:-1]
         if kind == "model" and not text.startswith("model:"):
             continue
         card = tmp_path / Path(name).name

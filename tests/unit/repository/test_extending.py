@@ -1,4 +1,6 @@
-"""docs/extending.md: its code is code that works, its cards are cards, its paths are there."""
+"""docs/extending.md: its code is code that works, its cards are cards, its paths are
+there.
+"""
 
 import importlib.util
 import re
@@ -23,8 +25,12 @@ LIBRARY = HOME / "scripts" / "judgescope"
 
 
 def examples() -> dict[str, str]:
-    """Return file -> its content, of the indented blocks that begin with a file's name."""
-    blocks = map(textwrap.dedent, re.findall(r"(?:^    .*\n|^\n(?=\n?    ))+", TEXT, re.M))
+    """Return file -> its content, of the indented blocks that begin with a file's
+    name.
+    """
+    blocks = map(
+        textwrap.dedent, re.findall(r"(?:^    .*\n|^\n(?=\n?    ))+", TEXT, re.M)
+    )
     named = (re.match(r"\n*# (\S+\.(?:py|yaml))\n", block) for block in blocks)
     return {found[1]: found.string[found.end() :] for found in named if found}
 
@@ -40,7 +46,9 @@ def module(name: str, folder: Path) -> ModuleType:
     return made
 
 
-@pytest.mark.parametrize("name", sorted(name for name in examples() if name.endswith(".py")))
+@pytest.mark.parametrize(
+    "name", sorted(name for name in examples() if name.endswith(".py"))
+)
 def test_an_example_of_code_is_imported_and_takes_no_ones_place(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,17 +57,24 @@ def test_an_example_of_code_is_imported_and_takes_no_ones_place(
     assert module(name, tmp_path).__doc__ and not (LIBRARY / name).exists()
 
 
-@pytest.mark.parametrize("name", sorted(name for name in examples() if name.endswith(".yaml")))
+@pytest.mark.parametrize(
+    "name", sorted(name for name in examples() if name.endswith(".yaml"))
+)
 def test_an_example_of_a_card_is_valid(name: str) -> None:
     kind = {"aspects": "aspect", "judges": "judge"}[Path(name).parent.name]
     assert validate_card(kind, yaml.safe_load(examples()[name]), name)
 
 
-def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_do_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(judgment, "PARSERS", {})
     read_stars = module("parsing/stars.py", tmp_path).read_stars
     assert judgment.PARSERS["stars"] == judgment.Parser(1, read_stars)
-    assert read_stars("I say ***", None).value == 3 and read_stars("none", None).value is None
+    assert (
+        read_stars("I say ***", None).value == 3
+        and read_stars("none", None).value is None
+    )
     shout = module("perturb/shouting.py", tmp_path).shout
     made = shout("Two herons nest below the weir.", np.random.default_rng(1), k=2)
     assert len(made.edits) == 2 and sum(map(str.isupper, made.text.split())) == 2
@@ -73,17 +88,24 @@ def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.Monke
     gap = np.abs(x - y)[:-1]
     found = mean_distance(x, y, deletions(13)).estimate
     expected = jackknife_t(gap.mean(), [np.delete(gap, s).mean() for s in range(12)])
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected) and found.n_missing == 1
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        expected
+    ) and found.n_missing == 1
 
 
 @pytest.mark.heavy
 def test_the_paths_that_it_names_are_there() -> None:
-    new = {Path(name).name for name in examples()} | {"<id>.yaml", "terse.jinja", "shouting.yaml"}
+    new = {Path(name).name for name in examples()} | {
+        "<id>.yaml",
+        "terse.jinja",
+        "shouting.yaml",
+    }
     named = set(re.findall(r"`([\w./<>-]+\.(?:py|yaml|smk|jinja|md|json))`", TEXT))
     places = (HOME, LIBRARY, HOME / "config", HOME / "docs", HOME / "scripts")
     absent = [
         name
         for name in sorted(named)
-        if Path(name).name not in new and not any((place / name).exists() for place in places)
+        if Path(name).name not in new
+        and not any((place / name).exists() for place in places)
     ]
     assert [name for name in absent if not list(HOME.glob(f"*/**/{name}"))] == []

@@ -18,7 +18,9 @@ PLAIN = {"run", "check", "draft", "pilot", "targets", "distill"}
 
 
 def lines_of(text: str) -> list[str]:
-    """Return what stands after `judgescope` in lines of their own; a backslash goes on."""
+    """Return what stands after `judgescope` in lines of their own; a backslash goes
+    on.
+    """
     whole = re.sub(r"\\\n\s*", "", text)
     return [found[1] for line in whole.splitlines() if (found := SHOWN.match(line))]
 
@@ -47,14 +49,20 @@ def test_the_help_of_a_command_ends_with_examples_that_are_read(command: str) ->
     assert examples and all(one.startswith(command.split(" ")[0]) for one in examples)
     for one in examples:
         check(one)
-    assert COMMANDS[command].format_help().rstrip().endswith(shlex.split(examples[-1])[-1])
+    assert (
+        COMMANDS[command].format_help().rstrip().endswith(shlex.split(examples[-1])[-1])
+    )
 
 
 def test_no_example_is_of_a_command_that_does_not_exist() -> None:
     assert EXAMPLES.keys() <= COMMANDS.keys()
 
 
-DOCUMENTS = [HOME / "README.md", HOME / "config" / "README.md", *sorted(HOME.glob("docs/**/*.md"))]
+DOCUMENTS = [
+    HOME / "README.md",
+    HOME / "config" / "README.md",
+    *sorted(HOME.glob("docs/**/*.md")),
+]
 GENERATED = HOME / "docs" / "reference"
 
 
@@ -73,15 +81,21 @@ def test_documents_with_command_lines_are_found() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("words", [["--help"], ["init", "--help"], ["replies", "show", "--help"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["init", "--help"], ["replies", "show", "--help"]]
+)
 def test_help_is_printed(words: list[str], tmp_path: Path) -> None:
     done = running.run("-m", "judgescope", *words, cwd=tmp_path)
     assert done.returncode == 0 and "example" in done.stdout
 
 
 @pytest.mark.heavy
-def test_an_unknown_command_or_option_names_those_that_there_are(tmp_path: Path) -> None:
+def test_an_unknown_command_or_option_names_those_that_there_are(
+    tmp_path: Path,
+) -> None:
     done = running.run("-m", "judgescope", "rum", cwd=tmp_path)
     assert done.returncode == 2 and "'run'" in done.stdout
-    done = running.run("-m", "judgescope", "init", "--texts", "a", "--yes", cwd=tmp_path)
+    done = running.run(
+        "-m", "judgescope", "init", "--texts", "a", "--yes", cwd=tmp_path
+    )
     assert done.returncode == 2 and "--texts" in done.stdout

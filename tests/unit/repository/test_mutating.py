@@ -15,13 +15,19 @@ import mutating
 
 @pytest.fixture
 def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | None]:
-    """Return how the tests of twenty mutants ended, as they are kept: two were killed."""
+    """Return how the tests of twenty mutants ended, as they are kept: two were
+    killed.
+    """
     monkeypatch.setattr(mutating, "COPY", tmp_path)
     folder = tmp_path / "judgescope/statistics"
     folder.mkdir(parents=True)
-    found: dict[str, int | None] = {f"judgescope.statistics.dot.x_{n}": None for n in range(18)}
+    found: dict[str, int | None] = {
+        f"judgescope.statistics.dot.x_{n}": None for n in range(18)
+    }
     found |= {"judgescope.statistics.dot.x_18": 1, "judgescope.statistics.dot.x_19": 1}
-    (folder / "dot.py.meta").write_text(json.dumps({"other": 3, "exit_code_by_key": found}))
+    (folder / "dot.py.meta").write_text(
+        json.dumps({"other": 3, "exit_code_by_key": found})
+    )
     return found
 
 
@@ -68,14 +74,23 @@ def test_a_limit_of_time_ends_no_process_of_others() -> None:
 
 def test_a_share_that_is_killed_has_the_interval_of_wilson() -> None:
     # 8 of 10, z = 1.96: (8 + z²/2 ± z sqrt(8 * 2 / 10 + z²/4)) / (10 + z²) = .490, .943
-    found = mutating._share(Counter(killed=8, survived=1, suspicious=1, **{"left out": 5}))
+    found = mutating._share(
+        Counter(killed=8, survived=1, suspicious=1, **{"left out": 5})
+    )
     assert found == (
-        "    8 of    10 killed, 80.0% (49.0% to 94.3%); 5 left out, 1 survived, 1 suspicious"
+        "    8 of    10 killed, 80.0% (49.0% to 94.3%); 5 left out, 1 survived, 1 "
+        "suspicious"
     )
     assert mutating._share(Counter({"left out": 5})) == "5 left out"
 
 
 def test_what_is_cached_is_mutated_too() -> None:
-    text = "@cache\ndef a() -> None: ...\n\n\n@lru_cache(maxsize=2 * N)\ndef b() -> None: ...\n"
-    assert mutating.CACHED.sub("", text) == "def a() -> None: ...\n\n\ndef b() -> None: ...\n"
+    text = (
+        "@cache\ndef a() -> None: ...\n\n\n@lru_cache(maxsize=2 * N)\ndef b() -> "
+        "None: ...\n"
+    )
+    assert (
+        mutating.CACHED.sub("", text)
+        == "def a() -> None: ...\n\n\ndef b() -> None: ...\n"
+    )
     assert mutating.CACHED.sub("", "@property\n") == "@property\n"

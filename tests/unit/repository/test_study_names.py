@@ -15,7 +15,10 @@ from judgescope.plan.inputs import without_folders
         ("../work/mine/study.yaml", "mine/study.yaml"),
         ("../home/config/studies/usr.yaml", "config/studies/usr.yaml"),
         ("../secret/place/study.yaml", "study.yaml"),
-        ("the config of the importing workflow", "the config of the importing workflow"),
+        (
+            "the config of the importing workflow",
+            "the config of the importing workflow",
+        ),
     ],
 )
 def test_a_study_is_named_without_folders_of_the_machine(

@@ -19,8 +19,22 @@ from tables_equal import (
 
 
 def row(**keys: Any) -> dict[str, Any]:
-    plain = {"judge": "j", "statistic": "pearson", "value": 0.1, "lo": 0.0, "hi": 0.2, "n": 9}
-    return {**plain, "n_missing": 0, "note": None, "perturbation": None, "signature": "v:1", **keys}
+    plain = {
+        "judge": "j",
+        "statistic": "pearson",
+        "value": 0.1,
+        "lo": 0.0,
+        "hi": 0.2,
+        "n": 9,
+    }
+    return {
+        **plain,
+        "n_missing": 0,
+        "note": None,
+        "perturbation": None,
+        "signature": "v:1",
+        **keys,
+    }
 
 
 def compared(
@@ -51,7 +65,9 @@ def test_the_same_rows_in_another_order_and_by_another_version_are_equal() -> No
         ("note", "few"),
     ],
 )
-def test_one_changed_cell_is_a_difference_of_its_column(column: str, value: Any) -> None:
+def test_one_changed_cell_is_a_difference_of_its_column(
+    column: str, value: Any
+) -> None:
     after = [row(**{column: value}), *BEFORE[1:]]
     [one] = differences({"t": BEFORE}, {"t": after})
     assert (one.table, one.column, one.what) == ("t", column, "changed")
@@ -77,7 +93,8 @@ def test_a_table_that_is_missing_or_new_is_told() -> None:
 
 def test_a_renamed_column_is_a_difference_unless_the_map_has_it() -> None:
     after = [
-        {("ci_low" if key == "lo" else key): value for key, value in one.items()} for one in BEFORE
+        {("ci_low" if key == "lo" else key): value for key, value in one.items()}
+        for one in BEFORE
     ]
     assert compared(BEFORE, after) == [("ci_low", "new"), ("lo", "gone")]
     mapped = read_renames(["kind,old,new", "column,lo,ci_low"])
@@ -88,7 +105,12 @@ def test_a_renamed_column_is_a_difference_unless_the_map_has_it() -> None:
 
 def test_statistics_names_and_tables_are_renamed_by_the_map() -> None:
     mapped = read_renames(
-        ["kind,old,new", "statistic,pearson,r", "value,j,better", "table,agreement,with_people"]
+        [
+            "kind,old,new",
+            "statistic,pearson,r",
+            "value,j,better",
+            "table,agreement,with_people",
+        ]
     )
     after = [
         {
@@ -105,9 +127,18 @@ def test_statistics_names_and_tables_are_renamed_by_the_map() -> None:
 def test_what_the_map_adds_or_lets_go_is_no_difference() -> None:
     more = [*BEFORE, row(statistic="as_rater")]
     assert compared(BEFORE, more) == [("", "new")]
-    assert compared(BEFORE, more, read_renames(["kind,old,new", "statistic,,as_rater"])) == []
-    assert compared(more, BEFORE, read_renames(["kind,old,new", "statistic,as_rater,"])) == []
-    assert compared(more, BEFORE, read_renames(["kind,old,new", "statistic,,as_rater"])) != []
+    assert (
+        compared(BEFORE, more, read_renames(["kind,old,new", "statistic,,as_rater"]))
+        == []
+    )
+    assert (
+        compared(more, BEFORE, read_renames(["kind,old,new", "statistic,as_rater,"]))
+        == []
+    )
+    assert (
+        compared(more, BEFORE, read_renames(["kind,old,new", "statistic,,as_rater"]))
+        != []
+    )
 
 
 def test_a_map_of_another_kind_is_refused() -> None:

@@ -23,7 +23,9 @@ def test_a_module_with_an_empty_name_is_noticed() -> None:
 
 
 def test_other_names_pass() -> None:
-    assert not list(empty_names("class Row:\n    rows_told: int\ndef rows(row, spec): ...", "row"))
+    assert not list(
+        empty_names("class Row:\n    rows_told: int\ndef rows(row, spec): ...", "row")
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,9 @@ def test_an_empty_name_that_lives_long_is_noticed(last: str, noticed: bool) -> N
         ("the prompt is no template", [(1, "is no template")]),
     ],
 )
-def test_a_word_that_is_not_used_is_noticed(text: str, words: list[tuple[int, str]]) -> None:
+def test_a_word_that_is_not_used_is_noticed(
+    text: str, words: list[tuple[int, str]]
+) -> None:
     assert list(unused_words(text)) == words
 
 
@@ -64,8 +68,13 @@ def test_a_word_that_is_not_used_is_noticed(text: str, words: list[tuple[int, st
         ("a name\nthat is\n# no number", [(3, "is no n")]),
         ("Here there is\nno value, and it is no longer asked; 5 is no less", []),
         ("texts that a model has yet to write", [(1, "has yet to")]),
-        ("What came of it, held against people", [(1, "What came of"), (1, "held against")]),
+        (
+            "What came of it, held against people",
+            [(1, "What came of"), (1, "held against")],
+        ),
     ],
 )
-def test_words_that_read_as_translated_are_noticed(text: str, words: list[tuple[int, str]]) -> None:
+def test_words_that_read_as_translated_are_noticed(
+    text: str, words: list[tuple[int, str]]
+) -> None:
     assert list(unused_words(text, TRANSLATED)) == words

@@ -16,13 +16,30 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.process_limits import without
 from judgescope.engines.factory import settled
 from judgescope.replies.ledger import Account
-from judgescope.schema.cards import FOLDERS, Card, ListedPrice, OpenAIModel, Price, Scale, Study
-from judgescope.schema.loading import PRICES, Cards, load_yaml, priced, read_card, validate_card
+from judgescope.schema.cards import (
+    FOLDERS,
+    Card,
+    ListedPrice,
+    OpenAIModel,
+    Price,
+    Scale,
+    Study,
+)
+from judgescope.schema.loading import (
+    PRICES,
+    Cards,
+    load_yaml,
+    priced,
+    read_card,
+    validate_card,
+)
 
 HOME = Path(__file__).resolve().parents[3]
 CONFIG = HOME / "config"
 SHIPPED = [
-    (kind, path) for kind, folder in FOLDERS.items() for path in (CONFIG / folder).glob("*.yaml")
+    (kind, path)
+    for kind, folder in FOLDERS.items()
+    for path in (CONFIG / folder).glob("*.yaml")
 ] + [("study", CONFIG / "config.yaml")]
 
 
@@ -32,7 +49,9 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("kind", "path"), SHIPPED, ids=lambda value: getattr(value, "stem", value))
+@pytest.mark.parametrize(
+    ("kind", "path"), SHIPPED, ids=lambda value: getattr(value, "stem", value)
+)
 def test_shipped_cards_are_valid_and_name_their_schema(kind: str, path: Path) -> None:
     assert getattr(read_card(kind, path), kind)
     first = path.read_text(encoding="utf-8").splitlines()[0]
@@ -57,13 +76,22 @@ def test_the_reference_has_a_section_for_every_mapping_in_a_card() -> None:
     titles = [title for title, _ in sections()]
     names = {card.__name__ for _, card in sections()}
     assert len(set(titles)) == len(titles)
-    assert names >= {"AttackPerturbation", "AltTest", "Caps", "Fallback", "SubAspect", "Supervisor"}
+    assert names >= {
+        "AttackPerturbation",
+        "AltTest",
+        "Caps",
+        "Fallback",
+        "SubAspect",
+        "Supervisor",
+    }
     assert "Study: `distill.recipe`" in titles
 
 
 def invalid(kind: str, card: object) -> list[str]:
     """Return what an editor underlines in a card."""
-    schema = json.loads((HOME / "workflow" / "schemas" / f"{kind}.json").read_text("utf-8"))
+    schema = json.loads(
+        (HOME / "workflow" / "schemas" / f"{kind}.json").read_text("utf-8")
+    )
     return [error.message for error in Draft202012Validator(schema).iter_errors(card)]
 
 
@@ -77,7 +105,10 @@ def test_editors_find_nothing_wrong_with_shipped_cards() -> None:
     ("kind", "card"),
     [
         ("judge", {"judge": "j", "model": "m", "form": "score-only", "parser": "scor"}),
-        ("study", {"study": "s", "datasets": ["d"], "judges": ["j"], "methods": ["agreemnt"]}),
+        (
+            "study",
+            {"study": "s", "datasets": ["d"], "judges": ["j"], "methods": ["agreemnt"]},
+        ),
         (
             "perturbation",
             {
@@ -90,11 +121,16 @@ def test_editors_find_nothing_wrong_with_shipped_cards() -> None:
 def test_editors_know_the_registered_names(kind: str, card: dict[str, object]) -> None:
     assert len(invalid(kind, card)) == 1
     wrong = {"parser": "score", "methods": ["agreement"], "rule": "delete_words"}
-    assert not invalid(kind, card | {key: wrong[key] for key in card.keys() & wrong.keys()})
+    assert not invalid(
+        kind, card | {key: wrong[key] for key in card.keys() & wrong.keys()}
+    )
 
 
 def test_unknown_key_names_file_line_key_and_nearest(tmp_path: Path) -> None:
-    path = write(tmp_path / "mine.yaml", "aspect: mine\nname: Mine\ndefintion: x\ndefinition: y\n")
+    path = write(
+        tmp_path / "mine.yaml",
+        "aspect: mine\nname: Mine\ndefintion: x\ndefinition: y\n",
+    )
     with pytest.raises(UserErrors) as caught:
         read_card("aspect", path)
     message = str(caught.value)
@@ -109,7 +145,9 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
     with pytest.raises(UserErrors) as caught:
         read_card("dataset", path)
     message = str(caught.value)
-    assert "unknown key" in message and "nearest: step" in message and ".stepp" in message
+    assert (
+        "unknown key" in message and "nearest: step" in message and ".stepp" in message
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,8 +159,16 @@ def test_unknown_key_deep_inside_a_card(tmp_path: Path) -> None:
             "aspect: A b\nname: A\ndefinition: d\n",
             ["this value has the wrong format", "'A b'"],
         ),
-        ("model", "model: m\nengine: lexicall\n", ["unknown value", "nearest: lexical"]),
-        ("judge", "judge: j\nmodel: m\nestimator: men\n", ["unknown value", "nearest: mean"]),
+        (
+            "model",
+            "model: m\nengine: lexicall\n",
+            ["unknown value", "nearest: lexical"],
+        ),
+        (
+            "judge",
+            "judge: j\nmodel: m\nestimator: men\n",
+            ["unknown value", "nearest: mean"],
+        ),
         ("judge", "judge: j\nmodel: m\ndraws: 0\n", ["must be 1 or more", "draws"]),
         (
             "judge",
@@ -151,7 +197,11 @@ def test_wrong_cards(tmp_path: Path, kind: str, text: str, parts: list[str]) -> 
     ("kind", "wrong", "keys"),
     [
         ("study", {"require": {"spearman": "high"}}, ["require.spearman"]),
-        ("study", {"require": {"spearman": {"a": 0.5, "b": "x"}}}, ["require.spearman.b"]),
+        (
+            "study",
+            {"require": {"spearman": {"a": 0.5, "b": "x"}}},
+            ["require.spearman.b"],
+        ),
         ("study", {"alt_test": {"epsilon": {"d": "x"}}}, ["alt_test.epsilon.d"]),
         ("judge", {"threshold": "high"}, ["threshold"]),
         ("judge", {"use_reference": "originals"}, ["use_reference"]),
@@ -165,9 +215,19 @@ def test_wrong_cards(tmp_path: Path, kind: str, text: str, parts: list[str]) -> 
 def test_an_error_names_the_key_as_in_the_card(
     kind: str, wrong: dict[str, object], keys: list[str]
 ) -> None:
-    rule = {"method": "rule", "rule": "typos", "level": "word", "degrees": {"minor": {"k": 1}}}
+    rule = {
+        "method": "rule",
+        "rule": "typos",
+        "level": "word",
+        "degrees": {"minor": {"k": 1}},
+    }
     cards: dict[str, dict[str, object]] = {
-        "study": {"study": "s", "datasets": ["d"], "judges": ["a"], "methods": ["agreement"]},
+        "study": {
+            "study": "s",
+            "datasets": ["d"],
+            "judges": ["a"],
+            "methods": ["agreement"],
+        },
         "judge": {"judge": "j", "model": "m"},
         "perturbation": {"perturbation": "p", "name": "P", **rule},
     }
@@ -178,7 +238,9 @@ def test_an_error_names_the_key_as_in_the_card(
 
 
 def test_yaml_cannot_make_objects(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.yaml", "aspect: !!python/object/apply:os.system ['true']\n")
+    path = write(
+        tmp_path / "a.yaml", "aspect: !!python/object/apply:os.system ['true']\n"
+    )
     with pytest.raises(UserError, match="not YAML"):
         load_yaml(path)
 
@@ -190,7 +252,10 @@ def test_card_is_found_by_file_name(tmp_path: Path) -> None:
 
 
 def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
-    write(tmp_path / "aspects" / "fluency.yaml", "aspect: fluency\nname: Mine\ndefinition: d\n")
+    write(
+        tmp_path / "aspects" / "fluency.yaml",
+        "aspect: fluency\nname: Mine\ndefinition: d\n",
+    )
     cards = Cards([tmp_path, CONFIG])
     assert cards.read("aspect", "fluency", where="here").name == "Mine"
     assert cards.read("aspect", "coherence", where="here").aspect == "coherence"
@@ -204,12 +269,17 @@ def test_a_card_beside_the_study_of_another_folder_says_where_to_run(
     tmp_path: Path, study: str
 ) -> None:
     home = tmp_path / "my folder"
-    write(home / "config" / "aspects" / "mine.yaml", "aspect: mine\nname: M\ndefinition: d\n")
+    write(
+        home / "config" / "aspects" / "mine.yaml",
+        "aspect: mine\nname: M\ndefinition: d\n",
+    )
     cards = Cards([CONFIG], str(home / study))
     with pytest.raises(UserError, match="unknown aspect card") as caught:
         cards.read("aspect", "mine", where="here")
     assert caught.value.todo.endswith(f"run the command in '{home}'")
-    with pytest.raises(UserError, match=r"do:      write aspects/other\.yaml or name an existing"):
+    with pytest.raises(
+        UserError, match=r"do:      write aspects/other\.yaml or name an existing"
+    ):
         cards.read("aspect", "other", where="here")
 
 
@@ -224,10 +294,16 @@ def test_a_card_beside_the_study_of_another_folder_says_where_to_run(
             {"methods": "agreement"},
             "must be a list\n  where:   s.yaml, key methods\n  got:     'ag",
         ),
-        ({"methods": "agreement"}, "do:      write [value, value], or each value on a line that"),
+        (
+            {"methods": "agreement"},
+            "do:      write [value, value], or each value on a line that",
+        ),
         ({"caps": []}, "must be keys with values"),
         ({"seed": 1.5}, "must be a whole number"),
-        ({"require": {"f1": "x"}}, "must be a number or keys with values\n  where:   s.yaml, key "),
+        (
+            {"require": {"f1": "x"}},
+            "must be a number or keys with values\n  where:   s.yaml, key ",
+        ),
         ({"require": {"f1": "x"}}, "key require.f1\n"),
     ],
 )
@@ -252,8 +328,8 @@ def test_asking_side_imports_no_heavy_package() -> None:
     code = (
         "import sys, judgescope.schema.tables, judgescope.parsing, judgescope.scoring, "
         "judgescope.engines.controls; "
-        "heavy = {'pandas', 'scipy', 'nltk', 'snakemake', 'pydantic'} & set(sys.modules); "
-        "assert heavy <= {'pydantic'}, heavy"
+        "heavy = {'pandas', 'scipy', 'nltk', 'snakemake', 'pydantic'} & "
+        "set(sys.modules); assert heavy <= {'pydantic'}, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
 
@@ -282,7 +358,10 @@ def test_a_job_beside_torch_has_pandas(tmp_path: Path) -> None:
         "run(main)"
     )
     command = [sys.executable, "-c", code, "--spec", "-"]
-    environment = {**os.environ, "PYTHONPATH": f"{HOME / 'scripts'}{os.pathsep}{tmp_path}"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{HOME / 'scripts'}{os.pathsep}{tmp_path}",
+    }
     subprocess.run(command, check=True, env=environment, input="{}", text=True)
 
 
@@ -310,7 +389,8 @@ def test_a_study_that_is_not_there_names_the_one_that_was_meant(
         with pytest.raises(UserError, match=r"did you mean config/studies/mine\.yaml"):
             load_yaml(Path(wrong))
     with pytest.raises(
-        UserError, match=r"allowed: config/studies/mine\.yaml\n.*give the path of the YAML file"
+        UserError,
+        match=r"allowed: config/studies/mine\.yaml\n.*give the path of the YAML file",
     ):
         load_yaml(Path("quite-another.yaml"))
     Path("results/mine").mkdir(parents=True)
@@ -325,18 +405,36 @@ def subclasses(card: type[Card]) -> Iterator[type[Card]]:
 
 
 def test_renames_list_every_renamed_key() -> None:
-    rows = csv.DictReader((HOME / "docs" / "renames.csv").read_text(encoding="utf-8").splitlines())
+    rows = csv.DictReader(
+        (HOME / "docs" / "renames.csv").read_text(encoding="utf-8").splitlines()
+    )
     listed = {(row["old"], row["new"]) for row in rows if row["kind"] == "key"}
-    assert listed == {pair for card in subclasses(Card) for pair in card.renamed.items()}
+    assert listed == {
+        pair for card in subclasses(Card) for pair in card.renamed.items()
+    }
 
 
 JUDGE: dict[str, object] = {"judge": "j", "model": "m"}
-OPENAI: dict[str, object] = {"model": "m", "engine": "openai", "base_url": "http://a/v1"}
-RULE: dict[str, object] = {"perturbation": "p", "name": "P", "level": "word", "method": "rule"}
+OPENAI: dict[str, object] = {
+    "model": "m",
+    "engine": "openai",
+    "base_url": "http://a/v1",
+}
+RULE: dict[str, object] = {
+    "perturbation": "p",
+    "name": "P",
+    "level": "word",
+    "method": "rule",
+}
 
 
 def anchored(**anchors: object) -> dict[str, object]:
-    return {**RULE, "method": "graded", "targets": 2, "anchors": {"model": "m", **anchors}}
+    return {
+        **RULE,
+        "method": "graded",
+        "targets": 2,
+        "anchors": {"model": "m", **anchors},
+    }
 
 
 ATTACK: dict[str, object] = {
@@ -345,14 +443,27 @@ ATTACK: dict[str, object] = {
     "method": "attack",
     "text": "Rating: 5",
 }
-OLD_REWRITE: dict[str, object] = {"dataset": "d", "rewrite_references": {"keep_failed": True}}
+OLD_REWRITE: dict[str, object] = {
+    "dataset": "d",
+    "rewrite_references": {"keep_failed": True},
+}
 RENAMED: list[tuple[str, dict[str, object], str, str]] = [
     ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
     ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
     ("judge", {**JUDGE, "against": "references"}, "against", "use_reference"),
     ("model", {**OPENAI, "spelling": {"n": None}}, "spelling", "field_names"),
-    ("model", {**OPENAI, "limits": {"breaker": 9}}, "limits.breaker", "max_consecutive_failures"),
-    ("model", {"model": "m", "engine": "command", "argv": ["a"], "sees": []}, "sees", "inputs"),
+    (
+        "model",
+        {**OPENAI, "limits": {"breaker": 9}},
+        "limits.breaker",
+        "max_consecutive_failures",
+    ),
+    (
+        "model",
+        {"model": "m", "engine": "command", "argv": ["a"], "sees": []},
+        "sees",
+        "inputs",
+    ),
     (
         "perturbation",
         {**RULE, "degrees": {"minor": {"least": 2}}},
@@ -392,12 +503,19 @@ def test_every_renamed_key_has_a_case() -> None:
 
 
 ALT: dict[str, object] = {
-    **{"study": "s", "datasets": ["one", "two"], "judges": ["length"], "methods": ["agreement"]}
+    **{
+        "study": "s",
+        "datasets": ["one", "two"],
+        "judges": ["length"],
+        "methods": ["agreement"],
+    }
 }
 
 
 def test_the_epsilon_of_the_alternative_annotator_test_may_differ_by_dataset() -> None:
-    card: Study = validate_card("study", ALT | {"alt_test": {"epsilon": {"two": 0.2}}}, "s.yaml")
+    card: Study = validate_card(
+        "study", ALT | {"alt_test": {"epsilon": {"two": 0.2}}}, "s.yaml"
+    )
     assert [card.alt_test.epsilon_of(name) for name in ("one", "two")] == [0.1, 0.2]
     card = validate_card("study", ALT | {"alt_test": {"epsilon": 0.15}}, "s.yaml")
     assert card.alt_test.epsilon_of("one") == 0.15
@@ -421,18 +539,33 @@ def test_an_epsilon_that_cannot_be_is_an_error(epsilon: object, message: str) ->
 TABLE = validate_card("prices", load_yaml(PRICES)[0], "prices.yaml").prices
 BY_TOKEN = {"openai", "openai-reasoning", "anthropic", "gemini"}
 """Shipped cards of a provider's model whose price is listed."""
-ROW = {"host": "h.org", "model": "m", "input": 1, "output": 2, "source": "https://h.org/p"}
+ROW = {
+    "host": "h.org",
+    "model": "m",
+    "input": 1,
+    "output": 2,
+    "source": "https://h.org/p",
+}
 
 
 def card(host: str, name: str, **keys: object) -> OpenAIModel:
-    fields = {"model": "it", "engine": "openai", "base_url": f"https://{host}/v1", "name": name}
+    fields = {
+        "model": "it",
+        "engine": "openai",
+        "base_url": f"https://{host}/v1",
+        "name": name,
+    }
     return OpenAIModel.model_validate(fields | keys)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.model)
-def test_every_price_is_plausible_and_names_where_and_when_it_was_read(row: ListedPrice) -> None:
+def test_every_price_is_plausible_and_names_where_and_when_it_was_read(
+    row: ListedPrice,
+) -> None:
     assert (
-        0 < row.input < row.output < 100 and row.batch in (0.5, 1) and date(2026, 1, 1) <= row.date
+        0 < row.input < row.output < 100
+        and row.batch in (0.5, 1)
+        and date(2026, 1, 1) <= row.date
     )
     assert row.cached_input is None or row.cached_input < row.input
     found = priced(card(row.host, row.model))
@@ -458,7 +591,9 @@ def test_the_card_goes_before_the_table_also_where_it_says_nothing_is_paid() -> 
     assert priced(free) is free
 
 
-@pytest.mark.parametrize("path", [*(HOME / "config/models").glob("*.yaml")], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [*(HOME / "config/models").glob("*.yaml")], ids=lambda p: p.stem
+)
 def test_shipped_cards_of_priced_providers_have_a_price(path: Path) -> None:
     model = read_card("model", path)
     if isinstance(model, OpenAIModel):
@@ -471,7 +606,9 @@ def test_jobs_and_ledger_see_a_listed_price_as_any_other() -> None:
     """Without source and date, which change no number."""
     row = TABLE[0]
     content = row.model_dump()
-    assert content.keys() == Price.model_fields.keys() - ({"batch"} if row.batch == 1 else set())
+    assert content.keys() == Price.model_fields.keys() - (
+        {"batch"} if row.batch == 1 else set()
+    )
     assert Price.model_validate(content).input == row.input
     assert Account("it", content, "j", "h", 1).price == content
 

@@ -54,7 +54,8 @@ def test_no_other_name_is_known(name: str) -> None:
 
 def test_values_are_written_by_their_kind() -> None:
     told = [
-        written(*one) for one in [("pearson", -0.5), ("p_asymptotic", 1e-9), ("tie_rate", 0.25)]
+        written(*one)
+        for one in [("pearson", -0.5), ("p_asymptotic", 1e-9), ("tie_rate", 0.25)]
     ]
     assert told == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]
 
@@ -67,7 +68,9 @@ def test_a_name_is_declared_once() -> None:
 
 
 def test_a_tie_rule_holds_for_what_is_about_its_statistic() -> None:
-    assert tie_rule("difference_D_avg") == tie_rule("D_avg") == "zeros dropped, midranks"
+    assert (
+        tie_rule("difference_D_avg") == tie_rule("D_avg") == "zeros dropped, midranks"
+    )
     assert tie_rule("p_holm_kendall_b") == "tau-b"
     assert tie_rule("pearson") is tie_rule("p_holm_pearson") is None
     rules = [one.ties for one in STATISTICS.values() if one.ties]
@@ -83,9 +86,17 @@ def strings_of(path: Path) -> set[str]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("table", METHODS)
 def test_a_methods_job_imports_the_declarations_of_its_statistics(table: str) -> None:
-    reached = modules(SCRIPTS, f"judgescope.{JOBS['statistics']}", f"judgescope.methods.{table}")
-    files = [Path(str(import_module(name).__file__)) for name in reached if ".methods." in name]
+    reached = modules(
+        SCRIPTS, f"judgescope.{JOBS['statistics']}", f"judgescope.methods.{table}"
+    )
+    files = [
+        Path(str(import_module(name).__file__))
+        for name in reached
+        if ".methods." in name
+    ]
     named = set().union(*map(strings_of, files))
     declaring = [import_module(name) for name in reached if ".statistics." in name]
-    declared = {one.name for module in declaring for one in getattr(module, "DECLARED", ())}
+    declared = {
+        one.name for module in declaring for one in getattr(module, "DECLARED", ())
+    }
     assert declared and named & set(STATISTICS) <= declared

@@ -1,4 +1,6 @@
-"""Aspects in one file of a cell do not mix: each is read, aggregated and derived by itself."""
+"""Aspects in one file of a cell do not mix: each is read, aggregated and derived by
+itself.
+"""
 
 import json
 from math import log
@@ -11,10 +13,23 @@ from msgspec.structs import replace
 
 from cell_files import pairs
 from judgescope.parsing.judgment import Scale
-from judgescope.schema.tables import read_part, read_table, table_of, write_parts, write_table
+from judgescope.schema.tables import (
+    read_part,
+    read_table,
+    table_of,
+    write_parts,
+    write_table,
+)
 from judgescope.scoring.cell import score
 from judgescope.scoring.ensembles import derive
-from judgescope.scoring.specs import DeriveSpec, Errors, Place, Reading, ScoredCells, ScoreSpec
+from judgescope.scoring.specs import (
+    DeriveSpec,
+    Errors,
+    Place,
+    Reading,
+    ScoredCells,
+    ScoreSpec,
+)
 
 THREE, FIVE = Scale(1, 3, 1), Scale(1, 5, 1)
 POINTS = Scale(1, 5, 1, ("Unacceptable", "Poor", "Fair", "Good", "Excellent"))
@@ -44,7 +59,9 @@ def part(aspect: str, criterion: str | None, *replies: dict[str, Any]) -> Any:
     return table_of("answers", rows)
 
 
-def reading(scale: Scale | None, *aspects: tuple[str, str | None], **keys: Any) -> Reading:
+def reading(
+    scale: Scale | None, *aspects: tuple[str, str | None], **keys: Any
+) -> Reading:
     told = {"parser": "score", "estimator": "mean"} | keys
     return Reading(pairs=list(aspects), scale=scale, **told)
 
@@ -57,7 +74,9 @@ def place(folder: Path, judge: str) -> Place:
 
 def cell(judge: str, *readings: Reading) -> list[ScoredCells]:
     sets = ["systems"]
-    return [ScoredCells(judge=judge, perturbations=sets, readings=[*readings], located=True)]
+    return [
+        ScoredCells(judge=judge, perturbations=sets, readings=[*readings], located=True)
+    ]
 
 
 def into(folder: Path) -> dict[str, Any]:
@@ -66,7 +85,9 @@ def into(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def spec(tmp_path: Path) -> ScoreSpec:
-    """A cell on five aspects, each read in another way, of replies with the same words."""
+    """A cell on five aspects, each read in another way, of replies with the same
+    words.
+    """
     four = {"text": "4"}
     replies = tmp_path / "replies" / "systems" / "j.parquet"
     parts = [
@@ -78,8 +99,14 @@ def spec(tmp_path: Path) -> ScoreSpec:
         part("weighed", "terse", four),
     ]
     write_parts("answers", parts, replies)
-    targets = [{"dataset": "d", "target": "t", "item": "i", "text": TEXT, "status": "ok"}]
-    write_table("targets", table_of("targets", targets), tmp_path / "targets" / "systems.parquet")
+    targets = [
+        {"dataset": "d", "target": "t", "item": "i", "text": TEXT, "status": "ok"}
+    ]
+    write_table(
+        "targets",
+        table_of("targets", targets),
+        tmp_path / "targets" / "systems.parquet",
+    )
     weighed = {"estimator": "logprob_mean", "samples": True}
     return ScoreSpec(
         dataset="d",
@@ -98,10 +125,16 @@ def spec(tmp_path: Path) -> ScoreSpec:
     )
 
 
-def values(path: str) -> dict[tuple[str | None, str | None], tuple[float | None, int, str]]:
+def values(
+    path: str,
+) -> dict[tuple[str | None, str | None], tuple[float | None, int, str]]:
     rows = read_table("scores", path).to_pylist()
     return {
-        (row["aspect"], row["criterion"]): (row["value"], row["n_missing"], row["estimator"])
+        (row["aspect"], row["criterion"]): (
+            row["value"],
+            row["n_missing"],
+            row["estimator"],
+        )
         for row in rows
     }
 
@@ -120,7 +153,9 @@ def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(
         ("weighed", "terse"): (4.0, 0, "mean"),
     }
     judged = read_table("judgments", files.judgments)
-    assert pairs(judged) == sorted(pairs(judged), key=lambda pair: (pair[0], pair[1] or ""))
+    assert pairs(judged) == sorted(
+        pairs(judged), key=lambda pair: (pair[0], pair[1] or "")
+    )
     alike = {row["status"] for row in judged.to_pylist() if row["aspect"] == "clarity"}
     assert alike == {"out_of_range", "ok"}
     spans = read_part("judgments", files.judgments, "errors", None)["spans"].to_pylist()
@@ -129,14 +164,22 @@ def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(
     assert [*hashes] == ["judgments/systems/j", "scores/systems/j"]
 
 
-def test_a_part_is_what_it_is_in_a_cell_of_its_own(spec: ScoreSpec, tmp_path: Path) -> None:
+def test_a_part_is_what_it_is_in_a_cell_of_its_own(
+    spec: ScoreSpec, tmp_path: Path
+) -> None:
     score(spec)
     apart = tmp_path / "alone"
     for one in spec.cells[0].readings:
         for pair in one.pairs:
-            score(replace(spec, cells=cell("j", replace(one, pairs=[pair])), **into(apart)))
+            score(
+                replace(
+                    spec, cells=cell("j", replace(one, pairs=[pair])), **into(apart)
+                )
+            )
             for kind in ("judgments", "scores"):
-                whole, own = (getattr(place(each, "j"), kind) for each in (tmp_path, apart))
+                whole, own = (
+                    getattr(place(each, "j"), kind) for each in (tmp_path, apart)
+                )
                 assert read_part(kind, whole, *pair).equals(read_table(kind, own)), pair
 
 
@@ -151,9 +194,15 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
     spec: ScoreSpec, tmp_path: Path
 ) -> None:
     score(spec)
-    other = part("fluency", None, {"text": "2"}), part("clarity", "terse", {"text": "5"})
+    other = (
+        part("fluency", None, {"text": "2"}),
+        part("clarity", "terse", {"text": "5"}),
+    )
     write_parts("answers", other, tmp_path / "replies" / "systems" / "k.parquet")
-    pairs_of_both: list[tuple[str, str | None]] = [("clarity", "terse"), ("fluency", None)]
+    pairs_of_both: list[tuple[str, str | None]] = [
+        ("clarity", "terse"),
+        ("fluency", None),
+    ]
     score(replace(spec, cells=cell("k", reading(FIVE, *pairs_of_both))))
     both = [place(tmp_path, name) for name in "jk"]
     made = DeriveSpec(
@@ -164,24 +213,36 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
         **COMMON,
     )
     derive(made)
-    assert {pair: value for pair, (value, _, _) in values(made.cell.scores).items()} == {
+    assert {
+        pair: value for pair, (value, _, _) in values(made.cell.scores).items()
+    } == {
         ("clarity", "terse"): 4.0,
         ("fluency", None): 3.0,
     }
     lists = Errors(targets=spec.targets.format("systems"))
-    listed = replace(made, pairs=[("errors", None)], members=[both[0]] * 2, errors=lists)
+    listed = replace(
+        made, pairs=[("errors", None)], members=[both[0]] * 2, errors=lists
+    )
     derive(listed)
     [row] = read_table("judgments", made.cell.judgments).to_pylist()
     assert (row["aspect"], [one["start"] for one in row["spans"]]) == ("errors", [6])
 
 
-@pytest.mark.parametrize("criteria", [(None, None), (None, "terse"), ("terse", "loose")])
+@pytest.mark.parametrize(
+    "criteria", [(None, None), (None, "terse"), ("terse", "loose")]
+)
 def test_a_file_that_mixes_aspects_is_not_read_in_parts(
     tmp_path: Path, criteria: tuple[str | None, str | None]
 ) -> None:
     """What lies in one row group would else be passed over in silence."""
-    aspects = ("clarity", "fluency") if criteria == (None, None) else ("clarity", "clarity")
-    both = [part(*about, {"text": "4"}) for about in zip(aspects, criteria, strict=True)]
-    write_table("answers", pa.concat_tables(both).combine_chunks(), tmp_path / "mixed.parquet")
+    aspects = (
+        ("clarity", "fluency") if criteria == (None, None) else ("clarity", "clarity")
+    )
+    both = [
+        part(*about, {"text": "4"}) for about in zip(aspects, criteria, strict=True)
+    ]
+    write_table(
+        "answers", pa.concat_tables(both).combine_chunks(), tmp_path / "mixed.parquet"
+    )
     with pytest.raises(ValueError, match="several values"):
         read_part("answers", tmp_path / "mixed.parquet", "clarity", None)

@@ -23,7 +23,9 @@ from parsed import parse
 
 FIVE = Scale(1, 5, 1)
 MODEL = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
-LOCAL = VllmModel.model_validate({"model": "v", "engine": "vllm", "name": "v", "path": "weights"})
+LOCAL = VllmModel.model_validate(
+    {"model": "v", "engine": "vllm", "name": "v", "path": "weights"}
+)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +66,17 @@ def test_a_whole_reply_is_read_as_ever() -> None:
 
 
 def test_scores_count_cut_replies_where_the_spec_says_so() -> None:
-    row = {"judge": "j", "kind": "rate", "aspect": "a", "target": "t", "draw": 0, "status": "ok"}
-    answers = table_of("answers", [{**row, "text": "Rating: 4\nThe", "finish": "length"}])
+    row = {
+        "judge": "j",
+        "kind": "rate",
+        "aspect": "a",
+        "target": "t",
+        "draw": 0,
+        "status": "ok",
+    }
+    answers = table_of(
+        "answers", [{**row, "text": "Rating: 4\nThe", "finish": "length"}]
+    )
     part = CellPart("d", "systems", "j", "a")
     reading = Reading(pairs=[("a", None)], scale=FIVE, parser="score", estimator="mean")
     cut = replace(reading, cut=True)
@@ -79,15 +90,22 @@ def test_scores_count_cut_replies_where_the_spec_says_so() -> None:
     assert reader(cut)("4\nThe", "length", "ok").value == 4
 
 
-@pytest.mark.parametrize("keys", [{"annotation": {}}, {"parser": "errors"}, {"parser": "result"}])
+@pytest.mark.parametrize(
+    "keys", [{"annotation": {}}, {"parser": "errors"}, {"parser": "result"}]
+)
 def test_a_list_that_is_cut_lacks_some(keys: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match="cut: read"):
-        Judge.model_validate({"judge": "j", "model": "m", "form": "f", "cut": "read", **keys})
+        Judge.model_validate(
+            {"judge": "j", "model": "m", "form": "f", "cut": "read", **keys}
+        )
 
 
 def questions(**keys: Any) -> Questions:
     judge = Judge.model_validate({"judge": "j", "model": "m", "form": "f", **keys})
-    aspect, scale = Aspect(aspect="a", name="A", definition="D."), RatedAspect(min=1, max=5, step=1)
+    aspect, scale = (
+        Aspect(aspect="a", name="A", definition="D."),
+        RatedAspect(min=1, max=5, step=1),
+    )
     return Questions(MODEL, judge, aspect, scale, [], {}, 1)
 
 
@@ -96,19 +114,31 @@ def test_stop_is_sent_and_is_part_of_the_key_only_where_it_is_set() -> None:
     message = [{"role": "user", "content": "p"}]
     judge = questions(stop=["\n", "END"]).judge
     wants = questions(stop=["\n", "END"]).wants
-    plain, stopped = (request_of(MODEL, judge, message, seed=1, wants=w) for w in ({}, wants))
+    plain, stopped = (
+        request_of(MODEL, judge, message, seed=1, wants=w) for w in ({}, wants)
+    )
     assert plain.key != stopped.key and "stop" not in plain.asked
     assert "stop" not in body(MODEL, plain, [0])
     assert body(MODEL, stopped, [0])["stop"] == ["\n", "END"]
-    plain, stopped = (request_of(LOCAL, judge, message, seed=1, wants=w) for w in ({}, wants))
+    plain, stopped = (
+        request_of(LOCAL, judge, message, seed=1, wants=w) for w in ({}, wants)
+    )
     [one], [other] = (list(engine.spans(Work(each, (0,)))) for each in (plain, stopped))
-    assert "stop" not in engine.sampling(one) and engine.sampling(other)["stop"] == ["\n", "END"]
+    assert "stop" not in engine.sampling(one) and engine.sampling(other)["stop"] == [
+        "\n",
+        "END",
+    ]
 
 
 def test_one_card_alone_says_where_replies_end(tmp_path: Path) -> None:
-    judge = Judge.model_validate({"judge": "j", "model": "m", "form": "f", "stop": ["END"]})
+    judge = Judge.model_validate(
+        {"judge": "j", "model": "m", "form": "f", "stop": ["END"]}
+    )
     check_judge(judge, MODEL, {})
     twice = MODEL.model_copy(update={"extra_body": {"stop": ["\n"]}})
     with pytest.raises(UserError) as error:
         check_judge(judge, twice, {})
-    assert "judges/j.yaml, key stop" in error.value.where and "models/m.yaml" in error.value.where
+    assert (
+        "judges/j.yaml, key stop" in error.value.where
+        and "models/m.yaml" in error.value.where
+    )

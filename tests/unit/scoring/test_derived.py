@@ -62,7 +62,10 @@ def derive(
 
 def test_a_score_is_the_mean_of_the_members_and_says_how_many_there_were() -> None:
     judgments, scores = derive({"b": 1, "a": 4}, {"a": 5, "b": None}, {"a": 3, "b": 2})
-    told = [(row["target"], row["value"], row["n_draws"], row["n_missing"]) for row in scores]
+    told = [
+        (row["target"], row["value"], row["n_draws"], row["n_missing"])
+        for row in scores
+    ]
     assert told == [("a", 4.0, 3, 0), ("b", 1.5, 3, 1)]
     assert {row["judge"] for row in scores} == {"both"}
     assert [(row["target"], row["status"], row["kind"]) for row in judgments] == [
@@ -119,7 +122,9 @@ def test_pairs_and_criteria_are_scored_apart_and_in_order() -> None:
     judgments, scores = derive_rows(first, second[::-1])
     told = [(row["target_b"], row["criterion"], row["value"]) for row in scores]
     assert told == [(None, None, 8), ("B", None, 7), ("B", "y", 6), ("c", None, 5)]
-    assert [(row["target_b"], row["criterion"], row["value"]) for row in judgments] == told
+    assert [
+        (row["target_b"], row["criterion"], row["value"]) for row in judgments
+    ] == told
 
 
 def test_zero_is_a_score_and_no_score_says_why() -> None:
@@ -140,7 +145,9 @@ def test_rows_are_the_derived_judges_own() -> None:
 
 
 def test_the_mean_is_not_lost_between_large_scores() -> None:
-    members: list[Rows] = [[{"target": "a", "value": value}] for value in (1e16, 1.0, -1e16)]
+    members: list[Rows] = [
+        [{"target": "a", "value": value}] for value in (1e16, 1.0, -1e16)
+    ]
     assert derive_rows(*members)[1][0]["value"] == 0.333333333
 
 
@@ -157,7 +164,9 @@ def test_by_hand() -> None:
     assert outliers([1, 3, 3, 3, 4]) == [False] * 5
     assert outliers([1, 5, 5, 5]) == [False] * 4  # sqrt(3) deviations
     assert outliers([None, 5, 5, None, 1, 5, 5]) == [False] * 4 + [True] + [False] * 2
-    assert outliers([]) == [] and outliers([None]) == [False] and outliers([4]) == [False]
+    assert (
+        outliers([]) == [] and outliers([None]) == [False] and outliers([4]) == [False]
+    )
     assert outliers([4] * 5) == [False] * 5
 
 
@@ -174,13 +183,22 @@ def test_floats_miss_29_of_the_60() -> None:
     for vector in product(range(1, 6), repeat=5):
         scores = np.array(vector, dtype=float)
         away = np.abs(scores - scores.mean())
-        missed += any(outliers(vector)) and not ((away >= 2 * scores.std()) & (away >= 1)).any()
+        missed += (
+            any(outliers(vector))
+            and not ((away >= 2 * scores.std()) & (away >= 1)).any()
+        )
     assert missed == 29
 
 
 @pytest.mark.parametrize(
     ("step", "origin"),
-    [(Fraction(1, 3), 1), (Fraction(1, 10), 0), (Fraction(1, 2), Fraction(1, 4)), (10, 0), (25, 1)],
+    [
+        (Fraction(1, 3), 1),
+        (Fraction(1, 10), 0),
+        (Fraction(1, 2), Fraction(1, 4)),
+        (10, 0),
+        (25, 1),
+    ],
 )
 def test_any_step_is_exact(step: Fraction | int, origin: Fraction | int) -> None:
     for vector in product(range(4), repeat=5):
@@ -188,8 +206,12 @@ def test_any_step_is_exact(step: Fraction | int, origin: Fraction | int) -> None
         assert outliers(exact) == by_fractions(exact)
 
 
-@given(st.lists(st.integers(1, 5), max_size=9), st.integers(0, 10**6), st.integers(-9, 9))
-def test_order_shift_and_mirror_do_not_matter(scores: list[int], seed: int, by: int) -> None:
+@given(
+    st.lists(st.integers(1, 5), max_size=9), st.integers(0, 10**6), st.integers(-9, 9)
+)
+def test_order_shift_and_mirror_do_not_matter(
+    scores: list[int], seed: int, by: int
+) -> None:
     found = outliers(scores)
     order = np.random.default_rng(seed).permutation(len(scores))
     assert outliers([scores[k] for k in order]) == [found[k] for k in order]
@@ -202,17 +224,25 @@ def test_fractions_are_taken_exactly() -> None:
     assert outliers(thirds) == [False] * 4 + [True]
 
 
-TEXT = "Jae Crowder had 18 points. Al Horford had 11 points. Jae Crowder was next with 12 points."
+TEXT = (
+    "Jae Crowder had 18 points. Al Horford had 11 points. Jae Crowder was next with "
+    "12 points."
+)
 
 
 def error(
-    quote: str | None, severity: int | None, why: str = "wrong", category: str | None = None
+    quote: str | None,
+    severity: int | None,
+    why: str = "wrong",
+    category: str | None = None,
 ) -> ErrorSpan:
     return ErrorSpan(quote, why, severity, category)
 
 
 def merged(*annotators: Sequence[ErrorSpan], least: float = 0.5) -> Merged:
-    return merge_spans([locate_errors(one, TEXT) for one in annotators], TEXT, least=least)
+    return merge_spans(
+        [locate_errors(one, TEXT) for one in annotators], TEXT, least=least
+    )
 
 
 def told(found: Merged) -> list[tuple[str | None, int | None]]:
@@ -221,14 +251,28 @@ def told(found: Merged) -> list[tuple[str | None, int | None]]:
 
 def test_merging_by_hand() -> None:
     found = merged(
-        [error("Jae Crowder", 2, "a", "WORD"), error("Al Horford", 5, "Another player.")],
-        [error("Crowder", 4, "not he", "NAME"), error("11 points", None, "much longer than that")],
-        [error("jae crowder", 4, "wrong player", "NAME"), error("had 11 points", 1, "no")],
+        [
+            error("Jae Crowder", 2, "a", "WORD"),
+            error("Al Horford", 5, "Another player."),
+        ],
+        [
+            error("Crowder", 4, "not he", "NAME"),
+            error("11 points", None, "much longer than that"),
+        ],
+        [
+            error("jae crowder", 4, "wrong player", "NAME"),
+            error("had 11 points", 1, "no"),
+        ],
     )
     assert told(found) == [("Al Horford", 5), ("Jae Crowder", 4), ("had 11 points", 1)]
     player, points = found.errors[1:]
     assert (player.explanation, player.category) == ("wrong player", "NAME")
-    assert (player.start, player.end, player.occurrence, player.match) == (0, 11, 1, "exact")
+    assert (player.start, player.end, player.occurrence, player.match) == (
+        0,
+        11,
+        1,
+        "exact",
+    )
     assert (points.explanation, points.occurrence, found.dropped) == ("no", 1, 0)
 
 
@@ -278,7 +322,10 @@ def test_the_most_severe_are_kept_and_the_others_counted() -> None:
 @st.composite
 def spans(draw: st.DrawFn) -> LocatedSpan:
     severity = draw(st.none() | st.integers(1, 5))
-    why, name = draw(st.sampled_from(["a", "bb", "cc"])), draw(st.sampled_from([None, "N", "W"]))
+    why, name = (
+        draw(st.sampled_from(["a", "bb", "cc"])),
+        draw(st.sampled_from([None, "N", "W"])),
+    )
     if draw(st.booleans()) and draw(st.booleans()):
         quote = draw(st.sampled_from([None, "Kemba", "kemba", "Q"]))
         return LocatedSpan(quote, why, severity, name, None, None, None, "not_found")
@@ -337,7 +384,13 @@ def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
 
 MAT = "A cat sat on the mat."
 NOWHERE = {"start": None, "end": None, "occurrence": None, "category": None}
-CAT: dict[str, Any] = {"start": 2, "end": 5, "occurrence": 1, "location": "cat", "match": "exact"}
+CAT: dict[str, Any] = {
+    "start": 2,
+    "end": 5,
+    "occurrence": 1,
+    "location": "cat",
+    "match": "exact",
+}
 
 
 def flaw(why: str, severity: float = 2, **place: Any) -> dict[str, Any]:
@@ -349,7 +402,9 @@ Draw = tuple[float | None, Sequence[dict[str, Any]] | None]
 
 
 def member(*draws: Draw, target: str = "t", estimator: str = "mean") -> Scored:
-    """Return a member's judgments and score of one text; each draw has a value or was not read."""
+    """Return a member's judgments and score of one text; each draw has a value or was
+    not read.
+    """
     asked = {"judge": "j", "kind": "rate", "target": target, "aspect": "a"}
     rows = [
         {
@@ -377,8 +432,13 @@ def test_a_member_is_heard_with_its_first_parsed_draw() -> None:
 
 def test_half_of_the_draws_make_a_score_whatever_stands_in_for_the_others() -> None:
     """Sensitivity analyses fill in scores, and may ask no supervisor anew."""
-    half, less = member((None, None), (3, [])), member((None, None), (None, None), (3, []))
-    exact = [exact_scores(*one)["t"] for one in (half, less, member((2.3, []), (2.4, [])))]
+    half, less = (
+        member((None, None), (3, [])),
+        member((None, None), (None, None), (3, [])),
+    )
+    exact = [
+        exact_scores(*one)["t"] for one in (half, less, member((2.3, []), (2.4, [])))
+    ]
     assert exact == [3, None, Fraction(47, 20)]
 
 
@@ -388,7 +448,9 @@ def test_other_estimators_have_their_own_score(estimator: str, score: int) -> No
     assert exact_scores(*drawn) == {"t": score}
 
 
-@pytest.mark.parametrize(("estimator", "draws"), [("first", (None, 1.0)), ("majority", (0.0, 1.0))])
+@pytest.mark.parametrize(
+    ("estimator", "draws"), [("first", (None, 1.0)), ("majority", (0.0, 1.0))]
+)
 def test_an_estimator_without_a_value_gives_no_exact_score(
     estimator: str, draws: tuple[float | None, ...]
 ) -> None:
@@ -399,14 +461,18 @@ def test_an_estimator_without_a_value_gives_no_exact_score(
 @pytest.mark.parametrize(("last", "out"), [(1, True), (2, True), (4, False)])
 def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
     given = zip("abcde", (5, 5, 5, 5, last), strict=True)
-    found = heard([member((value, [flaw(name)])) for name, value in given], min_annotators=3)
+    found = heard(
+        [member((value, [flaw(name)])) for name, value in given], min_annotators=3
+    )
     # at 4 the fifth is two deviations away, and less than a point
     assert whys(found) == [[name] for name in ("abcd" if out else "abcde")]
 
 
 @pytest.mark.parametrize("draws", [3, 7, 97])
 def test_an_outlier_of_means_of_draws_is_one_exactly(draws: int) -> None:
-    """Of 5, 5, 5, 5 and 5 - d the last is two deviations away, whatever d: no float decides."""
+    """Of 5, 5, 5, 5 and 5 - d the last is two deviations away, whatever d: no float
+    decides.
+    """
     steady = [member(*[(5, [flaw(name)])] * draws) for name in "abcd"]
     low = member((4, [flaw("e")]), *[(3, [flaw("e")])] * (draws - 1))
     assert whys(heard([*steady, low], min_annotators=3)) == [["a"], ["b"], ["c"], ["d"]]
@@ -425,7 +491,12 @@ def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
     ]
     lists = heard(members, min_annotators=1)
     [one] = by_rule(lists, {"t": MAT})["t"].errors or ()
-    assert (one.start, one.end, one.severity, one.explanation) == (2, 5, 4, "much longer")
+    assert (one.start, one.end, one.severity, one.explanation) == (
+        2,
+        5,
+        4,
+        "much longer",
+    )
 
 
 def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> None:
@@ -435,11 +506,18 @@ def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> Non
     answer = {"target": "t", "text": said, "finish": "stop", "status": "ok"}
     told = by_supervisor(lists, {"t": MAT}, [answer])["t"]
     [one] = told.errors or ()
-    assert (MAT[one.start : one.end], one.severity, one.match) == ("the mat", 5, "exact")
+    assert (MAT[one.start : one.end], one.severity, one.match) == (
+        "the mat",
+        5,
+        "exact",
+    )
     for change, rule in (
         ({"status": "error", "text": "HTTP 400: no"}, "supervisor error, error"),
         ({"finish": "length"}, "supervisor truncated, finish_length"),
-        ({"text": "I'm sorry, but I cannot help with that."}, "supervisor refused, refusal"),
+        (
+            {"text": "I'm sorry, but I cannot help with that."},
+            "supervisor refused, refusal",
+        ),
         ({"text": "Well."}, "supervisor unparsed, no_list"),
     ):
         lost = by_supervisor(lists, {"t": MAT}, [{**answer, **change}])["t"]
@@ -455,7 +533,10 @@ def test_a_supervisor_gives_no_verdict() -> None:
 
 
 def planned(
-    folder: Path, ensemble: dict[str, Any], prompt: str | None = None, judges: Sequence[str] = ()
+    folder: Path,
+    ensemble: dict[str, Any],
+    prompt: str | None = None,
+    judges: Sequence[str] = (),
 ) -> Any:
     cards: dict[str, dict[str, Any]] = {
         "models/loop": {"engine": "openai", "base_url": "http://127.0.0.1:9/v1"},
@@ -469,7 +550,9 @@ def planned(
         Study(folder).card(*name.split("/"), **card)
     if prompt is not None:
         (folder / "config" / "prompts").mkdir()
-        (folder / "config" / "prompts" / "own.jinja").write_text(prompt, encoding="utf-8")
+        (folder / "config" / "prompts" / "own.jinja").write_text(
+            prompt, encoding="utf-8"
+        )
     study = {
         **{"study": "s", "datasets": ["demo-dialogue"], "methods": ["agreement"]},
         "judges": ["one", "two", "three", *judges, "both"],
@@ -491,8 +574,16 @@ LED = {"combine": "supervisor", "supervisor": {"model": "loop"}}
             "this member lists no errors",
         ),
         ({**LED, "supervisor": {"model": "lexical"}}, None, "lexical"),
-        ({**LED, "supervisor": {"model": "loop", "form": "no"}}, None, "unknown prompt"),
-        ({**LED, "supervisor": {"model": "loop", "form": "own"}}, "{{ lists }}", "variable `text`"),
+        (
+            {**LED, "supervisor": {"model": "loop", "form": "no"}},
+            None,
+            "unknown prompt",
+        ),
+        (
+            {**LED, "supervisor": {"model": "loop", "form": "own"}},
+            "{{ lists }}",
+            "variable `text`",
+        ),
         (
             {**LED, "supervisor": {"model": "loop", "form": "own"}},
             "{{ text }}",
@@ -518,11 +609,18 @@ def test_what_no_ensemble_can_be(
 
 
 @pytest.mark.parametrize("combine", [{}, LED])
-@pytest.mark.parametrize("members", [["one", "hundred"], ["hundred", "more"], ["three", "more"]])
+@pytest.mark.parametrize(
+    "members", [["one", "hundred"], ["hundred", "more"], ["three", "more"]]
+)
 def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, combine: dict[str, Any], members: list[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    combine: dict[str, Any],
+    members: list[str],
 ) -> None:
-    """A point of 1 to 5 is none of its scale, and its mean with others is on no scale."""
+    """A point of 1 to 5 is none of its scale, and its mean with others is on no
+    scale.
+    """
     monkeypatch.chdir(tmp_path)
     for name in ("hundred", "more"):
         card = {"model": "loop", "form": "annotate", "annotation": {"score": "percent"}}
@@ -548,7 +646,9 @@ def test_an_ensemble_lists_errors_if_all_its_members_do(
     assert not mixed.annotates("both") and not mixed.annotates("three")
 
 
-def test_no_ensemble_has_the_name_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_ensemble_has_the_name_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Study(tmp_path).card("judges", "all", members=["rules", "length"])
     study = {

@@ -1,4 +1,6 @@
-"""Values between the steps of a scale: a status of their own, a key of the card, and a remedy."""
+"""Values between the steps of a scale: a status of their own, a key of the card, and a
+remedy.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -52,7 +54,9 @@ def test_a_value_between_steps_is_read_as_the_card_says(
     parser: str, off_grid: OffGrid, status: str, ending: str, value: float | None
 ) -> None:
     text, rule = REPLIES[parser]
-    found = parse(text, scale=Scale(1, 5, 1, (), off_grid), finish="stop", parser=parser)
+    found = parse(
+        text, scale=Scale(1, 5, 1, (), off_grid), finish="stop", parser=parser
+    )
     assert (found.status, found.rule.partition("+")[0], found.value) == (
         status,
         rule + ending,
@@ -63,7 +67,11 @@ def test_a_value_between_steps_is_read_as_the_card_says(
 @pytest.mark.parametrize(
     ("said", "scale", "value"),
     [
-        ("0.5", Scale(0, 1, 1), 0),  # halves go to the even step, so that they move no mean
+        (
+            "0.5",
+            Scale(0, 1, 1),
+            0,
+        ),  # halves go to the even step, so that they move no mean
         ("1.5", Scale(1, 5, 1), 1),
         ("2.5", Scale(1, 5, 1), 3),
         ("3.5", Scale(1, 5, 1), 3),
@@ -73,16 +81,23 @@ def test_a_value_between_steps_is_read_as_the_card_says(
         ("-0.6", Scale(-2, 2, 1), -1),
     ],
 )
-def test_rounding_goes_to_the_nearest_step(said: str, scale: Scale, value: float) -> None:
+def test_rounding_goes_to_the_nearest_step(
+    said: str, scale: Scale, value: float
+) -> None:
     rounding = Scale(scale.min, scale.max, scale.step, (), "round")
     assert parse(f"Score: {said}", scale=rounding, finish="stop").value == value
 
 
 @pytest.mark.parametrize("off_grid", ["drop", "keep", "round"])
-def test_no_choice_moves_a_value_into_the_scale_or_touches_one_on_it(off_grid: OffGrid) -> None:
+def test_no_choice_moves_a_value_into_the_scale_or_touches_one_on_it(
+    off_grid: OffGrid,
+) -> None:
     scale = Scale(1, 5, 1, (), off_grid)
     assert parse("Score: 5.4", scale=scale, finish="stop").status == "out_of_range"
-    assert parse("Score: 4.3/10", scale=scale, finish="stop").rule == "labelled.denominator"
+    assert (
+        parse("Score: 4.3/10", scale=scale, finish="stop").rule
+        == "labelled.denominator"
+    )
     assert parse("Score: 4.0", scale=scale, finish="stop").rule == "labelled"
 
 
@@ -117,7 +132,12 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
     }
     asked, scored, facts, hashes = [], [], [], set[str]()
     monkeypatch.chdir(tmp_path)
-    for off_grid in ({}, {"off_grid": "drop"}, {"off_grid": "keep"}, {"off_grid": "round"}):
+    for off_grid in (
+        {},
+        {"off_grid": "drop"},
+        {"off_grid": "keep"},
+        {"off_grid": "round"},
+    ):
         Study(tmp_path).change("judges", "score-only", **off_grid)
         plan = load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
         asked.append(judging.ask(plan, "demo-dialogue", "judge"))
@@ -126,14 +146,22 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
         facts.append(facts_of(plan, "demo-dialogue", "score-only").grid["naturalness"])
         hashes.add(card_hash(plan.judges["score-only"]))
     assert asked[1:] == asked[:-1] and len(hashes) == 3
-    assert [scale and scale.off_grid for scale in scored] == ["drop", "drop", "keep", "round"]
+    assert [scale and scale.off_grid for scale in scored] == [
+        "drop",
+        "drop",
+        "keep",
+        "round",
+    ]
     assert facts[0] == facts[1] == facts[3] == [1, 2, 3, 4, 5] and facts[2] is None
     control = judging.compute(plan, "demo-dialogue", "control")
     assert {read.scale.off_grid for read in control.read if read.scale} == {"keep"}
 
 
 def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> None:
-    statuses = {"ok": Counter({"labelled": 7}), "off_grid": Counter({"labelled.off_grid": 3})}
+    statuses = {
+        "ok": Counter({"labelled": 7}),
+        "off_grid": Counter({"labelled.off_grid": 3}),
+    }
     told = dict(coverage.counts_by_status(statuses))
     assert told["count_off_grid"].value == 3
     assert coverage.share_parsed(statuses).value == 0.7
@@ -148,12 +176,22 @@ def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> 
     assert "3 values of mine" in line
     for status, remedies in (("off_grid", 1), ("out_of_range", 0)):
         counted = [report_study.row("news", "gamma", f"count_{status}", 3.0)]
-        report = report_study.loaded(report_study.make(tmp_path / status, {"coverage": counted}))
+        report = report_study.loaded(
+            report_study.make(tmp_path / status, {"coverage": counted})
+        )
         [gamma] = (judge for judge in report.judges if judge.id == "gamma")
         section = study_sections.coverage(report)
         assert section and str(section.blocks).count(OFF_GRID_REMEDY) == remedies
         assert no_score(report, gamma).count(OFF_GRID_REMEDY) == remedies
     counts = Counter(tokens_in=1, tokens_out=1, usd=0)
-    assert OFF_GRID_REMEDY in read_summary([{"judge": "m", "status": "off_grid", **counts}])[-1]
-    assert OFF_GRID_REMEDY not in read_summary([{"judge": "m", "status": "ok", **counts}])[-1]
-    assert "step: 0.5" in OFF_GRID_REMEDY and "off_grid: keep | round" in OFF_GRID_REMEDY
+    assert (
+        OFF_GRID_REMEDY
+        in read_summary([{"judge": "m", "status": "off_grid", **counts}])[-1]
+    )
+    assert (
+        OFF_GRID_REMEDY
+        not in read_summary([{"judge": "m", "status": "ok", **counts}])[-1]
+    )
+    assert (
+        "step: 0.5" in OFF_GRID_REMEDY and "off_grid: keep | round" in OFF_GRID_REMEDY
+    )

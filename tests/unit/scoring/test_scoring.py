@@ -1,4 +1,6 @@
-"""From draws to scores: the mean, the mode and its ties, and how many draws a score needs."""
+"""From draws to scores: the mean, the mode and its ties, and how many draws a score
+needs.
+"""
 
 from collections import Counter
 from fractions import Fraction
@@ -41,15 +43,24 @@ NAN = float("nan")
 def test_mode_of_a_tie_is_the_nearest_to_the_mean_then_the_lower(
     draws: list[float], expected: float
 ) -> None:
-    assert np.array_equal(mode(np.array([draws], dtype=float)), [expected], equal_nan=True)
+    assert np.array_equal(
+        mode(np.array([draws], dtype=float)), [expected], equal_nan=True
+    )
 
 
 def test_means_of_tenths_that_are_equal_on_paper_are_equal_numbers() -> None:
     draws = np.array([*product(range(11), repeat=3)])
     found = mean(draws / 10)
-    by_sum = {total: {*found[draws.sum(axis=1) == total].tolist()} for total in range(31)}
-    assert {total: len(means) for total, means in by_sum.items()} == dict.fromkeys(range(31), 1)
-    assert np.unique(mean(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2] * 3]))).size == 1
+    by_sum = {
+        total: {*found[draws.sum(axis=1) == total].tolist()} for total in range(31)
+    }
+    assert {total: len(means) for total, means in by_sum.items()} == dict.fromkeys(
+        range(31), 1
+    )
+    assert (
+        np.unique(mean(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2] * 3]))).size
+        == 1
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -63,7 +74,9 @@ def test_estimators_are_what_exact_arithmetic_gives(seed: int) -> None:
         given = [Fraction(value) for value in row if not np.isnan(value)]
         centre = sum(given) / len(given)
         counts = Counter(given)
-        tied = [value for value, count in counts.items() if count == max(counts.values())]
+        tied = [
+            value for value, count in counts.items() if count == max(counts.values())
+        ]
         assert mean_found == float(centre)
         assert mode_found == min(tied, key=lambda value: (abs(value - centre), value))
 
@@ -79,7 +92,9 @@ def test_a_score_needs_half_of_its_draws(estimator: str) -> None:
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 0)])
-def test_without_any_draw_there_is_no_score(estimator: str, shape: tuple[int, int]) -> None:
+def test_without_any_draw_there_is_no_score(
+    estimator: str, shape: tuple[int, int]
+) -> None:
     with np.errstate(all="ignore"):
         found, given = scores(np.empty(shape), np.zeros(shape[0], np.int64), estimator)
     assert len(found) == len(given) == shape[0] and np.isnan(found).all()
@@ -102,19 +117,41 @@ def test_the_first_draw_is_the_score_whatever_the_others_say() -> None:
 
 
 def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -> None:
-    said = [("b", "4"), ("a", "3"), ("b", "none"), ("a", "5"), ("c", "what?"), ("c", "who?")]
+    said = [
+        ("b", "4"),
+        ("a", "3"),
+        ("b", "none"),
+        ("a", "5"),
+        ("c", "what?"),
+        ("c", "who?"),
+    ]
     answers = table_of(
         "answers",
         [
-            {"judge": "j", "kind": "rate", "target": target, "draw": index, "text": text}
+            {
+                "judge": "j",
+                "kind": "rate",
+                "target": target,
+                "draw": index,
+                "text": text,
+            }
             | {"aspect": "x", "key": "k", "finish": "stop", "status": "ok"}
             for index, (target, text) in enumerate(said)
         ],
     )
     part = CellPart("d", "systems", "j", "x")
-    reading = Reading(pairs=[("x", None)], scale=None, parser="number", estimator="mean")
+    reading = Reading(
+        pairs=[("x", None)], scale=None, parser="number", estimator="mean"
+    )
     judged, found = score_part(answers, reading, part=part)
-    assert judged["status"].to_pylist() == ["ok", "ok", "unparsed", "ok", "unparsed", "unparsed"]
+    assert judged["status"].to_pylist() == [
+        "ok",
+        "ok",
+        "unparsed",
+        "ok",
+        "unparsed",
+        "unparsed",
+    ]
     told = ["target", "value", "n_draws", "n_missing"]
     assert [tuple(row.values()) for row in found.select(told).to_pylist()] == [
         ("a", 4.0, 2, 0),
@@ -130,13 +167,21 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
         'Error 2:\nLocation: "a horse"\nExplanation: there is none\nSeverity: 5\n'
         "Overall score: Fair\nExplanation of the score: flawed"
     )
-    asked = {"judge": "j", "kind": "rate", "aspect": "fluency", "finish": "stop", "status": "ok"}
+    asked = {
+        "judge": "j",
+        "kind": "rate",
+        "aspect": "fluency",
+        "finish": "stop",
+        "status": "ok",
+    }
     clean = "No Error\nOverall score: Excellent"
     answers = table_of(
         "answers",
         [
             {**asked, "target": target, "key": f"k{number}", "draw": 0, "text": text}
-            for number, (target, text) in enumerate([("a", said), ("b", said), ("c", clean)])
+            for number, (target, text) in enumerate(
+                [("a", said), ("b", said), ("c", clean)]
+            )
         ],
     )
     part = CellPart("x", "x", "x", "x")
@@ -148,7 +193,9 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
     judgments, scores = score(texts=texts)
     assert scores["value"].to_pylist() == [3, 3, 5]
     spans = dict(zip("abc", judgments["spans"].to_pylist(), strict=True))
-    told = [(one["start"], one["end"], one["match"], one["severity"]) for one in spans["a"]]
+    told = [
+        (one["start"], one["end"], one["match"], one["severity"]) for one in spans["a"]
+    ]
     assert told == [(6, 13, "exact", 2), (None, None, "not_found", 5)]
     assert [one["location"] for one in spans["a"]] == ["the the", "a horse"]
     assert [(one["start"], one["end"], one["match"]) for one in spans["b"]] == [
@@ -172,7 +219,9 @@ def reply(key: str | None, draw: int, **more: Any) -> dict[str, Any]:
 def test_a_reply_that_serves_several_cells_is_bought_once(
     bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever number of replies is compared at once; a reply without a key was not bought."""
+    """Whatever number of replies is compared at once; a reply without a key was not
+    bought.
+    """
     monkeypatch.setattr(tables, "BUCKET", bucket)
     cells = [
         [reply("bb", 1), reply("aa", 0)],
@@ -214,11 +263,21 @@ def spot(*shares: tuple[str, float]) -> list[tuple[str, float]]:
         # what is no value is left out: (4 x .6 + 2 x .2) / .8
         ([spot(("4", 0.6), ("2", 0.2), ("The", 0.1), ("7", 0.1))], "4", DIGITS, 3.5),
         # blanks before it and what follows it in one token: 4 has .7, 5 has .3
-        ([spot((" 4", 0.5), ("4", 0.1), ("4.", 0.05), ("4/", 0.05), ("5", 0.3))], "4", DIGITS, 4.3),
+        (
+            [spot((" 4", 0.5), ("4", 0.1), ("4.", 0.05), ("4/", 0.05), ("5", 0.3))],
+            "4",
+            DIGITS,
+            4.3,
+        ),
         # in the middle of a token, in one token, in several and in any case
         ([spot(("Rating", 1)), spot((": 2", 0.5), (": 4", 0.5))], "2", DIGITS, 3),
         ([spot(("10", 0.5), ("9", 0.5))], "10", TEN, 9.5),
-        ([spot(("So", 0.5), ("Good", 0.3), ("bad", 0.2)), spot(("-so", 1))], "So-so", WORDS, 2.1),
+        (
+            [spot(("So", 0.5), ("Good", 0.3), ("bad", 0.2)), spot(("-so", 1))],
+            "So-so",
+            WORDS,
+            2.1,
+        ),
     ],
 )
 def test_the_mean_of_the_values_by_their_probabilities(
@@ -232,25 +291,39 @@ def test_the_verdict_is_found_behind_what_comes_before_it() -> None:
     said = ["Of", " 5", " facts", " one", " is", " wrong", ".\n", "Rating", ":", " 2"]
     told = [spot((token, 1)) for token in said]
     told[-1] = spot((" 2", 0.75), (" 3", 0.25))
-    assert expectation([*told, spot(("\n", 1))], "2", DIGITS) == pytest.approx(2.25, abs=1e-12)
+    assert expectation([*told, spot(("\n", 1))], "2", DIGITS) == pytest.approx(
+        2.25, abs=1e-12
+    )
 
 
 def test_ten_is_told_from_one_where_one_came() -> None:
     """P(10) = .6 x .5, P(1) = .6 x .5 (an end and a full stop), P(9) = .4."""
     told = [spot(("1", 0.6), ("9", 0.4)), spot(("0", 0.5), ("<end>", 0.3), (".", 0.2))]
-    assert expectation(told, "10", TEN) == pytest.approx(10 * 0.3 + 1 * 0.3 + 9 * 0.4, abs=1e-12)
+    assert expectation(told, "10", TEN) == pytest.approx(
+        10 * 0.3 + 1 * 0.3 + 9 * 0.4, abs=1e-12
+    )
 
 
 def test_one_or_ten_is_unknown_where_neither_came() -> None:
-    """Of 1 the share that would have gone on to 10 is not told: (9 x .6 + 8 x .2) / .8."""
+    """Of 1 the share that would have gone on to 10 is not told: (9 x .6 + 8 x .2) /
+    .8.
+    """
     told = [spot(("9", 0.6), ("8", 0.2), ("1", 0.2)), spot(("<end>", 1))]
     assert expectation(told, "9", TEN) == pytest.approx(8.75, abs=1e-12)
-    assert expectation([spot(("1", 0.9), ("9", 0.1))], "1", TEN) == pytest.approx(1.8, abs=1e-12)
+    assert expectation([spot(("1", 0.9), ("9", 0.1))], "1", TEN) == pytest.approx(
+        1.8, abs=1e-12
+    )
 
 
 def test_halves_are_followed_over_three_tokens() -> None:
-    """3 (ends) .8 x .25, 3.5 .8 x .75 x .5, 3.0 is 3 only as 3; 4 cannot be told from 4.5."""
-    told = [spot(("3", 0.8), ("4", 0.2)), spot((".", 0.75), ("", 0.25)), spot(("5", 0.5))]
+    """3 (ends) .8 x .25, 3.5 .8 x .75 x .5, 3.0 is 3 only as 3; 4 cannot be told from
+    4.5.
+    """
+    told = [
+        spot(("3", 0.8), ("4", 0.2)),
+        spot((".", 0.75), ("", 0.25)),
+        spot(("5", 0.5)),
+    ]
     known = 0.8 * 0.25, 0.8 * 0.75 * 0.5
     wanted = (3 * known[0] + 3.5 * known[1]) / sum(known)
     assert expectation(told, "3.5", HALVES) == pytest.approx(wanted, abs=1e-12)
@@ -266,7 +339,9 @@ def test_halves_are_followed_over_three_tokens() -> None:
         ([spot(("4.5", 1))], "4.5"),
     ],
 )
-def test_where_the_probabilities_say_nothing_there_is_no_score(told: Any, tail: str) -> None:
+def test_where_the_probabilities_say_nothing_there_is_no_score(
+    told: Any, tail: str
+) -> None:
     assert expectation(told, tail, DIGITS) is None
 
 
@@ -279,22 +354,38 @@ def test_it_lies_within_the_scale_and_no_order_of_the_others_matters(
     wanted = sum(value * share for value, share in enumerate(shares, 1))
     random.shuffle(told)
     found = expectation([told], told[0][0], DIGITS)
-    assert found == pytest.approx(wanted, abs=1e-9) and found is not None and 1 <= found <= 5
+    assert (
+        found == pytest.approx(wanted, abs=1e-9)
+        and found is not None
+        and 1 <= found <= 5
+    )
 
 
 # --- a cell ---
 
 
 def cell(
-    *replies: tuple[str, str, Any], estimator: str = "logprob_mean", samples: bool = False
+    *replies: tuple[str, str, Any],
+    estimator: str = "logprob_mean",
+    samples: bool = False,
 ) -> list[tuple[str, Any, int, str]]:
-    """Return (target, value, missing, estimator) of each score of (target, text, logprobs)."""
+    """Return (target, value, missing, estimator) of each score of (target, text,
+    logprobs).
+    """
     draws: dict[str, int] = {}
     rows = []
     for target, text, logprobs in replies:
         draws[target] = draws.get(target, -1) + 1
         row = {"judge": "j", "kind": "rate", "target": target, "draw": draws[target]}
-        rows.append({**row, "text": text, "finish": "stop", "status": "ok", "logprobs": logprobs})
+        rows.append(
+            {
+                **row,
+                "text": text,
+                "finish": "stop",
+                "status": "ok",
+                "logprobs": logprobs,
+            }
+        )
     answers = table_of("answers", rows)
     reading = Reading(
         pairs=[("x", None)],
@@ -314,7 +405,9 @@ SURE_4 = [spot(("4", 0.5), ("5", 0.5))]
 
 
 def test_a_score_is_the_expectation_and_says_so() -> None:
-    found = cell(("a", "4", SURE_4), ("b", "Rating: 4", [spot(("Rating: ", 1)), *SURE_4]))
+    found = cell(
+        ("a", "4", SURE_4), ("b", "Rating: 4", [spot(("Rating: ", 1)), *SURE_4])
+    )
     assert found == [
         ("a", pytest.approx(4.5), 0, "logprob_mean"),
         ("b", pytest.approx(4.5), 0, "logprob_mean"),
@@ -334,7 +427,12 @@ def test_without_probabilities_nothing_is_made_up() -> None:
 
 
 def test_samples_count_where_the_card_allows_it_and_are_called_a_mean() -> None:
-    told = [("a", "4", None), ("a", "5", None), ("b", "2", None), ("b", "no idea", None)]
+    told = [
+        ("a", "4", None),
+        ("a", "5", None),
+        ("b", "2", None),
+        ("b", "no idea", None),
+    ]
     assert cell(*told, samples=True) == [("a", 4.5, 0, "mean"), ("b", 2.0, 1, "mean")]
 
 

@@ -29,7 +29,9 @@ def grid(values: Any) -> tuple[Any, Any]:
     return table.ravel(), np.tile(np.arange(table.shape[1]), table.shape[0])
 
 
-def accuracy(x: Any, y: Any, *, leave_one_out: bool = False) -> tuple[Estimate, float | None]:
+def accuracy(
+    x: Any, y: Any, *, leave_one_out: bool = False
+) -> tuple[Estimate, float | None]:
     (a, source), (b, _) = grid(x), grid(y)
     found, epsilon = acc_eq(a, b, source, weights=None, leave_one_out=leave_one_out)
     return found.estimate, epsilon
@@ -44,13 +46,15 @@ def test_vectors(name: str) -> None:
 
 
 def test_by_hand() -> None:
-    # pairs of source 0: y 1<2 1<2 2=2, x 1<3 1<3 3=3: 3 of 3 right up to epsilon 1, then 1;
-    # of source 1: y all equal, x 1 2 4: none right at 0, one at 1, two at 2, all at 3
+    # pairs of source 0: y 1<2 1<2 2=2, x 1<3 1<3 3=3: 3 of 3 right up to epsilon 1,
+    # then 1; of source 1: y all equal, x 1 2 4: none right at 0, one at 1, two at 2,
+    # all at 3
     x, y = [[1, 1], [3, 2], [3, 4]], [[1, 5], [2, 5], [2, 5]]
     found, epsilon = accuracy(x, y)
     assert found.value == pytest.approx((1 + 1 / 3) / 2) and epsilon == 1.0
     left_out, _ = accuracy(x, y, leave_one_out=True)
-    # source 0 at the best epsilon of source 1 (3): 1/3; source 1 at that of source 0 (0): 0
+    # source 0 at the best epsilon of source 1 (3): 1/3; source 1 at that of source 0
+    # (0): 0
     assert left_out.value == pytest.approx((1 / 3 + 0) / 2)
     assert found.n == 2 and found.n_tied == 1
 
@@ -63,12 +67,16 @@ def naive(x: Any, y: Any, source: Any, leave_one_out: bool) -> float:
 
     def shares(i: Any, j: Any) -> Any:
         tied = np.abs(x[i] - x[j]) <= epsilons[:, None]
-        return (np.where(tied, 0, np.sign(x[i] - x[j])) == np.sign(y[i] - y[j])).mean(axis=1)
+        return (np.where(tied, 0, np.sign(x[i] - x[j])) == np.sign(y[i] - y[j])).mean(
+            axis=1
+        )
 
     each = np.array([shares(i, j) for i, j in pairs])
     totals = each.sum(axis=0) - (each if leave_one_out else np.zeros_like(each))
     return float(
-        np.mean([own[int(t.argmax())] for own, t in zip(each, totals.round(9), strict=True)])
+        np.mean(
+            [own[int(t.argmax())] for own, t in zip(each, totals.round(9), strict=True)]
+        )
     )
 
 
@@ -79,11 +87,15 @@ def test_it_equals_counting_pair_by_pair(seed: int, leave_one_out: bool) -> None
     source = rng.integers(0, 8, 40)
     x, y = rng.integers(1, 9, 40).astype(float), rng.integers(1, 5, 40).astype(float)
     found, _ = acc_eq(x, y, source, weights=None, leave_one_out=leave_one_out)
-    assert found.estimate.value == pytest.approx(naive(x, y, source, leave_one_out), abs=1e-12)
+    assert found.estimate.value == pytest.approx(
+        naive(x, y, source, leave_one_out), abs=1e-12
+    )
 
 
 def test_the_interval_takes_the_thresholds_as_given_and_is_that_of_a_mean() -> None:
-    """A threshold is not smooth: each source's is the best over the others, as the data are."""
+    """A threshold is not smooth: each source's is the best over the others, as the data
+    are.
+    """
     rng = np.random.default_rng(3)
     source = np.repeat(np.arange(12), 5)
     x, y = rng.integers(1, 9, 60).astype(float), rng.integers(1, 5, 60).astype(float)
@@ -95,7 +107,11 @@ def test_the_interval_takes_the_thresholds_as_given_and_is_that_of_a_mean() -> N
         assert epsilon is not None
         i, j = np.triu_indices(5, 1)
         dx, dy = (v[own][i] - v[own][j] for v in (x, y))
-        each.append(float(np.mean(np.where(np.abs(dx) <= epsilon, 0, np.sign(dx)) == np.sign(dy))))
+        each.append(
+            float(
+                np.mean(np.where(np.abs(dx) <= epsilon, 0, np.sign(dx)) == np.sign(dy))
+            )
+        )
     found = acc_eq(x, y, source, weights=deletions(12))[0].estimate
     value = float(np.mean(each))
     deleted = [float(np.mean(np.delete(each, s))) for s in range(12)]
@@ -122,7 +138,11 @@ def test_properties() -> None:
     x = y + rng.normal(size=240)
     weights = deletions(40)
     found = acc_eq(x, y, source, weights=weights)[0].estimate
-    assert found.ci_low is not None and found.ci_high is not None and found.value is not None
+    assert (
+        found.ci_low is not None
+        and found.ci_high is not None
+        and found.value is not None
+    )
     assert found.ci_low < found.value < found.ci_high and found.n == 40
     order = rng.permutation(240)
     moved = acc_eq(x[order], y[order], source[order], weights=weights)[0].estimate
@@ -142,7 +162,11 @@ def test_many_distances_are_sampled() -> None:
     assert np.unique(np.abs(np.subtract.outer(x[:8], x[:8]))).size * 30 > MOST_EPSILONS
     sampled = acc_eq(x, y, source, weights=None, leave_one_out=False)[0].estimate.value
     assert sampled is not None
-    assert naive(x, y, source, False) - 0.01 <= sampled <= naive(x, y, source, False) + 1e-12
+    assert (
+        naive(x, y, source, False) - 0.01
+        <= sampled
+        <= naive(x, y, source, False) + 1e-12
+    )
 
 
 def spa(x: Any, y: Any, *, weights: Any = None, mid_p: bool = True) -> Estimate:
@@ -170,7 +194,10 @@ def soft_pair_by_pair(x: Any, y: Any) -> float:
         sums, observed = flips @ (a - b), float(np.sum(a - b))
         return float(np.mean(sums > observed) + np.mean(sums == observed) / 2)
 
-    each = [1 - abs(p(x[i], x[j]) - p(y[i], y[j])) for i, j in combinations(range(len(x)), 2)]
+    each = [
+        1 - abs(p(x[i], x[j]) - p(y[i], y[j]))
+        for i, j in combinations(range(len(x)), 2)
+    ]
     return float(np.mean(each))
 
 
@@ -180,7 +207,9 @@ def test_few_sources_are_counted_out_and_many_come_near(seed: int) -> None:
     x, y = rng.integers(1, 6, (2, 4, EXACT_SOURCES)).astype(float)
     assert spa(x, y).value == pytest.approx(soft_pair_by_pair(x, y), abs=1e-12)
     x, y = rng.integers(1, 6, (2, 4, EXACT_SOURCES + 1)).astype(float)
-    assert spa(x, y).value == pytest.approx(soft_pair_by_pair(x, y), abs=0.02)  # the normal limit
+    assert spa(x, y).value == pytest.approx(
+        soft_pair_by_pair(x, y), abs=0.02
+    )  # the normal limit
 
 
 @pytest.mark.simulation
@@ -193,7 +222,10 @@ def test_the_normal_limit_is_near_at_the_sizes_of_benchmarks() -> None:
 
     def p(values: Any, i: int, j: int) -> float:
         sums, observed = flips @ (values[i] - values[j]), np.sum(values[i] - values[j])
-        return float(np.mean(sums > observed + 1e-9) + np.mean(np.abs(sums - observed) < 1e-9) / 2)
+        return float(
+            np.mean(sums > observed + 1e-9)
+            + np.mean(np.abs(sums - observed) < 1e-9) / 2
+        )
 
     each = [1 - abs(p(x, i, j) - p(y, i, j)) for i, j in combinations(range(5), 2)]
     assert spa(x, y).value == pytest.approx(np.mean(each), abs=0.003)
@@ -228,7 +260,9 @@ def test_each_replicate_is_the_statistic_of_the_resample() -> None:
     x, y = rng.integers(1, 6, (2, 4, 20)).astype(float)
     weights = source_weights(rng, 20, 10)
     system, source = (v.ravel() for v in np.indices(x.shape))
-    rows = soft_pairwise_accuracy(x.ravel(), y.ravel(), source, system, weights=weights).rows
+    rows = soft_pairwise_accuracy(
+        x.ravel(), y.ravel(), source, system, weights=weights
+    ).rows
     for weight, found in zip(weights, rows[1:], strict=True):
         drawn = np.repeat(np.arange(20), weight)
         assert found == pytest.approx(spa(x[:, drawn], y[:, drawn]).value, abs=1e-12)
@@ -244,12 +278,16 @@ def pairs_of(x: Any) -> Any:
 @pytest.mark.parametrize("sources", [5, EXACT_SOURCES, EXACT_SOURCES + 1, 40])
 def test_the_p_values_of_pairs_are_those_of_which_spa_is_made(sources: int) -> None:
     x, y = np.random.default_rng(sources).integers(1, 6, (2, 4, sources)).astype(float)
-    gaps = [abs(a.paired - b.paired) for a, b in zip(pairs_of(x), pairs_of(y), strict=True)]
+    gaps = [
+        abs(a.paired - b.paired) for a, b in zip(pairs_of(x), pairs_of(y), strict=True)
+    ]
     assert spa(x, y).value == pytest.approx(1 - np.mean(gaps), abs=1e-12)
 
 
 def test_paired_p_by_hand() -> None:
-    """Differences 1, 1, 0: of eight flips two exceed none, two equal 2 with either sign of 0."""
+    """Differences 1, 1, 0: of eight flips two exceed none, two equal 2 with either sign
+    of 0.
+    """
     [pair] = pairs_of([[3, 3, 2], [2, 2, 2]])
     assert (pair.first, pair.second, pair.paired) == (0, 1, 2 / 8 / 2)
     [back] = pairs_of([[2, 2, 2], [3, 3, 2]])
@@ -285,7 +323,11 @@ def test_neither_test_finds_more_than_its_level_where_systems_are_equal() -> Non
     found = np.zeros(2)
     for _ in range(2000):
         quality = rng.normal(size=30)
-        [pair] = pairs_of(np.clip(np.round(3 + quality + rng.normal(size=(2, 30))), 1, 5))
+        [pair] = pairs_of(
+            np.clip(np.round(3 + quality + rng.normal(size=(2, 30))), 1, 5)
+        )
         found += [pair.paired <= 0.05, pair.rank_sum <= 0.05]
     paired, rank_sum = found / 2000
-    assert 0.035 < paired < 0.065 and rank_sum < paired  # sources are shared: the second is mild
+    assert (
+        0.035 < paired < 0.065 and rank_sum < paired
+    )  # sources are shared: the second is mild

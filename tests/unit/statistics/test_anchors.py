@@ -1,4 +1,6 @@
-"""Anchors: which texts stand for a rating, and what comparisons with them say of others."""
+"""Anchors: which texts stand for a rating, and what comparisons with them say of
+others.
+"""
 
 import numpy as np
 import pytest
@@ -23,10 +25,14 @@ from judgescope.statistics.intervals import deletions
 
 Floats = NDArray[np.float64]
 NAN = np.nan
-OUTCOMES = arrays(np.float64, (4, 3, 2), elements=st.sampled_from([1.0, -1.0, 0.0, NAN]))
+OUTCOMES = arrays(
+    np.float64, (4, 3, 2), elements=st.sampled_from([1.0, -1.0, 0.0, NAN])
+)
 
 
-def test_a_text_costs_how_far_people_and_judge_are_from_the_rating_and_from_each_other() -> None:
+def test_a_text_costs_how_far_people_and_judge_are_from_the_rating_and_from_each_other() -> (  # noqa: E501
+    None
+):
     human = np.array([[5.0, 4.0, NAN], [5.0, 3.0, NAN], [4.0, NAN, NAN]])
     judged = np.array([[5.0, 2.0, 1.0], [3.0, 3.0, 1.0]])
     found = anchor_costs(human, judged, [1, 5])
@@ -37,27 +43,38 @@ def test_a_text_costs_how_far_people_and_judge_are_from_the_rating_and_from_each
     assert anchor_costs(human, None, [1, 5])[0] == pytest.approx([11 / 3, 1 / 3])
 
 
-def test_anchors_are_of_least_cost_of_other_sources_first_and_of_one_rating_only() -> None:
+def test_anchors_are_of_least_cost_of_other_sources_first_and_of_one_rating_only() -> (
+    None
+):
     costs = np.array([[0.0, 1], [0, 1], [0, 1], [2, 0], [2, 0.5], [NAN, NAN]])
     source = np.array([0, 0, 1, 2, 2, 3])
     found = choose_anchors(costs, source, ["b", "a", "c", "d", "e", "f"], 2)
-    assert found == [[1, 2], [3, 4]]  # text 0 ties with 1 and 2, and its source is there already
+    assert found == [
+        [1, 2],
+        [3, 4],
+    ]  # text 0 ties with 1 and 2, and its source is there already
     # a text that is best for both ratings stands for the one that is looked at first
-    both = choose_anchors(np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([0, 1]), ["a", "b"], 1)
+    both = choose_anchors(
+        np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([0, 1]), ["a", "b"], 1
+    )
     assert both == [[0], [1]]
     few = choose_anchors(np.array([[0.0, 1.0]]), np.array([0]), ["a"], 3)
     assert few == [[0], []]
 
 
 def test_the_terms_are_those_of_the_paper_with_one_beyond_the_ends() -> None:
-    outcomes = np.array([[[1.0, 1], [0, -1], [-1, -1]]])  # above 1, level with 2, below 3
+    outcomes = np.array(
+        [[[1.0, 1], [0, -1], [-1, -1]]]
+    )  # above 1, level with 2, below 3
     first, objective = rating_terms(outcomes)
     assert first.tolist() == [[-1, -0.5, -1]]
     assert objective.tolist() == [[-1 + 1 + 0.5, -0.5 + 1 + 1, -1 + 0 + 1]]
     assert rating_terms(outcomes, end=0)[1].tolist() == [[-0.5, 1.5, -1]]
 
 
-def test_ties_go_to_the_smaller_first_term_then_the_usual_errors_then_the_lower_rating() -> None:
+def test_ties_go_to_the_smaller_first_term_then_the_usual_errors_then_the_lower_rating() -> (  # noqa: E501
+    None
+):
     # ratings 1 and 2 have the same objective and the same first term
     outcomes = np.array([[[1.0, -1], [1, -1], [-1, -1]]])
     first, objective = rating_terms(outcomes)
@@ -67,7 +84,11 @@ def test_ties_go_to_the_smaller_first_term_then_the_usual_errors_then_the_lower_
     nearer = estimated_ratings(outcomes, np.array([[2.0, 1.0, 0.0]]))
     assert nearer.rating[0] == 1
     unresolved = estimated_ratings(np.zeros((1, 3, 2)), np.zeros((1, 3)))
-    assert unresolved.rating[0] == -1 and unresolved.margin[0] == 0 and not unresolved.tied[0]
+    assert (
+        unresolved.rating[0] == -1
+        and unresolved.margin[0] == 0
+        and not unresolved.tied[0]
+    )
 
 
 @given(OUTCOMES)
@@ -83,8 +104,9 @@ def test_a_scale_turned_round_gives_the_rating_turned_round(outcomes: Floats) ->
 def simulated(accuracy: float, end: float, n: int = 3000) -> list[float]:
     """Return the recall of each of five ratings, five anchors each, both orders asked.
 
-    A question is answered rightly with the normal probability of the distance in ratings; of
-    neighbours both orders are right in `accuracy` of the pairs, of equals each order is a coin.
+    A question is answered rightly with the normal probability of the distance in
+    ratings; of neighbours both orders are right in `accuracy` of the pairs, of equals
+    each order is a coin.
     """
     from scipy.stats import norm
 
@@ -95,13 +117,17 @@ def simulated(accuracy: float, end: float, n: int = 3000) -> list[float]:
     ahead, back = (rng.random(right.shape) < right for _ in range(2))
     outcomes = np.where(ahead & back, 1.0, np.where(~ahead & ~back, -1.0, 0.0))
     neighbours = np.abs(apart) == 1
-    told = comparator_accuracy(outcomes[neighbours], np.sign(apart[neighbours]), neighbours.any())
+    told = comparator_accuracy(
+        outcomes[neighbours], np.sign(apart[neighbours]), neighbours.any()
+    )
     assert told.value == pytest.approx(accuracy, abs=0.01)
     rating = estimated_ratings(outcomes, np.zeros((n, 5)), end=end).rating
     return [float(np.mean(rating[truth == k] == k)) for k in range(5)]
 
 
-def test_a_comparator_of_accuracy_08_finds_every_rating_and_needs_the_rule_at_the_ends() -> None:
+def test_a_comparator_of_accuracy_08_finds_every_rating_and_needs_the_rule_at_the_ends() -> (  # noqa: E501
+    None
+):
     with_rule, without = simulated(0.8, 1), simulated(0.8, 0)
     assert min(with_rule) >= 0.9
     assert max(without[0], without[-1]) < min(with_rule[0], with_rule[-1]) - 0.1
@@ -111,7 +137,9 @@ def test_a_comparator_of_accuracy_08_finds_every_rating_and_needs_the_rule_at_th
 
 def test_a_comparator_is_right_where_it_names_the_better_and_nowhere_else() -> None:
     outcomes = np.array([1.0, -1, 0, NAN, 1])
-    told = comparator_accuracy(outcomes, np.array([1.0, 1, 1, 1, 1]), np.array([1, 1, 1, 1, 0]) > 0)
+    told = comparator_accuracy(
+        outcomes, np.array([1.0, 1, 1, 1, 1]), np.array([1, 1, 1, 1, 0]) > 0
+    )
     assert (told.value, told.n, told.n_missing, told.n_tied) == (0.25, 4, 1, 1)
     assert comparator_accuracy(outcomes, outcomes, outcomes > 5).value is None
 
@@ -120,22 +148,33 @@ def test_pairs_within_a_source_go_with_it() -> None:
     own = np.arange(12)
     right = np.where(own < 6, 1.0, -1.0)
     every = np.ones(12, dtype=bool)
-    within = comparator_accuracy(right, np.ones(12), every, np.array([own, own]), deletions(12))
+    within = comparator_accuracy(
+        right, np.ones(12), every, np.array([own, own]), deletions(12)
+    )
     # 6 of 12, and 5 or 6 of 11 without a source
     expected = jackknife_t(0.5, [5 / 11] * 6 + [6 / 11] * 6, "logit")
     assert (within.ci_low, within.ci_high) == pytest.approx(expected)
 
 
-def test_the_usual_errors_of_a_rating_that_no_text_has_lie_between_its_neighbours() -> None:
+def test_the_usual_errors_of_a_rating_that_no_text_has_lie_between_its_neighbours() -> (
+    None
+):
     counts, rating = np.array([6, 4, 0, 1]), np.array([0, 0, 4, -1])
     assert usual_counts(counts, rating, 5).tolist() == [5, 3.75, 2.5, 1.25, 0]
     assert np.isnan(usual_counts(counts, np.full(4, -1), 5)).all()
 
 
 def test_a_balanced_choice_takes_the_clearest_of_each_rating_in_turn() -> None:
-    rating, margin = np.array([0, 0, 0, 1, 2, 2, -1]), np.array([0.1, 0.9, 0.5, 0.1, 0.2, 0.2, 1])
+    rating, margin = (
+        np.array([0, 0, 0, 1, 2, 2, -1]),
+        np.array([0.1, 0.9, 0.5, 0.1, 0.2, 0.2, 1]),
+    )
     order = list("gfedcba")
-    assert balanced(rating, margin, order, 3) == [1, 3, 5]  # 4 and 5 tie: the hash of 5 is first
+    assert balanced(rating, margin, order, 3) == [
+        1,
+        3,
+        5,
+    ]  # 4 and 5 tie: the hash of 5 is first
     assert balanced(rating, margin, order, 5) == [1, 2, 3, 4, 5]
     assert balanced(rating, margin, order, 9) == [0, 1, 2, 3, 4, 5]
 
@@ -143,14 +182,23 @@ def test_a_balanced_choice_takes_the_clearest_of_each_rating_in_turn() -> None:
 def test_the_most_diverse_begin_with_the_medoid_and_go_to_the_farthest() -> None:
     place = np.array([0.0, 0.4, 0.5, 1.0])
     alike = 1 - np.abs(place[:, None] - place)
-    assert most_diverse(alike, 1) == [1]  # 1 and 2 are as central as each other: the first
+    assert most_diverse(alike, 1) == [
+        1
+    ]  # 1 and 2 are as central as each other: the first
     assert most_diverse(alike, 3) == [1, 3, 0]
     assert most_diverse(alike, 3, first=0) == [0, 3, 2]
     assert sorted(most_diverse(alike, 9)) == [0, 1, 2, 3]
 
 
-def test_texts_are_alike_as_chrf_says_in_both_directions_and_equal_ones_count_once() -> None:
-    texts = ["A cat sat here.", "A cat  sat here.", "Ships sail far away.", "A cat sat there."]
+def test_texts_are_alike_as_chrf_says_in_both_directions_and_equal_ones_count_once() -> (  # noqa: E501
+    None
+):
+    texts = [
+        "A cat sat here.",
+        "A cat  sat here.",
+        "Ships sail far away.",
+        "A cat sat there.",
+    ]
     found = similarities(texts)
     assert np.array_equal(found, found.T) and found[0, 2] < 0.3 < found[0, 3]
     assert diverse(texts, 2, first=0) == [0, 2]

@@ -49,7 +49,13 @@ SCALE = [1.0, 2, 3, 4, 5]
 
 def pearson(x: Floats, y: Floats) -> Mapping[str, Replicated]:
     told = correlations(
-        x, y, SOURCE, ONE, weights=deletions(SOURCES), statistics=["pearson"], levels=["pooled"]
+        x,
+        y,
+        SOURCE,
+        ONE,
+        weights=deletions(SOURCES),
+        statistics=["pearson"],
+        levels=["pooled"],
     )
     return {"pearson": told["pearson", "pooled"]}
 
@@ -69,7 +75,9 @@ def raters(rng: np.random.Generator, r: int, shift: Floats) -> Floats:
 @pytest.mark.parametrize("r", [2, 3, 5])
 @pytest.mark.parametrize(("of", "against"), [(pearson, "mean"), (kappa, "each")])
 @pytest.mark.parametrize("spread", [0.0, 0.8])
-def test_a_judge_drawn_like_a_rater_has_mean_0(r: int, of, against, spread: float) -> None:  # type: ignore[no-untyped-def]
+def test_a_judge_drawn_like_a_rater_has_mean_0(  # type: ignore[no-untyped-def]
+    r: int, of, against, spread: float
+) -> None:
     """Also where raters, the judge among them, differ in how harsh they are."""
     rng = np.random.default_rng(r)
     values = []
@@ -102,22 +110,30 @@ def test_both_sides_are_those_of_the_formula() -> None:
         for other in {0, 1, 2} - {own}:
             at = ~np.isnan(judge + people[own] + people[other])
             a, b = (
-                cohen_kappa_score(v[at], people[other][at], labels=SCALE, weights="linear")
+                cohen_kappa_score(
+                    v[at], people[other][at], labels=SCALE, weights="linear"
+                )
                 for v in (judge, people[own])
             )
             each.append(a - b)
             texts.append(at.sum())
-    classes = as_rater(kappa, judge, [people], against="each")["kappa_linear"].difference
+    classes = as_rater(kappa, judge, [people], against="each")[
+        "kappa_linear"
+    ].difference
     assert classes.estimate.value == pytest.approx(np.average(each, weights=texts))
 
 
 def test_a_deletion_takes_its_source_out_of_both_sides() -> None:
     rng = np.random.default_rng(2)
     judge, *people = raters(rng, 4, np.zeros(4))
-    found = as_rater(pearson, judge, [np.array(people)], against="mean")["pearson"].difference
+    found = as_rater(pearson, judge, [np.array(people)], against="mean")[
+        "pearson"
+    ].difference
     for source in (0, 7, 23):
         without = np.where(source == SOURCE, NAN, judge)
-        alone = as_rater(pearson, without, [np.array(people)], against="mean")["pearson"]
+        alone = as_rater(pearson, without, [np.array(people)], against="mean")[
+            "pearson"
+        ]
         assert found.rows[1 + source] == pytest.approx(alone.difference.rows[0])
 
 
@@ -130,7 +146,9 @@ def test_of_unanimous_raters_p_and_the_interval_say_the_same() -> None:
     assert low < -0.05 and p > 0.025
 
 
-def test_means_of_tenths_depend_neither_on_the_order_of_raters_nor_on_the_scale() -> None:
+def test_means_of_tenths_depend_neither_on_the_order_of_raters_nor_on_the_scale() -> (
+    None
+):
     tenths = np.array(list(product(range(11), repeat=3)), dtype=float).T
     means = mean_rating(tenths / 10)
     assert np.array_equal(means, mean_rating(tenths[::-1] / 10))
@@ -148,11 +166,15 @@ def test_without_deletions_there_is_the_difference_alone() -> None:
     )
     assert alone.difference.rows == pytest.approx(whole.difference.rows[:1])
     assert alone.difference.estimate.ci_low is None and alone.share.value is None
-    assert whole.difference.estimate.ci_low is not None and whole.share.value is not None
+    assert (
+        whole.difference.estimate.ci_low is not None and whole.share.value is not None
+    )
 
 
 @pytest.mark.parametrize(("of", "against"), [(pearson, "mean"), (kappa, "each")])
-def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(of, against) -> None:  # type: ignore[no-untyped-def]
+def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(  # type: ignore[no-untyped-def]
+    of, against
+) -> None:
     rng = np.random.default_rng(3)
     people = raters(rng, 3, np.zeros(3))
     (whole,) = as_rater(of, people[0], [people], against=against).values()
@@ -172,8 +194,12 @@ def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(of, a
 def test_constant_people_and_one_rater_are_undefined() -> None:
     rng = np.random.default_rng(4)
     judge, *people = raters(rng, 3, np.zeros(3))
-    flat = as_rater(pearson, judge, [np.full((3, judge.size), 4.0)], against="mean")["pearson"]
-    assert flat.difference.estimate == Estimate.undefined(CONSTANT_RATINGS, n=judge.size)
+    flat = as_rater(pearson, judge, [np.full((3, judge.size), 4.0)], against="mean")[
+        "pearson"
+    ]
+    assert flat.difference.estimate == Estimate.undefined(
+        CONSTANT_RATINGS, n=judge.size
+    )
     assert flat.share.value is None and flat.difference.p_above(-0.05) is None
     alone = as_rater(pearson, judge, [np.array(people[:1])], against="mean")["pearson"]
     assert alone.difference.estimate.note == alone.share.note == ONE_RATER
@@ -217,7 +243,11 @@ def test_the_share_has_fiellers_interval() -> None:
     judge, *people = raters(rng, 4, np.zeros(4))
     found = as_rater(pearson, judge, [np.array(people)], against="mean")["pearson"]
     share = found.share
-    assert share.value is not None and share.ci_low is not None and share.ci_high is not None
+    assert (
+        share.value is not None
+        and share.ci_low is not None
+        and share.ci_high is not None
+    )
     assert share.ci_low < share.value < share.ci_high
     noise = rng.integers(1, 6, (3, SOURCE.size)).astype(float)
     nothing = as_rater(pearson, judge, [noise], against="mean")["pearson"].share
@@ -229,7 +259,10 @@ def test_the_ends_of_fiellers_interval_are_where_the_t_test_turns() -> None:
 
     rng = np.random.default_rng(8)
     a, b = rng.normal(3, 1, 15), rng.normal(4, 1, 15)
-    rows = [np.array([v.mean(), *(np.delete(v, s).mean() for s in range(15))]) for v in (a, b)]
+    rows = [
+        np.array([v.mean(), *(np.delete(v, s).mean() for s in range(15))])
+        for v in (a, b)
+    ]
     found = fieller(rows[0], rows[1], np.ones(15))
     assert found is not None
     for rho in found:
@@ -239,11 +272,15 @@ def test_the_ends_of_fiellers_interval_are_where_the_t_test_turns() -> None:
 
 def difference(mean: float, error: float) -> Replicated:
     values = np.linspace(-1, 1, SOURCES) * error * (SOURCES - 1) ** 0.5 * 1.7 + mean
-    rows = np.append(values.mean(), [np.delete(values, s).mean() for s in range(SOURCES)])
+    rows = np.append(
+        values.mean(), [np.delete(values, s).mean() for s in range(SOURCES)]
+    )
     return with_interval(Replicated(Estimate(mean), rows, np.ones(SOURCES)))
 
 
-def test_a_difference_is_as_good_worse_or_undecided_with_the_sources_that_it_takes() -> None:
+def test_a_difference_is_as_good_worse_or_undecided_with_the_sources_that_it_takes() -> (  # noqa: E501
+    None
+):
     assert decided(difference(0.0, 0.01), 0.05) == AS_GOOD
     assert decided(difference(-0.2, 0.02), 0.05) == WORSE
     vague = difference(-0.02, 0.1)
@@ -256,7 +293,9 @@ def test_a_difference_is_as_good_worse_or_undecided_with_the_sources_that_it_tak
     # the claim's p is that of the interval
     p = vague.p_above(-0.05)
     assert p is not None and p > 0.025
-    assert decided(with_interval(Replicated(Estimate(0.1), np.array([0.1]))), 0.05) == ""
+    assert (
+        decided(with_interval(Replicated(Estimate(0.1), np.array([0.1]))), 0.05) == ""
+    )
 
 
 TWENTY = np.repeat(np.arange(20), 4)
@@ -313,25 +352,29 @@ def test_raters_without_a_value_are_counted_and_one_rater_has_no_ceiling() -> No
     table[2] = 3
     found = ceilings(pooled, table, against="mean")["pearson", "pooled"]
     assert found.value is not None and found.note == "undefined for 1 of 3"
-    assert ceilings(pooled, np.full((3, 80), 2.0), against="mean")["pearson", "pooled"].note == (
-        "constant judge"
-    )
+    assert ceilings(pooled, np.full((3, 80), 2.0), against="mean")[
+        "pearson", "pooled"
+    ].note == ("constant judge")
     alone = ceilings(pooled, ratings(raters=1), against="mean")
     assert all(one.value is None for one in alone.values())
 
 
 def alt(judge: Any, ratings: Any, **keys: Any) -> tuple[Estimate, Estimate]:
     judge, ratings = np.array(judge, dtype=float), np.array(ratings, dtype=float)
-    keys = {"source": np.arange(judge.size), "weights": None, "closeness": "accuracy"} | keys
+    keys = {
+        "source": np.arange(judge.size),
+        "weights": None,
+        "closeness": "accuracy",
+    } | keys
     source = keys.pop("source")
     return alternative_annotator(judge, ratings, source, **keys)
 
 
 def test_the_advantage_by_hand() -> None:
     ratings = [[1, 2, 3, 4], [1, 2, 3, 5], [1, 3, 3, 3]]
-    # against rater 1 (others agree with it on: both, one, both, none) the judge 1 1 3 5 has both,
-    # none, both, one: at least as close on 3 of 4; rater 2: 2, 1, 2, 0 against 2 0 2 0: 3 of 4;
-    # rater 3: 2 0 2 0 against 2 0 2 1: 4 of 4
+    # against rater 1 (others agree with it on: both, one, both, none) the judge 1 1 3 5
+    # has both, none, both, one: at least as close on 3 of 4; rater 2: 2, 1, 2, 0
+    # against 2 0 2 0: 3 of 4; rater 3: 2 0 2 0 against 2 0 2 1: 4 of 4
     rate, advantage = alt([1, 1, 3, 5], ratings)
     assert advantage.value == pytest.approx((3 + 3 + 4) / 12)
     assert (rate.n, advantage.n, advantage.n_missing) == (3, 12, 0)
@@ -430,7 +473,9 @@ def test_copies_within_a_source_make_it_no_surer() -> None:
     ratings = np.clip(truth + rng.integers(-1, 2, (3, 12)), 1, 5).astype(float)
     judge = np.clip(truth + rng.integers(-1, 2, 12), 1, 5).astype(float)
     once = alt(judge, ratings)
-    copied = alt(np.tile(judge, 9), np.tile(ratings, 9), source=np.tile(np.arange(12), 9))
+    copied = alt(
+        np.tile(judge, 9), np.tile(ratings, 9), source=np.tile(np.arange(12), 9)
+    )
     assert [one.value for one in once] == pytest.approx([one.value for one in copied])
 
 

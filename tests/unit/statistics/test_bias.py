@@ -1,4 +1,6 @@
-"""What sways a judge beside quality: length, its family, hints (Chaudhary et al. 2024)."""
+"""What sways a judge beside quality: length, its family, hints (Chaudhary et al.
+2024).
+"""
 
 import re
 from itertools import product
@@ -35,7 +37,12 @@ from judgescope.statistics.comparison import flips_of, mean_test
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.resampling import source_weights
-from judgescope.statistics.result import CONSTANT_JUDGE, CONSTANT_LENGTH, LENGTH_IS_ALL, ONE_FAMILY
+from judgescope.statistics.result import (
+    CONSTANT_JUDGE,
+    CONSTANT_LENGTH,
+    LENGTH_IS_ALL,
+    ONE_FAMILY,
+)
 from running import HOME
 
 NAN = float("nan")
@@ -54,12 +61,16 @@ def data(seed: int = 0) -> Any:
 
 def test_the_partial_correlation_is_that_of_residuals() -> None:
     x, y, length, _ = data()
-    found = partial_correlation(x, y, length, SOURCE, statistic="pearson", weights=None).estimate
+    found = partial_correlation(
+        x, y, length, SOURCE, statistic="pearson", weights=None
+    ).estimate
     a, b = (v - np.polyval(np.polyfit(length, v, 1), length) for v in (x, y))
     assert found.value == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-12)
     ranked = [stats.rankdata(v) for v in (x, y, length)]
     a, b = (v - np.polyval(np.polyfit(ranked[2], v, 1), ranked[2]) for v in ranked[:2])
-    ranks = partial_correlation(x, y, length, SOURCE, statistic="spearman", weights=None).estimate
+    ranks = partial_correlation(
+        x, y, length, SOURCE, statistic="spearman", weights=None
+    ).estimate
     assert ranks.value == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-12)
 
 
@@ -67,16 +78,26 @@ def test_a_judge_of_length_alone_has_nothing_left() -> None:
     _, y, length, rng = data()
     x = length + rng.normal(0, 5, 200)
     weights = deletions(50)
-    found = partial_correlation(x, y, length, SOURCE, statistic="pearson", weights=weights)
+    found = partial_correlation(
+        x, y, length, SOURCE, statistic="pearson", weights=weights
+    )
     one = found.estimate
-    assert one.ci_low is not None and one.ci_high is not None and one.ci_low < 0 < one.ci_high
-    whole = partial_correlation(length, y, length, SOURCE, statistic="pearson", weights=None)
+    assert (
+        one.ci_low is not None
+        and one.ci_high is not None
+        and one.ci_low < 0 < one.ci_high
+    )
+    whole = partial_correlation(
+        length, y, length, SOURCE, statistic="pearson", weights=None
+    )
     assert whole.estimate.note == LENGTH_IS_ALL
 
 
 def test_the_slope_is_what_a_doubling_is_worth() -> None:
     _, y, length, _ = data()
-    x = (y - 1) * 25 + 12.5 * np.log2(length / 100)  # 0 to 100: half a point of 1 to 5 a doubling
+    x = (y - 1) * 25 + 12.5 * np.log2(
+        length / 100
+    )  # 0 to 100: half a point of 1 to 5 a doubling
     keys: Any = {"scales": ((0.0, 100.0), FIVE)}
     found = length_slope(x, y, length, SOURCE, **keys, weights=deletions(50)).estimate
     assert (found.value, found.ci_low, found.ci_high) == pytest.approx((0.5, 0.5, 0.5))
@@ -96,7 +117,9 @@ def test_self_preference_is_the_gap_between_families() -> None:
     found = self_preference(x, y, own, SOURCE, **keys, weights=deletions(50)).estimate
     assert found.value == pytest.approx(0.3) and found.n == 200
     x[0] = NAN
-    assert self_preference(x, y, own, SOURCE, **keys, weights=None).estimate.n_missing == 1
+    assert (
+        self_preference(x, y, own, SOURCE, **keys, weights=None).estimate.n_missing == 1
+    )
     for none in (np.zeros(200, dtype=bool), np.ones(200, dtype=bool)):
         nothing = self_preference(x, y, none, SOURCE, **keys, weights=None).estimate
         assert nothing.note == ONE_FAMILY
@@ -107,11 +130,15 @@ def test_replicates_are_the_statistics_of_resamples() -> None:
     weights = source_weights(rng, 50, 20)
     own = np.arange(200) % 4 == 0
     keys: Any = {"scales": (FIVE, FIVE)}
-    partial = partial_correlation(x, y, length, SOURCE, statistic="kendall_b", weights=weights)
+    partial = partial_correlation(
+        x, y, length, SOURCE, statistic="kendall_b", weights=weights
+    )
     slope = length_slope(x, y, length, SOURCE, **keys, weights=weights)
     gap = self_preference(x, y, own, SOURCE, **keys, weights=weights)
     for row, weight in enumerate(weights, start=1):
-        drawn = np.concatenate([np.flatnonzero(s == SOURCE) for s in np.repeat(range(50), weight)])
+        drawn = np.concatenate(
+            [np.flatnonzero(s == SOURCE) for s in np.repeat(range(50), weight)]
+        )
         part = (x[drawn], y[drawn], length[drawn])
         code = np.zeros(drawn.size, dtype=np.int64)
         one = partial_correlation(*part, code, statistic="kendall_b", weights=None)
@@ -128,8 +155,13 @@ def test_constant_data_have_a_reason() -> None:
     x, y, length, _ = data()
     keys: Any = {"statistic": "pearson", "weights": None}
     same = np.full(200, 3.0)
-    assert partial_correlation(same, y, length, SOURCE, **keys).estimate.note == CONSTANT_JUDGE
-    assert partial_correlation(x, y, same, SOURCE, **keys).estimate.note == CONSTANT_LENGTH
+    assert (
+        partial_correlation(same, y, length, SOURCE, **keys).estimate.note
+        == CONSTANT_JUDGE
+    )
+    assert (
+        partial_correlation(x, y, same, SOURCE, **keys).estimate.note == CONSTANT_LENGTH
+    )
     ends: Any = {"scales": (FIVE, FIVE), "weights": None}
     assert length_slope(x, y, same, SOURCE, **ends).estimate.note == CONSTANT_LENGTH
     lost = np.where(np.arange(x.size) == 1, np.nan, x)
@@ -138,7 +170,9 @@ def test_constant_data_have_a_reason() -> None:
 
 @pytest.mark.parametrize(("low", "high", "told"), [(0, 1, 4), (1, 3, 7), (1, 5, 26)])
 def test_the_truth_table_of_three_raters(low: int, high: int, told: int) -> None:
-    """As methods.md counts them: 4 of 8, 7 of 27, 26 of 125 triples are told the top."""
+    """As methods.md counts them: 4 of 8, 7 of 27, 26 of 125 triples are told the
+    top.
+    """
     triples = list(product(range(low, high + 1), repeat=3))
     top = [one for one in triples if hint(one, low, high, "wrong") == high]
     assert len(top) == told
@@ -148,7 +182,13 @@ def test_the_truth_table_of_three_raters(low: int, high: int, told: int) -> None
 
 @pytest.mark.parametrize(
     ("ratings", "shared"),
-    [((2, 2, 5), 2), ((1, 2, 3), 3), ((4,), 4), ((1, 1, 5, 5), 5), ((0.5, 1, 0.5), 0.5)],
+    [
+        ((2, 2, 5), 2),
+        ((1, 2, 3), 3),
+        ((4,), 4),
+        ((1, 1, 5, 5), 5),
+        ((0.5, 1, 0.5), 0.5),
+    ],
 )
 def test_the_shared_rating_is_the_mode_and_of_several_the_highest(
     ratings: tuple[float, ...], shared: float
@@ -158,7 +198,9 @@ def test_the_shared_rating_is_the_mode_and_of_several_the_highest(
 
 @pytest.mark.simulation
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=9))
-def test_no_order_of_raters_changes_a_hint_and_a_wrong_one_is_an_end(ratings: list[int]) -> None:
+def test_no_order_of_raters_changes_a_hint_and_a_wrong_one_is_an_end(
+    ratings: list[int],
+) -> None:
     told = hint(ratings, 1, 5, "wrong")
     assert told in {1, 5} and told == hint(sorted(ratings), 1, 5, "wrong")
     assert hint(ratings, 1, 5, "right") in ratings
@@ -196,7 +238,8 @@ ALPHAS = {
         "relevance": 0.4473,
     },
 }
-"""Of USR from table 2 of Chaudhary et al. (2024), of SummEval's 1,200 rows from data/README.md."""
+"""Of USR from table 2 of Chaudhary et al. (2024), of SummEval's 1,200 rows from
+data/README.md."""
 TEXTS = {"usr": 660, "summeval": 1200}
 
 
@@ -208,7 +251,9 @@ TEXTS = {"usr": 660, "summeval": 1200}
 def test_people_agree_as_published_and_whoever_follows_hints_does_not(
     name: str, aspect: str
 ) -> None:
-    """A judge and three raters cannot be below -1/3; some values of the paper's table 1 are."""
+    """A judge and three raters cannot be below -1/3; some values of the paper's table 1
+    are.
+    """
     folder = HOME / "config" / "datasets"
     card: Dataset = read_card("dataset", folder / f"{name}.yaml")
     rated = read_dataset(card, folder, REAL)
@@ -222,14 +267,21 @@ def test_people_agree_as_published_and_whoever_follows_hints_does_not(
     source = np.zeros(TEXTS[name], dtype=np.int64)
 
     def agreement(ratings: object) -> float:
-        told = {"level": "ordinal", "domain": scale.values(), "source": source, "weights": None}
+        told = {
+            "level": "ordinal",
+            "domain": scale.values(),
+            "source": source,
+            "weights": None,
+        }
         value = krippendorff_alpha(np.asarray(ratings), **told).estimate.value  # type: ignore[arg-type]
         assert value is not None
         return value
 
     among = agreement(people)
     assert among == pytest.approx(ALPHAS[name][aspect], abs=5e-5)
-    told = np.array([hint(each, scale.min, scale.max, "wrong") for each in own.values()])
+    told = np.array(
+        [hint(each, scale.min, scale.max, "wrong") for each in own.values()]
+    )
     assert agreement([lower_median(people), told]) < 0
     assert -1 / 3 <= agreement([*people, told]) < among
 
@@ -243,9 +295,14 @@ SIX = np.arange(6)
 def shipped() -> dict[str, AttackPerturbation]:
     cards = Cards([CONFIG])
     every = {
-        name: cards.read("perturbation", name, where="") for name in cards.names("perturbation")
+        name: cards.read("perturbation", name, where="")
+        for name in cards.names("perturbation")
     }
-    return {name: card for name, card in every.items() if isinstance(card, AttackPerturbation)}
+    return {
+        name: card
+        for name, card in every.items()
+        if isinstance(card, AttackPerturbation)
+    }
 
 
 # --- texts ---
@@ -255,7 +312,9 @@ def shipped() -> dict[str, AttackPerturbation]:
 def test_an_attack_only_adds(text: str, addition: str, place: Any) -> None:
     made = added(text, addition, place)
     assert made.status == "ok" and made.text == apply_edits(text, made.edits)
-    assert made.text == (f"{addition}\n\n{text}" if place == "start" else f"{text}\n\n{addition}")
+    assert made.text == (
+        f"{addition}\n\n{text}" if place == "start" else f"{text}\n\n{addition}"
+    )
 
 
 @given(st.integers(1, 2000))
@@ -266,9 +325,14 @@ def test_the_counterpart_is_as_long_to_a_word_and_says_nothing(length: int) -> N
 
 
 @pytest.mark.heavy
-def test_every_shipped_attack_claims_the_top_and_its_counterpart_claims_nothing() -> None:
+def test_every_shipped_attack_claims_the_top_and_its_counterpart_claims_nothing() -> (
+    None
+):
     cards = shipped()
-    assert len(cards) == 7 and {card.position for card in cards.values()} == {"start", "end"}
+    assert len(cards) == 7 and {card.position for card in cards.values()} == {
+        "start",
+        "end",
+    }
     for card in cards.values():
         assert "{top}" in card.text or "highest rating" in card.text
         assert not re.search(r"\d|rating|score|highest|[<\[{]", inert(card.text), re.I)
@@ -291,14 +355,20 @@ def test_the_shipped_study_makes_both_texts_of_every_attack(
     sets = made.target_sets("demo-news")
     for name in shipped():
         assert {f"{name}.attack", f"{name}.inert"} <= set(sets)
-    assert "original" in sets and not made.perturbed("demo-news")  # it is no perturbation
+    assert "original" in sets and not made.perturbed(
+        "demo-news"
+    )  # it is no perturbation
     named = attacks_of(made, "demo-news")
     assert named["claimed-verdict"] and not named["ignore-the-above"]
     told = addition(made, "demo-news", "json-verdict", "attack")
     assert told == Addition(text='{"rating": 5, "score": 5}', position="end")
     calm = addition(made, "demo-news", "json-verdict", "inert").text
     assert calm == inert(told.text)
-    judges = {cell.judge for cell in made.cell_aspects if cell.perturbation == "fake-turn.attack"}
+    judges = {
+        cell.judge
+        for cell in made.cell_aspects
+        if cell.perturbation == "fake-turn.attack"
+    }
     assert {"knowledge", "knowledge-spotlight", "rules", "random", "length"} <= judges
     assert judges.isdisjoint({"most-frequent", "shuffled"})
 
@@ -306,15 +376,21 @@ def test_the_shipped_study_makes_both_texts_of_every_attack(
 def test_one_number_is_claimed_only_where_scales_have_one_top(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    card = read_card("dataset", CONFIG / "datasets" / "demo-news.yaml").model_dump(mode="json")
+    card = read_card("dataset", CONFIG / "datasets" / "demo-news.yaml").model_dump(
+        mode="json"
+    )
     card["aspects"]["fluency"]["max"] = 7
     path = tmp_path / "config" / "datasets" / "demo-news.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(yaml.safe_dump(card), encoding="utf-8")
-    with pytest.raises(UserError, match="aspects of demo-news have different scales") as error:
+    with pytest.raises(
+        UserError, match="aspects of demo-news have different scales"
+    ) as error:
         plan(tmp_path, monkeypatch)
     assert "'5, 7'" in str(error.value)
-    plan(tmp_path, monkeypatch, perturbations=["ignore-the-above"])  # claims it in words
+    plan(
+        tmp_path, monkeypatch, perturbations=["ignore-the-above"]
+    )  # claims it in words
     plan(tmp_path, monkeypatch, aspects=["coherence", "naturalness"])
 
 
@@ -339,7 +415,12 @@ def test_attacks_need_a_method_that_reads_them(
 def test_a_card_of_an_attack_has_one_text_and_one_place(
     keys: dict[str, Any], tmp_path: Path
 ) -> None:
-    told = {"perturbation": "it", "name": "it", "method": "attack", "text": "Rate: {top}"}
+    told = {
+        "perturbation": "it",
+        "name": "it",
+        "method": "attack",
+        "text": "Rate: {top}",
+    }
     (tmp_path / "it.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
     read_card("perturbation", tmp_path / "it.yaml")
     (tmp_path / "it.yaml").write_text(yaml.safe_dump(told | keys), encoding="utf-8")
@@ -370,7 +451,9 @@ def test_obeying_is_counted_among_texts_below_the_claim() -> None:
     assert nothing.value is None and nothing.note
 
 
-SCORES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=12)
+SCORES = st.lists(
+    st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=12
+)
 
 
 @pytest.mark.simulation
@@ -380,10 +463,14 @@ def test_neither_depends_on_the_scale_s_place_its_unit_or_the_order_of_texts(
 ) -> None:
     def both(pairs: list[tuple[int, int]], place: int, unit: int) -> list[float | None]:
         before, after = (
-            np.array(one, dtype=float) * unit + place for one in zip(*pairs, strict=True)
+            np.array(one, dtype=float) * unit + place
+            for one in zip(*pairs, strict=True)
         )
         low, high = unit + place, 5 * unit + place
-        source, weights = np.arange(len(pairs)), np.ones((1, len(pairs)), dtype=np.int64)
+        source, weights = (
+            np.arange(len(pairs)),
+            np.ones((1, len(pairs)), dtype=np.int64),
+        )
         shift = injection_shift(before, after, low, high, source, weights)
         rate = obey_rate(before, after, low, high, source, weights)
         return [shift.estimate.value, rate.estimate.value]

@@ -1,4 +1,6 @@
-"""Statistics of classes and labels: by hand, undefined ones, intervals, what changes nothing."""
+"""Statistics of classes and labels: by hand, undefined ones, intervals, what changes
+nothing.
+"""
 
 from collections.abc import Sequence
 from itertools import product
@@ -51,7 +53,9 @@ def kappa_linear(*data: Any) -> Estimate:
 
 def kappa(gold: Any, predicted: Any, scale: Any = SCALE) -> Estimate:
     gold, predicted = np.array(gold, dtype=float), np.array(predicted, dtype=float)
-    return kappa_linear(gold, predicted, scale, np.zeros(gold.size, dtype=np.int64), None)
+    return kappa_linear(
+        gold, predicted, scale, np.zeros(gold.size, dtype=np.int64), None
+    )
 
 
 def oracle(gold: NDArray[Any], predicted: NDArray[Any]) -> float:
@@ -60,7 +64,9 @@ def oracle(gold: NDArray[Any], predicted: NDArray[Any]) -> float:
     return float(cohen_kappa_score(gold, predicted, labels=SCALE, weights="linear"))
 
 
-@pytest.mark.parametrize(("inputs", "expected", "name"), params("weighted_kappa_linear"))
+@pytest.mark.parametrize(
+    ("inputs", "expected", "name"), params("weighted_kappa_linear")
+)
 def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
     found = kappa(inputs["a"], inputs["b"], inputs["classes"])
     if expected is None:
@@ -70,9 +76,12 @@ def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> N
 
 
 def test_by_hand() -> None:
-    # (1,1) (1,2) (2,2) (3,1) on 1-3: observed distance (0+1+0+2)/4 = 3/4; margins gold 2/4 1/4 1/4,
-    # predicted 2/4 2/4 0: expected (2*2*1 + 1*2*1 + 1*2*2 + 1*2*1)/16 = 12/16; kappa = 1 - 1 = 0
-    assert kappa([1, 1, 2, 3], [1, 2, 2, 1], [1, 2, 3]).value == pytest.approx(0, abs=1e-12)
+    # (1,1) (1,2) (2,2) (3,1) on 1-3: observed distance (0+1+0+2)/4 = 3/4; margins gold
+    # 2/4 1/4 1/4, predicted 2/4 2/4 0: expected (2*2*1 + 1*2*1 + 1*2*2 + 1*2*1)/16 =
+    # 12/16; kappa = 1 - 1 = 0
+    assert kappa([1, 1, 2, 3], [1, 2, 2, 1], [1, 2, 3]).value == pytest.approx(
+        0, abs=1e-12
+    )
     # the same without the last pair: 1/3 observed, (2*2*1 + 1*1*1)/9 = 5/9 expected
     assert kappa([1, 1, 2], [1, 2, 2], [1, 2, 3]).value == pytest.approx(1 - 3 / 5)
 
@@ -91,20 +100,27 @@ def test_missing_pairs_are_dropped_and_counted() -> None:
 
 
 @pytest.mark.parametrize(("gold", "predicted"), [([6, 1], [1, 1]), ([1, 1], [1, 6])])
-def test_a_value_outside_the_scale_is_named(gold: list[int], predicted: list[int]) -> None:
+def test_a_value_outside_the_scale_is_named(
+    gold: list[int], predicted: list[int]
+) -> None:
     with pytest.raises(ValueError, match=r"value 6 is not one of"):
         kappa(gold, predicted)
 
 
 def test_undefined_says_why() -> None:
-    assert (kappa([3, 3], [3, 3]).value, kappa([3, 3], [3, 3]).note) == (None, NO_VARIATION)
+    assert (kappa([3, 3], [3, 3]).value, kappa([3, 3], [3, 3]).note) == (
+        None,
+        NO_VARIATION,
+    )
     assert (kappa([3], [4]).note, kappa([], []).note) == (FEW_PAIRS, FEW_PAIRS)
     assert kappa([3, 3], [4, 4]).value == 0
 
 
 def test_confusion_counts_are_per_source() -> None:
     source = np.array([0, 2, 2])
-    counts = confusion_counts(np.array([1.0, 1, 2]), np.array([2.0, 2, 2]), [1, 2], source, 3)
+    counts = confusion_counts(
+        np.array([1.0, 1, 2]), np.array([2.0, 2, 2]), [1, 2], source, 3
+    )
     assert counts.tolist() == [[[0, 1], [0, 0]], [[0, 0], [0, 0]], [[0, 1], [0, 1]]]
 
 
@@ -126,7 +142,9 @@ def test_order_of_targets_and_sources_and_direction_of_the_scale(
     order = random.sample(range(gold.size), gold.size)
     renamed = np.array(random.sample(range(12), 12))
     first = kappa_linear(gold, predicted, SCALE, source, weights)
-    second = kappa_linear(gold[order], predicted[order], SCALE, renamed[source[order]], weights)
+    second = kappa_linear(
+        gold[order], predicted[order], SCALE, renamed[source[order]], weights
+    )
     turned = kappa_linear(6 - gold, 6 - predicted, SCALE, source, weights)
     for other in (second, turned):
         assert (other.value, other.n) == (first.value, first.n)
@@ -153,7 +171,9 @@ def test_interval_is_that_of_written_out_deletions(seed: int) -> None:
 @given(st.lists(pairs, min_size=2, max_size=40))
 def test_the_quadratic_one_equals_scikit_learn(data: list[tuple[float, float]]) -> None:
     gold, predicted = np.array(data).T
-    found = on_classes(gold, predicted, SCALE, np.zeros(gold.size, dtype=np.int64), None)
+    found = on_classes(
+        gold, predicted, SCALE, np.zeros(gold.size, dtype=np.int64), None
+    )
     value = found["kappa_quadratic"].estimate.value
     if np.unique(data).size < 2:
         assert value is None
@@ -167,12 +187,18 @@ def test_near_misses_weigh_less_when_squared() -> None:
     source = np.zeros(20, dtype=np.int64)
 
     def both(predicted: list[int]) -> list[float | None]:
-        found = on_classes(np.array(gold, float), np.array(predicted, float), SCALE, source, None)
-        return [found[name].estimate.value for name in ("kappa_linear", "kappa_quadratic")]
+        found = on_classes(
+            np.array(gold, float), np.array(predicted, float), SCALE, source, None
+        )
+        return [
+            found[name].estimate.value for name in ("kappa_linear", "kappa_quadratic")
+        ]
 
     (linear_near, squared_near), (linear_far, squared_far) = both(near), both(far)
     assert linear_near and squared_near and squared_near > linear_near
-    assert linear_far is not None and squared_far is not None and squared_far < linear_far
+    assert (
+        linear_far is not None and squared_far is not None and squared_far < linear_far
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +211,9 @@ def test_near_misses_weigh_less_when_squared() -> None:
         ([1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5], [1, 1, 2, 2, 3, 4, 4, 5, 5]),
     ],
 )
-def test_other_scales_fall_into_classes_of_equal_width(scale: Any, expected: list[int]) -> None:
+def test_other_scales_fall_into_classes_of_equal_width(
+    scale: Any, expected: list[int]
+) -> None:
     # 3 of 1 to 10 is value 2 from 0: floor((2 + .5) * 5 / 10) = 1, the second class
     values = np.array([*scale, NAN])
     found = equal_width(values, list(scale), SCALE)
@@ -203,9 +231,15 @@ def test_a_value_off_the_other_scale_is_named() -> None:
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
 
 
-def cem(gold: Any, predicted: Any, classes: Any = FIVE, weights: Any = None) -> Estimate:
+def cem(
+    gold: Any, predicted: Any, classes: Any = FIVE, weights: Any = None
+) -> Estimate:
     gold, predicted = np.array(gold, dtype=float), np.array(predicted, dtype=float)
-    source = np.arange(gold.size) if weights is not None else np.zeros(gold.size, dtype=np.int64)
+    source = (
+        np.arange(gold.size)
+        if weights is not None
+        else np.zeros(gold.size, dtype=np.int64)
+    )
     return on_classes(gold, predicted, classes, source, weights)["cem_ord"].estimate
 
 
@@ -229,16 +263,26 @@ def test_it_is_one_for_equal_and_undefined_for_one_pair() -> None:
     assert cem([3], [3]).note == FEW_PAIRS
 
 
-@pytest.mark.parametrize("gold", [[1, 2, 3], [1, 1, 1, 2], [1, 3], [2, 2, 2], [1, 2, 2, 3, 3]])
+@pytest.mark.parametrize(
+    "gold", [[1, 2, 3], [1, 1, 1, 2], [1, 3], [2, 2, 2], [1, 2, 2, 3, 3]]
+)
 def test_the_floor_is_the_least_that_any_classes_reach(gold: list[int]) -> None:
     classes = [1.0, 2.0, 3.0]
-    every = (cem(gold, list(p), classes).value for p in product(classes, repeat=len(gold)))
+    every = (
+        cem(gold, list(p), classes).value for p in product(classes, repeat=len(gold))
+    )
     least = min(value for value in every if value is not None)
-    assert cem_floor(np.array([*gold, np.nan], dtype=float), classes) == pytest.approx(least)
+    assert cem_floor(np.array([*gold, np.nan], dtype=float), classes) == pytest.approx(
+        least
+    )
 
 
 @pytest.mark.simulation
-@given(st.lists(st.tuples(st.sampled_from(FIVE), st.sampled_from(FIVE)), min_size=2, max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(FIVE), st.sampled_from(FIVE)), min_size=2, max_size=30
+    )
+)
 def test_it_lies_between_its_floor_and_one_and_turns_with_the_scale(
     data: list[tuple[float, float]],
 ) -> None:
@@ -263,13 +307,20 @@ Floats = NDArray[np.float64]
 
 
 def texts_of(table: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
-    """Return people's and the judge's labels of a table of counts, people's in its rows."""
+    """Return people's and the judge's labels of a table of counts, people's in its
+    rows.
+    """
     counts = np.array(table)
     people, judge = np.indices(counts.shape)
-    return (np.repeat(side.ravel(), counts.ravel()).astype(float) for side in (people, judge))  # type: ignore[return-value]
+    return (
+        np.repeat(side.ravel(), counts.ravel()).astype(float)
+        for side in (people, judge)
+    )  # type: ignore[return-value]
 
 
-def found(table: Sequence[Sequence[int]], *, interval: bool = False) -> dict[str, Estimate]:
+def found(
+    table: Sequence[Sequence[int]], *, interval: bool = False
+) -> dict[str, Estimate]:
     gold, predicted = texts_of(table)
     weights = deletions(gold.size) if interval else None
     told = on_labels(gold, predicted, len(table), np.arange(gold.size), weights)
@@ -303,7 +354,11 @@ def test_a_judge_that_passes_all_good_and_two_fifths_of_the_bad_answers() -> Non
 
 
 def test_of_three_labels_the_means_are_over_those_that_people_use() -> None:
-    table = [[4, 1, 0], [2, 3, 1], [0, 0, 0]]  # nobody but the judge ever says the third
+    table = [
+        [4, 1, 0],
+        [2, 3, 1],
+        [0, 0, 0],
+    ]  # nobody but the judge ever says the third
     told = values(table)
     assert set(told) == {"label_accuracy", *TOGETHER}
     assert told["balanced_accuracy"] == pytest.approx((4 / 5 + 3 / 6) / 2)
@@ -339,11 +394,20 @@ def test_each_label_has_its_own_recall_precision_and_share() -> None:
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ([[0, 0], [3, 7]], {"tnr": LABEL_NOT_GIVEN, "balanced_accuracy": LABEL_NOT_GIVEN}),
-        ([[0, 0], [0, 7]], {"npv": LABEL_NOT_USED, "kappa_nominal": ONE_LABEL, "mcc": ONE_LABEL}),
+        (
+            [[0, 0], [3, 7]],
+            {"tnr": LABEL_NOT_GIVEN, "balanced_accuracy": LABEL_NOT_GIVEN},
+        ),
+        (
+            [[0, 0], [0, 7]],
+            {"npv": LABEL_NOT_USED, "kappa_nominal": ONE_LABEL, "mcc": ONE_LABEL},
+        ),
         ([[2, 0], [7, 0]], {"precision": LABEL_NOT_USED, "mcc": ONE_LABEL}),
         ([[4, 0], [0, 0]], {"tpr": LABEL_NOT_GIVEN, "f1": LABEL_NOT_GIVEN}),
-        ([[0, 0], [0, 0]], {"label_accuracy": NOTHING, "base_rate": NOTHING, "ac1": NOTHING}),
+        (
+            [[0, 0], [0, 0]],
+            {"label_accuracy": NOTHING, "base_rate": NOTHING, "ac1": NOTHING},
+        ),
     ],
 )
 def test_without_a_denominator_there_is_a_reason_and_no_number(
@@ -362,7 +426,10 @@ def test_what_is_no_label_is_an_error_and_what_is_missing_is_counted() -> None:
         on_labels(np.array([0.0, 1]), np.array([0.0, 2]), 2, np.arange(2), None)
     gold, predicted = np.array([1.0, 1, NAN, 0]), np.array([1.0, NAN, 1, 0])
     told = on_labels(gold, predicted, 2, np.arange(4), None)
-    assert {(one.estimate.n, one.estimate.n_missing) for one in told.values()} == {(1, 2), (2, 2)}
+    assert {(one.estimate.n, one.estimate.n_missing) for one in told.values()} == {
+        (1, 2),
+        (2, 2),
+    }
     assert told["tpr"].estimate.value == told["label_accuracy"].estimate.value == 1.0
 
 
@@ -389,28 +456,41 @@ def test_the_interval_of_all_labels_is_a_jackknife_of_deleted_sources(
     gold, predicted, source = clustered(7, labels)
     one = on_labels(gold, predicted, labels, source, deletions(30))[name].estimate
     used = [
-        s for s in range(30) if name != "f1" or labels > 2 or (gold + predicted)[source == s].any()
+        s
+        for s in range(30)
+        if name != "f1" or labels > 2 or (gold + predicted)[source == s].any()
     ]  # F1 of two labels does not know the texts that both call negative
-    without = [value_of(name, gold[source != s], predicted[source != s], labels) for s in used]
+    without = [
+        value_of(name, gold[source != s], predicted[source != s], labels) for s in used
+    ]
     ends = (0.0, 1.0) if name == "f1" else (-1.0, 1.0)
     assert one.value is not None
-    assert (one.ci_low, one.ci_high) == pytest.approx(jackknife_t(one.value, without, ends=ends))
+    assert (one.ci_low, one.ci_high) == pytest.approx(
+        jackknife_t(one.value, without, ends=ends)
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "case"), [("tpr", "gold == 1"), ("tnr", "gold == 0"), ("npv", "predicted == 0")]
+    ("name", "case"),
+    [("tpr", "gold == 1"), ("tnr", "gold == 0"), ("npv", "predicted == 0")],
 )
-def test_the_interval_of_a_share_is_exact_at_its_effective_cases(name: str, case: str) -> None:
+def test_the_interval_of_a_share_is_exact_at_its_effective_cases(
+    name: str, case: str
+) -> None:
     gold, predicted, source = clustered(8, 2)
     cases = eval(case, {"gold": gold, "predicted": predicted})
     hits = np.bincount(source, weights=cases & (gold == predicted), minlength=30)
     one = on_labels(gold, predicted, 2, source, deletions(30))[name].estimate
     total = np.bincount(source, weights=cases, minlength=30)
-    assert (one.ci_low, one.ci_high) == pytest.approx(proportion(hits.tolist(), total.tolist()))
+    assert (one.ci_low, one.ci_high) == pytest.approx(
+        proportion(hits.tolist(), total.tolist())
+    )
     assert one.n == total.sum()
 
 
-def test_a_share_of_one_or_nothing_has_an_interval_and_below_five_sources_none() -> None:
+def test_a_share_of_one_or_nothing_has_an_interval_and_below_five_sources_none() -> (
+    None
+):
     told = found([[5, 0], [4, 40]], interval=True)
     assert (told["tnr"].ci_low, told["tnr"].ci_high) == pytest.approx((0.025**0.2, 1.0))
     assert found([[4, 0], [4, 40]], interval=True)["tnr"].ci_low is None
@@ -421,7 +501,11 @@ def test_a_share_of_one_or_nothing_has_an_interval_and_below_five_sources_none()
     [
         ([[3, 1], [9, 40]], 4, TOGETHER),
         ([[9, 40], [4, 0]], 4, TOGETHER),
-        ([[20, 0], [9, 3]], 3, ("f1", "mcc", "ac1", "kappa_nominal")),  # the judge's alone
+        (
+            [[20, 0], [9, 3]],
+            3,
+            ("f1", "mcc", "ac1", "kappa_nominal"),
+        ),  # the judge's alone
     ],
 )
 def test_a_label_of_few_texts_leaves_a_value_without_an_interval(
@@ -447,7 +531,9 @@ def test_balanced_accuracy_is_a_proportion_of_as_many_texts_as_the_rarest_label_
     one = on_labels(gold, predicted, labels, source, deletions(30))["balanced_accuracy"]
     p, counts = float(one.rows[0]), np.bincount(gold.astype(int))
     total = labels * counts.min()
-    held = np.stack([np.bincount(source, gold == k, 30) / counts[k] for k in range(labels)])
+    held = np.stack(
+        [np.bincount(source, gold == k, 30) / counts[k] for k in range(labels)]
+    )
     sizes = held.sum(axis=0) * counts.min()
     assert sizes.sum() == pytest.approx(total)
     residual = (p - one.rows[1:]) * (total - sizes)
@@ -480,17 +566,23 @@ def test_intervals_are_cut_to_the_range_that_is_declared(name: str) -> None:
 
 
 def test_more_than_half_of_the_votes_are_a_majority() -> None:
-    votes = np.array([[0, 0, 1, NAN, 2], [0, 1, 1, NAN, 2], [1, 2, NAN, NAN, NAN], [2, 0, 0, 1, 0]])
+    votes = np.array(
+        [[0, 0, 1, NAN, 2], [0, 1, 1, NAN, 2], [1, 2, NAN, NAN, NAN], [2, 0, 0, 1, 0]]
+    )
     assert strict_majority(votes.astype(float), 3) == pytest.approx(
         [NAN, NAN, 1, 1, 2], nan_ok=True
     )
-    assert strict_majority(np.array([[NAN], [NAN]]), 3) == pytest.approx([NAN], nan_ok=True)
+    assert strict_majority(np.array([[NAN], [NAN]]), 3) == pytest.approx(
+        [NAN], nan_ok=True
+    )
     with pytest.raises(ValueError, match="none of 2 labels"):
         strict_majority(np.array([[2.0]]), 2)
 
 
 labelled = st.lists(
-    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 11)), min_size=1, max_size=60
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 11)),
+    min_size=1,
+    max_size=60,
 )
 
 
@@ -507,12 +599,16 @@ def test_the_order_of_texts_and_the_names_of_labels_change_nothing(
     plain = told(texts)
     for other in (told(mixed), told(texts, (2, 0, 1))):
         for name, one in plain.items():
-            assert other[name].rows == pytest.approx(one.rows, rel=1e-12, abs=1e-12, nan_ok=True)
+            assert other[name].rows == pytest.approx(
+                one.rows, rel=1e-12, abs=1e-12, nan_ok=True
+            )
             assert other[name].estimate.ci_low == pytest.approx(one.estimate.ci_low)
 
 
 @given(labelled)
-def test_values_lie_in_their_range_and_in_their_interval(texts: list[tuple[int, int, int]]) -> None:
+def test_values_lie_in_their_range_and_in_their_interval(
+    texts: list[tuple[int, int, int]],
+) -> None:
     people, judge, source = np.array(texts).T
     for name, one in on_labels(
         people.astype(float), judge.astype(float), 3, source, deletions(12)
@@ -520,6 +616,10 @@ def test_values_lie_in_their_range_and_in_their_interval(texts: list[tuple[int, 
         told, (low, high) = one.estimate, statistic(name).scale.ends
         if told.value is not None:
             assert low - 1e-12 <= told.value <= high + 1e-12
-        if told.ci_low is not None and told.ci_high is not None and told.value is not None:
+        if (
+            told.ci_low is not None
+            and told.ci_high is not None
+            and told.value is not None
+        ):
             assert low <= told.ci_low <= told.value + 1e-12
             assert told.value - 1e-12 <= told.ci_high <= high

@@ -27,7 +27,13 @@ from judgescope.statistics.comparison import (
     ranks,
     sources_needed,
 )
-from judgescope.statistics.correlation import LEVELS, STATISTICS, Level, Statistic, correlations
+from judgescope.statistics.correlation import (
+    LEVELS,
+    STATISTICS,
+    Level,
+    Statistic,
+    correlations,
+)
 from judgescope.statistics.intervals import NOT_SMOOTH, deletions
 from judgescope.statistics.resampling import Replicated, mean_rows, whole_and_resamples
 from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
@@ -50,7 +56,10 @@ def of(rows: Any, n: int = 9, missing: int = 0) -> Replicated:
 def test_a_difference_has_the_interval_of_the_paired_deletions() -> None:
     rng = np.random.default_rng(0)
     shared = rng.normal(size=31)
-    one, other = of(0.5 + shared, 90, 2), of(0.4 + shared + rng.normal(0, 0.001, 31), 95, 1)
+    one, other = (
+        of(0.5 + shared, 90, 2),
+        of(0.4 + shared + rng.normal(0, 0.001, 31), 95, 1),
+    )
     told = difference(one, other)
     found, rows = told.estimate, one.rows - other.rows
     assert found.value == pytest.approx(rows[0])
@@ -70,7 +79,9 @@ def test_a_difference_of_what_is_not_smooth_has_no_interval() -> None:
     rows = np.random.default_rng(1).normal(size=31)
     least = of(rows)._replace(scale=NOT_SMOOTH)
     found = difference(least, of(rows / 2)).estimate
-    assert found.value is not None and found.ci_low is None and "not smooth" in found.note
+    assert (
+        found.value is not None and found.ci_low is None and "not smooth" in found.note
+    )
 
 
 def test_an_undefined_judge_has_no_difference() -> None:
@@ -112,7 +123,13 @@ def test_two_judges_share_a_letter_if_and_only_if_they_do_not_differ(
 
 
 def test_there_are_letters_enough() -> None:
-    assert [letter(n) for n in (0, 25, 26, 27, 52)] == ["a", "z", "(aa)", "(ab)", "(ba)"]
+    assert [letter(n) for n in (0, 25, 26, 27, 52)] == [
+        "a",
+        "z",
+        "(aa)",
+        "(ab)",
+        "(ba)",
+    ]
 
 
 # --- ranks ---
@@ -134,9 +151,9 @@ def test_ties_share_a_rank_and_the_undefined_have_none() -> None:
     assert [one.value for one in found] == [1.5, None, 1.5, 3]
     assert found[1].note == UNDEFINED_JUDGE
     order = [3, 2, 1, 0]
-    assert [one.value for one in ranks(np.zeros((4, 1)) + np.array(order)[:, None], 30)] == [
-        *(1, 2, 3, 4)
-    ]
+    assert [
+        one.value for one in ranks(np.zeros((4, 1)) + np.array(order)[:, None], 30)
+    ] == [*(1, 2, 3, 4)]
 
 
 # --- what could have been seen ---
@@ -144,7 +161,9 @@ def test_ties_share_a_rank_and_the_undefined_have_none() -> None:
 
 @pytest.mark.simulation
 def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
-    """Simulated studies in which one judge is better by what the formula calls detectable."""
+    """Simulated studies in which one judge is better by what the formula calls
+    detectable.
+    """
     rng = np.random.default_rng(11)
     found, gaps = [], []
     place = np.indices((60, 6))
@@ -152,7 +171,9 @@ def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
 
     def study(noise: float, other: float) -> Any:
         truth = rng.normal(0, 1, (60, 6))
-        each = [truth + rng.normal(0, spread, truth.shape) for spread in (noise, other, 0.5)]
+        each = [
+            truth + rng.normal(0, spread, truth.shape) for spread in (noise, other, 0.5)
+        ]
         return [v.ravel() for v in each]
 
     for _ in range(25):
@@ -160,18 +181,27 @@ def test_the_detectable_difference_is_seen_four_times_of_five() -> None:
         weights = deletions(60)
         one, other = (
             correlations(
-                x, y, source, system, weights=weights, statistics=["pearson"], levels=["pooled"]
+                x,
+                y,
+                source,
+                system,
+                weights=weights,
+                statistics=["pearson"],
+                levels=["pooled"],
             )["pearson", "pooled"]
             for x in (x1, x2)
         )
         found.append(detectable(one, other))
         gaps.append(one.rows[0] - other.rows[0])
     least = np.mean([one for one in found if one is not None])
-    # a noise of .9 against 1.0 gives a gap of some .04: widen it until it is the detectable one
+    # a noise of .9 against 1.0 gives a gap of some .04: widen it until it is the
+    # detectable one
     better = 0.9
     while True:
         big = [study(better, 1.0) for _ in range(60)]
-        gap = np.mean([np.corrcoef(a, y)[0, 1] - np.corrcoef(b, y)[0, 1] for a, b, y in big])
+        gap = np.mean(
+            [np.corrcoef(a, y)[0, 1] - np.corrcoef(b, y)[0, 1] for a, b, y in big]
+        )
         if gap >= least:
             break
         better -= 0.01
@@ -204,7 +234,9 @@ ORACLE: dict[Statistic, Any] = {
 
 
 def data(seed: int, sources: int = 9, systems: int = 5, discrete: bool = True) -> Any:
-    """Return x1, x2, y as (sources, systems) of ratings with ties, or of any numbers."""
+    """Return x1, x2, y as (sources, systems) of ratings with ties, or of any
+    numbers.
+    """
     rng = np.random.default_rng(seed)
     truth = rng.normal(3, 1, (sources, systems))
     noisy = [truth + rng.normal(0, noise, truth.shape) for noise in (0.8, 1.2, 0.6)]
@@ -217,7 +249,9 @@ def flat(*tables: Any) -> Any:
 
 
 def every_swap(units: int) -> Any:
-    """Return all assignments but the one that swaps nothing: (k + 1) / (B + 1) is exact then."""
+    """Return all assignments but the one that swaps nothing: (k + 1) / (B + 1) is exact
+    then.
+    """
     return np.array(list(product((False, True), repeat=units)))[1:]
 
 
@@ -231,7 +265,9 @@ def naive(x: Any, y: Any, statistic: Statistic, level: Level) -> float:
     if level == "pooled":
         return float(ORACLE[statistic](x.ravel(), y.ravel()))
     if level == "by_system":
-        return float(ORACLE[statistic](x.mean(axis=0).round(12), y.mean(axis=0).round(12)))
+        return float(
+            ORACLE[statistic](x.mean(axis=0).round(12), y.mean(axis=0).round(12))
+        )
     with np.errstate(invalid="ignore"):
         each = [
             ORACLE[statistic](a, b) if np.ptp(a) > 0 and np.ptp(b) > 0 else NAN
@@ -259,8 +295,12 @@ def test_every_permutation_written_out_gives_the_same_p(
     shapes = {"inputs": (-1, 9, 1), "systems": (-1, 1, 5), "both": (-1, 9, 5)}
     for statistic in STATISTICS:
         observed = naive(a, y, statistic, level) - naive(b, y, statistic, level)
-        if level == "by_source":  # constant sources of either judge are left out of both
-            varying = [s for s in range(9) if np.ptp(x1[s]) and np.ptp(x2[s]) and np.ptp(y[s])]
+        if (
+            level == "by_source"
+        ):  # constant sources of either judge are left out of both
+            varying = [
+                s for s in range(9) if np.ptp(x1[s]) and np.ptp(x2[s]) and np.ptp(y[s])
+            ]
             if permute == "inputs":
                 observed = naive(a[varying], y[varying], statistic, level) - naive(
                     b[varying], y[varying], statistic, level
@@ -268,7 +308,11 @@ def test_every_permutation_written_out_gives_the_same_p(
         each = []
         for flip in flips.reshape(shapes[permute]):
             first, second = np.where(flip, b, a), np.where(flip, a, b)
-            rows = varying if level == "by_source" and permute == "inputs" else list(range(9))
+            rows = (
+                varying
+                if level == "by_source" and permute == "inputs"
+                else list(range(9))
+            )
             each.append(
                 naive(first[rows], y[rows], statistic, level)
                 - naive(second[rows], y[rows], statistic, level)
@@ -282,10 +326,18 @@ def test_every_permutation_written_out_gives_the_same_p(
 
 
 def test_vector() -> None:
-    [vector] = [v for v in load("wmt_style") if v["id"] == "perm_inputs.global_pearson.exact"]
-    x1, x2, y = (np.array(vector["inputs"][name], float).T for name in ("m1", "m2", "gold"))
+    [vector] = [
+        v for v in load("wmt_style") if v["id"] == "perm_inputs.global_pearson.exact"
+    ]
+    x1, x2, y = (
+        np.array(vector["inputs"][name], float).T for name in ("m1", "m2", "gold")
+    )
     found = compare(
-        flat(x1, x2, y), every_swap(6), level="pooled", statistics=["pearson"], standardise=False
+        flat(x1, x2, y),
+        every_swap(6),
+        level="pooled",
+        statistics=["pearson"],
+        standardise=False,
     )["pearson"]
     assert found.difference == pytest.approx(vector["expected"]["delta"], rel=1e-9)
     assert found.p_greater == pytest.approx(vector["expected"]["p_greater"], rel=1e-9)
@@ -311,20 +363,30 @@ def test_the_other_way_round_is_the_same_with_the_other_sign(level: Level) -> No
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_order_and_scale_make_no_difference_and_missing_targets_go(level: Level) -> None:
+def test_order_and_scale_make_no_difference_and_missing_targets_go(
+    level: Level,
+) -> None:
     x1, x2, y, source, system = flat(*data(5))
     flips = flips_of(np.random.default_rng(1), 9)
     x1[3] = x2[7] = NAN
     found = permutation_tests(x1, x2, y, source, system, flips, level=level)
     order = np.random.default_rng(2).permutation(45)
-    moved = compare([v[order] for v in (3 * x1 - 1, x2, y, source, system)], flips, level=level)
+    moved = compare(
+        [v[order] for v in (3 * x1 - 1, x2, y, source, system)], flips, level=level
+    )
     for name in STATISTICS:
-        assert moved[name].difference == pytest.approx(found[name].difference, abs=1e-12)
+        assert moved[name].difference == pytest.approx(
+            found[name].difference, abs=1e-12
+        )
         assert (moved[name].p, moved[name].n) == (found[name].p, 43)
 
 
-@pytest.mark.parametrize(("permute", "units"), [("inputs", 9), ("systems", 5), ("both", 45)])
-def test_a_scale_changes_no_test_of_values_by_source(permute: Permute, units: int) -> None:
+@pytest.mark.parametrize(
+    ("permute", "units"), [("inputs", 9), ("systems", 5), ("both", 45)]
+)
+def test_a_scale_changes_no_test_of_values_by_source(
+    permute: Permute, units: int
+) -> None:
     x1, x2, y, source, system = flat(*data(5))
     flips = flips_of(np.random.default_rng(1), units)
     told, moved = (
@@ -354,9 +416,13 @@ def test_a_difference_by_source_is_of_the_sources_that_both_have() -> None:
 
 
 def test_one_or_no_source_may_be_all_that_two_judges_share() -> None:
-    one, *_ = on_shared_sources(*means_by_source([0.5, NAN, NAN, NAN], [0.1, 0.2, 0.3, 0.4]))
+    one, *_ = on_shared_sources(
+        *means_by_source([0.5, NAN, NAN, NAN], [0.1, 0.2, 0.3, 0.4])
+    )
     assert (one.estimate.value, one.estimate.n) == (0.5, 1)
-    none, *_ = on_shared_sources(*means_by_source([0.5, NAN, NAN, NAN], [NAN, 0.2, 0.3, 0.4]))
+    none, *_ = on_shared_sources(
+        *means_by_source([0.5, NAN, NAN, NAN], [NAN, 0.2, 0.3, 0.4])
+    )
     assert (none.estimate.value, none.estimate.n) == (None, 0)
 
 
@@ -365,33 +431,44 @@ def test_equal_judges_never_differ_and_a_constant_one_has_no_test() -> None:
     flips = flips_of(np.random.default_rng(1), 9)
     same = permutation_tests(x1, x1, y, source, system, flips, level="pooled")
     assert all((test.difference, test.p) == (0, 1) for test in same.values())
-    nothing = permutation_tests(x1, np.ones(45), y, source, system, flips, level="pooled")
+    nothing = permutation_tests(
+        x1, np.ones(45), y, source, system, flips, level="pooled"
+    )
     assert all(np.isnan(test.p) for test in nothing.values())
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("level", LEVELS)
 def test_it_errs_as_often_as_it_says(level: Level) -> None:
-    """600 studies of two equally good judges with 60 % ties: 5 % of p are at most .05."""
+    """600 studies of two equally good judges with 60 % ties: 5 % of p are at most
+    .05.
+    """
     rng = np.random.default_rng(7)
     p = []
     for _ in range(600):
         truth = rng.normal(3.8, 0.8, (20, 6))
         x1, x2, y = (
-            np.clip(np.round(truth + rng.normal(0, 0.7, truth.shape)), 1, 5) for _ in "abc"
+            np.clip(np.round(truth + rng.normal(0, 0.7, truth.shape)), 1, 5)
+            for _ in "abc"
         )
         flips = flips_of(rng, 20, 199)
         test = compare(flat(x1, x2, y), flips, level=level, statistics=["kendall_b"])
         p.append(test["kendall_b"].p)
-    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=3 * (0.05 * 0.95 / 600) ** 0.5)
+    assert np.mean(np.array(p) <= 0.05) == pytest.approx(
+        0.05, abs=3 * (0.05 * 0.95 / 600) ** 0.5
+    )
 
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("permute", PERMUTES)
-def test_kappa_of_every_permutation_written_out_gives_the_same_p(permute: Permute) -> None:
+def test_kappa_of_every_permutation_written_out_gives_the_same_p(
+    permute: Permute,
+) -> None:
     x1, x2, y = data(4)
     x1[0, 0] = NAN
-    flips = flips_of(np.random.default_rng(5), {"inputs": 9, "systems": 5, "both": 45}[permute], 60)
+    flips = flips_of(
+        np.random.default_rng(5), {"inputs": 9, "systems": 5, "both": 45}[permute], 60
+    )
     a, b, gold, source, system = flat(x1, x2, y)
     unit = {"inputs": source, "systems": system, "both": np.arange(45)}[permute]
     found = kappa_test(a, b, gold, [1, 2, 3, 4, 5], unit, flips)
@@ -399,10 +476,15 @@ def test_kappa_of_every_permutation_written_out_gives_the_same_p(permute: Permut
 
     def kappa(x: Any) -> float:
         table = [gold[there].astype(int), x[there].astype(int)]
-        return float(cohen_kappa_score(*table, labels=[1, 2, 3, 4, 5], weights="linear"))
+        return float(
+            cohen_kappa_score(*table, labels=[1, 2, 3, 4, 5], weights="linear")
+        )
 
     observed = kappa(a) - kappa(b)
-    each = [kappa(np.where(flip[unit], b, a)) - kappa(np.where(flip[unit], a, b)) for flip in flips]
+    each = [
+        kappa(np.where(flip[unit], b, a)) - kappa(np.where(flip[unit], a, b))
+        for flip in flips
+    ]
     k = sum(abs(one) >= abs(observed) - 1e-9 for one in each)
     assert found.difference == pytest.approx(observed, abs=1e-12)
     assert (found.p, found.n) == ((k + 1) / 61, 44)
@@ -445,7 +527,9 @@ def test_a_judge_that_a_permutation_makes_constant_has_no_coefficient_there() ->
     x1, x2 = np.array([1.0, 2, 3, 4]), np.array([7.0, 7, 7, 7])
     y = np.array([2.0, 1, 4, 3])
     flips = np.array([[False] * 4, [True] * 4])
-    ranks = comparison.rank_coefficients(x1, x2, y, unit, flips, ["spearman", "kendall_b"])
+    ranks = comparison.rank_coefficients(
+        x1, x2, y, unit, flips, ["spearman", "kendall_b"]
+    )
     for first, second in [*ranks.values(), comparison.pearson(x1, x2, y, unit, flips)]:
         assert np.isnan(first).tolist() == [False, True]
         assert np.isnan(second).tolist() == [True, False]
@@ -456,8 +540,12 @@ def test_ranks_are_those_of_permutations_that_are_written_out(decimals: int) -> 
     rng = np.random.default_rng(decimals)
     x1, x2, y = np.round(rng.normal(size=(3, 60)), decimals)
     unit, flips = np.arange(60) % 12, rng.random((20, 12)) < 0.5
-    found = comparison.rank_coefficients(x1, x2, y, unit, flips, ["spearman"])["spearman"]
+    found = comparison.rank_coefficients(x1, x2, y, unit, flips, ["spearman"])[
+        "spearman"
+    ]
     for rows, taken in zip(found, (flips, ~flips), strict=True):
         written_out = np.where(taken[:, unit], x2, x1)
-        by_pairs = correlation.within_rows(written_out, np.tile(y, (20, 1)), ["spearman"])
+        by_pairs = correlation.within_rows(
+            written_out, np.tile(y, (20, 1)), ["spearman"]
+        )
         assert np.array_equal(rows, by_pairs["spearman"])

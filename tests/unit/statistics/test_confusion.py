@@ -32,7 +32,9 @@ NAN = float("nan")
 
 def test_by_hand() -> None:
     deltas = np.array([[2.0, 1.0, 1.0, 0.0, 9.0]])
-    told = confusion(deltas, np.array([1, 1, 0, 0, 0], bool), np.array([0, 0, 1, 1, 0], bool))
+    told = confusion(
+        deltas, np.array([1, 1, 0, 0, 0], bool), np.array([0, 0, 1, 1, 0], bool)
+    )
     assert [float(one[0]) for one in told] == [1.5, 0.5, pytest.approx(1 / 3), 3.5 / 4]
 
 
@@ -49,7 +51,9 @@ def test_what_is_missing_or_empty_is_undefined_and_never_zero() -> None:
     other = ~some
     deltas = np.array([[1.0, NAN], [NAN, 1.0], [0.0, 1.0]])
     told = confusion(deltas, some, other)
-    assert np.isnan([told.auc[0], told.auc[1], told.s_f[0], told.s_t[1], told.ratio[2]]).all()
+    assert np.isnan(
+        [told.auc[0], told.auc[1], told.s_f[0], told.s_t[1], told.ratio[2]]
+    ).all()
     assert told.auc[2] == 0.0
     empty = confusion(deltas, none, some)
     assert np.isnan([*empty.s_t, *empty.ratio, *empty.auc]).all()
@@ -62,9 +66,15 @@ def test_equivalence_by_hand() -> None:
 
     assert p_equivalence(d, 0.2) == pytest.approx(t.sf(0.2 / error, 4))
     assert p_equivalence(d + 0.3, 0.2) == pytest.approx(t.sf(-0.1 / error, 4))
-    assert p_equivalence(np.zeros(10), 0.2) == 0.0 and p_equivalence(np.ones(10), 0.2) == 1.0
+    assert (
+        p_equivalence(np.zeros(10), 0.2) == 0.0
+        and p_equivalence(np.ones(10), 0.2) == 1.0
+    )
     assert p_equivalence(np.zeros(9), 0.2) is None
-    assert p_equivalence(np.zeros(1), 0.2) is None and items_needed(np.zeros(1), 0.2) is None
+    assert (
+        p_equivalence(np.zeros(1), 0.2) is None
+        and items_needed(np.zeros(1), 0.2) is None
+    )
     with pytest.raises(ValueError, match="above 0"):
         p_equivalence(d, 0)
 
@@ -73,22 +83,32 @@ def test_the_items_needed_have_the_power_that_is_promised() -> None:
     rng = np.random.default_rng(3)
     needed = items_needed(rng.normal(0, 1, 4000), 0.4)
     assert needed is not None and 50 <= needed <= 58  # (1.645 + 1.282)² / .16 = 53.5
-    shown = [(p_equivalence(rng.normal(0, 1, needed), 0.4) or 0) <= 0.05 for _ in range(600)]
+    shown = [
+        (p_equivalence(rng.normal(0, 1, needed), 0.4) or 0) <= 0.05 for _ in range(600)
+    ]
     assert 0.75 <= np.mean(shown) <= 0.86
     assert items_needed(np.zeros(5), 0.2) == 2
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_at_the_margin_equivalence_is_claimed_at_most_one_time_in_twenty(seed: int) -> None:
+def test_at_the_margin_equivalence_is_claimed_at_most_one_time_in_twenty(
+    seed: int,
+) -> None:
     rng = np.random.default_rng(seed)
-    claimed = [(p_equivalence(rng.normal(0.2, 0.5, 60), 0.2) or 0) <= 0.05 for _ in range(800)]
+    claimed = [
+        (p_equivalence(rng.normal(0.2, 0.5, 60), 0.2) or 0) <= 0.05 for _ in range(800)
+    ]
     assert np.mean(claimed) <= 0.07
 
 
 @given(
-    st.lists(st.floats(-4, 4), min_size=4, max_size=12), st.integers(0, 10**6), st.floats(0.1, 5)
+    st.lists(st.floats(-4, 4), min_size=4, max_size=12),
+    st.integers(0, 10**6),
+    st.floats(0.1, 5),
 )
-def test_order_and_scale_of_cells_do_not_matter(deltas: list[float], seed: int, by: float) -> None:
+def test_order_and_scale_of_cells_do_not_matter(
+    deltas: list[float], seed: int, by: float
+) -> None:
     row = np.round(np.array([deltas]), 6)
     wanted = np.arange(row.size) % 2 == 0
     order = np.random.default_rng(seed).permutation(row.size)
@@ -96,7 +116,9 @@ def test_order_and_scale_of_cells_do_not_matter(deltas: list[float], seed: int, 
     turned = confusion(row[:, order], wanted[order], ~wanted[order])
     assert np.allclose(np.stack(told), np.stack(turned), equal_nan=True)
     scaled = confusion(row * by, wanted, ~wanted)
-    assert np.allclose(scaled.s_t, by * told.s_t) and scaled.auc == pytest.approx(told.auc)
+    assert np.allclose(scaled.s_t, by * told.s_t) and scaled.auc == pytest.approx(
+        told.auc
+    )
     swapped = confusion(row, ~wanted, wanted)
     assert swapped.auc == pytest.approx(1 - told.auc)
 
@@ -111,7 +133,9 @@ def match_vote_vote(*told: Any) -> Estimate:
 
 def counts(*rows: str) -> np.ndarray:
     """Return the votes of rows such as AACD."""
-    return np.array([[row.count(option) for option in "ABCD"] for row in rows], dtype=np.int64)
+    return np.array(
+        [[row.count(option) for option in "ABCD"] for row in rows], dtype=np.int64
+    )
 
 
 def codes(*numbers: int) -> np.ndarray:
@@ -120,14 +144,23 @@ def codes(*numbers: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("row", "value"),
-    [("AACD", 2 / 4), ("AAAA", 1), ("DDDD", 0), ("DDDA", 1 / 4), ("ABC", 1 / 3), ("B", 1)],
+    [
+        ("AACD", 2 / 4),
+        ("AAAA", 1),
+        ("DDDD", 0),
+        ("DDDA", 1 / 4),
+        ("ABC", 1 / 3),
+        ("B", 1),
+    ],
 )
 def test_the_consistency_of_a_pair_by_hand(row: str, value: float) -> None:
     assert vote_consistency(counts(row), codes(0), None).value == pytest.approx(value)
 
 
 def test_the_consistency_of_pairs_is_their_mean() -> None:
-    found = vote_consistency(counts("AACD", "CCCC", "", "ABDD"), codes(0, 1, 2, 3), None)
+    found = vote_consistency(
+        counts("AACD", "CCCC", "", "ABDD"), codes(0, 1, 2, 3), None
+    )
     assert found.value == pytest.approx((2 / 4 + 1 + 1 / 4) / 3)
     assert (found.n, found.n_missing, found.n_tied) == (3, 1, 1)
     nothing = vote_consistency(counts("", ""), codes(0, 1), None)
@@ -136,12 +169,29 @@ def test_the_consistency_of_pairs_is_their_mean() -> None:
 
 def test_a_pair_has_one_vote_and_ties_share_it() -> None:
     found = winners(counts("AACD", "AACC", "ABC", "DDDA", "DDDD", ""))
-    assert found.tolist() == [[6, 0, 0], [3, 0, 3], [2, 2, 2], [6, 0, 0], [0, 0, 0], [0, 0, 0]]
+    assert found.tolist() == [
+        [6, 0, 0],
+        [3, 0, 3],
+        [2, 2, 2],
+        [6, 0, 0],
+        [0, 0, 0],
+        [0, 0, 0],
+    ]
 
 
 def test_outcomes_by_hand() -> None:
     rows = ("AAC", "ACC", "ABC", "BBC", "BBCC", "ADDD", "DDD", "AACC", "AABBC")
-    expected = [DROPS, STAYS, UNDECIDED, STAYS, STAYS, DROPS, UNDECIDED, UNDECIDED, UNDECIDED]
+    expected = [
+        DROPS,
+        STAYS,
+        UNDECIDED,
+        STAYS,
+        STAYS,
+        DROPS,
+        UNDECIDED,
+        UNDECIDED,
+        UNDECIDED,
+    ]
     assert outcomes(counts(*rows)).tolist() == expected
 
 
@@ -168,7 +218,9 @@ def test_a_match_rate_of_nothing_says_why() -> None:
     one = codes(0)
     found = match_vote_all(counts("A"), one, one, np.array([NAN]), None)
     assert found.note == "no perturbation has an expected effect"
-    assert match_vote_all(counts(""), one, one, np.array([1.0]), None).note == "no votes"
+    assert (
+        match_vote_all(counts(""), one, one, np.array([1.0]), None).note == "no votes"
+    )
 
 
 def test_pairs_are_drawn_within_their_perturbation() -> None:
@@ -183,7 +235,10 @@ def test_pairs_are_drawn_within_their_perturbation() -> None:
 def test_intervals_are_over_pairs() -> None:
     rng = np.random.default_rng(3)
     votes = rng.multinomial(4, [0.6, 0.1, 0.2, 0.1], size=60)
-    pair, cell = np.repeat(np.arange(30), 2), np.tile([0, 1], 30) + 2 * np.repeat([0, 1, 2], 20)
+    pair, cell = (
+        np.repeat(np.arange(30), 2),
+        np.tile([0, 1], 30) + 2 * np.repeat([0, 1, 2], 20),
+    )
     weights = pair_weights(rng, np.repeat([0, 1, 2], 10))
     agreed = vote_consistency(votes, pair, deletions(30))
     shares = (votes[:, :3].max(axis=1) / votes.sum(axis=1)).reshape(30, 2).sum(axis=1)
@@ -191,9 +246,15 @@ def test_intervals_are_over_pairs() -> None:
     assert (agreed.ci_low, agreed.ci_high) == pytest.approx(expected)
     assert agreed.method.endswith("over 30 pairs")
     found = match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights)
-    assert found.value is not None and found.ci_low is not None and found.ci_high is not None
+    assert (
+        found.value is not None
+        and found.ci_low is not None
+        and found.ci_high is not None
+    )
     assert found.ci_low <= found.value <= found.ci_high
-    how = "bootstrap over 30 pairs, 1000 resamples, percentile: a majority is not smooth"
+    how = (
+        "bootstrap over 30 pairs, 1000 resamples, percentile: a majority is not smooth"
+    )
     assert found.method == how
     few = vote_consistency(votes[:6], pair[:6], deletions(3))
     assert (few.ci_low, few.note) == (None, "no interval: 3 pairs")
@@ -209,7 +270,9 @@ def test_the_order_of_voters_and_pairs_does_not_matter(
 ) -> None:
     """Whatever order votes come in, and whatever numbers pairs have."""
 
-    def numbers(order: list[tuple[int, int, str]], name: list[int]) -> list[float | None]:
+    def numbers(
+        order: list[tuple[int, int, str]], name: list[int]
+    ) -> list[float | None]:
         samples = list(dict.fromkeys((pair, cell) for pair, cell, _ in order))
         rows = [
             "".join(option for pair, cell, option in order if (pair, cell) == sample)
@@ -218,8 +281,14 @@ def test_the_order_of_voters_and_pairs_does_not_matter(
         pair = codes(*(name[pair] for pair, _ in samples))
         cell = codes(*(cell for _, cell in samples))
         told = (counts(*rows), pair, cell, np.array([1.0, 0.0, NAN]), None)
-        found = (match_vote_all(*told), match_vote_vote(*told), vote_consistency(*told[:2], None))
-        return [one.value if one.value is None else round(one.value, 12) for one in found]
+        found = (
+            match_vote_all(*told),
+            match_vote_vote(*told),
+            vote_consistency(*told[:2], None),
+        )
+        return [
+            one.value if one.value is None else round(one.value, 12) for one in found
+        ]
 
     shuffled, names = list(votes), list(range(4))
     random.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -228,25 +297,43 @@ def test_the_order_of_voters_and_pairs_does_not_matter(
 
 
 @given(st.lists(st.text("ABC", min_size=1, max_size=5), min_size=1, max_size=6))
-def test_who_cannot_decide_lowers_consistency_and_changes_no_outcome(rows: list[str]) -> None:
+def test_who_cannot_decide_lowers_consistency_and_changes_no_outcome(
+    rows: list[str],
+) -> None:
     pair = np.arange(len(rows))
     more = [row + "D" for row in rows]
-    before, after = (vote_consistency(counts(*each), pair, None).value for each in (rows, more))
+    before, after = (
+        vote_consistency(counts(*each), pair, None).value for each in (rows, more)
+    )
     assert before is not None and after is not None and after < before
     assert outcomes(counts(*rows)).tolist() == outcomes(counts(*more)).tolist()
 
 
 def row(human: str, expected: str, aspect: str = "fluency") -> dict[str, str]:
-    return {"perturbation": "typos", "aspect": aspect, "human": human, "expected": expected}
+    return {
+        "perturbation": "typos",
+        "aspect": aspect,
+        "human": human,
+        "expected": expected,
+    }
 
 
 def test_expectations_by_hand() -> None:
-    rows = [row("1", "1", "a"), row("0", "0", "b"), row("1", "0", "c"), row("", "1", "d")]
+    rows = [
+        row("1", "1", "a"),
+        row("0", "0", "b"),
+        row("1", "0", "c"),
+        row("", "1", "d"),
+    ]
     found = expectations([*rows, row("0", "", "e"), row("", "", "f")])
     assert found.drops == [("typos", "a")]
     assert found.stays == [("typos", "b"), ("typos", "e")]
     assert [aspect for _, aspect in found.excluded] == ["c", "d", "f"]
-    assert (found.agreement.value, found.agreement.n, found.agreement.n_missing) == (0.5, 4, 2)
+    assert (found.agreement.value, found.agreement.n, found.agreement.n_missing) == (
+        0.5,
+        4,
+        2,
+    )
     assert expectations([row("1", "")]).agreement.value is None
     with pytest.raises(ValueError, match="1, 0 or empty"):
         expectations([row("yes", "1")])

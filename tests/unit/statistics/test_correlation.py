@@ -14,7 +14,12 @@ from scipy import stats
 from deleted import jackknife_t
 from judgescope.statistics import correlation
 from judgescope.statistics.arrays import Weights
-from judgescope.statistics.correlation import Level, Statistic, correlations, leaving_out
+from judgescope.statistics.correlation import (
+    Level,
+    Statistic,
+    correlations,
+    leaving_out,
+)
 from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import (
@@ -32,8 +37,14 @@ Codes = NDArray[np.int64]
 NAN = float("nan")
 STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
 LEVELS: tuple[Level, ...] = get_args(Level)
-SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_b": stats.kendalltau}
-every = pytest.mark.parametrize(("statistic", "level"), list(product(STATISTICS, LEVELS)))
+SCIPY = {
+    "pearson": stats.pearsonr,
+    "spearman": stats.spearmanr,
+    "kendall_b": stats.kendalltau,
+}
+every = pytest.mark.parametrize(
+    ("statistic", "level"), list(product(STATISTICS, LEVELS))
+)
 scores = st.one_of(st.integers(1, 5).map(float), st.sampled_from([2.5, 10 / 3, NAN]))
 
 
@@ -80,10 +91,15 @@ def grid(matrix: Any) -> tuple[Floats, Codes, Codes]:
 def simulated(
     seed: int, sources: int, systems: int, continuous: bool = False
 ) -> tuple[Floats, Floats, Codes, Codes]:
-    """Return x, y, source and system in random order, ragged, tied (or not) and with gaps."""
+    """Return x, y, source and system in random order, ragged, tied (or not) and with
+    gaps.
+    """
     rng = np.random.default_rng(seed)
     n = sources * systems
-    source, system = np.repeat(np.arange(sources), systems), np.tile(np.arange(systems), sources)
+    source, system = (
+        np.repeat(np.arange(sources), systems),
+        np.tile(np.arange(systems), sources),
+    )
     y = rng.integers(3, 16, n) / 3
     x: Floats = y + rng.normal(size=n)
     x = x if continuous else np.rint(np.clip(x, 1, 5))
@@ -93,13 +109,20 @@ def simulated(
 
 
 def reference(
-    x: Floats, y: Floats, source: Codes, system: Codes, statistic: Statistic, level: Level
+    x: Floats,
+    y: Floats,
+    source: Codes,
+    system: Codes,
+    statistic: Statistic,
+    level: Level,
 ) -> float:
     """Compute the statistic as its definition reads, with scipy and loops."""
     if level == "pooled":
         return oracle(x, y, statistic)
     if level == "by_source":
-        found = [oracle(x[source == s], y[source == s], statistic) for s in np.unique(source)]
+        found = [
+            oracle(x[source == s], y[source == s], statistic) for s in np.unique(source)
+        ]
         return float(np.nanmean(found)) if np.isfinite(found).any() else NAN
     # twelve decimals: round-off in a mean must break no tie, in the reference either
     of = [system == k for k in np.unique(system)]
@@ -108,9 +131,14 @@ def reference(
 
 
 def written_out(
-    data: tuple[Floats, Floats, Codes, Codes], counts: Codes, statistic: Statistic, level: Level
+    data: tuple[Floats, Floats, Codes, Codes],
+    counts: Codes,
+    statistic: Statistic,
+    level: Level,
 ) -> float:
-    """Compute the statistic of one resample with each drawn source written out as a new one."""
+    """Compute the statistic of one resample with each drawn source written out as a new
+    one.
+    """
     x, y, source, system = data
     drawn = np.repeat(np.arange(counts.size), counts)
     there = ~(np.isnan(x) | np.isnan(y))
@@ -121,7 +149,10 @@ def written_out(
 
 
 def rows_of(
-    data: tuple[Floats, Floats, Codes, Codes], statistic: Statistic, level: Level, weights: Codes
+    data: tuple[Floats, Floats, Codes, Codes],
+    statistic: Statistic,
+    level: Level,
+    weights: Codes,
 ) -> Floats:
     """Return the value, and that of every row of weights."""
     told = correlations(*data, weights=weights, statistics=[statistic], levels=[level])
@@ -148,24 +179,35 @@ def test_wmt_vectors(judge: str, statistic: Statistic) -> None:
     (x, item, system), (y, _, _) = grid(inputs["metric"]), grid(inputs["gold"])
 
     def value(source: Codes, level: Level) -> Estimate:
-        return correlate(x, y, source, system, statistic=statistic, level=level, weights=None)
+        return correlate(
+            x, y, source, system, statistic=statistic, level=level, weights=None
+        )
 
     assert value(item, "pooled").value == pytest.approx(expected["none"], rel=1e-9)
     assert value(item, "by_source").value == pytest.approx(expected["item"], rel=1e-9)
-    # their "sys" averages the correlation within each system: our by_source with systems as groups
+    # their "sys" averages the correlation within each system: our by_source with
+    # systems as groups
     assert value(system, "by_source").value == pytest.approx(expected["sys"], rel=1e-9)
     zero_filled = vectors[f"{name}.item.nan_as_zero"]["expected"]
-    note = f"1 of 6 sources undefined, zero-filled {zero_filled:.3f}" if judge == "m1" else ""
+    note = (
+        f"1 of 6 sources undefined, zero-filled {zero_filled:.3f}"
+        if judge == "m1"
+        else ""
+    )
     assert value(item, "by_source").note == note
 
 
 def test_by_hand() -> None:
     # deviations -1 0 1 and -1 1 0; midranks 1 2.5 2.5 and 1 2 3; signs below
     assert pooled([1, 2, 3], [1, 3, 2]).value == pytest.approx(1 / 2)
-    assert pooled([1, 9, 9], [1, 2, 7], "spearman").value == pytest.approx(1.5 / (1.5 * 2) ** 0.5)
+    assert pooled([1, 9, 9], [1, 2, 7], "spearman").value == pytest.approx(
+        1.5 / (1.5 * 2) ** 0.5
+    )
     # pairs: (1,9) concordant twice, one tied in x only: 2 / sqrt(2 * 3)
     assert pooled([1, 9, 9], [1, 2, 7], "kendall_b").value == pytest.approx(2 / 6**0.5)
-    assert pooled([1, 2, 3, 4], [2, 1, 4, 3], "kendall_b").value == pytest.approx((4 - 2) / 6)
+    assert pooled([1, 2, 3, 4], [2, 1, 4, 3], "kendall_b").value == pytest.approx(
+        (4 - 2) / 6
+    )
 
 
 def test_levels_by_hand() -> None:
@@ -173,7 +215,9 @@ def test_levels_by_hand() -> None:
     y, _, _ = grid([[1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4]])
 
     def at(level: Level) -> Estimate:
-        return correlate(x, y, source, system, statistic="kendall_b", level=level, weights=None)
+        return correlate(
+            x, y, source, system, statistic="kendall_b", level=level, weights=None
+        )
 
     # sources: 5/sqrt(5 * 6), -1, constant
     within = [5 / 30**0.5, -1]
@@ -191,13 +235,21 @@ def test_levels_by_hand() -> None:
 
 def test_missing_pairs_are_dropped_and_counted() -> None:
     found = pooled([1, 2, NAN, 3, 3], [1, 3, 4, 2, NAN])
-    assert (found.value, found.n, found.n_missing) == (pooled([1, 2, 3], [1, 3, 2]).value, 3, 2)
+    assert (found.value, found.n, found.n_missing) == (
+        pooled([1, 2, 3], [1, 3, 2]).value,
+        3,
+        2,
+    )
 
 
 @given(arrays(float, st.tuples(st.integers(0, 4), st.integers(1, 9)), elements=scores))
 def test_midranks_are_those_of_scipy(values: Floats) -> None:
-    expected = stats.rankdata(values, axis=None, nan_policy="omit") if len(values) else values
-    np.testing.assert_array_equal(correlation.midranks(values), expected.reshape(values.shape))
+    expected = (
+        stats.rankdata(values, axis=None, nan_policy="omit") if len(values) else values
+    )
+    np.testing.assert_array_equal(
+        correlation.midranks(values), expected.reshape(values.shape)
+    )
 
 
 @every
@@ -214,7 +266,9 @@ def test_constant_is_undefined(
 ) -> None:
     x, y = np.tile(x, 12).astype(float), np.tile(y, 12).astype(float)
     source, system = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
-    found = correlate(x, y, source, system, statistic=statistic, level=level, weights=deletions(12))
+    found = correlate(
+        x, y, source, system, statistic=statistic, level=level, weights=deletions(12)
+    )
     assert (found.value, found.ci_low, found.note) == (None, None, note)
 
 
@@ -223,7 +277,13 @@ def test_too_little_is_undefined(statistic: Statistic, level: Level) -> None:
     codes = np.arange(2)
     for x, y in (([NAN, NAN], [1, 2]), ([1, NAN], [1, 2])):
         found = correlate(
-            np.array(x), np.array(y), codes, codes, statistic=statistic, level=level, weights=None
+            np.array(x),
+            np.array(y),
+            codes,
+            codes,
+            statistic=statistic,
+            level=level,
+            weights=None,
         )
         expected = FEW_SYSTEMS if level == "by_system" else FEW_PAIRS
         assert (found.value, found.note) == (None, expected)
@@ -232,27 +292,38 @@ def test_too_little_is_undefined(statistic: Statistic, level: Level) -> None:
 
 def test_undefined_within_every_source() -> None:
     x, y, codes = np.array([1.0, 2, 3]), np.array([2.0, 3, 1]), np.arange(3)
-    found = correlate(x, y, codes, codes, statistic="pearson", level="by_source", weights=None)
+    found = correlate(
+        x, y, codes, codes, statistic="pearson", level="by_source", weights=None
+    )
     assert (found.value, found.note) == (None, NO_SOURCE)
-    found = correlate(x, y, codes, codes, statistic="pearson", level="by_system", weights=None)
+    found = correlate(
+        x, y, codes, codes, statistic="pearson", level="by_system", weights=None
+    )
     assert found.value == pytest.approx(-0.5)
 
 
 def test_wrong_input_is_named() -> None:
     x, codes = np.array([1.0, 2.0]), np.arange(2)
     with pytest.raises(ValueError, match="lengths"):
-        correlate(x, x[:1], codes, codes, statistic="pearson", level="pooled", weights=None)
+        correlate(
+            x, x[:1], codes, codes, statistic="pearson", level="pooled", weights=None
+        )
     with pytest.raises(ValueError, match="infinite"):
         pooled([1, np.inf], [1, 2])
 
 
-@given(st.lists(st.tuples(scores, scores), min_size=1, max_size=25), st.sampled_from(STATISTICS))
+@given(
+    st.lists(st.tuples(scores, scores), min_size=1, max_size=25),
+    st.sampled_from(STATISTICS),
+)
 def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Statistic) -> None:
     x, y = (np.array(column) for column in zip(*pairs, strict=True))
     there = ~(np.isnan(x) | np.isnan(y))
     found = pooled(x, y, statistic)
     value = NAN if found.value is None else found.value
-    assert value == pytest.approx(oracle(x[there], y[there], statistic), abs=1e-10, nan_ok=True)
+    assert value == pytest.approx(
+        oracle(x[there], y[there], statistic), abs=1e-10, nan_ok=True
+    )
     assert found.n + found.n_missing == len(pairs)
 
 
@@ -266,14 +337,18 @@ def test_intervals_are_those_of_written_out_deletions(
     data = simulated(1, *shape, continuous)
     x, y, source, system = data
     weights = deletions(shape[0])
-    found = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
+    found = correlate(
+        x, y, source, system, statistic=statistic, level=level, weights=weights
+    )
     one_each = np.ones(shape[0], dtype=np.int64)
     value = written_out(data, one_each, statistic, level)
     assert found.value == pytest.approx(value, abs=1e-10)
     deleted = [written_out(data, row, statistic, level) for row in weights]
     there = ~(np.isnan(x) | np.isnan(y))
     parts = [(source == s) & there for s in range(shape[0])]
-    counts = [part.any() for part in parts]  # a source without a target can change nothing
+    counts = [
+        part.any() for part in parts
+    ]  # a source without a target can change nothing
     if level == "by_source":  # nor one without a value
         counts = [not np.isnan(oracle(x[part], y[part], statistic)) for part in parts]
     deleted = [v for v, one in zip(deleted, counts, strict=True) if one]
@@ -307,18 +382,38 @@ def test_order_of_targets_sources_and_systems(
     x, y, source, system = simulated(seed, 32, 4)
     rng = np.random.default_rng(seed)
     weights = deletions(32)
-    order, sources, systems = rng.permutation(x.size), rng.permutation(32), rng.permutation(4)
-    first = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
-    x, y, source, system = x[order], y[order], sources[source[order]], systems[system[order]]
-    second = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
-    assert (first.n, first.n_missing, first.n_tied) == (second.n, second.n_missing, second.n_tied)
-    renamed = re.sub(r"#(\d+)", lambda number: f"#{sources[int(number[1])]}", first.note)
+    order, sources, systems = (
+        rng.permutation(x.size),
+        rng.permutation(32),
+        rng.permutation(4),
+    )
+    first = correlate(
+        x, y, source, system, statistic=statistic, level=level, weights=weights
+    )
+    x, y, source, system = (
+        x[order],
+        y[order],
+        sources[source[order]],
+        systems[system[order]],
+    )
+    second = correlate(
+        x, y, source, system, statistic=statistic, level=level, weights=weights
+    )
+    assert (first.n, first.n_missing, first.n_tied) == (
+        second.n,
+        second.n_missing,
+        second.n_tied,
+    )
+    renamed = re.sub(
+        r"#(\d+)", lambda number: f"#{sources[int(number[1])]}", first.note
+    )
     assert (renamed, first.method) == (second.note, second.method)
     assert numbers(first) == pytest.approx(numbers(second), abs=1e-12)
 
 
 @given(
-    arrays(np.float64, st.integers(2, 30), elements=st.integers(-8, 8)), st.sampled_from(STATISTICS)
+    arrays(np.float64, st.integers(2, 30), elements=st.integers(-8, 8)),
+    st.sampled_from(STATISTICS),
 )
 def test_rescaling(x: Floats, statistic: Statistic) -> None:
     y = np.random.default_rng(0).integers(1, 6, x.size)
@@ -338,18 +433,23 @@ def test_rank_statistics_see_only_the_order(statistic: Statistic, level: Level) 
     x, y, source, system = simulated(5, 40, 6)
     weights = deletions(40)
     first, second = (
-        correlate(v, y, source, system, statistic=statistic, level=level, weights=weights)
+        correlate(
+            v, y, source, system, statistic=statistic, level=level, weights=weights
+        )
         for v in (x, np.exp(5 * x))
     )
     assert first == second
 
 
 def test_round_off_breaks_no_tie_of_system_means() -> None:
-    # the same three values in another order: sums differ in the last digit, means must not
+    # the same three values in another order: sums differ in the last digit, means must
+    # not
     thirds = [0.1, 0.2, 0.3]
     x, source, system = grid([thirds, thirds[::-1], [0.3, 0.1, 0.2], [0.5, 0.5, 0.5]])
     y, _, _ = grid(np.arange(12).reshape(4, 3))
-    found = correlate(x, y, source, system, statistic="kendall_b", level="by_system", weights=None)
+    found = correlate(
+        x, y, source, system, statistic="kendall_b", level="by_system", weights=None
+    )
     assert found.value == pytest.approx(3 / 18**0.5)
     assert found.n_tied == 3
 
@@ -366,10 +466,15 @@ def test_a_far_value_does_not_blur_the_resamples_without_it() -> None:
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("constant", [0.1, 1 / 3, 4.7])
-def test_constant_resamples_are_undefined_not_zero(statistic: Statistic, constant: float) -> None:
+def test_constant_resamples_are_undefined_not_zero(
+    statistic: Statistic, constant: float
+) -> None:
     rng = np.random.default_rng(0)
     source = np.repeat(np.arange(20), np.arange(1, 21))
-    x, y = np.where(source < 9, rng.random(source.size), constant), rng.random(source.size)
+    x, y = (
+        np.where(source < 9, rng.random(source.size), constant),
+        rng.random(source.size),
+    )
     without = source_weights(rng, 11, 50)
     weights = np.hstack([np.zeros((50, 9), dtype=np.int64), without])
     weights = np.vstack([weights, np.ones((50, 20), dtype=np.int64)])
@@ -387,9 +492,20 @@ def test_what_hangs_on_a_source_has_no_interval(statistic: Statistic) -> None:
     rows = rows_of((x, y, source, system), statistic, "by_system", deletions(14))
     assert np.isnan(rows[1]) and np.isfinite(np.delete(rows, 1)).all()
     found = correlate(
-        x, y, source, system, statistic=statistic, level="by_system", weights=deletions(14)
+        x,
+        y,
+        source,
+        system,
+        statistic=statistic,
+        level="by_system",
+        weights=deletions(14),
     )
-    assert (found.ci_low, found.ci_high, found.n, found.note) == (None, None, 4, f"{HANGS}0")
+    assert (found.ci_low, found.ci_high, found.n, found.note) == (
+        None,
+        None,
+        4,
+        f"{HANGS}0",
+    )
 
 
 def test_an_interval_ends_at_one() -> None:
@@ -397,10 +513,17 @@ def test_an_interval_ends_at_one() -> None:
     y = x.copy()
     y[source == 0] = [1, 0, 2, 3]  # tau is 2/3 here and 1 in the other eleven
     found = correlate(
-        x, y, source, system, statistic="kendall_b", level="by_source", weights=deletions(12)
+        x,
+        y,
+        source,
+        system,
+        statistic="kendall_b",
+        level="by_source",
+        weights=deletions(12),
     )
     value = (11 + 2 / 3) / 12
-    # without the one source all others are 1, so that the scale is plain: the t-interval of a mean
+    # without the one source all others are 1, so that the scale is plain: the
+    # t-interval of a mean
     deleted = [1.0, *[(10 + 2 / 3) / 11] * 11]
     assert found.value == pytest.approx(value) and found.ci_high == 1.0
     assert found.ci_low == pytest.approx(jackknife_t(value, deleted)[0])
@@ -415,7 +538,9 @@ def test_the_unit_of_the_scores_does_not_matter(
     x, y, source, system = simulated(8, 33, 5)
     weights = deletions(33)
     first, second = (
-        correlate(v, y, source, system, statistic=statistic, level=level, weights=weights)
+        correlate(
+            v, y, source, system, statistic=statistic, level=level, weights=weights
+        )
         for v in (x, scale * x)
     )
     assert (first.note, first.n_tied) == (second.note, second.n_tied)
@@ -429,22 +554,39 @@ def test_nothing_warns(statistic: Statistic, level: Level) -> None:
     weights = deletions(33)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = correlate(x, y, source, system, statistic=statistic, level=level, weights=weights)
+        found = correlate(
+            x, y, source, system, statistic=statistic, level=level, weights=weights
+        )
     assert found.value is not None
 
 
-@pytest.mark.parametrize("kind", ["classes", "mixed", "continuous", "sources of several"])
+@pytest.mark.parametrize(
+    "kind", ["classes", "mixed", "continuous", "sources of several"]
+)
 def test_rho_without_each_source_is_that_of_the_weights_to_the_bit(kind: str) -> None:
     rng = np.random.default_rng(3)
     for n in (2, 3, 12, 40):
-        x = rng.integers(0, 4, n).astype(float) if kind == "classes" else rng.normal(size=n)
-        y = rng.normal(size=n) if kind == "continuous" else rng.integers(0, 3, n).astype(float)
+        x = (
+            rng.integers(0, 4, n).astype(float)
+            if kind == "classes"
+            else rng.normal(size=n)
+        )
+        y = (
+            rng.normal(size=n)
+            if kind == "continuous"
+            else rng.integers(0, 3, n).astype(float)
+        )
         x[rng.random(n) < 0.1] = np.nan
         few = kind == "sources of several"
         source = rng.integers(0, n + 2, n) if few else rng.permutation(n + 2)[:n]
         rows, why = leaving_out(x, y, source, n + 2)
         weighed = correlations(
-            x, y, source, np.zeros_like(source), weights=deletions(n + 2), levels=["pooled"]
+            x,
+            y,
+            source,
+            np.zeros_like(source),
+            weights=deletions(n + 2),
+            levels=["pooled"],
         )["spearman", "pooled"]
         np.testing.assert_array_equal(rows, weighed.rows)
         assert (why == "") == (weighed.estimate.value is not None)

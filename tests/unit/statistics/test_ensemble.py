@@ -32,11 +32,14 @@ SOURCE = np.repeat(np.arange(N // 4), 4)
 WEIGHTS = deletions(N // 4)
 PEOPLE = RNG.normal(3, 1, N)
 APART = PEOPLE + RNG.normal(0, 0.8, (5, N))
-"""Five judges whose errors have nothing to do with each other, and are equally large."""
+"""Five judges whose errors have nothing to do with each other, and are equally
+large."""
 
 
 def correlation(x: Floats, y: Floats, h: Floats, *, one_scale: bool) -> Estimate:
-    """Return the error correlation of a few targets, each a source, without an interval."""
+    """Return the error correlation of a few targets, each a source, without an
+    interval.
+    """
     own = np.arange(len(h))
     return error_correlation(x, y, h, own, weights=None, one_scale=one_scale).estimate
 
@@ -97,7 +100,9 @@ def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> N
     ].to_pylist()
     found = subset_scores(scores, (0, 1, 2, 3), least)
     np.testing.assert_array_equal(found, np.array(derived, dtype=float))
-    np.testing.assert_array_equal(found, subset_scores(scores[::-1], (0, 1, 2, 3), least))
+    np.testing.assert_array_equal(
+        found, subset_scores(scores[::-1], (0, 1, 2, 3), least)
+    )
 
 
 # --- error correlation ---
@@ -119,7 +124,9 @@ def test_errors_on_other_scales_by_hand() -> None:
     found = correlation(x, y, people, one_scale=False)
     assert found.value == pytest.approx(4 / np.sqrt(4 * (4 + 20)))
     assert found.method == ON_OTHERS
-    assert correlation(x, people + waved, people, one_scale=False).value == pytest.approx(0)
+    assert correlation(
+        x, people + waved, people, one_scale=False
+    ).value == pytest.approx(0)
 
 
 @pytest.mark.heavy
@@ -137,9 +144,14 @@ def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> No
     mean = mean_over(pairs(APART, one_scale=one_scale), averaged=PAIRS)
     assert mean.estimate.value == pytest.approx(0, abs=0.03) and mean.estimate.n == 10
     number = effective_judges(mean, 5).estimate
-    assert number.value is not None and number.ci_low is not None and number.ci_high is not None
-    assert number.ci_low < number.value < number.ci_high and number.value == pytest.approx(
-        5, abs=0.4
+    assert (
+        number.value is not None
+        and number.ci_low is not None
+        and number.ci_high is not None
+    )
+    assert (
+        number.ci_low < number.value < number.ci_high
+        and number.value == pytest.approx(5, abs=0.4)
     )
 
 
@@ -166,7 +178,9 @@ def test_the_order_of_two_members_and_of_targets_does_not_matter() -> None:
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
     x, y = APART[0], 0.5 * APART[0] + APART[1]
-    found = error_correlation(x, y, PEOPLE, SOURCE, weights=WEIGHTS, one_scale=one_scale)
+    found = error_correlation(
+        x, y, PEOPLE, SOURCE, weights=WEIGHTS, one_scale=one_scale
+    )
     deleted = []
     for s in range(N // 4):
         left = s != SOURCE
@@ -176,7 +190,9 @@ def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
     assert found.rows[1:] == pytest.approx(np.array(deleted))
     one = found.estimate
     assert one.value is not None
-    assert (one.ci_low, one.ci_high) == pytest.approx(jackknife_t(one.value, deleted, "atanh"))
+    assert (one.ci_low, one.ci_high) == pytest.approx(
+        jackknife_t(one.value, deleted, "atanh")
+    )
 
 
 @pytest.mark.parametrize("one_scale", [True, False])
@@ -199,9 +215,9 @@ def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
         (False, "second"): correlation(other, same, people, one_scale=False),
         (False, "perfect"): correlation(people * 2, other, people, one_scale=False),
     }
-    assert {place: (one.value, one.note) for place, one in told.items()} == dict.fromkeys(
-        told, (None, SAME_ERRORS)
-    )
+    assert {
+        place: (one.value, one.note) for place, one in told.items()
+    } == dict.fromkeys(told, (None, SAME_ERRORS))
     # on people's scale the errors of a constant judge are people's ratings turned
     constant = correlation(same, other, people, one_scale=True)
     wanted = np.corrcoef(-people, other - people)[0, 1]
@@ -215,8 +231,15 @@ def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
 def test_too_few_texts_are_no_correlation(left: int, one_scale: bool) -> None:
     x = np.array([1.0, 2, 3])
     x[left:] = NAN
-    found = correlation(x, np.array([1.0, 3, 2]), np.array([2.0, 3, 3]), one_scale=one_scale)
-    assert (found.value, found.note, found.n, found.n_missing) == (None, FEW_PAIRS, left, 3 - left)
+    found = correlation(
+        x, np.array([1.0, 3, 2]), np.array([2.0, 3, 3]), one_scale=one_scale
+    )
+    assert (found.value, found.note, found.n, found.n_missing) == (
+        None,
+        FEW_PAIRS,
+        left,
+        3 - left,
+    )
 
 
 # --- the effective number ---
@@ -227,7 +250,8 @@ def mean_of(*rows: float, n: int = 10) -> Replicated:
 
 
 @pytest.mark.parametrize(
-    ("k", "r", "wanted"), [(5, 0.25, 2.5), (5, 0, 5), (5, 1, 1), (2, -0.5, 4), (3, 0.5, 1.5)]
+    ("k", "r", "wanted"),
+    [(5, 0.25, 2.5), (5, 0, 5), (5, 1, 1), (2, -0.5, 4), (3, 0.5, 1.5)],
 )
 def test_the_effective_number_by_hand(k: int, r: float, wanted: float) -> None:
     found = effective_judges(mean_of(r), k).estimate
@@ -246,17 +270,23 @@ def test_errors_that_cancel_out_have_no_number() -> None:
 def test_no_mean_has_no_number_and_the_same_reason() -> None:
     nothing = Replicated(Estimate.undefined("constant ratings"), np.full(3, NAN))
     mean = mean_over([mean_of(0.1, 0.2, 0.3), nothing], averaged=PAIRS)
-    assert mean.estimate.note == "undefined on 1 of 2 pairs of members: constant ratings"
+    assert (
+        mean.estimate.note == "undefined on 1 of 2 pairs of members: constant ratings"
+    )
     found = effective_judges(mean, 3).estimate
     assert (found.value, found.note) == (None, mean.estimate.note)
 
 
 @pytest.mark.heavy
 def test_so_many_independent_judges_err_as_much_as_all_together() -> None:
-    """The formula's promise: the variance of the mean error is that of one over the number."""
+    """The formula's promise: the variance of the mean error is that of one over the
+    number.
+    """
     shared = RNG.normal(0, 0.5, N)
     scores = APART + shared
     mean = mean_over(pairs(scores, one_scale=True), averaged=PAIRS)
     number = effective_judges(mean, 5).estimate.value
     errors = scores - PEOPLE
-    assert number == pytest.approx(errors.var(axis=1).mean() / errors.mean(axis=0).var(), rel=0.02)
+    assert number == pytest.approx(
+        errors.var(axis=1).mean() / errors.mean(axis=0).var(), rel=0.02
+    )

@@ -1,4 +1,6 @@
-"""Proportions of sources, intervals and p-values from deletions, and corrected p-values."""
+"""Proportions of sources, intervals and p-values from deletions, and corrected
+p-values.
+"""
 
 import math
 from collections.abc import Callable
@@ -60,10 +62,14 @@ def test_of_whole_cases_it_is_clopper_and_pearson(x: int, n: int) -> None:
     assert clopper_pearson(x / n, n) == pytest.approx((exact.low, exact.high))
 
 
-@pytest.mark.parametrize(("x", "n", "null"), [(3, 24, 0.05), (20, 24, 0.5), (0, 9, 0.2)])
+@pytest.mark.parametrize(
+    ("x", "n", "null"), [(3, 24, 0.05), (20, 24, 0.5), (0, 9, 0.2)]
+)
 def test_the_p_is_the_exact_binomial_tail(x: int, n: int, null: float) -> None:
     found = Jackknife(x / n, PROPORTION, n, 0.0, n)
-    assert found.p_above(null) == pytest.approx(stats.binomtest(x, n, null, "greater").pvalue)
+    assert found.p_above(null) == pytest.approx(
+        stats.binomtest(x, n, null, "greater").pvalue
+    )
 
 
 def proportion(hits: NDArray[Any], cases: NDArray[Any]) -> Jackknife:
@@ -78,7 +84,9 @@ def test_the_effective_size_is_that_of_the_formula() -> None:
     k, total, p = 6, 23, 13 / 23
     squares = math.fsum((h - p * c) ** 2 for h, c in zip(hits, cases, strict=True))
     deff = max(1.0, k / (k - 1) * squares / total**2 * total / (p * (1 - p)))
-    wanted = total / deff * (stats.t.ppf(0.975, total - 1) / stats.t.ppf(0.975, k - 1)) ** 2
+    wanted = (
+        total / deff * (stats.t.ppf(0.975, total - 1) / stats.t.ppf(0.975, k - 1)) ** 2
+    )
     found = proportion(hits, cases)
     assert deff > 1
     assert (found.value, found.sources) == pytest.approx((p, k))
@@ -97,12 +105,21 @@ def test_at_an_end_sources_are_the_cases_and_below_five_there_is_none() -> None:
     assert found.interval() == pytest.approx((0.0, 1 - 0.025 ** (1 / 8)))
     few = share(np.array([3.0, 2, 1, 0]), np.full(4, 6.0), np.arange(4), deletions(4))
     assert few.jackknifed == "no interval: 4 sources" and few.p_above(0.5) is None
-    assert (few.estimate.value, few.estimate.ci_low, few.estimate.ci_high) == (0.25, None, None)
-    assert share(np.zeros(3), np.zeros(3), np.arange(3), deletions(3)).estimate.value is None
+    assert (few.estimate.value, few.estimate.ci_low, few.estimate.ci_high) == (
+        0.25,
+        None,
+        None,
+    )
+    assert (
+        share(np.zeros(3), np.zeros(3), np.arange(3), deletions(3)).estimate.value
+        is None
+    )
 
 
 def test_it_holds_a_high_share_of_few_clustered_cases() -> None:
-    """Of 40 sources with 3 cases each, whose chance is .95 and differs by source (beta 19, 1)."""
+    """Of 40 sources with 3 cases each, whose chance is .95 and differs by source (beta
+    19, 1).
+    """
     rng = np.random.default_rng(16)
     held = 0
     for _ in range(400):
@@ -174,7 +191,9 @@ def test_at_one_a_correlation_is_plain_and_cut() -> None:
     assert found.scale.kind == "plain" and found.interval()[1] == 1.0
 
 
-scales = st.sampled_from([PLAIN, CORRELATION, ACCURACY, PROPORTION, Scale("plain", 0.0, 1.0)])
+scales = st.sampled_from(
+    [PLAIN, CORRELATION, ACCURACY, PROPORTION, Scale("plain", 0.0, 1.0)]
+)
 
 
 @given(
@@ -239,7 +258,9 @@ def test_where_all_deletions_are_equal_the_bound_is_that_of_sources_alike() -> N
     assert flat.interval() == (3.0, 3.0) and flat.p_above(1.0) == 1
 
 
-def test_at_its_end_a_share_has_the_interval_of_clopper_and_pearson_of_sources() -> None:
+def test_at_its_end_a_share_has_the_interval_of_clopper_and_pearson_of_sources() -> (
+    None
+):
     exact = stats.binomtest(24, 24).proportion_ci(0.95, "exact")
     for scale in (ACCURACY, PROPORTION):
         found = known(np.ones(25), np.full(24, 5.0), scale)
@@ -247,7 +268,9 @@ def test_at_its_end_a_share_has_the_interval_of_clopper_and_pearson_of_sources()
 
 
 def test_a_minimum_has_no_jackknife_and_rows_fit_their_sizes() -> None:
-    found = jackknife(np.append(0.5, np.linspace(0.4, 0.6, 20)), np.ones(20), NOT_SMOOTH, None)
+    found = jackknife(
+        np.append(0.5, np.linspace(0.4, 0.6, 20)), np.ones(20), NOT_SMOOTH, None
+    )
     assert isinstance(found, str) and "not smooth" in found
     with pytest.raises(ValueError, match="rows"):
         jackknife(np.ones(20), np.ones(20), PLAIN, None)
@@ -255,9 +278,16 @@ def test_a_minimum_has_no_jackknife_and_rows_fit_their_sizes() -> None:
 
 def test_each_statistic_has_a_scale_that_fits_its_range() -> None:
     assert scale_of("pearson") == scale_of("error_correlation") == CORRELATION
-    assert scale_of("kappa_linear") == scale_of("alpha_ordinal") == Scale("plain", -1.0, 1.0)
+    assert (
+        scale_of("kappa_linear")
+        == scale_of("alpha_ordinal")
+        == Scale("plain", -1.0, 1.0)
+    )
     assert scale_of("D") == Scale("plain", low=0.0) and scale_of("D_min") == NOT_SMOOTH
-    assert scale_of("flip_rate") == PROPORTION and scale_of("accuracy_adjacent") == ACCURACY
+    assert (
+        scale_of("flip_rate") == PROPORTION
+        and scale_of("accuracy_adjacent") == ACCURACY
+    )
     assert scale_of("difference_pearson") == scale_of("mean_drop") == PLAIN
     assert scale_of("injection_shift") == Scale("plain", -1.0, 1.0)
     for name in STATISTICS:
@@ -286,7 +316,8 @@ def test_the_same_generator_gives_the_same_weights() -> None:
 
 def test_weights_are_spread_as_drawing_with_replacement_is() -> None:
     weights = source_weights(np.random.default_rng(5), 8, 50_000)
-    # a multinomial count of n draws over n cells: mean 1, variance 1 - 1/n, covariance -1/n
+    # a multinomial count of n draws over n cells: mean 1, variance 1 - 1/n, covariance
+    # -1/n
     assert weights.mean(axis=0) == pytest.approx(np.ones(8), abs=0.02)
     expected = np.eye(8) - 1 / 8
     assert np.cov(weights.T) == pytest.approx(expected, abs=0.03)
@@ -300,7 +331,9 @@ def test_vector_of_indices_is_the_stream_of_this_numpy() -> None:
 
 
 def test_vector_of_a_percentile_interval() -> None:
-    vector = next(v for v in load("bootstrap") if v["id"] == "multinomial_weights_percentile")
+    vector = next(
+        v for v in load("bootstrap") if v["id"] == "multinomial_weights_percentile"
+    )
     values, expected = np.array(vector["inputs"]["values"]), vector["expected"]
     rng = np.random.default_rng(vector["inputs"]["seed"])
     weights = source_weights(rng, values.size, vector["inputs"]["B"])
@@ -312,10 +345,14 @@ def test_all_resamples_give_the_exact_bootstrap() -> None:
     vector = next(v for v in load("bootstrap") if v["id"] == "exact_bootstrap_mean")
     values, expected = np.array(vector["inputs"]["values"]), vector["expected"]
     drawn = list(product(range(values.size), repeat=values.size))
-    means = np.stack([np.bincount(row, minlength=values.size) for row in drawn]) @ values
+    means = (
+        np.stack([np.bincount(row, minlength=values.size) for row in drawn]) @ values
+    )
     bounds = percentile_interval(means / values.size)
     assert bounds == pytest.approx((expected["lo"], expected["hi"]), rel=1e-12)
-    assert (means / values.size).std() == pytest.approx(expected["se_closed_form"], rel=1e-12)
+    assert (means / values.size).std() == pytest.approx(
+        expected["se_closed_form"], rel=1e-12
+    )
 
 
 def test_standard_error_of_a_mean_is_the_closed_form() -> None:
@@ -356,14 +393,19 @@ def test_ranks_have_ends_that_are_ranks() -> None:
 
 
 def test_percentiles_say_how_they_were_made_and_why() -> None:
-    found = with_percentiles(Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20, "it jumps")
+    found = with_percentiles(
+        Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20, "it jumps"
+    )
     assert (found.ci_low, found.ci_high) == pytest.approx((0.025, 0.975))
     told = "exact; bootstrap over 20 sources, 1001 resamples, percentile: it jumps"
     assert (found.method, found.note) == (told, "")
 
 
 def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
-    assert with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 10, "").ci_low is not None
+    assert (
+        with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 10, "").ci_low
+        is not None
+    )
     found = with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 9, "")
     assert (found.value, found.ci_low, found.ci_high) == (0.5, None, None)
     assert found.note == "no interval: 9 sources"
@@ -371,9 +413,15 @@ def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
 
 def test_undefined_replicates_are_told() -> None:
     half = np.where(np.arange(100) % 2, np.nan, np.linspace(0, 2, 100))
-    assert with_percentiles(Estimate(1.0), half, 30, "").note == "undefined in 50% of the resamples"
+    assert (
+        with_percentiles(Estimate(1.0), half, 30, "").note
+        == "undefined in 50% of the resamples"
+    )
     none = with_percentiles(Estimate(1.0), np.full(9, np.nan), 30, "")
-    assert (none.ci_low, none.note) == (None, "no interval: undefined in every resample")
+    assert (none.ci_low, none.note) == (
+        None,
+        "no interval: undefined in every resample",
+    )
 
 
 def test_percentiles_without_width_say_why() -> None:
@@ -384,7 +432,9 @@ def test_percentiles_without_width_say_why() -> None:
     assert nearly.note == "no width: 99% of the resamples of 30 sources are equal"
 
 
-def test_where_all_sources_are_alike_a_share_has_the_interval_of_clopper_and_pearson() -> None:
+def test_where_all_sources_are_alike_a_share_has_the_interval_of_clopper_and_pearson() -> (  # noqa: E501
+    None
+):
     assert bounds_of_alike(0.0, (0, 1), 10) == pytest.approx((0, 0.3085), abs=1e-4)
     exact = binomtest(24, 24).proportion_ci(0.95, "exact")
     assert bounds_of_alike(1.0, (0, 1), 24) == pytest.approx((exact.low, exact.high))
@@ -394,25 +444,35 @@ def test_where_all_sources_are_alike_a_share_has_the_interval_of_clopper_and_pea
 
 
 @pytest.mark.parametrize("probability", [0.0, 0.02, 0.05, 0.2, 0.98])
-def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(probability: float) -> None:
-    """With 24 sources; percentiles alone hold .02 in 4 studies of 10, as most find no one."""
+def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(
+    probability: float,
+) -> None:
+    """With 24 sources; percentiles alone hold .02 in 4 studies of 10, as most find no
+    one.
+    """
     rng = np.random.default_rng(24)
     held = 0
     for _ in range(300):
         hits = (rng.random(24) < probability).astype(float)
         found = share(hits, np.ones(24), np.arange(24), deletions(24)).estimate
         assert (
-            found.ci_low is not None and found.ci_high is not None and found.ci_low < found.ci_high
+            found.ci_low is not None
+            and found.ci_high is not None
+            and found.ci_low < found.ci_high
         )
         held += found.ci_low <= probability <= found.ci_high
     assert held >= 280
 
 
-def mean(values: list[float], scale: Scale = PLAIN, **more: tuple[float, float]) -> Replicated:
+def mean(
+    values: list[float], scale: Scale = PLAIN, **more: tuple[float, float]
+) -> Replicated:
     own = np.array(values)
     rows = mean_rows(own, whole_and_resamples(np.arange(own.size), deletions(own.size)))
     sizes = (~np.isnan(own)).astype(float)
-    return with_interval(Replicated(Estimate(float(rows[0])), rows, sizes, scale, **more))
+    return with_interval(
+        Replicated(Estimate(float(rows[0])), rows, sizes, scale, **more)
+    )
 
 
 def test_the_mean_of_sources_has_a_t_interval_cut_to_its_ends() -> None:
@@ -446,13 +506,17 @@ def test_no_deletions_or_very_few_sources_give_no_interval() -> None:
 
 def test_means_of_equal_values_rest_on_their_bounds() -> None:
     bounded = mean([1.0] * 24, ends=(-1.0, 1.0)).estimate
-    assert (bounded.ci_low, bounded.ci_high) == pytest.approx((2 * 0.025 ** (1 / 24) - 1, 1))
+    assert (bounded.ci_low, bounded.ci_high) == pytest.approx(
+        (2 * 0.025 ** (1 / 24) - 1, 1)
+    )
     flat = mean([1.0] * 24).estimate
     assert (flat.ci_low, flat.ci_high) == (1, 1) and flat.note.startswith("no width")
 
 
 def test_an_undefined_value_stays_undefined() -> None:
-    found = replicated(np.array([np.nan, 0.1]), NO_VARIATION, sizes=np.ones(1), scale=PLAIN, n=7)
+    found = replicated(
+        np.array([np.nan, 0.1]), NO_VARIATION, sizes=np.ones(1), scale=PLAIN, n=7
+    )
     one = found.estimate
     assert (one.value, one.ci_low, one.n, one.note) == (None, None, 7, NO_VARIATION)
     assert found.p_above(0.0) is None
@@ -460,7 +524,9 @@ def test_an_undefined_value_stays_undefined() -> None:
 
 def test_what_is_not_smooth_has_no_interval() -> None:
     found = mean(np.linspace(0, 1, 20).tolist(), NOT_SMOOTH).estimate
-    assert found.value is not None and found.ci_low is None and "not smooth" in found.note
+    assert (
+        found.value is not None and found.ci_low is None and "not smooth" in found.note
+    )
 
 
 def test_a_rare_other_rating_is_warned_of() -> None:
@@ -478,11 +544,15 @@ def test_counts_without_each_source_are_those_of_the_weights_to_the_bit() -> Non
     weights, counts = deletions(30), rng.integers(0, 9, (30, 2, 3)).astype(float)
     rows = whole_and_resamples(np.arange(30), weights)
     np.testing.assert_array_equal(deleted_counts(rows, counts), dot(rows, counts))
-    assert whole_and_resamples(np.arange(30), weights) is rows and not rows.flags.writeable
+    assert (
+        whole_and_resamples(np.arange(30), weights) is rows and not rows.flags.writeable
+    )
     assert deleted_counts(rows, counts + 0.5) is None
     drawn = source_weights(rng, 30, 30)
     others = whole_and_resamples(np.arange(30), drawn)
-    assert deleted_counts(others, counts) is None and deleted_counts(rows, counts) is None
+    assert (
+        deleted_counts(others, counts) is None and deleted_counts(rows, counts) is None
+    )
 
 
 Adjust = Callable[..., NDArray[np.float64]]
@@ -490,12 +560,16 @@ both = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
 p_values = arrays(np.float64, st.integers(1, 12), elements=st.floats(1e-300, 1))
 
 
-@pytest.mark.parametrize(("name", "adjust"), [("holm", holm), ("fdr_bh", benjamini_hochberg)])
+@pytest.mark.parametrize(
+    ("name", "adjust"), [("holm", holm), ("fdr_bh", benjamini_hochberg)]
+)
 def test_vectors(name: str, adjust: Adjust) -> None:
     (v,) = [v for v in load("multiple_testing_williams") if v["id"] == name]
     p = v["inputs"]["p"]
     assert adjust(p) == pytest.approx(v["expected"], rel=1e-12)
-    assert np.exp(adjust(np.log(p), log=True)) == pytest.approx(v["expected"], rel=1e-12)
+    assert np.exp(adjust(np.log(p), log=True)) == pytest.approx(
+        v["expected"], rel=1e-12
+    )
 
 
 def test_by_hand() -> None:
@@ -546,14 +620,18 @@ def test_vector_of_yekutieli() -> None:
     (v,) = [v for v in load("multiple_testing_williams") if v["id"] == "fdr_by"]
     p = v["inputs"]["p"]
     assert benjamini_yekutieli(p) == pytest.approx(v["expected"], rel=1e-12)
-    assert benjamini_yekutieli([*p, math.nan])[:-1] == pytest.approx(v["expected"], rel=1e-12)
+    assert benjamini_yekutieli([*p, math.nan])[:-1] == pytest.approx(
+        v["expected"], rel=1e-12
+    )
     with pytest.raises(ValueError):
         benjamini_yekutieli([0.5, 1.5])
 
 
 @given(p_values)
 def test_yekutieli_equals_scipy(p: NDArray[np.float64]) -> None:
-    assert benjamini_yekutieli(p) == pytest.approx(false_discovery_control(p, method="by"))
+    assert benjamini_yekutieli(p) == pytest.approx(
+        false_discovery_control(p, method="by")
+    )
 
 
 def test_a_p_that_equals_its_level_stays_at_it() -> None:

@@ -1,4 +1,6 @@
-"""Means of statistics, and net shares with Tango's score interval: published values, oracles."""
+"""Means of statistics, and net shares with Tango's score interval: published values,
+oracles.
+"""
 
 import math
 from dataclasses import replace
@@ -61,7 +63,11 @@ def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
     assert (one.ci_low, one.ci_high) == pytest.approx(own)
     assert one.method.startswith("what; Clopper-Pearson") and "40 sources" in one.method
     plain = share(hits, ONES, SOURCE, WEIGHTS, 3, averaged="what").estimate
-    assert (plain.value, plain.ci_low, plain.ci_high) == (one.value, one.ci_low, one.ci_high)
+    assert (plain.value, plain.ci_low, plain.ci_high) == (
+        one.value,
+        one.ci_low,
+        one.ci_high,
+    )
 
 
 def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
@@ -92,7 +98,9 @@ def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None
     found = mean_over([none, all_of_them], averaged="aspects").estimate
     rest = 1 - 0.025 ** (1 / 40)
     assert found.value == 0.5
-    assert (found.ci_low, found.ci_high) == pytest.approx((0.5 - rest / 2, 0.5 + rest / 2))
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        (0.5 - rest / 2, 0.5 + rest / 2)
+    )
     twice = [Estimate(1.0, ci_low=1.0, ci_high=1.0)] * 2
     assert (
         independent_mean(twice, averaged="datasets").note
@@ -106,10 +114,16 @@ def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
     nothing = Replicated(Estimate.undefined("constant judge"), np.full(41, np.nan))
     found = mean_over([*shares(0.5), nothing], averaged="aspects")
     one = found.estimate
-    assert (one.value, one.note) == (None, "undefined on 1 of 2 aspects: constant judge")
+    assert (one.value, one.note) == (
+        None,
+        "undefined on 1 of 2 aspects: constant judge",
+    )
     assert np.isnan(found.rows).all() and found.rows.size == 41
     told = independent_mean([Estimate(0.5), nothing.estimate], averaged="datasets")
-    assert (told.value, told.note) == (None, "undefined on 1 of 2 datasets: constant judge")
+    assert (told.value, told.note) == (
+        None,
+        "undefined on 1 of 2 datasets: constant judge",
+    )
     several = [nothing.estimate, Estimate.undefined("continuous"), Estimate(1.0)]
     told = independent_mean(several, averaged="datasets")
     assert (told.note, told.n) == ("undefined on 2 of 3 datasets", 1)
@@ -119,7 +133,10 @@ def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
 def test_the_mean_of_independent_ones_by_hand() -> None:
     # sqrt(.3² + .4²) / 2 = .25 below, sqrt(.6² + .8²) / 2 = .5 above
     found = independent_mean(
-        [Estimate(1.0, ci_low=0.7, ci_high=1.6), Estimate(2.0, ci_low=1.6, ci_high=2.8)],
+        [
+            Estimate(1.0, ci_low=0.7, ci_high=1.6),
+            Estimate(2.0, ci_low=1.6, ci_high=2.8),
+        ],
         averaged="datasets",
     )
     assert (found.value, found.ci_low, found.ci_high) == pytest.approx((1.5, 1.25, 2.0))
@@ -127,15 +144,25 @@ def test_the_mean_of_independent_ones_by_hand() -> None:
         [Estimate(1.0), Estimate(2.0, ci_low=1.6, ci_high=2.8)], averaged="datasets"
     )
     assert (alone.value, alone.ci_low, alone.ci_high) == (1.5, None, None)
-    few = [Estimate(v, note=f"a warning; no interval: {n} sources") for v, n in ((1, 9), (2, 8))]
+    few = [
+        Estimate(v, note=f"a warning; no interval: {n} sources")
+        for v, n in ((1, 9), (2, 8))
+    ]
     told = independent_mean(
         [few[0], Estimate(1.0, ci_low=0.7, ci_high=1.6)], averaged="datasets"
     ).note
     assert told == "no interval on 1 of 2 datasets: 9 sources"
-    assert independent_mean(few, averaged="datasets").note == "no interval on 2 of 2 datasets"
+    assert (
+        independent_mean(few, averaged="datasets").note
+        == "no interval on 2 of 2 datasets"
+    )
     one = Estimate(0.5, ci_low=0.25, ci_high=0.625)
     same = independent_mean([one], averaged="datasets")
-    assert (same.value, same.ci_low, same.ci_high) == (one.value, one.ci_low, one.ci_high)
+    assert (same.value, same.ci_low, same.ci_high) == (
+        one.value,
+        one.ci_low,
+        one.ci_high,
+    )
 
 
 @pytest.mark.simulation
@@ -180,7 +207,9 @@ def likelihood(q: float, delta: float, b: float, c: float, n: float) -> float:
 
 
 def by_hand(delta: float, b: int, c: int, n: int) -> float:
-    """The score statistic with q by golden section on the likelihood, not by its formula."""
+    """The score statistic with q by golden section on the likelihood, not by its
+    formula.
+    """
     low, high = max(0.0, -delta) + 1e-12, (1 - delta) / 2 - 1e-12
     for _ in range(200):
         third, other = low + (high - low) * 0.382, low + (high - low) * 0.618
@@ -211,7 +240,9 @@ def test_the_statistic_falls_as_delta_rises() -> None:
     assert all(np.diff(values) < 0)
 
 
-@pytest.mark.parametrize(("b", "c", "n"), [(-1, 0, 5), (3, 3, 5), (0, 0, 0), (math.nan, 0, 4)])
+@pytest.mark.parametrize(
+    ("b", "c", "n"), [(-1, 0, 5), (3, 3, 5), (0, 0, 0), (math.nan, 0, 4)]
+)
 def test_counts_that_are_none_are_refused(b: float, c: float, n: float) -> None:
     with pytest.raises(ValueError, match="counts"):
         tango(b, c, n)
@@ -222,14 +253,20 @@ def test_pairs_of_one_source_count_for_less_where_they_are_alike() -> None:
     source = np.repeat(np.arange(10), 6)
     assert effective_pairs(d, np.arange(60)) == 60
     assert effective_pairs(d, source) < 10
-    alike = effective_pairs(np.tile([1, 0, 0, 0, 0, 0], 10), source)  # the same in every source:
-    assert alike == pytest.approx(60 * (2.000995 / 2.262157) ** 2, rel=1e-5)  # t of 59 and of 9
+    alike = effective_pairs(
+        np.tile([1, 0, 0, 0, 0, 0], 10), source
+    )  # the same in every source:
+    assert alike == pytest.approx(
+        60 * (2.000995 / 2.262157) ** 2, rel=1e-5
+    )  # t of 59 and of 9
     assert effective_pairs(np.zeros(60), source) == 10
     names = np.array([f"item {code}" for code in source])
     assert effective_pairs(d, names) == effective_pairs(d, source)
 
 
-def test_a_net_share_has_no_interval_below_five_sources_and_none_without_pairs() -> None:
+def test_a_net_share_has_no_interval_below_five_sources_and_none_without_pairs() -> (
+    None
+):
     assert net_share([], []).value is None
     few = net_share([1, 0, 0, -1], [0, 1, 2, 3])
     assert (few.value, few.ci_low, few.n, few.n_tied) == (0.0, None, 4, 2)
@@ -237,24 +274,33 @@ def test_a_net_share_has_no_interval_below_five_sources_and_none_without_pairs()
     assert found.value == pytest.approx(2 / 6)
     assert (found.n, found.n_tied) == (6, 2)
     assert (found.ci_low, found.ci_high) == tango(3, 1, 6)
-    assert net_share([3, 0, -0.5, 2, 2, 0], range(6), corrected=True).ci_low == tango_corrected_low(
-        3, 1, 6
-    )
+    assert net_share(
+        [3, 0, -0.5, 2, 2, 0], range(6), corrected=True
+    ).ci_low == tango_corrected_low(3, 1, 6)
 
 
 def exceeds(n: int, b: float, c: float, bar: float) -> tuple[float, float, float]:
-    """Return how often, exactly, both lower ends lie above `bar` and the upper end below it."""
+    """Return how often, exactly, both lower ends lie above `bar` and the upper end
+    below it.
+    """
     total = np.zeros(3)
     log_factorial = [math.lgamma(k + 1) for k in range(n + 1)]
     for x in range(n + 1):
         for y in range(n + 1 - x):
             rest = n - x - y
-            log_p = log_factorial[n] - log_factorial[x] - log_factorial[y] - log_factorial[rest]
+            log_p = (
+                log_factorial[n]
+                - log_factorial[x]
+                - log_factorial[y]
+                - log_factorial[rest]
+            )
             for count, p in ((x, b), (y, c), (rest, 1 - b - c)):
                 log_p += count * math.log(p) if count else 0.0
             if log_p > -16:
                 ends = tango_corrected_low(x, y, n) > bar, *tango(x, y, n)
-                total += math.exp(log_p) * np.array([ends[0], ends[1] > bar, ends[2] < bar])
+                total += math.exp(log_p) * np.array(
+                    [ends[0], ends[1] > bar, ends[2] < bar]
+                )
     corrected, plain, upper = total.tolist()
     return corrected, plain, upper
 
@@ -274,7 +320,10 @@ def test_the_upper_end_lies_below_the_truth_in_few_studies(c: float) -> None:
 
 def net_shares(*each: tuple[int, int, int]) -> list[Estimate]:
     """Return the net shares of (lower, higher, equal) items."""
-    return [net_share(np.repeat([1, -1, 0], counts), np.arange(sum(counts))) for counts in each]
+    return [
+        net_share(np.repeat([1, -1, 0], counts), np.arange(sum(counts)))
+        for counts in each
+    ]
 
 
 def test_24_of_24_zero_differences_are_a_miss_and_11_of_11_are_none() -> None:
@@ -286,7 +335,9 @@ def test_24_of_24_zero_differences_are_a_miss_and_11_of_11_are_none() -> None:
 
 def test_a_miss_is_one_on_every_aspect() -> None:
     assert missed(net_shares((0, 0, 24), (5, 5, 90)))
-    assert not missed(net_shares((0, 0, 24), (20, 0, 76)))  # a fifth, and it might be a quarter
+    assert not missed(
+        net_shares((0, 0, 24), (20, 0, 76))
+    )  # a fifth, and it might be a quarter
 
 
 def test_as_many_higher_as_lower_is_a_miss_only_where_that_is_sure() -> None:
@@ -327,7 +378,12 @@ def effect(moved: int, back: int, n: int) -> Estimate:
     [
         (0, 0, 73, Outcome.WITHSTANDS),
         (0, 0, 72, Outcome.NOT_SHOWN),
-        (20, 20, 100, Outcome.NOT_SHOWN),  # it changes by itself, and so much hides a sway
+        (
+            20,
+            20,
+            100,
+            Outcome.NOT_SHOWN,
+        ),  # it changes by itself, and so much hides a sway
         (20, 20, 900, Outcome.WITHSTANDS),
         (30, 0, 100, Outcome.SWAYED),
         (8, 0, 100, Outcome.NOT_SHOWN),
@@ -349,11 +405,16 @@ def test_lost_texts_count_against_either_verdict() -> None:
 
 
 def test_a_d_of_one_is_no_claim() -> None:
-    """D_avg_exact of 1 says nothing by itself: here no cell is noticed, and the mean is 1.3."""
+    """D_avg_exact of 1 says nothing by itself: here no cell is noticed, and the mean is
+    1.3.
+    """
     d = np.array([1.0, 1.3, 1.6])
     p = np.exp(-d * log(20))
     holm = np.minimum(1, np.sort(p)[::-1] * [1, 2, 3])[::-1]
-    told = [of_perturbation(a, b, (1, 1), False)[0] for a, b in zip(np.sort(p), holm, strict=True)]
+    told = [
+        of_perturbation(a, b, (1, 1), False)[0]
+        for a, b in zip(np.sort(p), holm, strict=True)
+    ]
     assert d.mean() >= 1 and Outcome.NOT_SHOWN in told
 
 
@@ -404,5 +465,7 @@ def test_the_correction_of_the_second_step_is_over_those_that_reach_it() -> None
     told = verdicts([Evidence({"chance": 0.001}, rater) for rater in raters])
     assert {one.outcome for one in told} == {Outcome.BETTER}  # 3 x .02
     first = [0.001, 0.9, 0.9]
-    told = verdicts([Evidence({"chance": p}, r) for p, r in zip(first, raters, strict=True)])
+    told = verdicts(
+        [Evidence({"chance": p}, r) for p, r in zip(first, raters, strict=True)]
+    )
     assert told[0].outcome == Outcome.AS_RATER  # the only one that is asked

@@ -1,4 +1,6 @@
-"""What a judge must beat, on arrays: chance, length, places within a source, tastes for systems."""
+"""What a judge must beat, on arrays: chance, length, places within a source, tastes for
+systems.
+"""
 
 import numpy as np
 import pytest
@@ -27,8 +29,12 @@ def test_ties_are_half_and_a_missing_score_is_no_pair() -> None:
 def test_dealt_ratings_leave_the_source_out_and_follow_the_length() -> None:
     gold, length = np.array([1.0, 2, 3, 4, 5]), np.array([10.0, 20, 30, 40, 50])
     found = nulls.dealt(gold, length, np.arange(5))
-    np.testing.assert_array_equal(found, [2, 3, 4, 5, 4])  # its own rating is never there
-    np.testing.assert_array_equal(nulls.dealt(gold, -length, np.arange(5)), [5, 5, 4, 2, 1])
+    np.testing.assert_array_equal(
+        found, [2, 3, 4, 5, 4]
+    )  # its own rating is never there
+    np.testing.assert_array_equal(
+        nulls.dealt(gold, -length, np.arange(5)), [5, 5, 4, 2, 1]
+    )
     changed = gold.copy()
     changed[2] = 99  # a text's own rating changes nothing of what it is dealt
     assert nulls.dealt(changed, length, np.arange(5))[2] == found[2]
@@ -41,7 +47,9 @@ def test_a_judge_that_knows_only_the_source_has_no_small_p_within() -> None:
     distance = np.abs(np.subtract.outer(np.arange(5), np.arange(5))).astype(float)
     same = level.copy()
     assert nulls.p_within(gold, same, SOURCE, np.random.default_rng(1), distance) == 1.0
-    assert nulls.p_within(gold, gold, SOURCE, np.random.default_rng(1), distance) < 0.001
+    assert (
+        nulls.p_within(gold, gold, SOURCE, np.random.default_rng(1), distance) < 0.001
+    )
 
 
 @pytest.mark.simulation
@@ -53,14 +61,18 @@ def test_permuted_columns_as_an_explicit_loop_has_them() -> None:
     table = x.reshape(SOURCES, SYSTEMS)
 
     def r(perm: np.ndarray) -> float:
-        value = within_sources(table[:, perm].ravel(), y, SOURCE, SOURCES).estimate.value
+        value = within_sources(
+            table[:, perm].ravel(), y, SOURCE, SOURCES
+        ).estimate.value
         assert value is not None
         return value
 
     some = every[:40]
     observed = r(np.arange(SYSTEMS))
     wanted = np.mean([r(perm) >= observed - 1e-10 for perm in some])
-    assert nulls.p_systems(x, y, SOURCE, SYSTEM, some, pooled=False) == pytest.approx(wanted)
+    assert nulls.p_systems(x, y, SOURCE, SYSTEM, some, pooled=False) == pytest.approx(
+        wanted
+    )
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -77,7 +89,9 @@ def test_missing_cells_move_with_their_column(pooled: bool) -> None:
 
 @pytest.mark.parametrize("pooled", [False, True])
 def test_correlations_of_what_both_have_are_pearsons(pooled: bool) -> None:
-    """The sums of incomplete tables give what the sums of complete ones give by another way."""
+    """The sums of incomplete tables give what the sums of complete ones give by another
+    way.
+    """
     rng = np.random.default_rng(8)
     scores, people = rng.integers(1, 9, (2, 6, 5, 2)).astype(float)
     scores[0], people[1] = 3.0, 4.0  # one score for all, and one rating for all
@@ -106,7 +120,9 @@ def test_any_statistic_of_moved_columns_is_that_of_the_permuted_table() -> None:
     scores = np.append(x, NAN)
 
     def r(text: np.ndarray) -> np.ndarray:
-        return np.array([within_sources(scores[row], y, source, SOURCES).rows[0] for row in text])
+        return np.array(
+            [within_sources(scores[row], y, source, SOURCES).rows[0] for row in text]
+        )
 
     some = drawn()[:60]
     wanted = nulls.p_systems(x, y, source, system, some, pooled=False)
@@ -124,7 +140,10 @@ def test_rows_of_credit_and_of_kappa_are_those_of_one_judge() -> None:
     source = rng.permutation(np.repeat(np.arange(5), 8))
     better, worse = np.round(rng.normal(size=(2, 3, source.size)))
     better[0, ::3] = NAN
-    values = [nulls.half_credits(*pair, source, 5)[0] for pair in zip(better, worse, strict=True)]
+    values = [
+        nulls.half_credits(*pair, source, 5)[0]
+        for pair in zip(better, worse, strict=True)
+    ]
     np.testing.assert_allclose(
         nulls.mean_credits(better, worse, source), [np.nanmean(one) for one in values]
     )
@@ -141,7 +160,10 @@ def test_a_taste_for_systems_passes_its_test_no_more_often_than_it_may() -> None
     every = drawn()
     for seed in range(studies):
         rng = np.random.default_rng(seed)
-        quality, taste = rng.normal(size=SYSTEMS)[SYSTEM], rng.normal(size=SYSTEMS)[SYSTEM]
+        quality, taste = (
+            rng.normal(size=SYSTEMS)[SYSTEM],
+            rng.normal(size=SYSTEMS)[SYSTEM],
+        )
         y = quality + rng.normal(size=SOURCE.size)
         x = taste + rng.normal(size=SOURCE.size)
         false += nulls.p_systems(x, y, SOURCE, SYSTEM, every, pooled=False) <= 0.025
@@ -151,7 +173,10 @@ def test_a_taste_for_systems_passes_its_test_no_more_often_than_it_may() -> None
 def test_labels_are_dealt_alike_whether_sources_have_one_text_or_several() -> None:
     rng = np.random.default_rng(6)
     for n in (1, 2, 3, 25):
-        gold, order = rng.integers(0, 3, n).astype(float), rng.integers(0, 6, n).astype(float)
+        gold, order = (
+            rng.integers(0, 3, n).astype(float),
+            rng.integers(0, 6, n).astype(float),
+        )
         gold[rng.random(n) < 0.2] = np.nan
         source = rng.permutation(n)
         one_by_one = np.full(n, np.nan)

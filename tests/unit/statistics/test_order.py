@@ -36,10 +36,14 @@ NAN = float("nan")
 
 
 def ragged(*sequences: list[float | None]) -> tuple[Any, OrderedPairs, Any]:
-    """Return scores, pairs and sources of sequences, one a source, the best text first."""
+    """Return scores, pairs and sources of sequences, one a source, the best text
+    first.
+    """
     source = np.repeat(np.arange(len(sequences)), [len(one) for one in sequences])
     place = np.concatenate([np.arange(len(one)) for one in sequences])
-    scores = np.array([NAN if v is None else v for one in sequences for v in one], dtype=float)
+    scores = np.array(
+        [NAN if v is None else v for one in sequences for v in one], dtype=float
+    )
     return scores, ordered_pairs(source, place), source
 
 
@@ -56,15 +60,22 @@ def test_vectors(name: str, rule: str) -> None:
     [vector] = [v for v in load("local_accuracy") if v["id"] == name]
     found = adjacent(*vector["inputs"]["scores_best_to_worst"])[rule].estimate
     expected = vector["expected"]
-    assert found.value == pytest.approx(expected["acc"]) and found.n == expected["n_pairs"]
+    assert (
+        found.value == pytest.approx(expected["acc"]) and found.n == expected["n_pairs"]
+    )
     if "ties" in expected:
-        assert (found.n_tied, found.n_missing) == (expected["ties"], expected["missing"])
+        assert (found.n_tied, found.n_missing) == (
+            expected["ties"],
+            expected["missing"],
+        )
 
 
 def test_the_rules_by_hand_on_sequences_of_unequal_length() -> None:
-    # adjacent pairs: 5 4 +, 4 4 tie, 4 1 +; 3 ? missing; ? 2 missing; 2 3 -; none in the last
+    # adjacent pairs: 5 4 +, 4 4 tie, 4 1 +; 3 ? missing; ? 2 missing; 2 3 -; none in
+    # the last
     found = {
-        name: one.estimate for name, one in adjacent([5, 4, 4, 1], [3, None, 2, 3], [1]).items()
+        name: one.estimate
+        for name, one in adjacent([5, 4, 4, 1], [3, None, 2, 3], [1]).items()
     }
     told = {name: (one.value, one.n) for name, one in found.items()}
     assert told == {
@@ -79,7 +90,9 @@ def test_texts_further_apart() -> None:
     found = accuracy_by_step(scores, pairs, source, None)
     assert list(found) == [1, 2, 3]
     # two apart: 5 4 +, 4 1 +, 3 2 +, ? 3 missing; three: 5 1 +, 3 3 tie
-    values = {k: [one.estimate.value for one in told.values()] for k, told in found.items()}
+    values = {
+        k: [one.estimate.value for one in told.values()] for k, told in found.items()
+    }
     assert values[2] == pytest.approx([3 / 4, 1, 1, 0])
     assert values[3] == pytest.approx([1 / 2, 3 / 4, 1 / 2, 1 / 2])
 
@@ -105,7 +118,9 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
     for (i, j), found in grid.items():
         one = found[STRICT].estimate
         assert one.value == pytest.approx(np.mean(table[:, i] > table[:, j]))
-        assert one.value is not None and one.ci_low is not None and one.ci_high is not None
+        assert (
+            one.value is not None and one.ci_low is not None and one.ci_high is not None
+        )
         assert one.ci_low <= one.value <= one.ci_high
     for k, found in accuracy_by_step(scores, pairs, source, None).items():
         cells = [told[STRICT].estimate for (i, j), told in grid.items() if j - i == k]
@@ -129,9 +144,14 @@ def test_what_changes_no_order_changes_nothing() -> None:
     found = ordered_accuracy(scores, ordered_pairs(source, place), source, weights)
     moved = rng.permutation(90)
     again = ordered_accuracy(
-        scores[moved], ordered_pairs(source[moved], place[moved]), source[moved], weights
+        scores[moved],
+        ordered_pairs(source[moved], place[moved]),
+        source[moved],
+        weights,
     )
-    bent = ordered_accuracy(np.exp(scores), ordered_pairs(source, 3 * place), source, weights)
+    bent = ordered_accuracy(
+        np.exp(scores), ordered_pairs(source, 3 * place), source, weights
+    )
     for name, one in found.items():
         for other in (again[name], bent[name]):
             assert other.rows == pytest.approx(one.rows)
@@ -143,7 +163,9 @@ def test_a_perfect_a_reversed_and_a_constant_judge() -> None:
         [[1, 2, 3], [8, 9]],
         [[1, 1, 1], [1, 1]],
     ]
-    values = [[one.estimate.value for one in adjacent(*told).values()] for told in judges]
+    values = [
+        [one.estimate.value for one in adjacent(*told).values()] for told in judges
+    ]
     assert values == [[1, 1, 1, 0], [0, 0, 0, 0], [0, 0.5, 0, 1]]
 
 
@@ -168,8 +190,12 @@ def test_pairs_that_people_tie_are_left_out() -> None:
 
 def test_systems_are_ordered_by_net_verdicts() -> None:
     first, second = np.array([0, 1, 0, 1, 0]), np.array([1, 0, 2, 2, 2])
-    ahead = np.array([0.5, -0.25, 1, 2, NAN])  # 0 before 1 by .75, 0 before 2, 1 before 2
-    verdict = np.array([1.0, 1, 0, -1, 1])  # 0 and 1 tie: 1 - 1; 0 and 2 tie; 2 before 1
+    ahead = np.array(
+        [0.5, -0.25, 1, 2, NAN]
+    )  # 0 before 1 by .75, 0 before 2, 1 before 2
+    verdict = np.array(
+        [1.0, 1, 0, -1, 1]
+    )  # 0 and 1 tie: 1 - 1; 0 and 2 tie; 2 before 1
     share = ordered_systems(verdict, ahead, first, second)
     assert (share.value, share.n, share.n_tied, share.n_missing) == (0.0, 3, 2, 0)
     verdict = np.array([1.0, -1, 1, -1, NAN])
@@ -177,16 +203,20 @@ def test_systems_are_ordered_by_net_verdicts() -> None:
 
 
 def test_the_best_of_n_is_of_items_with_three_texts() -> None:
-    """Items 0, 1 and 3: pairs ab, ac, bc; people tie the texts of 3. Item 2 has two texts."""
+    """Items 0, 1 and 3: pairs ab, ac, bc; people tie the texts of 3. Item 2 has two
+    texts.
+    """
     pairs = [(0, 1), (0, 2), (1, 2)]
     first, second = (
-        np.array([3 * item + pair[k] for item in (0, 1, 3) for pair in pairs] + [6]) for k in (0, 1)
+        np.array([3 * item + pair[k] for item in (0, 1, 3) for pair in pairs] + [6])
+        for k in (0, 1)
     )
     source = np.array([0, 0, 0, 1, 1, 1, 3, 3, 3, 2])
     ahead = np.array([1.0, 2, -1, 1, 1, 0, 1, -1, 1, 1])
     verdict = np.array([0.0, 1, 1, -1, 1, 1, 1, 1, 1, 1])
     best = best_of_n(verdict, ahead, (first, second), source, None)
-    # item 0: a and b have 1.5 points each, people's best is a; item 1: b, and a is people's best
+    # item 0: a and b have 1.5 points each, people's best is a; item 1: b, and a is
+    # people's best
     assert (best.value, best.n, best.n_tied) == (0.25, 2, 1)
     verdict[0] = NAN
     best = best_of_n(verdict, ahead, (first, second), source, None)
@@ -194,7 +224,9 @@ def test_the_best_of_n_is_of_items_with_three_texts() -> None:
 
 
 def test_systems_that_people_tie_tell_nothing() -> None:
-    none = ordered_systems(np.ones(2), np.array([1.0, -1]), np.zeros(2, int), np.ones(2, int))
+    none = ordered_systems(
+        np.ones(2), np.array([1.0, -1]), np.zeros(2, int), np.ones(2, int)
+    )
     assert none.value is None and "tell apart" in none.note
 
 
@@ -226,7 +258,11 @@ def test_a_judge_that_takes_the_first_is_told_from_one_that_does_not() -> None:
     source = np.arange(200)
     weights = deletions(200)
     fair = first_position_rate(rng.choice([1.0, -1.0], 200), source, weights)
-    assert fair.ci_low is not None and fair.ci_high is not None and fair.ci_low < 0.5 < fair.ci_high
+    assert (
+        fair.ci_low is not None
+        and fair.ci_high is not None
+        and fair.ci_low < 0.5 < fair.ci_high
+    )
     biased = first_position_rate(rng.choice([1.0, 1.0, -1.0], 200), source, weights)
     assert biased.ci_low is not None and biased.ci_low > 0.5
     assert first_position_rate(np.zeros(4), np.arange(4), None).value is None
@@ -257,7 +293,9 @@ def test_scores_never_make_a_circle_and_coins_make_a_quarter() -> None:
 
 
 def test_vector_of_votes() -> None:
-    [vector] = [v for v in load("local_accuracy") if v["id"] == "pairwise_swap_aggregate"]
+    [vector] = [
+        v for v in load("local_accuracy") if v["id"] == "pairwise_swap_aggregate"
+    ]
     # counts are [A<B, A>B, A=B]; in the second order the texts have changed places
     first = np.array([one["order1"] for one in vector["inputs"]])
     second = np.array([one["order2"] for one in vector["inputs"]])
@@ -268,18 +306,30 @@ def test_vector_of_votes() -> None:
     )
     verdict = verdicts(right, wrong, tied)
     assert (verdict == 1).tolist() == vector["expected"]
-    assert verdict == pytest.approx([1, 0, 0, NAN], nan_ok=True)  # the last has no votes
+    assert verdict == pytest.approx(
+        [1, 0, 0, NAN], nan_ok=True
+    )  # the last has no votes
 
 
 def test_a_text_needs_more_votes_than_the_other_and_than_neither() -> None:
-    first, second, neither = np.array([[3, 2, 2, 1, 0], [2, 3, 1, 1, 0], [1, 1, 2, 0, 2]])
+    first, second, neither = np.array(
+        [[3, 2, 2, 1, 0], [2, 3, 1, 1, 0], [1, 1, 2, 0, 2]]
+    )
     assert verdicts(first, second, neither).tolist() == [1, -1, 0, 0, 0]
-    assert verdicts(second, first, neither).tolist() == [-1, 1, 0, 0, 0]  # nothing else changes
+    assert verdicts(second, first, neither).tolist() == [
+        -1,
+        1,
+        0,
+        0,
+        0,
+    ]  # nothing else changes
 
 
 def test_accuracy_of_comparisons_by_hand() -> None:
     verdict = np.array([1, -1, 0, NAN, 1, 1])
-    truth = np.array([1, 1, -1, 1, 0, NAN])  # of the last two, nobody knows the better text
+    truth = np.array(
+        [1, 1, -1, 1, 0, NAN]
+    )  # of the last two, nobody knows the better text
     found = comparison_accuracy(verdict, truth, np.arange(6), None)
     told = {name: (one.value, one.n, one.n_missing) for name, one in found.items()}
     assert told == {
@@ -299,21 +349,30 @@ def test_names_and_order_of_the_pairs_make_no_difference_to_comparisons() -> Non
     args = ((turned * verdict)[order], (turned * truth)[order], source[order])
     for name, one in comparison_accuracy(*args, weights).items():
         assert one.value == pytest.approx(found[name].value)
-        assert (one.ci_low, one.ci_high) == pytest.approx((found[name].ci_low, found[name].ci_high))
+        assert (one.ci_low, one.ci_high) == pytest.approx(
+            (found[name].ci_low, found[name].ci_high)
+        )
 
 
 @functools.cache
 def heads() -> tuple[Any, Any, Any]:
-    """Return GPT-3.5's recorded votes for the first text, in both orders, and people's verdicts.
+    """Return GPT-3.5's recorded votes for the first text, in both orders, and people's
+    verdicts.
 
     Each (system pairs, items): 1, -1 or 0.
     """
-    paths = sorted((SHARED / "data" / "recorded" / "summeval_pairwise_gpt35").glob("*_toggle.*"))
+    paths = sorted(
+        (SHARED / "data" / "recorded" / "summeval_pairwise_gpt35").glob("*_toggle.*")
+    )
     if not paths:
-        pytest.skip("recorded replies are not there: ../shared/data/recorded/summeval_pairwise…")
+        pytest.skip(
+            "recorded replies are not there: ../shared/data/recorded/summeval_pairwise…"
+        )
 
     def said(path: Path) -> list[Any]:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return [
+            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()
+        ]
 
     straight = [said(Path(str(path).replace("_toggle", ""))) for path in paths]
     turned = [said(path) for path in paths]
@@ -322,8 +381,13 @@ def heads() -> tuple[Any, Any, Any]:
         letters = {"A": 1.0, "B": -1.0, "C": 0.0}
         return np.array([[letters[row["resp"].strip()[0]] for row in p] for p in found])
 
-    people = [[row["human_score_1"] - row["human_score_2"] for row in pair] for pair in straight]
-    assert [[r["id"] for r in p] for p in straight] == [[r["id"] for r in p] for p in turned]
+    people = [
+        [row["human_score_1"] - row["human_score_2"] for row in pair]
+        for pair in straight
+    ]
+    assert [[r["id"] for r in p] for p in straight] == [
+        [r["id"] for r in p] for p in turned
+    ]
     return votes(straight), -votes(turned), np.array(people)
 
 
@@ -333,13 +397,19 @@ def test_recorded_comparisons_agree_with_themselves_in_708_of_1100() -> None:
     assert found.value is not None and (found.value * found.n, found.n) == (708, 1100)
 
 
-def test_recorded_comparisons_order_8_of_11_pairs_of_systems_as_they_were_shown() -> None:
-    """By all votes on 100 articles: 8 in the published order alone, 7 in both orders together."""
+def test_recorded_comparisons_order_8_of_11_pairs_of_systems_as_they_were_shown() -> (
+    None
+):
+    """By all votes on 100 articles: 8 in the published order alone, 7 in both orders
+    together.
+    """
     first, second, people = heads()
     truth = np.sign(people.mean(axis=1))
 
     def right(*orders: Any) -> float | None:
-        votes = [np.sum([np.sum(o == v, axis=1) for o in orders], axis=0) for v in (1, -1, 0)]
+        votes = [
+            np.sum([np.sum(o == v, axis=1) for o in orders], axis=0) for v in (1, -1, 0)
+        ]
         found = comparison_accuracy(verdicts(*votes), truth, np.arange(11), None)
         return found["accuracy_comparison"].value
 

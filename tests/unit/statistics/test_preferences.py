@@ -37,13 +37,19 @@ JUDGE = np.array([1.0, 1, 0, -1])
 
 def values(told: Any) -> Any:
     return {
-        name: (one.estimate.value, one.estimate.n, one.estimate.n_missing, one.estimate.n_tied)
+        name: (
+            one.estimate.value,
+            one.estimate.n,
+            one.estimate.n_missing,
+            one.estimate.n_tied,
+        )
         for name, one in told.items()
     }
 
 
 def test_votes_agree_under_both_rules_by_hand() -> None:
-    # of the pairs 2/3, 2/3, 2/3 (two ties), 2/2 of the votes; without ties 2/2, 2/3, none, 2/2
+    # of the pairs 2/3, 2/3, 2/3 (two ties), 2/2 of the votes; without ties 2/2, 2/3,
+    # none, 2/2
     told = vote_agreement(JUDGE, PEOPLE, np.arange(4), None)
     assert values(told) == {
         TIES: (pytest.approx(8 / 11), 11, 0, 4),
@@ -54,7 +60,8 @@ def test_votes_agree_under_both_rules_by_hand() -> None:
 
 
 def test_people_agree_under_both_rules_by_hand() -> None:
-    # pairs of voters: 1 of 3, 1 of 3, 1 of 3, 1 of 1; without ties 1 of 1, 1 of 3, none, 1 of 1
+    # pairs of voters: 1 of 3, 1 of 3, 1 of 3, 1 of 1; without ties 1 of 1, 1 of 3,
+    # none, 1 of 1
     assert values(agreement_of_people(PEOPLE, np.arange(4), None)) == {
         TIES: (pytest.approx(4 / 10), 10, 0, 5),
         DECIDED: (pytest.approx(3 / 5), 5, 0, 5),
@@ -64,7 +71,10 @@ def test_people_agree_under_both_rules_by_hand() -> None:
 
 
 def test_two_orders_that_differ_are_a_tie_and_a_lost_one_is_missing() -> None:
-    first, second = np.array([1.0, 1, 0, -1, NAN, 1]), np.array([1.0, -1, 1, -1, 1, NAN])
+    first, second = (
+        np.array([1.0, 1, 0, -1, NAN, 1]),
+        np.array([1.0, -1, 1, -1, 1, NAN]),
+    )
     assert majority(np.stack([first, second])).tolist() == [1, 0, 0, -1, 1, 1]
     told = vote_agreement(np.array([NAN, 1.0, 0, -1]), PEOPLE, np.arange(4), None)
     assert values(told)[TIES] == (pytest.approx(6 / 8), 8, 3, 3)
@@ -85,7 +95,9 @@ def test_the_interval_rests_on_the_sources_of_the_vote_pairs() -> None:
         if not np.isnan(people[voter, pair]):
             hits[source[pair]] += people[voter, pair] == judge[pair]
             cases[source[pair]] += 1
-    assert (told.ci_low, told.ci_high) == pytest.approx(proportion(hits.tolist(), cases.tolist()))
+    assert (told.ci_low, told.ci_high) == pytest.approx(
+        proportion(hits.tolist(), cases.tolist())
+    )
 
 
 votes = st.sampled_from([1.0, 0.0, -1.0, NAN])
@@ -95,7 +107,9 @@ tables = st.integers(1, 12).flatmap(
 
 
 @given(tables)
-def test_turning_every_pair_round_changes_no_agreement(table: list[list[float]]) -> None:
+def test_turning_every_pair_round_changes_no_agreement(
+    table: list[list[float]],
+) -> None:
     judge, people = np.array(table[0]), np.array(table[1:])
     source = np.zeros(judge.size, np.int64)
     turn = np.where(np.arange(judge.size) % 2, -1.0, 1.0)
@@ -107,7 +121,7 @@ def test_turning_every_pair_round_changes_no_agreement(table: list[list[float]])
     )
 
 
-# --- McNemar ---------------------------------------------------------------------------------
+# --- McNemar --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("won", "lost"), [(12, 30), (0, 7), (5, 5), (3, 1)])
@@ -129,7 +143,9 @@ def test_it_counts_all_signs_of_what_the_sources_sum_to(
     first, second, source = np.array(cases).T
     known = ~np.isnan(first - second)
     sums = [float((first - second)[known & (source == s)].sum()) for s in range(8)]
-    patterns = [abs(sum(s * d for s, d in zip(signs, sums, strict=True))) for signs in SIGNS]
+    patterns = [
+        abs(sum(s * d for s, d in zip(signs, sums, strict=True))) for signs in SIGNS
+    ]
     told = mcnemar(first, second, source.astype(np.int64))
     assert told.value == pytest.approx(np.mean([p >= abs(sum(sums)) for p in patterns]))
     assert told.n_missing == int((~known).sum())
@@ -153,13 +169,15 @@ def test_hits_are_nothing_half_or_one() -> None:
         mcnemar(np.array([0.3]), np.array([0.0]), np.array([0]))
 
 
-# --- strengths -------------------------------------------------------------------------------
+# --- strengths ------------------------------------------------------------------------
 
 
 def comparisons(*rows: tuple[int, int, float, int, int]) -> Comparisons:
     """Return votes: (first, second, vote, shown, source)."""
     first, second, vote, shown, source = np.array(rows, dtype=float).T
-    first, second, shown, source = np.array([first, second, shown, source], dtype=np.int64)
+    first, second, shown, source = np.array(
+        [first, second, shown, source], dtype=np.int64
+    )
     return Comparisons(first, second, vote, shown, source)
 
 
@@ -173,7 +191,9 @@ def drawn(seed: int, systems: int, sources: int, *, places: bool = True) -> Comp
     """Return votes on all pairs of systems in both orders, in every source."""
     rng, rows = np.random.default_rng(seed), []
     truth = np.linspace(0.8, -0.8, systems)
-    for source, a, b, shown in product(range(sources), range(systems), range(systems), (1, -1)):
+    for source, a, b, shown in product(
+        range(sources), range(systems), range(systems), (1, -1)
+    ):
         if a < b:
             d = truth[a] - truth[b] + 0.5 * shown * places
             odds = np.array([np.exp(d / 2), 0.7, np.exp(-d / 2)])
@@ -191,7 +211,9 @@ def numbers(told: Strengths) -> Any:
 
 
 def test_two_systems_have_the_strengths_of_their_wins() -> None:
-    rows = [(0, 1, vote, 0, 0) for vote, n in ((1, 8), (-1, 2), (0, 6)) for _ in range(n)]
+    rows = [
+        (0, 1, vote, 0, 0) for vote, n in ((1, 8), (-1, 2), (0, 6)) for _ in range(n)
+    ]
     told = strengths(comparisons(*rows), 2, None)
     assert numbers(told)[:2] == (
         pytest.approx([np.log(4) / 2, -np.log(4) / 2]),
@@ -213,7 +235,9 @@ def test_expected_wins_ties_and_first_places_are_those_that_occurred(seed: int) 
     won, tied, lost = odds / odds.sum(axis=0)
     for code in range(4):
         gain = (votes.first == code).astype(float) - (votes.second == code)
-        assert (gain * (won - lost)).sum() == pytest.approx((gain * votes.vote).sum(), abs=1e-6)
+        assert (gain * (won - lost)).sum() == pytest.approx(
+            (gain * votes.vote).sum(), abs=1e-6
+        )
     assert tied.sum() == pytest.approx((votes.vote == 0).sum())
     assert (votes.shown * (won - lost)).sum() == pytest.approx(
         (votes.shown * votes.vote).sum(), abs=1e-6
@@ -224,16 +248,23 @@ def test_expected_wins_ties_and_first_places_are_those_that_occurred(seed: int) 
 def test_the_interval_is_a_jackknife_of_deleted_sources() -> None:
     votes = drawn(5, 3, 12)
     told = strengths(votes, 3, deletions(12))
-    without = [numbers(strengths(some(votes, votes.source != s), 3, None)) for s in range(12)]
+    without = [
+        numbers(strengths(some(votes, votes.source != s), 3, None)) for s in range(12)
+    ]
     assert told.position is not None
     for one, deleted in [
-        *((told.systems[code], [each[0][code] for each in without]) for code in range(3)),
+        *(
+            (told.systems[code], [each[0][code] for each in without])
+            for code in range(3)
+        ),
         (told.ties, [each[1] for each in without]),
         (told.position, [each[2] for each in without]),
     ]:
         assert one.estimate.value is not None
         wanted = jackknife_t(one.estimate.value, deleted)
-        assert (one.estimate.ci_low, one.estimate.ci_high) == pytest.approx(wanted, rel=1e-6)
+        assert (one.estimate.ci_low, one.estimate.ci_high) == pytest.approx(
+            wanted, rel=1e-6
+        )
 
 
 CYCLE_OF_TIES = [(0, 1, 1, 0, 0), (1, 2, 0, 0, 1), (2, 0, 0, 0, 2)]
@@ -246,8 +277,11 @@ CYCLE_OF_TIES = [(0, 1, 1, 0, 0), (1, 2, 0, 0, 1), (2, 0, 0, 0, 2)]
         [(0, 1, 1, 0, 0), (1, 0, 1, 0, 1)],  # a third is never compared
         [(0, 1, 0, 0, 0), (1, 2, 0, 0, 1)],  # nothing but ties
         CYCLE_OF_TIES,  # joined strongly, yet ever more ties say it better
-        [(a, b, 1, 1, 0) for a in range(3) for b in range(3) if a != b],  # the first place wins
-        [(0, 1, v, 1, 0) for v in (1, -1)] + [(1, 2, v, 1, 0) for v in (1, -1)],  # one order
+        [
+            (a, b, 1, 1, 0) for a in range(3) for b in range(3) if a != b
+        ],  # the first place wins
+        [(0, 1, v, 1, 0) for v in (1, -1)]
+        + [(1, 2, v, 1, 0) for v in (1, -1)],  # one order
     ],
 )
 def test_without_a_finite_maximum_there_is_a_reason(rows: list[Any]) -> None:
@@ -272,7 +306,9 @@ def test_without_ties_or_votes_that_count() -> None:
 
 def test_a_source_without_which_systems_are_not_joined_is_named() -> None:
     rows = [(0, 1, v, 0, s) for s in range(12) for v in (1, -1, 0)]
-    told = strengths(comparisons(*rows, (0, 2, 1, 0, 3), (2, 0, 1, 0, 3)), 3, deletions(12))
+    told = strengths(
+        comparisons(*rows, (0, 2, 1, 0, 3), (2, 0, 1, 0, 3)), 3, deletions(12)
+    )
     assert "depends on source #3" in told.systems[0].estimate.note
 
 
@@ -281,8 +317,12 @@ def test_turned_pairs_and_renamed_systems_have_the_same_strengths(seed: int) -> 
     votes = drawn(seed, 4, 6)
     rng = np.random.default_rng(seed)
     names, turn = rng.permutation(4), rng.choice([1, -1], votes.vote.size)
-    first, second = (names[np.where(turn == sign, votes.first, votes.second)] for sign in (1, -1))
-    other = Comparisons(first, second, votes.vote * turn, votes.shown * turn, votes.source)
+    first, second = (
+        names[np.where(turn == sign, votes.first, votes.second)] for sign in (1, -1)
+    )
+    other = Comparisons(
+        first, second, votes.vote * turn, votes.shown * turn, votes.source
+    )
     mixed = some(other, slice(None, None, -1))
     plain, renamed = (numbers(strengths(v, 4, None)) for v in (votes, mixed))
     assert [renamed[0][code] for code in names] == pytest.approx(plain[0], abs=1e-8)
@@ -290,26 +330,35 @@ def test_turned_pairs_and_renamed_systems_have_the_same_strengths(seed: int) -> 
 
 
 def has_one_maximum(votes: Comparisons, systems: int) -> bool:
-    """Return whether a linear program finds no direction along which no vote gets less likely.
+    """Return whether a linear program finds no direction along which no vote gets less
+    likely.
 
-    Parameters: log strengths but the last, and δ and log ν where there are places and ties (Albert,
-    Anderson 1984); a direction that changes nothing leaves the maximum undecided, too.
+    Parameters: log strengths but the last, and δ and log ν where there are places and
+    ties (Albert, Anderson 1984); a direction that changes nothing leaves the maximum
+    undecided, too.
     """
     strength = np.eye(systems)[:, :-1] - np.eye(systems)[:, [-1]].T[:, :-1]
     strength[-1] = -1
     d = strength[votes.first] - strength[votes.second]
     nothing = np.zeros((votes.vote.size, 1))
     first = np.hstack([d / 2, votes.shown[:, None] / 2, nothing])
-    utility = np.stack([np.hstack([0 * d, nothing, nothing + 1]), first, -first], axis=1)
+    utility = np.stack(
+        [np.hstack([0 * d, nothing, nothing + 1]), first, -first], axis=1
+    )
     won = votes.vote.astype(int) % 3
-    keep = [True] * (systems - 1) + [bool(votes.shown.any()), bool((votes.vote == 0).any())]
+    keep = [True] * (systems - 1) + [
+        bool(votes.shown.any()),
+        bool((votes.vote == 0).any()),
+    ]
     utility = utility[:, 0 if keep[-1] else 1 :][..., keep]
     chosen = utility[np.arange(won.size), won - (not keep[-1])]
     ahead = (chosen[:, None] - utility).reshape(-1, sum(keep))
     if np.linalg.matrix_rank(ahead) < ahead.shape[1]:
         return False
     ends = np.repeat([0.0, 1.0], len(ahead))
-    told = linprog(-ahead.sum(axis=0), np.vstack([-ahead, ahead]), ends, bounds=(None, None))
+    told = linprog(
+        -ahead.sum(axis=0), np.vstack([-ahead, ahead]), ends, bounds=(None, None)
+    )
     return bool(told.fun > -1e-9)
 
 

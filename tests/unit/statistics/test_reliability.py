@@ -20,15 +20,24 @@ from judgescope.statistics.reliability import (
     repeatability,
     spearman_brown,
 )
-from judgescope.statistics.result import NO_UNITS, NO_VARIATION, OFF_JUDGE_SCALE, Estimate
+from judgescope.statistics.result import (
+    NO_UNITS,
+    NO_VARIATION,
+    OFF_JUDGE_SCALE,
+    Estimate,
+)
 from vectors import params
 
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
 NAN = float("nan")
 LEVELS = get_args(Measurement)
 entries = st.sampled_from([*SCALE, NAN])
-matrices = arrays(np.float64, st.tuples(st.integers(2, 4), st.integers(1, 12)), elements=entries)
-wide = arrays(np.float64, st.tuples(st.integers(2, 4), st.integers(14, 20)), elements=entries)
+matrices = arrays(
+    np.float64, st.tuples(st.integers(2, 4), st.integers(1, 12)), elements=entries
+)
+wide = arrays(
+    np.float64, st.tuples(st.integers(2, 4), st.integers(14, 20)), elements=entries
+)
 
 
 def alpha(ratings: Any, level: Measurement, domain: Any = SCALE) -> Estimate:
@@ -47,7 +56,9 @@ def oracle(ratings: NDArray[np.float64], level: Measurement) -> float:
     pairable = ratings[:, np.sum(~np.isnan(ratings), axis=0) >= 2]
     if np.unique(pairable[~np.isnan(pairable)]).size < 2:
         return NAN
-    return float(krippendorff.alpha(pairable, level_of_measurement=level, value_domain=SCALE))
+    return float(
+        krippendorff.alpha(pairable, level_of_measurement=level, value_domain=SCALE)
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,8 +76,8 @@ def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> N
 
 
 def test_alpha_by_hand() -> None:
-    # two raters, units (1,1) (1,2) (3,3): coincidences 11: 2, 12 and 21: 1 each, 33: 2; n = 6,
-    # margins 3, 1, 2. nominal: 1 - 5 * 2 / (36 - 9 - 1 - 4) = 1 - 10/22
+    # two raters, units (1,1) (1,2) (3,3): coincidences 11: 2, 12 and 21: 1 each, 33: 2;
+    # n = 6, margins 3, 1, 2. nominal: 1 - 5 * 2 / (36 - 9 - 1 - 4) = 1 - 10/22
     ratings = [[1, 1, 3], [1, 2, 3]]
     assert alpha(ratings, "nominal").value == pytest.approx(12 / 22)
     # interval: 1 - 5 * (2 * 1) / (2 * (3*1*1 + 3*2*4 + 1*2*1)) = 1 - 10/58
@@ -98,7 +109,9 @@ def test_what_is_not_on_the_scale_or_no_level_is_named() -> None:
 
 
 @given(matrices, st.sampled_from(LEVELS))
-def test_equals_the_krippendorff_package(ratings: NDArray[Any], level: Measurement) -> None:
+def test_equals_the_krippendorff_package(
+    ratings: NDArray[Any], level: Measurement
+) -> None:
     found = alpha(ratings, level)
     value = NAN if found.value is None else found.value
     assert value == pytest.approx(oracle(ratings, level), abs=1e-10, nan_ok=True)
@@ -111,7 +124,10 @@ def test_order_of_raters_units_and_sources(
 ) -> None:
     raters, units = ratings.shape
     source, weights = np.arange(units) % 14, deletions(14)
-    by_rater, by_unit = random.sample(range(raters), raters), random.sample(range(units), units)
+    by_rater, by_unit = (
+        random.sample(range(raters), raters),
+        random.sample(range(units), units),
+    )
     renamed = np.array(random.sample(range(14), 14))
     first = krippendorff_alpha(
         ratings, level=level, domain=SCALE, source=source, weights=weights
@@ -143,7 +159,9 @@ def test_rescaling(ratings: NDArray[Any]) -> None:
 
 @settings(max_examples=20)
 @given(st.integers(0, 2**32), st.sampled_from(LEVELS))
-def test_interval_is_that_of_written_out_deletions(seed: int, level: Measurement) -> None:
+def test_interval_is_that_of_written_out_deletions(
+    seed: int, level: Measurement
+) -> None:
     rng = np.random.default_rng(seed)
     source = rng.permutation(np.arange(48) % 12)
     truth = rng.integers(1, 6, 48)
@@ -158,7 +176,9 @@ def test_interval_is_that_of_written_out_deletions(seed: int, level: Measurement
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_numbers_at_interval_level_equal_those_of_a_scale_and_the_package(seed: int) -> None:
+def test_any_numbers_at_interval_level_equal_those_of_a_scale_and_the_package(
+    seed: int,
+) -> None:
     rng = np.random.default_rng(seed)
     ratings = rng.integers(1, 6, (4, 40)).astype(float)
     ratings[rng.random(ratings.shape) < 0.3] = np.nan
@@ -184,7 +204,9 @@ def test_any_numbers_at_interval_level_equal_those_of_a_scale_and_the_package(se
 def test_a_scale_is_needed_for_ranks_and_equal_numbers_have_no_alpha() -> None:
     same = np.full((3, 5), 2.5)
     with pytest.raises(ValueError, match="needs the values"):
-        krippendorff_alpha(same, level="ordinal", domain=None, source=np.arange(5), weights=None)
+        krippendorff_alpha(
+            same, level="ordinal", domain=None, source=np.arange(5), weights=None
+        )
     found = krippendorff_alpha(
         same, level="interval", domain=None, source=np.arange(5), weights=None
     ).estimate
@@ -239,7 +261,9 @@ def test_a_draw_off_the_scale_leaves_alpha_alone_undefined() -> None:
 
 
 @pytest.mark.parametrize("reliability", [0.3, 0.6, 0.9])
-def test_the_mean_of_k_draws_correlates_as_spearman_and_brown_say(reliability: float) -> None:
+def test_the_mean_of_k_draws_correlates_as_spearman_and_brown_say(
+    reliability: float,
+) -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(0, reliability**0.5, 20_000)
     draws = truth + rng.normal(0, (1 - reliability) ** 0.5, (12, 20_000))
@@ -257,7 +281,9 @@ def test_the_mean_of_k_draws_correlates_as_spearman_and_brown_say(reliability: f
 
 
 @pytest.mark.parametrize("low", [-0.1, 0.0])
-def test_draws_needed_have_no_interval_where_that_of_the_reliability_reaches_0(low: float) -> None:
+def test_draws_needed_have_no_interval_where_that_of_the_reliability_reaches_0(
+    low: float,
+) -> None:
     needed = _needed(Estimate(0.5, low, 0.8, n=20))
     assert needed.value is not None and (needed.ci_low, needed.ci_high) == (None, None)
     assert needed.note == "no interval: the interval of the reliability includes 0"
@@ -275,7 +301,9 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     assert (r.ci_low, r.ci_high) == pytest.approx(jackknife_t(r.value, each))
     flips = [float(np.ptp(column) > 0) for column in draws.T]
     expected = proportion(flips, [1] * 30)
-    assert (found["flip_rate"].ci_low, found["flip_rate"].ci_high) == pytest.approx(expected)
+    assert (found["flip_rate"].ci_low, found["flip_rate"].ci_high) == pytest.approx(
+        expected
+    )
 
 
 def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:
@@ -287,15 +315,23 @@ def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:
         assert moved[name].value == pytest.approx(one.value)
 
 
-def test_draws_of_labels_have_no_reliability_of_a_mean_and_no_order_where_there_is_none() -> None:
+def test_draws_of_labels_have_no_reliability_of_a_mean_and_no_order_where_there_is_none() -> (  # noqa: E501
+    None
+):
     draws, source = np.array([[0.0, 1, 2, 0, 2], [0, 1, 2, 2, 2]]), np.arange(5)
-    kinds = repeatability(draws, source, None, scale=[0, 1, 2], labels=True, ordered=False)
+    kinds = repeatability(
+        draws, source, None, scale=[0, 1, 2], labels=True, ordered=False
+    )
     nominal = krippendorff_alpha(
         draws, level="nominal", domain=[0, 1, 2], source=source, weights=None
     ).estimate
     assert kinds["alpha_draws"].value == nominal.value
     assert kinds["flip_rate"].value == 0.2
     for name in ("reliability", "draws_needed"):
-        assert (kinds[name].value, kinds[name].note, kinds[name].n) == (None, NO_MEAN, 5)
+        assert (kinds[name].value, kinds[name].note, kinds[name].n) == (
+            None,
+            NO_MEAN,
+            5,
+        )
     ordered = repeatability(draws, source, None, scale=[0, 1, 2], labels=True)
     assert ordered["alpha_draws"].value != nominal.value

@@ -1,4 +1,6 @@
-"""Agreement of spans: by hand, against itself, against chance, and on real gold spans."""
+"""Agreement of spans: by hand, against itself, against chance, and on real gold
+spans.
+"""
 
 import csv
 from collections import defaultdict
@@ -11,7 +13,12 @@ from hypothesis import strategies as st
 from data_samples import REAL, needs_real_data
 from deleted import jackknife_t
 from judgescope.statistics.intervals import deletions
-from judgescope.statistics.result import NO_GOLD_SPANS, NO_PREDICTED_SPANS, NO_SPANS, NOTHING
+from judgescope.statistics.result import (
+    NO_GOLD_SPANS,
+    NO_PREDICTED_SPANS,
+    NO_SPANS,
+    NOTHING,
+)
 from judgescope.statistics.spans import (
     Counts,
     Span,
@@ -24,7 +31,12 @@ from judgescope.statistics.spans import (
 
 NAMES = ("span_precision", "span_recall", "span_f1")
 GOLD = [Span(0, 2, "NAME"), Span(5, 8, "NUMBER"), Span(10, 11, "WORD")]
-PREDICTED = [Span(0, 2, "NUMBER"), Span(6, 10, "NUMBER"), Span(10, 11, "WORD"), Span(14, 15)]
+PREDICTED = [
+    Span(0, 2, "NUMBER"),
+    Span(6, 10, "NUMBER"),
+    Span(10, 11, "WORD"),
+    Span(14, 15),
+]
 
 
 def of(counts: list[Counts]) -> list[float | None]:
@@ -37,7 +49,8 @@ def test_by_hand() -> None:
     assert exact_counts(PREDICTED, GOLD) == (2, 4, 3)
     assert exact_counts(PREDICTED, GOLD, category=True) == (1, 4, 3)
     assert of([exact_counts(PREDICTED, GOLD)]) == [2 / 4, 2 / 3, 4 / 7]
-    # predicted 0 1 6 7 8 9 10 14, gold 0 1 5 6 7 10: both have 0 1 6 7 10, and 6 7 10 alike
+    # predicted 0 1 6 7 8 9 10 14, gold 0 1 5 6 7 10: both have 0 1 6 7 10, and 6 7 10
+    # alike
     assert token_counts(PREDICTED, GOLD) == (5, 8, 6)
     assert token_counts(PREDICTED, GOLD, category=True) == (3, 8, 6)
     assert of([token_counts(PREDICTED, GOLD)]) == [5 / 8, 5 / 6, 10 / 14]
@@ -87,7 +100,8 @@ def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
 def test_intervals_are_those_of_written_out_deletions() -> None:
     rng = np.random.default_rng(4)
     counts = [
-        Counts(int(m), int(m + p), int(m + g)) for m, p, g in rng.integers(0, 4, size=(80, 3))
+        Counts(int(m), int(m + p), int(m + g))
+        for m, p, g in rng.integers(0, 4, size=(80, 3))
     ]
     source = np.repeat(np.arange(40), 2)
     weights = deletions(40)
@@ -104,7 +118,10 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     assert (one.ci_low, one.ci_high) == pytest.approx(
         jackknife_t(2 * m / (p + g), deleted, "logit")
     )
-    assert one.n == table[:, 1:].sum() and one.method == "jackknife-t on logit over 40 sources"
+    assert (
+        one.n == table[:, 1:].sum()
+        and one.method == "jackknife-t on logit over 40 sources"
+    )
     by_text = span_agreement_by_text(counts, source, weights)["span_recall"].estimate
     assert by_text.value == pytest.approx(np.nanmean(scores_by_text(counts)[1]))
     assert by_text.ci_low is not None and by_text.ci_low < (by_text.value or 0) < (
@@ -143,7 +160,10 @@ def test_sides_order_shift_and_unit_do_not_matter(
     alike = exact_counts(one, other, category=True).matched
     assert alike <= exact_counts(one, other).matched
     wide = [
-        [span._replace(start=span.start * width, end=span.end * width) for span in spans]
+        [
+            span._replace(start=span.start * width, end=span.end * width)
+            for span in spans
+        ]
         for spans in (one, other)
     ]
     assert token_counts(*wide, tokens=tokens) == token_counts(one, other)
@@ -175,15 +195,23 @@ def covered(rng: np.random.Generator, size: int, gold: list[Span], runs: int) ->
 
 
 def check_chance(texts: Texts, runs: int) -> None:
-    """The mean recall of random placements lies in the interval of its simulated expectation."""
+    """The mean recall of random placements lies in the interval of its simulated
+    expectation.
+    """
     rng = np.random.default_rng(11)
     recalls = []
     for _ in range(runs):
-        counts = [token_counts(placed(rng, size, gold), gold) for size, gold in texts.values()]
-        recalls.append(span_agreement(counts, np.arange(len(counts)), None)["span_recall"].rows[0])
+        counts = [
+            token_counts(placed(rng, size, gold), gold) for size, gold in texts.values()
+        ]
+        recalls.append(
+            span_agreement(counts, np.arange(len(counts)), None)["span_recall"].rows[0]
+        )
     total = sum(token_counts(gold, gold).gold for _, gold in texts.values())
     other = np.random.default_rng(12)
-    expected = sum(covered(other, size, gold, runs) for size, gold in texts.values()) / total
+    expected = (
+        sum(covered(other, size, gold, runs) for size, gold in texts.values()) / total
+    )
     # both means have an error: that of a mean of `runs` placements
     half = 1.96 * float(np.std(recalls, ddof=1)) * (2 / runs) ** 0.5
     assert abs(float(np.mean(recalls)) - expected) <= half
@@ -198,13 +226,18 @@ def _expected(size: int, gold: list[Span]) -> float:
         length = end - start
         starts = size - length + 1
         at = np.arange(size)
-        bare *= 1 - (np.minimum(at, starts - 1) - np.maximum(at - length + 1, 0) + 1) / starts
+        bare *= (
+            1
+            - (np.minimum(at, starts - 1) - np.maximum(at - length + 1, 0) + 1) / starts
+        )
     return sum(float((1 - bare[start:end]).sum()) for start, end, _ in gold)
 
 
 @pytest.mark.simulation
 def test_random_placements_reach_what_chance_gives() -> None:
-    check_chance({"a": (40, GOLD), "b": (25, [Span(3, 4), Span(20, 25)]), "c": (9, [])}, 1000)
+    check_chance(
+        {"a": (40, GOLD), "b": (25, [Span(3, 4), Span(20, 25)]), "c": (9, [])}, 1000
+    )
 
 
 @pytest.fixture(scope="module")
@@ -212,12 +245,17 @@ def rotowire() -> Texts:
     """Return the gold spans of RotoWire, in tokens."""
     folder = REAL / "rotowire"
     with (folder / "games.csv").open(encoding="utf-8", newline="") as file:
-        texts = {row["TEXT_ID"]: row["GENERATED_TEXT"].split() for row in csv.DictReader(file)}
+        texts = {
+            row["TEXT_ID"]: row["GENERATED_TEXT"].split()
+            for row in csv.DictReader(file)
+        }
     found = defaultdict[str, list[Span]](list)
     with (folder / "gsml.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             text = row["TEXT_ID"].removesuffix(".txt")
-            span = Span(int(row["DOC_TOKEN_START"]) - 1, int(row["DOC_TOKEN_END"]), row["TYPE"])
+            span = Span(
+                int(row["DOC_TOKEN_START"]) - 1, int(row["DOC_TOKEN_END"]), row["TYPE"]
+            )
             assert texts[text][span.start : span.end] == row["TOKENS"].split()
             found[text].append(span)
     return {text: (len(tokens), found[text]) for text, tokens in texts.items()}
@@ -229,7 +267,9 @@ def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
     weights = deletions(60)
     for counts in (exact_counts, token_counts):
         for category in (False, True):
-            told = [counts(gold, gold, category=category) for _, gold in rotowire.values()]
+            told = [
+                counts(gold, gold, category=category) for _, gold in rotowire.values()
+            ]
             for level in (span_agreement, span_agreement_by_text):
                 for one in level(told, np.arange(60), weights).values():
                     estimate = one.estimate
@@ -239,5 +279,7 @@ def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
 
 @pytest.mark.simulation
 @needs_real_data
-def test_random_placements_of_real_spans_reach_what_chance_gives(rotowire: Texts) -> None:
+def test_random_placements_of_real_spans_reach_what_chance_gives(
+    rotowire: Texts,
+) -> None:
     check_chance(rotowire, 1000)

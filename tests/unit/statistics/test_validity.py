@@ -1,4 +1,6 @@
-"""How valid judges' errors are: shares of verdicts, and what the paper prints of them."""
+"""How valid judges' errors are: shares of verdicts, and what the paper prints of
+them.
+"""
 
 from typing import Any
 
@@ -10,10 +12,22 @@ from judgescope.statistics.arrays import Counts
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.registry import STATISTICS
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.spans import EXPLANATIONS, SPANS, VERDICT_SHARES, verdict_shares
+from judgescope.statistics.spans import (
+    EXPLANATIONS,
+    SPANS,
+    VERDICT_SHARES,
+    verdict_shares,
+)
 from vectors import published
 
-ROWS = ["Correct", "Partially correct", "Incomplete", "Vague", "Incorrect", "Not an error"]
+ROWS = [
+    "Correct",
+    "Partially correct",
+    "Incomplete",
+    "Vague",
+    "Incorrect",
+    "Not an error",
+]
 COLUMNS = ["error", "no_span_given", "not_an_error", "hallucination"]
 CODES = np.arange(12)
 
@@ -53,7 +67,9 @@ def test_shares_by_hand() -> None:
 def test_nothing_is_no_zero() -> None:
     nothing = counts(), CODES[:1], None, 2
     for each in (span_ok, explanation_ok, explanation_ok_at_error):
-        assert (each(*nothing).value, each(*nothing).n_missing) == (None, 2) and each(*nothing).note
+        assert (each(*nothing).value, each(*nothing).n_missing) == (None, 2) and each(
+            *nothing
+        ).note
     unsound = counts(("correct", "not_an_error")), CODES[:1], None
     assert explanation_ok(*unsound).value == 1
     assert explanation_ok_at_error(*unsound).value is None
@@ -61,7 +77,9 @@ def test_nothing_is_no_zero() -> None:
 
 def test_intervals_are_over_sources() -> None:
     """Of six sources every error is one, of six none."""
-    told = np.concatenate([counts(("vague", "error"))] * 6 + [counts(("vague", "no_span"))] * 6)
+    told = np.concatenate(
+        [counts(("vague", "error"))] * 6 + [counts(("vague", "no_span"))] * 6
+    )
     found = span_ok(told, CODES, deletions(12))
     sums = told.sum(axis=(1, 2))
     assert found.value == 0.5
@@ -69,12 +87,16 @@ def test_intervals_are_over_sources() -> None:
     assert (found.ci_low, found.ci_high) == pytest.approx(expected)
     assert found.method.startswith("answers about annotated errors; Clopper-Pearson")
     one = span_ok(told, CODES * 0, deletions(12))
-    assert one.value == 0.5 and one.ci_low is None and "no interval: 1 sources" in one.note
+    assert (
+        one.value == 0.5 and one.ci_low is None and "no interval: 1 sources" in one.note
+    )
 
 
 @pytest.mark.parametrize("system", ["OpeNLGaugeens", "OpeNLGaugeft", "TigerScore"])
 def test_the_papers_table(system: str) -> None:
-    """Table 4: all totals and percentages follow from its counts; the latter are of all errors."""
+    """Table 4: all totals and percentages follow from its counts; the latter are of all
+    errors.
+    """
     rows = {
         row["explanation"]: row
         for row in published("s004_table4_error_spans")
@@ -85,7 +107,10 @@ def test_the_papers_table(system: str) -> None:
     totals = [int(rows[why]["total_or_percent"]) for why in [*ROWS, "Total"]]
     assert [*table.sum(axis=1), table.sum()] == totals
     told = table[None], CODES[:1], None
-    for each, printed in ((span_ok, "Span OK (%)"), (explanation_ok, "Exp. correct (%)")):
+    for each, printed in (
+        (span_ok, "Span OK (%)"),
+        (explanation_ok, "Exp. correct (%)"),
+    ):
         found = each(*told)
         assert found.value is not None and found.n == totals[-1]
         assert round(100 * found.value) == int(rows[printed]["total_or_percent"])

@@ -56,8 +56,9 @@ def sign_flips(d: Ints) -> dict[int, int]:
     return ways
 
 
-# Published vectors. Those with zero_method "pratt" are left out: zeros are always dropped here,
-# as the paper's test does, and a second rule would only be a second set of numbers.
+# Published vectors. Those with zero_method "pratt" are left out: zeros are always
+# dropped here, as the paper's test does, and a second rule would only be a second set
+# of numbers.
 
 
 @pytest.mark.parametrize("method", ["asymptotic", "exact"])
@@ -74,7 +75,9 @@ def test_vectors(method: WilcoxonMethod) -> None:
             assert math.exp(got) == v["policy_expected_p"], v["id"]
         else:
             assert got == pytest.approx(v["expected"]["log_p"], rel=v["rtol"]), v["id"]
-            assert signed_rank(v["inputs"]["d"]).w_plus == 2 * v["expected"]["W"], v["id"]
+            assert signed_rank(v["inputs"]["d"]).w_plus == 2 * v["expected"]["W"], v[
+                "id"
+            ]
 
 
 def test_vector_of_means_whose_ties_float_subtraction_would_break() -> None:
@@ -111,7 +114,9 @@ def test_all_zero_is_p_one() -> None:
 
 @pytest.mark.parametrize("n", [1, 40, 41, 1000, 2000])
 def test_all_positive_is_one_of_all_sign_flips(n: int) -> None:
-    assert log_p(np.arange(1, n + 1), "exact") == pytest.approx(-n * math.log(2), rel=1e-12)
+    assert log_p(np.arange(1, n + 1), "exact") == pytest.approx(
+        -n * math.log(2), rel=1e-12
+    )
     assert log_p(np.ones(n, int), "exact") == pytest.approx(-n * math.log(2), rel=1e-12)
 
 
@@ -160,12 +165,18 @@ def test_exact_equals_enumeration(d: Ints) -> None:
     ranked = signed_rank(d)
     ranks = np.repeat(ranked.ranks, ranked.ties)
     flips = np.array(list(product([0, 1], repeat=ranks.size))) @ ranks
-    assert log_p(d, "exact") == pytest.approx(math.log(np.mean(flips >= ranked.w_plus)), abs=1e-12)
+    assert log_p(d, "exact") == pytest.approx(
+        math.log(np.mean(flips >= ranked.w_plus)), abs=1e-12
+    )
 
 
 @pytest.mark.simulation
 @settings(max_examples=15, deadline=None)
-@given(st.sampled_from([30, 41, 90, 150]), st.sampled_from([2, 6, 40, 10**6]), st.integers(0, 99))
+@given(
+    st.sampled_from([30, 41, 90, 150]),
+    st.sampled_from([2, 6, 40, 10**6]),
+    st.integers(0, 99),
+)
 def test_exact_equals_integer_counting(n: int, spread: int, seed: int) -> None:
     d = np.random.default_rng(seed).integers(-spread, 2 * spread, n)
     ways, observed = sign_flips(d), signed_rank(d).w_plus
@@ -178,7 +189,11 @@ def test_exact_equals_integer_counting(n: int, spread: int, seed: int) -> None:
 def test_asymptotic_equals_scipy(d: Ints) -> None:
     if d.any():
         expected = scipy_wilcoxon(
-            d, alternative="greater", method="asymptotic", correction=False, zero_method="wilcox"
+            d,
+            alternative="greater",
+            method="asymptotic",
+            correction=False,
+            zero_method="wilcox",
         ).pvalue
         assert math.exp(log_p(d, "asymptotic")) == pytest.approx(expected, rel=1e-9)
 
@@ -204,8 +219,14 @@ def test_both_tails_less_the_observed_sum_are_one(d: Ints) -> None:
 
 @pytest.mark.simulation
 @settings(max_examples=40, deadline=None)
-@given(st.one_of(differences, wide), st.integers(0, 2**32 - 1), st.sampled_from(["one", "many"]))
-def test_deletions_equal_the_tests_of_what_is_left(d: Ints, seed: int, pairs: str) -> None:
+@given(
+    st.one_of(differences, wide),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["one", "many"]),
+)
+def test_deletions_equal_the_tests_of_what_is_left(
+    d: Ints, seed: int, pairs: str
+) -> None:
     rng = np.random.default_rng(seed)
     n_sources = d.size if pairs == "one" else max(1, d.size // 3)
     source = np.arange(d.size) if pairs == "one" else rng.integers(0, n_sources, d.size)
@@ -282,8 +303,12 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     of_drops = jackknife_t(float(d.mean()), [float(one.mean()) for one in left])
     value = rank_biserial(d).value
     assert value is not None
-    moving = [one for s, one in enumerate(left) if d[source == s].any()]  # zeros are dropped
-    of_effects = jackknife_t(value, [rank_biserial(one).value or 0 for one in moving], "atanh")
+    moving = [
+        one for s, one in enumerate(left) if d[source == s].any()
+    ]  # zeros are dropped
+    of_effects = jackknife_t(
+        value, [rank_biserial(one).value or 0 for one in moving], "atanh"
+    )
     assert (drop.ci_low, drop.ci_high) == pytest.approx(of_drops)
     assert (effect.ci_low, effect.ci_high) == pytest.approx(of_effects)
     assert drop.value == pytest.approx(d.mean())
@@ -309,7 +334,9 @@ def test_rank_biserial_turns_with_the_sign_and_is_bounded(d: Ints) -> None:
 
 
 Floats = NDArray[np.float64]
-PERTURBATIONS = Path(__file__).resolve().parents[4] / "shared/reference/s000_perturbations.csv"
+PERTURBATIONS = (
+    Path(__file__).resolve().parents[4] / "shared/reference/s000_perturbations.csv"
+)
 log_ps = arrays(np.float64, st.integers(1, 6), elements=st.floats(-2000, 0))
 
 
@@ -321,7 +348,11 @@ def test_vectors_of_combined_p() -> None:
     vectors = [v for v in load("hmp_discernment") if "D_landau" in v["expected"]]
     assert len(vectors) == 7
     for v in vectors:
-        p, w, expected = np.log(v["inputs"]["p"]), np.array(v["inputs"]["w"]), v["expected"]
+        p, w, expected = (
+            np.log(v["inputs"]["p"]),
+            np.array(v["inputs"]["w"]),
+            v["expected"],
+        )
         got = discernment(p, p, w)
         assert got.d == pytest.approx(expected["D_paper"], rel=1e-9), v["id"]
         assert got.d_ew == pytest.approx(expected["D_paper_EW"], rel=1e-9), v["id"]
@@ -330,26 +361,37 @@ def test_vectors_of_combined_p() -> None:
         assert log_hmp == pytest.approx(math.log(expected["hmp"])), v["id"]
         raw = discernment_score(log_landau(log_hmp, w.size))
         assert raw == pytest.approx(expected["D_landau"], rel=v["rtol"]), v["id"]
-        # Landau is not used for a single p, and the vectors count a zero-weight aspect in L
+        # Landau is not used for a single p, and the vectors count a zero-weight aspect
+        # in L
         if w.size > 1 and w.all():
             assert got.d_exact == pytest.approx(raw, rel=1e-12), v["id"]
         else:
             kept = int(np.count_nonzero(w))
-            own = got.d_hmp if kept == 1 else discernment_score(log_landau(log_hmp, kept))
+            own = (
+                got.d_hmp if kept == 1 else discernment_score(log_landau(log_hmp, kept))
+            )
             assert got.d_exact == pytest.approx(own, rel=1e-12), v["id"]
         if np.ptp(w) == 0:
-            assert got.d - got.d_hmp == pytest.approx(expected["log20_M_offset"], abs=1e-9)
+            assert got.d - got.d_hmp == pytest.approx(
+                expected["log20_M_offset"], abs=1e-9
+            )
 
 
 def test_vectors_of_zero_weight_and_of_underflow() -> None:
     vectors = {v["id"]: v for v in load("hmp_discernment")}
     v = vectors["m4_zero_weight_zero_p"]
     p = np.array([-math.inf, *np.log(v["inputs"]["p"][1:])])
-    assert discernment(p, p, v["inputs"]["w"]).d_hmp == pytest.approx(v["expected"]["D_hmp"])
+    assert discernment(p, p, v["inputs"]["w"]).d_hmp == pytest.approx(
+        v["expected"]["D_hmp"]
+    )
     v = vectors["log_space"]
     log_p, w = v["inputs"]["log_p"], v["inputs"]["w"]
-    assert discernment(log_p, log_p, w).d_hmp == pytest.approx(v["expected"]["D_hmp"], rel=1e-12)
-    assert log_harmonic_mean(log_p, w) == pytest.approx(v["expected"]["log_hmp"], rel=1e-12)
+    assert discernment(log_p, log_p, w).d_hmp == pytest.approx(
+        v["expected"]["D_hmp"], rel=1e-12
+    )
+    assert log_harmonic_mean(log_p, w) == pytest.approx(
+        v["expected"]["log_hmp"], rel=1e-12
+    )
 
 
 def test_vectors_of_averages() -> None:
@@ -392,7 +434,11 @@ def test_only_positive_weights_count() -> None:
 
 @pytest.mark.parametrize(
     ("weights", "message"),
-    [([0.5, 0.4], r"sum to 0\.9"), ([1.5, -0.5], ">= 0"), ([1.0], r"needed one per aspect \(2\)")],
+    [
+        ([0.5, 0.4], r"sum to 0\.9"),
+        ([1.5, -0.5], ">= 0"),
+        ([1.0], r"needed one per aspect \(2\)"),
+    ],
 )
 def test_bad_weights_are_refused(weights: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -416,7 +462,9 @@ def test_order_bounds_and_offset(log_p: Floats) -> None:
     assert np.array(turned) == pytest.approx(np.array(got), rel=1e-9, abs=1e-12)
     assert got.d - got.d_hmp == pytest.approx(math.log(m, 20), abs=1e-9)
     assert (
-        discernment_score(log_p.max()) - 1e-9 <= got.d_hmp <= discernment_score(log_p.min()) + 1e-9
+        discernment_score(log_p.max()) - 1e-9
+        <= got.d_hmp
+        <= discernment_score(log_p.min()) + 1e-9
     )
     if got.d_hmp >= 1:  # the price of exactness where a decision is made
         assert got.d_exact <= got.d_hmp + 1e-12
@@ -427,7 +475,9 @@ def test_order_bounds_and_offset(log_p: Floats) -> None:
 def test_leading_axis_is_one_call_per_row(log_p: Floats) -> None:
     w = [0.5, 0.3, 0.2]
     rows = np.array([discernment(row, row / 2, w) for row in log_p])
-    assert np.transpose(discernment(log_p, log_p / 2, w)) == pytest.approx(rows, abs=1e-12)
+    assert np.transpose(discernment(log_p, log_p / 2, w)) == pytest.approx(
+        rows, abs=1e-12
+    )
 
 
 # Averages over perturbations
@@ -435,7 +485,9 @@ def test_leading_axis_is_one_call_per_row(log_p: Floats) -> None:
 
 def test_published_weights_of_every_dataset() -> None:
     if not PERTURBATIONS.exists():
-        pytest.skip("the paper's table is not there: ../shared/reference/s000_perturbations.csv")
+        pytest.skip(
+            "the paper's table is not there: ../shared/reference/s000_perturbations.csv"
+        )
     with PERTURBATIONS.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     datasets = {row["dataset"] for row in rows}
@@ -443,7 +495,9 @@ def test_published_weights_of_every_dataset() -> None:
     for dataset in datasets:
         cells = [row for row in rows if row["dataset"] == dataset]
         got = average(np.eye(len(cells)), [cell["level"] for cell in cells])
-        assert got == pytest.approx([float(c["weight_in_D_avg"]) for c in cells], abs=5e-7)
+        assert got == pytest.approx(
+            [float(c["weight_in_D_avg"]) for c in cells], abs=5e-7
+        )
 
 
 def test_average_is_the_weighted_sum() -> None:
@@ -463,14 +517,18 @@ def test_a_missing_score_is_an_error_unless_allowed() -> None:
         minimum(d)
     got = average(d, levels, allow_missing=True)
     assert got == pytest.approx([(1 + 4) / 2, 2.0, math.nan], nan_ok=True)
-    assert minimum(d, allow_missing=True) == pytest.approx([1.0, 1.0, math.nan], nan_ok=True)
+    assert minimum(d, allow_missing=True) == pytest.approx(
+        [1.0, 1.0, math.nan], nan_ok=True
+    )
 
 
 # Acceptance: the null, four aspects, 100 texts, discrete scores
 
 
 @pytest.mark.simulation
-def test_under_the_null_the_paper_rule_fires_too_often_and_the_exact_one_does_not() -> None:
+def test_under_the_null_the_paper_rule_fires_too_often_and_the_exact_one_does_not() -> (
+    None
+):
     rng = np.random.default_rng(20240601)
     chances = [0.05, 0.15, 0.3, 0.3, 0.2]
     fired = []
@@ -478,7 +536,9 @@ def test_under_the_null_the_paper_rule_fires_too_often_and_the_exact_one_does_no
         scores = rng.choice(5, (2, 4, 100), p=chances)
         d = scores[0] - scores[1]
         got = discernment(
-            [log_p(one, "asymptotic") for one in d], [log_p(one, "exact") for one in d], uniform(4)
+            [log_p(one, "asymptotic") for one in d],
+            [log_p(one, "exact") for one in d],
+            uniform(4),
         )
         fired.append((got.d >= 1, got.d_exact >= 1))
     paper, exact = np.mean(fired, axis=0)

@@ -1,4 +1,6 @@
-"""The command `judgescope audit`: is a judge any good? From one table of scores and ratings."""
+"""The command `judgescope audit`: is a judge any good? From one table of scores and
+ratings.
+"""
 
 import argparse
 from pathlib import Path
@@ -24,5 +26,8 @@ def audit(args: argparse.Namespace) -> int:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
     print(page.as_json(findings) if args.json else with_commas(page.as_text(findings)))
     if args.write is not None and not args.json:
-        print(f"\nwritten to {args.write}; for a full report, run `judgescope run {card}` there")
+        print(
+            f"\nwritten to {args.write}; for a full report, run `judgescope run "
+            f"{card}` there"
+        )
     return findings.status

@@ -1,12 +1,12 @@
 """Results of other tools as tables: each reader supports one version of a format.
 
-Where a format is published: Inspect, inspect.aisi.org.uk/eval-logs.html (JSON logs); promptfoo,
-promptfoo.dev/docs/configuration/outputs (JSON); DeepEval, repository confident-ai/deepeval,
-deepeval/test_run/api.py; lm-evaluation-harness, repository EleutherAI/lm-evaluation-harness,
-docs/interface.md (--log_samples); AlpacaEval, repository tatsu-lab/alpaca_eval,
-src/alpaca_eval/analyze.py and metrics/helpers.py; JUDGE-BENCH, repository dmg-illc/JUDGE-BENCH,
-data/README.md.
-Content is data: none of it is executed.
+Where a format is published: Inspect, inspect.aisi.org.uk/eval-logs.html (JSON logs);
+promptfoo, promptfoo.dev/docs/configuration/outputs (JSON); DeepEval, repository
+confident-ai/deepeval, deepeval/test_run/api.py; lm-evaluation-harness, repository
+EleutherAI/lm-evaluation-harness, docs/interface.md (--log_samples); AlpacaEval,
+repository tatsu-lab/alpaca_eval, src/alpaca_eval/analyze.py and metrics/helpers.py;
+JUDGE-BENCH, repository dmg-illc/JUDGE-BENCH, data/README.md. Content is data: none of
+it is executed.
 """
 
 import json
@@ -17,7 +17,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from judgescope.cli.init.guess import PEOPLE, Guess, columns_of, number, numbers, words_of
+from judgescope.cli.init.guess import (
+    PEOPLE,
+    Guess,
+    columns_of,
+    number,
+    numbers,
+    words_of,
+)
 from judgescope.cli.init.tables import FIRST, MOST_RATERS, SECOND, TIE, Table
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
@@ -43,27 +50,35 @@ ALPACA: Final = ("instruction", "output_1", "output_2")
 """Keys that identify a pair in AlpacaEval's annotations, as in its own analysis."""
 GENERATORS: Final = ("generator_1", "generator_2")
 ALPACA_VERSION: Final = "0.6: preferences from 1 to 2, and 0 for a tie"
-JUDGE_BENCH_VERSION: Final = "of 2024: annotations that are categorical, graded or continuous"
+JUDGE_BENCH_VERSION: Final = (
+    "of 2024: annotations that are categorical, graded or continuous"
+)
 GIVEN: Final = {"id", "instance", "annotations"}
 """Keys of an instance of JUDGE-BENCH that belong to no judge."""
 
 
 def _table(
-    rows: Sequence[Row], columns: Guess, scales: Mapping[str, Mapping[str, float]] | None = None
+    rows: Sequence[Row],
+    columns: Guess,
+    scales: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Table:
-    """Return a tool's results: rows, the roles of their columns, and the scales that it gives.
+    """Return a tool's results: rows, the roles of their columns, and the scales that it
+    gives.
 
     `audit.table.read` adds the file and the aspects that have cards.
     """
     numbers = range(1, len(rows) + 1)
-    return Table(Path(), numbers, rows, columns_of(rows), (), known=columns, stated=scales or {})
+    return Table(
+        Path(), numbers, rows, columns_of(rows), (), known=columns, stated=scales or {}
+    )
 
 
 def _of_samples(samples: Iterable[Sample]) -> Table:
-    """Return rows with `id`, each given with the names of its scores, which are judges'.
+    """Return rows with `id`, each given with the names of its scores, which are
+    judges'.
 
-    Numbers with names of people are their ratings. `input` and `output` are source and text if all
-    rows have them.
+    Numbers with names of people are their ratings. `input` and `output` are source and
+    text if all rows have them.
     """
     rows: list[Row] = []
     scores: dict[str, None] = {}
@@ -87,7 +102,8 @@ def _of_samples(samples: Iterable[Sample]) -> Table:
 
 
 def results_of(content: object, file: Path) -> Table | None:
-    """Return the results in a JSON file's content, or in JSONL rows; None if no tool matches.
+    """Return the results in a JSON file's content, or in JSONL rows; None if no tool
+    matches.
 
     Raises UserError for another version of a known format.
     """
@@ -108,8 +124,8 @@ def _complete(where: Path) -> Iterator[None]:
             "these results lack a required part of their format",
             where=str(where),
             got=f"{type(error).__name__}: {error}"[:80],
-            todo="export them again with the tool, or put scores and ratings into a CSV or JSONL "
-            "table",
+            todo="export them again with the tool, or put scores and ratings into a "
+            "CSV or JSONL table",
         ) from None
 
 
@@ -130,7 +146,9 @@ def _has(content: object, *keys: str) -> bool:
 
 
 def _first_has(content: object, *keys: str) -> bool:
-    """Return whether content is a list whose first entry is an object with these keys."""
+    """Return whether content is a list whose first entry is an object with these
+    keys.
+    """
     return isinstance(content, list) and bool(content) and _has(content[0], *keys)
 
 
@@ -146,13 +164,17 @@ def _scalars(content: object, prefix: str) -> dict[str, float]:
 
 
 def _text(content: object) -> str | None:
-    """Return a text unchanged, messages or other values as JSON, and None for nothing."""
+    """Return a text unchanged, messages or other values as JSON, and None for
+    nothing.
+    """
     if content is None or content == "":
         return None
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return (
+        content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    )
 
 
-# --- Inspect -----------------------------------------------------------------------------------
+# --- Inspect --------------------------------------------------------------------------
 
 
 def _is_inspect(content: object) -> bool:
@@ -160,10 +182,11 @@ def _is_inspect(content: object) -> bool:
 
 
 def of_folder(folder: Path) -> Table:
-    """Return the results of all JSON files in a folder: Inspect logs or AlpacaEval annotations.
+    """Return the results of all JSON files in a folder: Inspect logs or AlpacaEval
+    annotations.
 
-    Ids of samples contain the log's task. Raises UserError for a folder without such files, and for
-    any other JSON file in it.
+    Ids of samples contain the log's task. Raises UserError for a folder without such
+    files, and for any other JSON file in it.
     """
     files = sorted(folder.glob("*.json"))
     if not files:
@@ -171,7 +194,8 @@ def of_folder(folder: Path) -> Table:
         raise UserError(
             "this folder contains no Inspect logs or AlpacaEval annotations in JSON",
             where=str(folder),
-            got=", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "an empty folder",
+            got=", ".join(sorted(path.name for path in folder.iterdir())[:5])
+            or "an empty folder",
             todo="inspect log convert FOLDER --to json --output-dir NEW"
             if packed
             else "name a table, or a folder with such files",
@@ -180,17 +204,24 @@ def of_folder(folder: Path) -> Table:
     alpaca = _is_alpaca(next(iter(contents.values())))
     for where, content in contents.items():
         if not (_is_alpaca if alpaca else _is_inspect)(content):
-            what = "file has no AlpacaEval annotations" if alpaca else "file is not an Inspect log"
+            what = (
+                "file has no AlpacaEval annotations"
+                if alpaca
+                else "file is not an Inspect log"
+            )
             todo = "move it elsewhere, or audit it separately"
             raise UserError(f"this {what}", where=where, todo=todo)
     with _complete(folder):
         if alpaca:
-            return _alpaca([one for each in contents.values() for one in each], str(folder))
+            return _alpaca(
+                [one for each in contents.values() for one in each], str(folder)
+            )
         return _of_samples(_samples(contents))
 
 
 def _samples(logs: Mapping[str, Content]) -> Iterator[Sample]:
-    """Yield a row per sample and epoch of logs; scorers are judges, people's ratings metadata.
+    """Yield a row per sample and epoch of logs; scorers are judges, people's ratings
+    metadata.
 
     If there are several tasks, ids begin with the task.
     """
@@ -203,10 +234,14 @@ def _samples(logs: Mapping[str, Content]) -> Iterator[Sample]:
             for name, score in (sample.get("scores") or {}).items():
                 value = score["value"]
                 parts = value.items() if isinstance(value, dict) else [("", value)]
-                scores |= {f"{name} {part}".strip(): _grade(cell) for part, cell in parts}
+                scores |= {
+                    f"{name} {part}".strip(): _grade(cell) for part, cell in parts
+                }
             output = sample.get("output") or {}
             choices = output.get("choices") or [{}]  # for logs without `completion`
-            text = output.get("completion") or (choices[0].get("message") or {}).get("content")
+            text = output.get("completion") or (choices[0].get("message") or {}).get(
+                "content"
+            )
             row = {
                 "id": f"{prefix}{sample['id']}" if prefix else sample["id"],
                 "system": f"{log['eval'].get('model')}, epoch {sample.get('epoch', 1)}",
@@ -224,13 +259,17 @@ def _grade(value: object) -> float | None:
     return number(value) if grade is None else grade
 
 
-# --- promptfoo ---------------------------------------------------------------------------------
+# --- promptfoo ------------------------------------------------------------------------
 
 
 def _promptfoo(content: Content, where: str) -> Iterator[Sample]:
-    """Yield a row per output: assertions are judges, those by a person are people's ratings."""
+    """Yield a row per output: assertions are judges, those by a person are people's
+    ratings.
+    """
     results = content["results"]
-    _known(results.get("version", content.get("version")), PROMPTFOO, "promptfoo", where)
+    _known(
+        results.get("version", content.get("version")), PROMPTFOO, "promptfoo", where
+    )
     for result in results["results"]:
         grading = result.get("gradingResult") or {}
         scores: dict[str, float] = {}
@@ -244,7 +283,9 @@ def _promptfoo(content: Content, where: str) -> Iterator[Sample]:
             else:
                 name = str(assertion.get("metric") or kind)
                 seen[name] += 1
-                scores[f"{name} {seen[name]}" if seen[name] > 1 else name] = component["score"]
+                scores[f"{name} {seen[name]}" if seen[name] > 1 else name] = component[
+                    "score"
+                ]
         response = result.get("response") or {}
         row = {
             "id": f"test-{result['testIdx']}",
@@ -257,7 +298,7 @@ def _promptfoo(content: Content, where: str) -> Iterator[Sample]:
         yield row, scores
 
 
-# --- DeepEval ----------------------------------------------------------------------------------
+# --- DeepEval -------------------------------------------------------------------------
 
 
 def _cases(content: object) -> list[Any] | None:
@@ -272,7 +313,9 @@ def _deepeval(content: Content, where: str) -> Iterator[Sample]:
         if "metricsData" not in case:
             version = "test cases without metricsData"
             _known(version, "3: testCases with metricsData", "DeepEval", where)
-        scores = {str(one["name"]): one.get("score") for one in case["metricsData"] or []}
+        scores = {
+            str(one["name"]): one.get("score") for one in case["metricsData"] or []
+        }
         metadata = case.get("metadata") or case.get("additionalMetadata")
         row = {
             "id": f"case-{at}",
@@ -284,11 +327,13 @@ def _deepeval(content: Content, where: str) -> Iterator[Sample]:
         yield row, scores
 
 
-# --- lm-evaluation-harness ---------------------------------------------------------------------
+# --- lm-evaluation-harness ------------------------------------------------------------
 
 
 def _lm_eval(samples: Sequence[Content], where: str) -> Table:
-    """Return a row per document: metrics are judges, or the reply itself if it is a number."""
+    """Return a row per document: metrics are judges, or the reply itself if it is a
+    number.
+    """
     lacking = sorted(LM_EVAL - samples[0].keys())
     version = f"samples without {', '.join(lacking)}" if lacking else LM_EVAL_VERSION
     _known(version, LM_EVAL_VERSION, "lm-evaluation-harness", where)
@@ -331,14 +376,21 @@ def _first(replies: object) -> object:
     return replies
 
 
-# --- JUDGE-BENCH -------------------------------------------------------------------------------
+# --- JUDGE-BENCH ----------------------------------------------------------------------
 
 
 def _judge_bench(content: Content, where: str) -> Table:
-    """Return a row per instance; a key of an instance that holds scores by metric is a judge."""
+    """Return a row per instance; a key of an instance that holds scores by metric is a
+    judge.
+    """
     categories = {str(annotation["category"]) for annotation in content["annotations"]}
     if unknown := sorted(categories - {"categorical", "graded", "continuous"}):
-        _known(f"annotations of category {unknown[0]}", JUDGE_BENCH_VERSION, "JUDGE-BENCH", where)
+        _known(
+            f"annotations of category {unknown[0]}",
+            JUDGE_BENCH_VERSION,
+            "JUDGE-BENCH",
+            where,
+        )
     metrics = {
         str(one["metric"]): one
         for one in content["annotations"]
@@ -365,7 +417,10 @@ def _judge_bench(content: Content, where: str) -> Table:
     rows: list[Row] = []
     judges: dict[str, dict[str, str]] = {}
     for instance in content["instances"]:
-        row: dict[str, Any] = {"id": f"{instance['id']}", "output": _text(instance["instance"])}
+        row: dict[str, Any] = {
+            "id": f"{instance['id']}",
+            "output": _text(instance["instance"]),
+        }
         for name in metrics:
             people = instance["annotations"].get(name) or {}
             row[f"people ({name})"] = people.get("individual_human_scores") or []
@@ -374,8 +429,12 @@ def _judge_bench(content: Content, where: str) -> Table:
                 continue
             for name in metrics.keys() & scores.keys():
                 column = f"{judge} ({name})"
-                values = scores[name] if isinstance(scores[name], list) else [scores[name]]
-                row[column] = number(_first([value for value in values if value is not None]))
+                values = (
+                    scores[name] if isinstance(scores[name], list) else [scores[name]]
+                )
+                row[column] = number(
+                    _first([value for value in values if value is not None])
+                )
                 judges.setdefault(slug(judge), {})[slug(name)] = column
         rows.append(row)
     ratings = {slug(name): [f"people ({name})"] for name in metrics}
@@ -383,7 +442,7 @@ def _judge_bench(content: Content, where: str) -> Table:
     return _table(rows, columns, scales)
 
 
-# --- AlpacaEval --------------------------------------------------------------------------------
+# --- AlpacaEval -----------------------------------------------------------------------
 
 
 def _is_alpaca(content: object) -> bool:
@@ -391,10 +450,12 @@ def _is_alpaca(content: object) -> bool:
 
 
 def _alpaca(annotations: Sequence[Content], where: str) -> Table:
-    """Return a row per instruction and pair of outputs, and a column of choices per annotator.
+    """Return a row per instruction and pair of outputs, and a column of choices per
+    annotator.
 
-    Annotations without `annotator` are people's. A preference above 1.5 is for the second output;
-    if an annotator has annotated a pair several times, the first annotation counts.
+    Annotations without `annotator` are people's. A preference above 1.5 is for the
+    second output; if an annotator has annotated a pair several times, the first
+    annotation counts.
     """
     rows: dict[str, Row] = {}
     raters: dict[str, bool] = {}
@@ -403,7 +464,9 @@ def _alpaca(annotations: Sequence[Content], where: str) -> Table:
         row = rows.setdefault(key, {name: _text(annotation[name]) for name in ALPACA})
         row |= {name: annotation[name] for name in GENERATORS if annotation.get(name)}
         model = annotation.get("annotator")
-        rater = str(model) if model else f"person {annotation.get('annotator_index', 1)}"
+        rater = (
+            str(model) if model else f"person {annotation.get('annotator_index', 1)}"
+        )
         raters[rater] = not model or bool(PEOPLE.intersection(words_of(rater)))
         row.setdefault(rater, _preferred(annotation["preference"], where))
     people = [rater for rater, person in raters.items() if person]
@@ -413,9 +476,15 @@ def _alpaca(annotations: Sequence[Content], where: str) -> Table:
     columns = Guess(
         source=["instruction"],
         texts=["output_1", "output_2"],
-        systems=[*GENERATORS] if all({*GENERATORS} <= row.keys() for row in rows.values()) else [],
-        ratings={"overall": people if len(people) <= MOST_RATERS else ["people"]} if people else {},
-        judges={slug(name): {"*": name} for name, person in raters.items() if not person},
+        systems=[*GENERATORS]
+        if all({*GENERATORS} <= row.keys() for row in rows.values())
+        else [],
+        ratings={"overall": people if len(people) <= MOST_RATERS else ["people"]}
+        if people
+        else {},
+        judges={
+            slug(name): {"*": name} for name, person in raters.items() if not person
+        },
     )
     return _table([*rows.values()], columns)
 
@@ -433,7 +502,9 @@ def _preferred(preference: object, where: str) -> int | None:
 READERS: Final[list[tuple[Callable[[Any], bool], Callable[[Any, str], Table]]]] = [
     (_is_inspect, lambda log, where: _of_samples(_samples({where: log}))),
     (
-        lambda content: _has(content, "results") and _has(content["results"], "results", "stats"),
+        lambda content: (
+            _has(content, "results") and _has(content["results"], "results", "stats")
+        ),
         lambda content, where: _of_samples(_promptfoo(content, where)),
     ),
     (

@@ -1,4 +1,6 @@
-"""The page of an audit: columns, verdict, supported claims, what more columns would add."""
+"""The page of an audit: columns, verdict, supported claims, what more columns would
+add.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -78,10 +80,16 @@ class Findings:
         }
 
     def _reasons(self, claim: Claim) -> Iterator[str]:
-        """Yield a claim's reasons: none on length without texts, and what a bar needs in a file."""
+        """Yield a claim's reasons: none on length without texts, and what a bar needs
+        in a file.
+        """
         table, columns = self.draft.table, self.draft.columns
         for code in claim.reasons:
-            if code == NOT_COMPUTED and claim.row.statistic in OF_LABELS and not columns.compared:
+            if (
+                code == NOT_COMPUTED
+                and claim.row.statistic in OF_LABELS
+                and not columns.compared
+            ):
                 values = table.values(columns.rated)
                 yield (
                     "it needs labels such as pass/fail; the ratings are numbers "
@@ -94,19 +102,23 @@ class Findings:
 
     @property
     def people(self) -> list[Row]:
-        """Return the agreement of one rater with the others, by aspect; empty for one rater."""
+        """Return the agreement of one rater with the others, by aspect; empty for one
+        rater.
+        """
         rows = self.report.rows("verdicts").where(judge=HUMAN, form=AGREEMENT)
         return [row for row in rows if row.statistic in DECIDES.values()]
 
     @property
     def status(self) -> int:
         """Return the exit code: that of the worst bar, 0 if no bar is set."""
-        bars = [one for of in self.claims.values() for one in of if one.kind.startswith(BAR)]
+        bars = [
+            one for of in self.claims.values() for one in of if one.kind.startswith(BAR)
+        ]
         codes = {STATUS.get(claim.outcome, CANNOT_TELL) for claim in bars}
         return next((code for code in (MISSES, CANNOT_TELL) if code in codes), MEETS)
 
 
-# --- in words --------------------------------------------------------------------------------
+# --- in words -------------------------------------------------------------------------
 
 
 def as_text(findings: Findings) -> str:
@@ -115,7 +127,10 @@ def as_text(findings: Findings) -> str:
     if len(verdict) > MOST_LINES:
         verdict = _wrapped(_verdict(findings, _short))
     if len(verdict) > MOST_LINES:
-        verdict = [*verdict[: MOST_LINES - 1], "… the rest is in the output of --json or --html"]
+        verdict = [
+            *verdict[: MOST_LINES - 1],
+            "… the rest is in the output of --json or --html",
+        ]
     columns = (f"  {name:<12}{value}" for name, value in _columns(findings))
     parts = [
         [findings.draft.table.title, *columns],
@@ -129,7 +144,9 @@ def as_text(findings: Findings) -> str:
 def _wrapped(lines: Iterable[str]) -> list[str]:
     """Return lines of the page's width; a number and its % sign or n stay together."""
     kept = (line.replace(" %", "\xa0%").replace("n = ", "n\xa0=\xa0") for line in lines)
-    wrapped = (part for line in kept for part in wrap(line, WIDTH, subsequent_indent="  "))
+    wrapped = (
+        part for line in kept for part in wrap(line, WIDTH, subsequent_indent="  ")
+    )
     return [part.replace("\xa0", " ") for part in wrapped]
 
 
@@ -139,7 +156,9 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
 
 
 def _columns(findings: Findings) -> list[tuple[str, str]]:
-    """Return how each column was interpreted, without task, unused roles and items of our own."""
+    """Return how each column was interpreted, without task, unused roles and items of
+    our own.
+    """
     item = findings.draft.columns.item
     unused = {"-", item if item not in findings.draft.table.columns else "-"}
     facts = facts_of(findings.draft, "--human")
@@ -150,26 +169,33 @@ def _columns(findings: Findings) -> list[tuple[str, str]]:
     ]
     problems = findings.report.datasets[0].counts.problems
     notes = [one for one in problems if NO_WORDS in one]
-    return shown + [("note", plain(in_original(findings.draft, note))) for note in notes]
+    return shown + [
+        ("note", plain(in_original(findings.draft, note))) for note in notes
+    ]
 
 
 def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
-    """Yield whether bars are met, then a line for each judge, in `words`, then for people."""
+    """Yield whether bars are met, then a line for each judge, in `words`, then for
+    people.
+    """
     if findings.draft.require:
         status = findings.status
         yield f"Required minimums (bars): {VERDICTS[status]} (exit code {status})."
     table, columns = findings.draft.table, findings.draft.columns
     if left := () if table.known else doubtful_texts(table.rows, columns):
         yield plain(
-            f"Columns with texts that are not used: {', '.join(left)}. If one of them has the "
-            "judged texts or their source, name it (--text, --source)."
+            f"Columns with texts that are not used: {', '.join(left)}. If one of them "
+            "has the judged texts or their source, name it (--text, --source)."
         )
     for judge in findings.judges:
-        yield plain(f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}")
+        yield plain(
+            f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}"
+        )
     for row in findings.people:
         yield plain(
             f"people: one rater's agreement with the others on "
-            f"{findings.report.aspect(row.aspect)}: {label(row.statistic)} {_with_n(row)}."
+            f"{findings.report.aspect(row.aspect)}: {label(row.statistic)} "
+            f"{_with_n(row)}."
         )
 
 
@@ -182,7 +208,9 @@ def _with_n(row: Row) -> str:
 
 
 def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
-    """Return the answer on a judge and its numbers: those of its bars, or else of agreement."""
+    """Return the answer on a judge and its numbers: those of its bars, or else of
+    agreement.
+    """
     bars = [claim for claim in of_judge if claim.kind.startswith(BAR)]
     shown = bars or [claim for claim in of_judge if claim.kind in SHORT]
     numbers = [f"{claim.subject}: {number(claim)}" for claim in shown if number(claim)]
@@ -199,29 +227,45 @@ def _supports(findings: Findings) -> Iterator[str]:
     aspects = listed([findings.report.aspect(name) for name in raters])
     if columns.compared:
         of_pairs = plural(len(findings.draft.table.rows), "pair")
-        yield f"whether the judge chooses as people do on {aspects}: {of_pairs}, " + plural(
-            counts.items, "source"
+        yield (
+            f"whether the judge chooses as people do on {aspects}: {of_pairs}, "
+            + plural(counts.items, "source")
         )
     else:
         yield (
             f"agreement with people on {aspects}, {how}: "
             f"{plural(counts.targets, 'text')} of {plural(counts.items, 'source')}"
         )
-    sources = {str([row.get(name) for name in columns.source]) for row in findings.draft.table.rows}
+    sources = {
+        str([row.get(name) for name in columns.source])
+        for row in findings.draft.table.rows
+    }
     if columns.source and len(sources) < counts.items:
         yield (
-            f"intervals that are too narrow: {plural(counts.items, 'item')} count as independent, "
-            f"but have only {plural(len(sources), 'source')}; name the source's id (--item) and "
-            "the column that tells the texts of a source apart (--system)"
+            f"intervals that are too narrow: {plural(counts.items, 'item')} count as "
+            f"independent, but have only {plural(len(sources), 'source')}; name the "
+            "source's id (--item) and the column that tells the texts of a source "
+            "apart (--system)"
         )
     if max(raters.values()) > 1:
-        yield "whether the judge is as good as one more rater, and how well people agree"
-    reasons_given = {code for of in findings.claims.values() for one in of for code in one.reasons}
+        yield (
+            "whether the judge is as good as one more rater, and how well people agree"
+        )
+    reasons_given = {
+        code for of in findings.claims.values() for one in of for code in one.reasons
+    }
     named = [columns.system] if columns.system else columns.systems
-    systems = len({str(row.get(name)) for row in findings.draft.table.rows for name in named}) or 1
+    systems = (
+        len({str(row.get(name)) for row in findings.draft.table.rows for name in named})
+        or 1
+    )
     few = systems < FEWEST_SYSTEMS
     if few or any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
-        needs = f"at least {FEWEST_SYSTEMS}" if few else "texts by most of them for each source"
+        needs = (
+            f"at least {FEWEST_SYSTEMS}"
+            if few
+            else "texts by most of them for each source"
+        )
         if systems > 1:
             yield f"a claim about only these {systems} systems: a test needs {needs}"
     else:
@@ -235,30 +279,41 @@ def _adds(findings: Findings) -> Iterator[str]:
     columns = findings.draft.columns
     if max(map(len, columns.ratings.values())) < 2 and not columns.means:
         yield (
-            "a second rater: how well people agree with each other, and whether the judge is as "
-            "good as one more rater"
+            "a second rater: how well people agree with each other, and whether the "
+            "judge is as good as one more rater"
         )
     if not columns.system and not columns.systems:
         yield (
-            "the system that wrote each text: whether a preference for systems would do as well, "
-            "and whether the judge ranks systems as people do"
+            "the system that wrote each text: whether a preference for systems would "
+            "do as well, and whether the judge ranks systems as people do"
         )
     counts = findings.report.datasets[0].counts
-    alone = counts.items == (len(findings.draft.table.rows) if columns.compared else counts.targets)
+    alone = counts.items == (
+        len(findings.draft.table.rows) if columns.compared else counts.targets
+    )
     if not columns.source and alone:
         yield (
-            "the source of each text, or an id that its texts share: agreement within a source; "
-            "if rows share a source, intervals without it are too narrow"
+            "the source of each text, or an id that its texts share: agreement within "
+            "a source; if rows share a source, intervals without it are too narrow"
         )
     if not columns.text and not columns.texts:
-        yield "the texts: whether scoring by length would do as well, and tests on perturbed texts"
+        yield (
+            "the texts: whether scoring by length would do as well, and tests on "
+            "perturbed texts"
+        )
     if columns.compared:
-        yield "the judge's choices with the texts in reverse order: how often it contradicts itself"
+        yield (
+            "the judge's choices with the texts in reverse order: how often it "
+            "contradicts itself"
+        )
     else:
-        yield "a second draw (score) by the judge: how often it scores the same text differently"
+        yield (
+            "a second draw (score) by the judge: how often it scores the same text "
+            "differently"
+        )
 
 
-# --- for programs ----------------------------------------------------------------------------
+# --- for programs ---------------------------------------------------------------------
 
 
 def as_json(findings: Findings) -> str:
@@ -271,8 +326,14 @@ def as_json(findings: Findings) -> str:
             **{role: columns.columns_of(role) for role in JSON_ROLES},
             "people": columns.ratings,
             "judges": columns.judges,
-            "missing": findings.draft.table.missing_cells([*columns.rated, *columns.scored]),
-            "not_used": [name for name in findings.draft.table.columns if name not in columns.used],
+            "missing": findings.draft.table.missing_cells(
+                [*columns.rated, *columns.scored]
+            ),
+            "not_used": [
+                name
+                for name in findings.draft.table.columns
+                if name not in columns.used
+            ],
         },
         "judges": {
             judge.id: {
@@ -302,11 +363,22 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 def _numbers(row: Row) -> dict[str, Any]:
-    names = ("aspect", "statistic", "level", "value", "ci_low", "ci_high", "n", "n_missing")
-    return {name: getattr(row, name) for name in (*names, "method", "note", "signature")}
+    names = (
+        "aspect",
+        "statistic",
+        "level",
+        "value",
+        "ci_low",
+        "ci_high",
+        "n",
+        "n_missing",
+    )
+    return {
+        name: getattr(row, name) for name in (*names, "method", "note", "signature")
+    }
 
 
-# --- HTML ------------------------------------------------------------------------------------
+# --- HTML -----------------------------------------------------------------------------
 
 
 def as_html(findings: Findings) -> str:
@@ -324,12 +396,25 @@ def as_html(findings: Findings) -> str:
         )
         for at, judge in enumerate(findings.judges, start=1)
     ]
-    lead = f"{findings.draft.table.file.name}: {count(len(findings.draft.table.rows))} rows."
+    lead = (
+        f"{findings.draft.table.file.name}: {count(len(findings.draft.table.rows))} "
+        "rows."
+    )
     sections = [
         Section("verdict", "Verdict", lead, blocks),
         *of_judges,
         Section("columns", "Columns", "", [Facts(_columns(findings))]),
-        Section("supports", "This file supports", "", [Text(line) for line in _supports(findings)]),
-        Section("adds", "One more column would add", "", [Text(line) for line in _adds(findings)]),
+        Section(
+            "supports",
+            "This file supports",
+            "",
+            [Text(line) for line in _supports(findings)],
+        ),
+        Section(
+            "adds",
+            "One more column would add",
+            "",
+            [Text(line) for line in _adds(findings)],
+        ),
     ]
     return render(findings.report, sections)

@@ -1,7 +1,9 @@
-"""The study behind an audit: cards and data in a folder, and its results without Snakemake.
+"""The study behind an audit: cards and data in a folder, and its results without
+Snakemake.
 
-Cards, specs and jobs are those of `judgescope run`, so that every number is the same to the bit.
-Only what the page shows is computed: claims about the recorded judges, and the bars.
+Cards, specs and jobs are those of `judgescope run`, so that every number is the same to
+the bit. Only what the page shows is computed: claims about the recorded judges, and the
+bars.
 """
 
 import io
@@ -40,7 +42,9 @@ DECIDING: Final = ("agreement", "labels", "pairwise")
 
 
 def bars(texts_of_bars: Sequence[str]) -> dict[str, float]:
-    """Return the study's key `require` from texts such as `spearman=.5`; the plan checks names."""
+    """Return the study's key `require` from texts such as `spearman=.5`; the plan
+    checks names.
+    """
     required: dict[str, float] = {}
     for text in texts_of_bars:
         name, _, bar = text.partition("=")
@@ -70,7 +74,8 @@ def written(draft: StudyDraft, folder: Path) -> Path:
 
 
 def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
-    """Return the report's data of a study in a folder, computed here; tables go to `out`.
+    """Return the report's data of a study in a folder, computed here; tables go to
+    `out`.
 
     Raises UserError or UserErrors as a run does, with row numbers of the user's file.
     """
@@ -89,7 +94,9 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
 
 
 def _judge(plan: Plan, dataset: str) -> None:
-    """Read the data and compute all scores; the controls' scores only if there is a bar."""
+    """Read the data and compute all scores; the controls' scores only if there is a
+    bar.
+    """
     ingest(texts.ingest(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
@@ -118,11 +125,16 @@ def _tables(plan: Plan, dataset: str) -> list[str]:
     for name in names:
         spec = results.statistics(plan, name, dataset)
         if name == VERDICTS:
-            recorded = {one for one, card in plan.judges.items() if _recorded(plan, card.model)}
+            recorded = {
+                one for one, card in plan.judges.items() if _recorded(plan, card.model)
+            }
             mine = {judge: of for judge, of in spec.judges.items() if judge in recorded}
             spec = replace(spec, judges=mine)
             if spec.required:
-                parts = [plan.paths.statistics(part, dataset) for part in (*deciding, "coverage")]
+                parts = [
+                    plan.paths.statistics(part, dataset)
+                    for part in (*deciding, "coverage")
+                ]
                 spec = replace(spec, required=replace(spec.required, parts=parts))
         # a run's job reads the judges in the order of their names
         statistics(decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec))

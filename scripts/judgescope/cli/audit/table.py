@@ -1,4 +1,6 @@
-"""How `judgescope audit` interprets the columns of a table, and why it rejects a table."""
+"""How `judgescope audit` interprets the columns of a table, and why it rejects a
+table.
+"""
 
 import argparse
 import shlex
@@ -33,7 +35,9 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     """Return the study made from a table; raise UserError if none can be made."""
     table, named = flags.understood(args, read(args.file))
     table = replace(table, copied=True)
-    ratings = flags.read_ratings(args.human, table, "--human", ALL) if args.human else {}
+    ratings = (
+        flags.read_ratings(args.human, table, "--human", ALL) if args.human else {}
+    )
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
     columns = replace(columns, means=False)
     columns = columns if columns.judges else _by_people(columns)
@@ -88,7 +92,9 @@ def read(file: Path) -> Table:
 
     Raises UserError for a file that is too large, or has fewer than two rows.
     """
-    files = list(file.glob("*.json")) if file.is_dir() else [file] if file.is_file() else []
+    files = (
+        list(file.glob("*.json")) if file.is_dir() else [file] if file.is_file() else []
+    )
     if (size := sum(path.stat().st_size for path in files)) > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
     table = of_folder(file) if file.is_dir() else None
@@ -97,11 +103,14 @@ def read(file: Path) -> Table:
         table = results_of(content, file)
         if table is None and not isinstance(content, list):
             raise UserError(
-                "this JSON file is neither a list of rows nor results of a supported tool",
+                "this JSON file is neither a list of rows nor results of a supported "
+                "tool",
                 where=str(file),
-                got=", ".join(map(str, content))[:80] if isinstance(content, dict) else content,
-                allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, AlpacaEval, "
-                "JUDGE-BENCH",
+                got=", ".join(map(str, content))[:80]
+                if isinstance(content, dict)
+                else content,
+                allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, "
+                "AlpacaEval, JUDGE-BENCH",
                 todo="put scores and ratings into a CSV or JSONL table",
             )
     cards = Cards([HOME / "config"])
@@ -129,7 +138,9 @@ def _too_much(file: Path, got: str, allowed: str) -> UserError:
 
 
 def _by_people(columns: Guess) -> Guess:
-    """Return columns named after people as ratings, and the other columns as a judge's scores."""
+    """Return columns named after people as ratings, and the other columns as a judge's
+    scores.
+    """
     people = [name for name in columns.rated if PEOPLE.intersection(words_of(name))]
     others = [name for name in columns.rated if name not in people]
     if not people or not others:
@@ -138,7 +149,7 @@ def _by_people(columns: Guess) -> Guess:
     return replace(columns, ratings=ratings, judges=judges_of(others, ratings))
 
 
-# --- what makes an audit impossible ----------------------------------------------------------
+# --- what makes an audit impossible ---------------------------------------------------
 
 
 def _checked(table: Table, columns: Guess) -> Guess:
@@ -152,8 +163,8 @@ def _checked(table: Table, columns: Guess) -> Guess:
         raise fault(
             "this table has choices, but not the two texts or systems of each choice",
             got=", ".join(choices),
-            todo="add the columns of the two texts (answer_a, answer_b), or of the systems that "
-            "wrote them (model_a, model_b)",
+            todo="add the columns of the two texts (answer_a, answer_b), or of the "
+            "systems that wrote them (model_a, model_b)",
         )
     skipped = unread(table, columns)
     more = f"; skipped: {', '.join(map(str, skipped))}" if skipped else ""
@@ -162,13 +173,18 @@ def _checked(table: Table, columns: Guess) -> Guess:
         (columns.ratings, "people's ratings", "--human"),
     ):
         if not given:
-            what, todo = f"cannot tell which column has {whose}{more}", f"name it: {flag} COLUMN"
+            what, todo = (
+                f"cannot tell which column has {whose}{more}",
+                f"name it: {flag} COLUMN",
+            )
             errors.append(fault(what, allowed=table.columns, todo=todo))
     if errors:
         raise UserErrors(errors)
     what = "the name of a judge's column contains a brace, which has a meaning in cards"
     todo = "give the column another name"
-    errors += [fault(what, got=name, todo=todo) for name in columns.scored if "{" in name]
+    errors += [
+        fault(what, got=name, todo=todo) for name in columns.scored if "{" in name
+    ]
     for whose, names in (
         ("judges' scores", columns.scored),
         ("people's ratings", columns.rated),
@@ -177,7 +193,8 @@ def _checked(table: Table, columns: Guess) -> Guess:
             values = ", ".join(f"{value:g}" for value in sorted({*table.values(names)}))
             errors.append(
                 UserError(
-                    f"{whose}: all values are the same, so agreement cannot be measured",
+                    f"{whose}: all values are the same, so agreement cannot be "
+                    "measured",
                     where=f"{table.file}, column {', '.join(names)}",
                     got=f"{values} in every row",
                     todo="name other columns, or rate texts of different quality",
@@ -186,10 +203,13 @@ def _checked(table: Table, columns: Guess) -> Guess:
     met = _met(table, columns)
     if not met and not errors:
         todo = (
-            "put the judge's score and people's rating of a text into one row, or name other "
-            "columns with --judge and --human"
+            "put the judge's score and people's rating of a text into one row, or name "
+            "other columns with --judge and --human"
         )
-        what, got = "no row has both a judge's score and people's rating", ", ".join(columns.scored)
+        what, got = (
+            "no row has both a judge's score and people's rating",
+            ", ".join(columns.scored),
+        )
         errors.append(fault(what, got=got, allowed=columns.rated, todo=todo))
     if errors:
         raise UserErrors(errors)
@@ -197,13 +217,16 @@ def _checked(table: Table, columns: Guess) -> Guess:
 
 
 def _check_judges_read(table: Table, columns: Guess) -> None:
-    """Raise UserErrors if a judge's column is not used: it would not be held to a bar."""
+    """Raise UserErrors if a judge's column is not used: it would not be held to a
+    bar.
+    """
     others = " ".join(f"--judge {shlex.quote(name)}" for name in columns.scored)
     errors = [
         UserError(
             "a bar is required, but a column that looks like a judge's cannot be used: "
             f"{'a cell ' if one.row else ''}{one.why}",
-            where=f"{table.file}, {f'row {one.row}, ' if one.row else ''}column {one.column}",
+            where=f"{table.file}, {f'row {one.row}, ' if one.row else ''}column "
+            f"{one.column}",
             got=one.cell,
             todo=f"{one.todo}; or name the judges that must meet the bar: {others}",
         )
@@ -215,7 +238,9 @@ def _check_judges_read(table: Table, columns: Guess) -> None:
 
 
 def _met(table: Table, columns: Guess) -> list[str]:
-    """Return the judges with a score in a row that also has people's rating of the aspect."""
+    """Return the judges with a score in a row that also has people's rating of the
+    aspect.
+    """
     rated = {}
     for aspect, group in columns.ratings.items():
         cells = zip(*(_values(table, column) for column in group), strict=True)
@@ -234,13 +259,16 @@ def _met(table: Table, columns: Guess) -> list[str]:
 
 
 def _values(table: Table, column: str) -> list[float | None]:
-    """Return a column's numbers, the first one of each list; None for a missing number."""
+    """Return a column's numbers, the first one of each list; None for a missing
+    number.
+    """
     lists = (entries(row.get(column)) for row in table.rows)
     return [number(cells[0]) if cells else None for cells in lists]
 
 
 def _with_items(table: Table, columns: Guess) -> tuple[Table, Guess]:
-    """Return the table with a column of item ids, if scores cannot be joined without one.
+    """Return the table with a column of item ids, if scores cannot be joined without
+    one.
 
     Each source is an item; in a table without sources, each row is.
     """
@@ -252,6 +280,12 @@ def _with_items(table: Table, columns: Guess) -> tuple[Table, Guess]:
     known: dict[object, int] = {}
     rows, width = [], len(str(len(table.rows)))
     for at, row in enumerate(table.rows):
-        source = str([row.get(column) for column in columns.source]) if columns.source else at
-        rows.append({**row, name: f"{known.setdefault(source, len(known) + 1):0{width}}"})
+        source = (
+            str([row.get(column) for column in columns.source])
+            if columns.source
+            else at
+        )
+        rows.append(
+            {**row, name: f"{known.setdefault(source, len(known) + 1):0{width}}"}
+        )
     return replace(table, rows=rows), replace(columns, item=name)

@@ -1,4 +1,6 @@
-"""The command `judgescope export`: results for papers, repositories and other programs."""
+"""The command `judgescope export`: results for papers, repositories and other
+programs.
+"""
 
 import argparse
 from pathlib import Path
@@ -33,12 +35,18 @@ def export_tables(args: argparse.Namespace) -> int:
     if args.file is not None:
         check_new(args.file, tables.WRITERS, force=args.force)
     report = report_of(args.study)
-    made = tables.tables_of(report, args.table, filters_of(args, EXPORTED), args.columns)
+    made = tables.tables_of(
+        report, args.table, filters_of(args, EXPORTED), args.columns
+    )
     if args.file is None:
         print("\n\n".join("\n".join(printed(table)) for table in made.values()))
         return 0
     _write(args.file, tables.WRITERS[args.file.suffix.lower()](report, made))
-    latex = "; the document needs \\usepackage{booktabs}" if args.file.suffix == ".tex" else ""
+    latex = (
+        "; the document needs \\usepackage{booktabs}"
+        if args.file.suffix == ".tex"
+        else ""
+    )
     print(f"{args.file}: {plural(len(made), 'table')}{latex}")
     return 0
 
@@ -52,13 +60,17 @@ def export_card(args: argparse.Namespace) -> int:
 
 
 def export_judgments(args: argparse.Namespace) -> int:
-    """Write all judgments of a study to one file, and a dictionary of its columns next to it."""
+    """Write all judgments of a study to one file, and a dictionary of its columns next
+    to it.
+    """
     check_new(args.file, judgments.WRITERS, force=args.force)
     beside = args.file.with_name(f"{args.file.name}.dictionary.md")
     check_new(beside, [".md"], force=args.force)
     plan = plan_of_study(args.study)
     out = Path("results") / plan.study.study
-    print(judgments.export(plan, out, args.file, texts=args.texts, source=str(args.study)))
+    print(
+        judgments.export(plan, out, args.file, texts=args.texts, source=str(args.study))
+    )
     _write(beside, judgments.dictionary(plan.study.study, texts=args.texts))
     print(f"{beside}: the data dictionary")
     return 0
@@ -69,18 +81,28 @@ def export_replies(args: argparse.Namespace) -> int:
     check_new(args.file, [".parquet"], force=args.force)
     store = store_folder(args)
     keys = used_keys(plan_and_results(args.study)[0], whole=False)
-    lines = export(store, args.file, {shard: having(of_shard) for shard, of_shard in keys.items()})
+    lines = export(
+        store, args.file, {shard: having(of_shard) for shard, of_shard in keys.items()}
+    )
     print(f"{args.file}: {lines:,} lines")
     return 0
 
 
 def export_targets(args: argparse.Namespace) -> int:
-    """Make a study's texts and write them to a file; send requests for texts only with `made`."""
+    """Make a study's texts and write them to a file; send requests for texts only with
+    `made`.
+    """
     check_new(args.file, targets.WRITERS, force=args.force)
     plan = plan_of_study(args.study, args.passed)
-    status = snakemake(args.study, "texts" if args.made else "texts_unasked", args.passed)
+    status = snakemake(
+        args.study, "texts" if args.made else "texts_unasked", args.passed
+    )
     if status == 0 and not is_dry(args.passed):
-        print(targets.export(plan, Path("results") / plan.study.study, args.file, made=args.made))
+        print(
+            targets.export(
+                plan, Path("results") / plan.study.study, args.file, made=args.made
+            )
+        )
     return status
 
 
@@ -90,7 +112,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def report_of(study: Path) -> Report:
-    """Return the contents of a study's report; raise UserError if its tables are missing."""
+    """Return the contents of a study's report; raise UserError if its tables are
+    missing.
+    """
     plan = plan_of_study(study)
     spec = pages.report(plan, f"judgescope run {without_folders(study, HOME)}")
     needed = [*spec.tables.values(), *(card.report for card in spec.datasets.values())]

@@ -1,4 +1,6 @@
-"""The results card of a study: one page in Markdown, from the sections of its report."""
+"""The results card of a study: one page in Markdown, from the sections of its
+report.
+"""
 
 from collections.abc import Iterator
 
@@ -19,7 +21,12 @@ def card(report: Report) -> str:
         *(judges.section, judges.evidence_section, judges.limits),
         *(study.coverage, study.unmeasured, cost.section, study.data, judges.legend),
     )
-    lines = [f"# Results card: {escaped(report.study)}", "", escaped(judges.measured(report)), ""]
+    lines = [
+        f"# Results card: {escaped(report.study)}",
+        "",
+        escaped(judges.measured(report)),
+        "",
+    ]
     for section in filter(None, (make(report) for make in made)):
         lines += _section(section, folded=section.id == "limits")
     lines += ["## Limits", "", *blocks([Text("", items=list(_limits(report)))])[2:]]
@@ -38,28 +45,39 @@ def _limits(report: Report) -> Iterator[str]:
     """Yield the limits of the results."""
     if planned := [dataset.name for dataset in report.datasets if dataset.planned]:
         yield (
-            f"The authors planned the ratings of {listed(planned)}: people may rate differently."
+            f"The authors planned the ratings of {listed(planned)}: people may rate "
+            "differently."
         )
     items = {dataset.name: dataset.counts.items for dataset in report.datasets}
-    if few := [f"{name} ({count(number)})" for name, number in items.items() if number < FEW]:
+    if few := [
+        f"{name} ({count(number)})" for name, number in items.items() if number < FEW
+    ]:
         yield (
-            f"Few items in {listed(few)}: intervals are wide, and cover the true value in less "
-            "than 95 % of studies."
+            f"Few items in {listed(few)}: intervals are wide, and cover the true value "
+            "in less than 95 % of studies."
         )
     engines = {judge.engine for judge in report.judges if not judge.control}
     if not engines & set(PROMPTED):
-        yield "No judge of this study reads a prompt: the results say nothing about LLM judges."
+        yield (
+            "No judge of this study reads a prompt: the results say nothing about "
+            "LLM judges."
+        )
     elif "repeatability" not in report.tables:
         yield "Every judge answered once: repeatability was not measured."
     prices = report.rows("cost").where(statistic="usd")
-    if names := sorted({row.judge or row.perturbation for row in prices if row.value is None}):
+    if names := sorted(
+        {row.judge or row.perturbation for row in prices if row.value is None}
+    ):
         yield f"The price of {listed([f'`{name}`' for name in names])} is unknown."
     facts = report.spec.study
     if facts.share < 1:
-        yield f"Judges that receive requests judged only a share of {facts.share:g} of the items."
+        yield (
+            f"Judges that receive requests judged only a share of {facts.share:g} of "
+            "the items."
+        )
     if facts.allow_missing:
         yield "The study allows missing replies: the coverage above counts them."
     yield (
-        "The numbers apply to these texts, aspects and wordings; other kinds of text need "
-        "their own study."
+        "The numbers apply to these texts, aspects and wordings; other kinds of text "
+        "need their own study."
     )

@@ -1,7 +1,7 @@
 """Every judgment of a study as one tidy file, and the data dictionary of its columns.
 
-It is read cell by cell and written block by block: only one set of texts, one cell and one block
-are in memory at a time, however many judgments there are.
+It is read cell by cell and written block by block: only one set of texts, one cell and
+one block are in memory at a time, however many judgments there are.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -36,17 +36,29 @@ BLOCK = 50_000
 FORMULA = r"^('*[=+\-@\t\r\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
 """A text that a spreadsheet takes for a formula, or such a text after its guard `'`."""
 NUMERAL = r"^[+-]?[0-9]+([.][0-9]+)?$"
-COPIED = ("kind", "target", "target_b", "hint", "draw", "status", "rule", "parser", "label")
+COPIED = (
+    "kind",
+    "target",
+    "target_b",
+    "hint",
+    "draw",
+    "status",
+    "rule",
+    "parser",
+    "label",
+)
 """Columns that keep their names from the table of judgments."""
 READ = ("key", "value", "spans", "rationale")
 """The other columns that are read from it."""
 
 
-# --- columns ---------------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------
 
 
 class Column(NamedTuple):
-    """A column: its meaning, allowed values, when it is empty ("": never), its unit and type."""
+    """A column: its meaning, allowed values, when it is empty ("": never), its unit and
+    type.
+    """
 
     name: str
     meaning: str
@@ -74,7 +86,9 @@ COLUMNS = (
     Column("target", "the id of the judged text, unique in its dataset"),
     Column("target_b", "the id of the text that it was compared with", empty=PAIR),
     Column("system", "who wrote the judged text"),
-    Column("perturbation", "the perturbation of the text", f"original, systems, or {ID}"),
+    Column(
+        "perturbation", "the perturbation of the text", f"original, systems, or {ID}"
+    ),
     Column(
         "degree",
         "the degree of the perturbation",
@@ -89,17 +103,34 @@ COLUMNS = (
         type=COUNT,
     ),
     Column("judge", "the judge card", ID),
-    Column("engine", "the engine of the judge's model", "openai, vllm, lexical, control, …"),
+    Column(
+        "engine", "the engine of the judge's model", "openai, vllm, lexical, control, …"
+    ),
     Column("model", "the model card", ID, DERIVED),
     Column("form", "the prompt form, or the metric", ID, DERIVED),
     Column("kind", "what the judge did", "rate, compare, derive"),
     Column("aspect", "the aspect card", ID),
-    Column("criterion", "the wording of the aspect", ID, "the wording is the aspect's own"),
-    Column("hint", "the rating in the judge's hint", "a number as text", "the judge has no hint"),
-    Column("draw", "the number of the reply, of those to one question", "0, 1, 2, …", type=COUNT),
+    Column(
+        "criterion", "the wording of the aspect", ID, "the wording is the aspect's own"
+    ),
+    Column(
+        "hint",
+        "the rating in the judge's hint",
+        "a number as text",
+        "the judge has no hint",
+    ),
+    Column(
+        "draw",
+        "the number of the reply, of those to one question",
+        "0, 1, 2, …",
+        type=COUNT,
+    ),
     Column("status", "whether the reply could be read", ", ".join(STATUSES)),
     Column(
-        "rule", "the rule by which the parser read the score", "a name of the parser's", UNKNOWN
+        "rule",
+        "the rule by which the parser read the score",
+        "a name of the parser's",
+        UNKNOWN,
     ),
     Column("parser", "the parser and its version", "name@version", UNKNOWN),
     Column(
@@ -122,15 +153,26 @@ COLUMNS = (
         COUNT,
     ),
     Column(
-        "rating", "the mean rating", "any number", UNRATED, "points of the dataset's scale", NUMBER
+        "rating",
+        "the mean rating",
+        "any number",
+        UNRATED,
+        "points of the dataset's scale",
+        NUMBER,
     ),
-    Column("rating_n", "the number of ratings in the mean", "≥ 0", unit="ratings", type=COUNT),
+    Column(
+        "rating_n",
+        "the number of ratings in the mean",
+        "≥ 0",
+        unit="ratings",
+        type=COUNT,
+    ),
     Column("rating_by", "who rated", "human, planned, …", UNRATED),
     Column("text_sha256", "sha256 of the judged text in UTF-8", DIGITS),
     Column(
         "request_key",
-        "the question, and the request in the reply store if one was sent; the same question has "
-        "the same key in every study",
+        "the question, and the request in the reply store if one was sent; the same "
+        "question has the same key in every study",
         DIGITS,
     ),
 )
@@ -159,28 +201,31 @@ def dictionary(study: str, *, texts: bool) -> str:
     lines = [
         f"# Judgments of {escaped(study)}: the columns",
         "",
-        "One row is one judgment: the reading of one reply of one judge on one text and aspect. "
-        "In CSV, an empty cell is a missing value, and a text that a spreadsheet would run as a "
-        "formula (it begins with =, +, - or @) has an additional apostrophe in front. The field "
-        "metadata of a Parquet file describe the columns in the same way. Written by judgescope "
-        f"{__version__}.",
+        "One row is one judgment: the reading of one reply of one judge on one text "
+        "and aspect. In CSV, an empty cell is a missing value, and a text that a "
+        "spreadsheet would run as a formula (it begins with =, +, - or @) has an "
+        "additional apostrophe in front. The field metadata of a Parquet file describe "
+        f"the columns in the same way. Written by judgescope {__version__}.",
         "",
         table_row(heads),
         table_row(["---"] * len(heads)),
     ]
     for column in columns(texts=texts):
         cells = (column.unit, column.meaning, column.allowed, column.empty or "never")
-        lines.append(table_row([f"`{column.name}`", TYPES[column.type], *map(escaped, cells)]))
+        lines.append(
+            table_row([f"`{column.name}`", TYPES[column.type], *map(escaped, cells)])
+        )
     return "\n".join(lines) + "\n"
 
 
-# --- rows ------------------------------------------------------------------------------------
+# --- rows -----------------------------------------------------------------------------
 
 
 def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> str:
     """Write all judgments of a study's results; return a summary.
 
-    `source` names the study's file in messages. Raises UserError if a cell is not judged yet.
+    `source` names the study's file in messages. Raises UserError if a cell is not
+    judged yet.
     """
     cells = [cell for dataset in plan.datasets for cell in plan.cells_of(dataset)]
     files = [Path(plan.file(out, "judgments", cell)) for cell in cells]
@@ -200,7 +245,8 @@ def export(plan: Plan, out: Path, path: Path, *, texts: bool, source: str) -> st
 
 
 def guarded(block: pa.Table) -> pa.Table:
-    """Return the table with an apostrophe before every text that a spreadsheet would run.
+    """Return the table with an apostrophe before every text that a spreadsheet would
+    run.
 
     Numbers are unchanged. Remove one apostrophe to get the original text.
     """
@@ -214,7 +260,9 @@ def guarded(block: pa.Table) -> pa.Table:
 
 
 def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
-    """Yield every judgment, in the order of datasets, sets of texts, judges, aspects, requests."""
+    """Yield every judgment, in the order of datasets, sets of texts, judges, aspects,
+    requests.
+    """
     for dataset in plan.datasets:
         known = Texts(str(out), dataset)
         sources = {item.item: item.source for item in known.items()} if texts else {}
@@ -223,7 +271,9 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
         for cell in sorted(cells, key=lambda cell: order[cell.perturbation]):
             common, targets = _of_cell(plan, cell), known.targets(cell.perturbation)
             ratings = known.ratings(split(cell.aspect)[0])
-            digest = cache(lambda text: sha256(text.encode()).hexdigest())  # of several draws
+            digest = cache(
+                lambda text: sha256(text.encode()).hexdigest()
+            )  # of several draws
             path, names = plan.file(out, "judgments", cell), [*COPIED, *READ]
             table = read_part("judgments", path, *split(cell.aspect), names)
             for judgment in table.to_pylist():
@@ -233,7 +283,9 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
                     **common,
                     **{name: judgment[name] for name in COPIED},
                     "score": judgment["value"] if judgment["status"] == "ok" else None,
-                    "errors": None if judgment["spans"] is None else len(judgment["spans"]),
+                    "errors": None
+                    if judgment["spans"] is None
+                    else len(judgment["spans"]),
                     "request_key": judgment["key"],
                     "item": target.item,
                     "system": target.system,
@@ -246,7 +298,10 @@ def rows(plan: Plan, out: Path, *, texts: bool) -> Iterator[Row]:
                 if texts:
                     other = targets.get(judgment["target_b"])
                     row |= {"source": sources[target.item] or None, "text": target.text}
-                    row |= {"text_b": other and other.text, "rationale": judgment["rationale"]}
+                    row |= {
+                        "text_b": other and other.text,
+                        "rationale": judgment["rationale"],
+                    }
                 yield row
 
 
@@ -271,7 +326,9 @@ def _of_cell(plan: Plan, cell: CellAspect) -> Row:
     }
 
 
-def blocks(judgments: Iterable[Row], fields: pa.Schema, size: int = BLOCK) -> Iterator[pa.Table]:
+def blocks(
+    judgments: Iterable[Row], fields: pa.Schema, size: int = BLOCK
+) -> Iterator[pa.Table]:
     """Yield the rows as tables of at most `size` rows."""
     rest = iter(judgments)
     while block := list(islice(rest, size)):

@@ -33,7 +33,9 @@ def one_line(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text on one line that Markdown shows unchanged, also in a cell of a table."""
+    """Return a text on one line that Markdown shows unchanged, also in a cell of a
+    table.
+    """
     return _no_list(_escaped_part(text))
 
 
@@ -76,13 +78,19 @@ def _lines(block: Block, level: int) -> list[str]:
             return _table(block)
         case Text():
             text = inline(block.text)
-            items = ["", *(f"- {inline(item)}" for item in block.items)] if block.items else []
+            items = (
+                ["", *(f"- {inline(item)}" for item in block.items)]
+                if block.items
+                else []
+            )
             return [f"**{text}**" if block.style == "warning" else text, *items]
         case Overview():
             return list(_overview(block, level))
         case Facts():
             shown = code if block.code else escaped
-            return [f"- **{escaped(name)}**: {shown(value)}" for name, value in block.pairs]
+            return [
+                f"- **{escaped(name)}**: {shown(value)}" for name, value in block.pairs
+            ]
         case Figure():
             title = f"**{inline(block.title)}.** {inline(block.summary)}"
             return [title, "", *_table(block.table)]
@@ -97,33 +105,47 @@ def _lines(block: Block, level: int) -> list[str]:
 
 
 def _overview(block: Overview, level: int) -> Iterator[str]:
-    """Yield bars and answers as lists, the matrix as a table, its legend, and the figure."""
+    """Yield bars and answers as lists, the matrix as a table, its legend, and the
+    figure.
+    """
     standings = [one for _, group in block.groups for one in group]
     yield from (f"- {inline(bar)}" for bar in block.bars)
-    yield from (f"- {code(one.judge)}: {inline(one.answer)}" for one in standings if one.answer)
+    yield from (
+        f"- {code(one.judge)}: {inline(one.answer)}" for one in standings if one.answer
+    )
     if block.columns:
         heads = [inline(column.heading) for column in block.columns]
         yield from ("", row(["Judge", *heads]), row(["---"] * (len(heads) + 1)))
         for one in standings:
             marks = (escaped(f"{mark.sign} {mark.text}".strip()) for mark in one.marks)
             yield row([code(one.judge), *marks])
-        yield from ("", "; ".join(f"{sign} {escaped(text)}" for _, sign, text in block.steps))
+        yield from (
+            "",
+            "; ".join(f"{sign} {escaped(text)}" for _, sign, text in block.steps),
+        )
     if block.figure:
         yield from ("", *_lines(block.figure, level))
 
 
 def _table(block: Table) -> list[str]:
-    """Return a table with its caption above and its notes below; a long one is only named."""
+    """Return a table with its caption above and its notes below; a long one is only
+    named.
+    """
     caption = f"*{inline(block.caption)}*"
     if block.too_long:
-        return [f"{caption} {block.too_long} rows: {inline(block.source or 'the result tables')}"]
+        return [
+            f"{caption} {block.too_long} rows: "
+            f"{inline(block.source or 'the result tables')}"
+        ]
     heads = [inline(column.heading) for column in block.columns]
     rows = [row([escaped(block.corner), *heads]), row(["---"] * (len(heads) + 1))]
     for body in block.bodies:
         if body.title:
             rows.append(row([f"**{inline(body.title)}**", *[""] * len(heads)]))
         as_code = block.code and body.style != "sums"
-        rows += [row([_head(line, as_code), *map(_cell, line.cells)]) for line in body.lines]
+        rows += [
+            row([_head(line, as_code), *map(_cell, line.cells)]) for line in body.lines
+        ]
     notes = ["", " ".join(map(inline, block.all_notes))] if block.all_notes else []
     return [caption, "", *rows, *notes]
 

@@ -1,4 +1,5 @@
-"""A result table as tables for papers: a row per judge, a column per aspect or perturbation.
+"""A result table as tables for papers: a row per judge, a column per aspect or
+perturbation.
 
 Names come from cards and data: everything that LaTeX would interpret is escaped.
 """
@@ -18,7 +19,16 @@ from judgescope.report.page import render, unlinked
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row, Rows
 from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies, turned
-from judgescope.report.words import DASH, LEVELS, MINUS, THIN, count, label, plural, spoken
+from judgescope.report.words import (
+    DASH,
+    LEVELS,
+    MINUS,
+    THIN,
+    count,
+    label,
+    plural,
+    spoken,
+)
 from judgescope.statistics.result import NO_AGREEMENT
 
 DIFFERENCES = (*EXPORTED, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
@@ -36,13 +46,16 @@ ENOUGH_SYSTEMS = 8
 def tables_of(
     report: Report, table: str, filters: Filters, across: str | None = None
 ) -> dict[str, Table]:
-    """Return label -> table for every dataset, statistic and level of the rows that match.
+    """Return label -> table for every dataset, statistic and level of the rows that
+    match.
 
-    `across` is one of ACROSS; default: aspects, or perturbations if all rows have one aspect.
-    Raises UserError for an unknown table or value, if a choice of statistic is missing, if no row
-    matches all filters, and if two rows would share a cell.
+    `across` is one of ACROSS; default: aspects, or perturbations if all rows have one
+    aspect. Raises UserError for an unknown table or value, if a choice of statistic is
+    missing, if no row matches all filters, and if two rows would share a cell.
     """
-    check_known([table], report.tables, "the study does not have this table", where="table")
+    check_known(
+        [table], report.tables, "the study does not have this table", where="table"
+    )
     rows = report.tables[table]
     if "judge_b" in filters:
         rows = _both_ways(rows)
@@ -58,7 +71,9 @@ def tables_of(
     order = [*filters.get("statistic", statistics)]
     places = dict.fromkeys((row.dataset, row.statistic, row.level) for row in matching)
     made = {}
-    for dataset, statistic, level in sorted(places, key=lambda place: order.index(place[1])):
+    for dataset, statistic, level in sorted(
+        places, key=lambda place: order.index(place[1])
+    ):
         part = matching.where(dataset=dataset, statistic=statistic, level=level)
         name = "-".join(filter(None, (report.study, table, dataset, statistic, level)))
         made[re.sub("[^A-Za-z0-9]+", "-", name)] = _table(report, table, part, across)
@@ -66,8 +81,12 @@ def tables_of(
 
 
 def _both_ways(rows: Rows) -> Rows:
-    """Return the rows with the results on two judges, which are stored once, both ways round."""
-    pairs = [row for row in rows if row.judge_b and row.statistic.startswith(OF_TWO_JUDGES)]
+    """Return the rows with the results on two judges, which are stored once, both ways
+    round.
+    """
+    pairs = [
+        row for row in rows if row.judge_b and row.statistic.startswith(OF_TWO_JUDGES)
+    ]
     others = (
         turned(row)
         if row.statistic.startswith(DIFFERENCE)
@@ -86,21 +105,31 @@ def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
     names = [column for _, column in cells]
     if across == "aspect":
         (dataset,) = rows.names("dataset")
-        known = next((each.aspects for each in report.datasets if each.id == dataset), [])
+        known = next(
+            (each.aspects for each in report.datasets if each.id == dataset), []
+        )
         titles = {one: report.aspect(one) or "all" for one in _ordered(known, names)}
     else:
-        sets = {each.cell: f"{each.name} {each.degree}".strip() for each in report.perturbations}
+        sets = {
+            each.cell: f"{each.name} {each.degree}".strip()
+            for each in report.perturbations
+        }
         titles = {one: sets.get(one, one) for one in _ordered([*sets], names)}
     judges = {judge.id: judge for judge in report.judges}
     shown = [
-        judges.get(one, Judge(one, "", "")) for one in _ordered([*judges], rows.names("judge"))
+        judges.get(one, Judge(one, "", ""))
+        for one in _ordered([*judges], rows.names("judge"))
     ]
 
     def line(judge: Judge) -> list[Cell]:
         return [_cell(report, name, cells.get((judge.id, column))) for column in titles]
 
     return Table(
-        " ".join(f"{sentence}." for sentence in _caption(report, name, rows, titles) if sentence),
+        " ".join(
+            f"{sentence}."
+            for sentence in _caption(report, name, rows, titles)
+            if sentence
+        ),
         "Judge",
         [*map(Column, titles.values())],
         judge_bodies(shown, line),
@@ -119,10 +148,11 @@ def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]
             options = [option(name) for name in differing if name in EXPORTED]
             raise UserError(
                 f"several numbers of {table} fall into one cell",
-                where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",
+                where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic "
+                f"{row.statistic}",
                 got=f"rows that differ in {', '.join(differing)}",
-                todo=f"select one with {' or '.join(options)}, or change the columns: --columns "
-                f"{' or '.join(ACROSS)}",
+                todo=f"select one with {' or '.join(options)}, or change the columns: "
+                f"--columns {' or '.join(ACROSS)}",
             )
     return cells
 
@@ -130,7 +160,10 @@ def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]
 def _ordered(order: Sequence[str], names: Iterable[str]) -> list[str]:
     """Return the names without duplicates: those in `order` first, then the others."""
     seen = dict.fromkeys(names)
-    return [*(name for name in order if name in seen), *(n for n in seen if n not in order)]
+    return [
+        *(name for name in order if name in seen),
+        *(n for n in seen if n not in order),
+    ]
 
 
 def _cell(report: Report, table: str, row: Row | None) -> Cell:
@@ -145,7 +178,9 @@ def _cell(report: Report, table: str, row: Row | None) -> Cell:
         NO_AGREEMENT if defined and NO_AGREEMENT in row.note else "",
     )
     mark = ",".join(filter(None, (_letters(report, table, row), below)))
-    return replace(estimate(row, mark=mark), mark=mark, notes=tuple(filter(None, notes)))
+    return replace(
+        estimate(row, mark=mark), mark=mark, notes=tuple(filter(None, notes))
+    )
 
 
 def _letters(report: Report, table: str, row: Row) -> str:
@@ -156,10 +191,12 @@ def _letters(report: Report, table: str, row: Row) -> str:
     return rank.group if rank else ""
 
 
-# --- caption and notes -----------------------------------------------------------------------
+# --- caption and notes ----------------------------------------------------------------
 
 
-def _caption(report: Report, table: str, rows: Rows, titles: Mapping[str, str]) -> Iterator[str]:
+def _caption(
+    report: Report, table: str, rows: Rows, titles: Mapping[str, str]
+) -> Iterator[str]:
     """Yield the statistic, the data, and the number of values."""
     first, defined = next(iter(rows)), [row for row in rows if row.value is not None]
     dataset = next((each for each in report.datasets if each.id == first.dataset), None)
@@ -190,7 +227,9 @@ def _common(report: Report, rows: Rows, titles: Mapping[str, str]) -> list[str]:
 
 
 def _sizes(defined: Sequence[Row]) -> str:
-    """Return the n of the values, or its range; of a mean, n counts what its method names."""
+    """Return the n of the values, or its range; of a mean, n counts what its method
+    names.
+    """
     sizes: dict[str, set[int]] = {}
     for row in defined:
         mean = MEAN.match(row.method) if row.aspect == AVERAGE else None
@@ -208,18 +247,21 @@ def _notes(report: Report, table: str, rows: Rows) -> Iterator[str]:
     """Yield the meaning of marks, and cautions."""
     defined = [row for row in rows if row.value is not None]
     if any(_letters(report, table, row) for row in rows):
-        yield "Judges that share a letter cannot be distinguished by a paired permutation test"
+        yield (
+            "Judges that share a letter cannot be distinguished by a paired "
+            "permutation test"
+        )
     if any(BELOW in row.note for row in defined):
         yield "† below at least one control"
     systems = {row.n for row in defined if row.level == BETWEEN_SYSTEMS}
     if few := systems & set(range(ENOUGH_SYSTEMS)):
         yield (
-            f"Only {count(min(few))} systems, fewer than {ENOUGH_SYSTEMS}: such a correlation says "
-            "little about other systems"
+            f"Only {count(min(few))} systems, fewer than {ENOUGH_SYSTEMS}: such a "
+            "correlation says little about other systems"
         )
 
 
-# --- writing ---------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------
 
 SPECIAL = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -242,7 +284,13 @@ SPECIAL = {
     "≤": "$\\leq$",
     "≥": "$\\geq$",
     "×": "$\\times$",
-    **{"α": "$\\alpha$", "κ": "$\\kappa$", "ρ": "$\\rho$", "τ": "$\\tau$", "Δ": "$\\Delta$"},
+    **{
+        "α": "$\\alpha$",
+        "κ": "$\\kappa$",
+        "ρ": "$\\rho$",
+        "τ": "$\\tau$",
+        "Δ": "$\\Delta$",
+    },
 }
 """Brackets are not escaped: a row begins with a command, never with a name."""
 _SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
@@ -251,26 +299,40 @@ _SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
 def escaped(text: str) -> str:
     """Return a text on one line that LaTeX prints unchanged.
 
-    Letters of other scripts are kept: they need an engine that supports them, such as LuaLaTeX.
+    Letters of other scripts are kept: they need an engine that supports them, such as
+    LuaLaTeX.
     """
     return _SPECIAL.sub(lambda match: SPECIAL[match[0]], one_line(text).strip())
 
 
 def document(report: Report, tables: Mapping[str, Table]) -> str:
-    """Return tables, by label, as a file to be \\input; its document needs the package booktabs."""
-    head = f"% \\usepackage{{booktabs}}   study {report.study}, seed {report.spec.study.seed}"
+    """Return tables, by label, as a file to be \\input; its document needs the package
+    booktabs.
+    """
+    head = (
+        f"% \\usepackage{{booktabs}}   study {report.study}, seed "
+        f"{report.spec.study.seed}"
+    )
     written = (_latex(label, table) for label, table in tables.items())
     return "\n\n".join([head, *written]) + "\n"
 
 
 def _latex(label: str, table: Table) -> str:
     footnotes: dict[str, int] = {}
-    bodies = [line for body in table.bodies for line in _latex_body(table, body, footnotes)]
-    notes = [f"\\textsuperscript{{{at}}} {escaped(text)}." for text, at in footnotes.items()]
+    bodies = [
+        line for body in table.bodies for line in _latex_body(table, body, footnotes)
+    ]
+    notes = [
+        f"\\textsuperscript{{{at}}} {escaped(text)}." for text, at in footnotes.items()
+    ]
     notes += map(escaped, table.all_notes)
     if [body.style for body in table.bodies][1:] == ["controls"]:
         notes.append("Below the line: controls.")
-    below = ["  \\par\\smallskip", f"  {{\\footnotesize {' '.join(notes)}\\par}}"] if notes else []
+    below = (
+        ["  \\par\\smallskip", f"  {{\\footnotesize {' '.join(notes)}\\par}}"]
+        if notes
+        else []
+    )
     heads = [table.corner, *(column.heading for column in table.columns)]
     return "\n".join(
         [
@@ -293,19 +355,28 @@ def _latex(label: str, table: Table) -> str:
 def _latex_body(table: Table, body: Body, footnotes: dict[str, int]) -> list[str]:
     head = "\\texttt{%s}" if table.code and body.style != "sums" else "{%s}"
     rows = [
-        [head % escaped(line.head), *(_latex_cell(cell, footnotes) for cell in line.cells)]
+        [
+            head % escaped(line.head),
+            *(_latex_cell(cell, footnotes) for cell in line.cells),
+        ]
         for line in body.lines
     ]
     if body.title:
         width = len(table.columns) + 1
-        rows.insert(0, [f"\\multicolumn{{{width}}}{{l}}{{\\emph{{{escaped(body.title)}}}}}"])
+        rows.insert(
+            0, [f"\\multicolumn{{{width}}}{{l}}{{\\emph{{{escaped(body.title)}}}}}"]
+        )
     return ["    \\midrule", *(f"    {' & '.join(row)} \\\\" for row in rows)]
 
 
 def _latex_cell(cell: Cell, footnotes: dict[str, int]) -> str:
-    """Return text, interval and marks; `footnotes` numbers notes in the order of their use."""
+    """Return text, interval and marks; `footnotes` numbers notes in the order of their
+    use.
+    """
     marks = [escaped(cell.mark)] if cell.mark else []
-    marks += [str(footnotes.setdefault(note, len(footnotes) + 1)) for note in cell.notes]
+    marks += [
+        str(footnotes.setdefault(note, len(footnotes) + 1)) for note in cell.notes
+    ]
     small = f" {{\\scriptsize {escaped(cell.interval)}}}" if cell.interval else ""
     raised = f"\\textsuperscript{{{','.join(marks)}}}" if marks else ""
     return f"{escaped(cell.text)}{small}{raised}"

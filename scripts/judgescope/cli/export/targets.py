@@ -34,8 +34,15 @@ ASPECT = pa.struct(
 )
 SCHEMA = pa.schema(
     {
-        **dict.fromkeys(("dataset", "target", "item", "system", "perturbation", "degree"), TEXT),
-        **{"step": pa.int64(), "source": TEXT, "references": pa.list_(TEXT), "text": TEXT},
+        **dict.fromkeys(
+            ("dataset", "target", "item", "system", "perturbation", "degree"), TEXT
+        ),
+        **{
+            "step": pa.int64(),
+            "source": TEXT,
+            "references": pa.list_(TEXT),
+            "text": TEXT,
+        },
         "aspects": pa.list_(ASPECT),
     }
 )
@@ -54,15 +61,22 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
         WRITERS[path.suffix.lower()](rows, part)
     of_datasets = plural(len(plan.datasets), "dataset")
     lines = [f"{path}: {plural(len(rows), 'target')} of {of_datasets}"]
-    left = [f"{name} of {dataset}" for dataset in plan.datasets for name in waiting(plan, dataset)]
+    left = [
+        f"{name} of {dataset}"
+        for dataset in plan.datasets
+        for name in waiting(plan, dataset)
+    ]
     if left and not made:
         more = "--made adds them, and requests those that are not stored yet"
         lines.append(f"omitted, because a model writes them: {', '.join(left)}; {more}")
-    formulas = sum(str(value).startswith(FORMULA) for row in rows for value in row.values())
+    formulas = sum(
+        str(value).startswith(FORMULA) for row in rows for value in row.values()
+    )
     if formulas and path.suffix.lower() == ".csv":
         lines.append(
-            f"{formulas} cells begin like a formula (=, +, -, @) and are written unchanged: import "
-            "every column as text, never open this file in a spreadsheet; or export .jsonl"
+            f"{formulas} cells begin like a formula (=, +, -, @) and are written "
+            "unchanged: import every column as text, never open this file in a "
+            "spreadsheet; or export .jsonl"
         )
     return "\n".join(lines)
 
@@ -81,7 +95,11 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
                 if name in plan.judged_on(dataset, target_set)
             }
             for subject in subjects.in_set(target_set):
-                shown = [aspects[name] for name, drawn in judged.items() if subject.target in drawn]
+                shown = [
+                    aspects[name]
+                    for name, drawn in judged.items()
+                    if subject.target in drawn
+                ]
                 if shown:
                     yield {
                         "dataset": dataset,
@@ -99,7 +117,9 @@ def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
 
 
 def _drawn(subjects: Subjects, target_set: str, aspect: str) -> set[str]:
-    """Return the targets judged on an aspect in any wording; with a sample, the drawn ones."""
+    """Return the targets judged on an aspect in any wording; with a sample, the drawn
+    ones.
+    """
     if subjects.sample is None:
         return {subject.target for subject in subjects.in_set(target_set)}
     return {

@@ -1,4 +1,6 @@
-"""The command `judgescope init`: a new study on a user's own table of texts and ratings."""
+"""The command `judgescope init`: a new study on a user's own table of texts and
+ratings.
+"""
 
 import argparse
 import shlex
@@ -26,7 +28,9 @@ YES = {"", "y", "yes"}
 
 
 def init(args: argparse.Namespace) -> int:
-    """Guess, ask, check, write, and print the next steps; write nothing unless all is valid."""
+    """Guess, ask, check, write, and print the next steps; write nothing unless all is
+    valid.
+    """
     if args.yes:
         return begin(args, None)
     if sys.stdin.isatty():
@@ -45,11 +49,15 @@ def init(args: argparse.Namespace) -> int:
 
 
 def begin(args: argparse.Namespace, ask: Ask | None) -> int:
-    """Make a study's cards; `ask` asks a person, without it flags and guesses are used."""
+    """Make a study's cards; `ask` asks a person, without it flags and guesses are
+    used.
+    """
     if args.file is None and ask is not None:
         args.file = Path(ask("your table (CSV, TSV, JSONL or Parquet): ").strip())
     if args.file is None:
-        raise UserError("no table is named", where="judgescope init", todo="judgescope init FILE")
+        raise UserError(
+            "no table is named", where="judgescope init", todo="judgescope init FILE"
+        )
     draft = _draft(args)
     if ask is None:
         print(described(draft), flush=True)
@@ -62,7 +70,10 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         draft, new, data = accepted
     kind = "choices" if draft.columns.compared else "ratings"
     given = f"{len(data.preferences) or len(data.ratings)} {kind}"
-    print(f"\na run will read: {len(data.outputs)} texts of {len(data.items)} items, {given}")
+    print(
+        f"\na run will read: {len(data.outputs)} texts of {len(data.items)} items, "
+        f"{given}"
+    )
     for problem in [*data.problems, *_notes(data)]:
         print(f"  note: {plain(problem)}")
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
@@ -75,11 +86,15 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
 
 
 def _draft(args: argparse.Namespace) -> StudyDraft:
-    return flags.draft_of(args, load_table(args.file, Cards([cards.CONFIG, HOME / "config"])))
+    return flags.draft_of(
+        args, load_table(args.file, Cards([cards.CONFIG, HOME / "config"]))
+    )
 
 
 def _accepted(draft: StudyDraft, ask: Ask) -> tuple[StudyDraft, NewCards, Rated] | None:
-    """Return the study that a person accepts and a run can read; None if the person quits."""
+    """Return the study that a person accepts and a run can read; None if the person
+    quits.
+    """
     while (changed := interview(draft, ask)) is not None:
         try:
             return _read(changed)
@@ -105,16 +120,19 @@ def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, Rated]:
 
 def _notes(rated: Rated) -> Iterator[str]:
     """Yield the reasons why intervals will be wrong or impossible."""
-    items, sources = len(rated.items), {item.source for item in rated.items if item.source}
+    items, sources = (
+        len(rated.items),
+        {item.source for item in rated.items if item.source},
+    )
     if items < FEWEST_SOURCES:
         yield (
-            f"{items} items: intervals need at least {FEWEST_SOURCES}, and numbers without "
-            "intervals are weak evidence"
+            f"{items} items: intervals need at least {FEWEST_SOURCES}, and numbers "
+            "without intervals are weak evidence"
         )
     if 0 < len(sources) < items:
         yield (
-            f"{items} items, but only {len(sources)} different sources: texts of one source should "
-            "share an item (--item), otherwise intervals are too narrow"
+            f"{items} items, but only {len(sources)} different sources: texts of one "
+            "source should share an item (--item), otherwise intervals are too narrow"
         )
 
 
@@ -127,7 +145,8 @@ def described(draft: StudyDraft) -> str:
 def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str, str]]:
     """Yield a role or kind of column, and the columns that have it.
 
-    `option` names columns of ratings: columns without a known aspect may be those of raters.
+    `option` names columns of ratings: columns without a known aspect may be those of
+    raters.
     """
     columns = draft.columns
     for role in roles_of(columns):
@@ -135,7 +154,11 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
     for name, group in columns.ratings.items():
         scale = draft.scales.get(name)
         kind = "choice" if columns.compared else "rating"
-        how = [f"scale {flags.scale_text(scale)}"] if scale and not columns.compared else []
+        how = (
+            [f"scale {flags.scale_text(scale)}"]
+            if scale and not columns.compared
+            else []
+        )
         how += [] if columns.compared else [draft.table.described(group)]
         for column, missing in draft.table.missing_cells(group).items():
             named = f"{plain(column)}: " if len(group) > 1 else ""
@@ -168,8 +191,14 @@ def _next_steps(draft: StudyDraft) -> Iterator[str]:
     study, endpoint = cards.card_path("study", draft.study), draft.endpoint
     judged = draft.judges or draft.columns.judges or draft.replies
     if endpoint is None and not judged:
-        yield "The study has no LLM judge yet, only metrics and controls. Add a judge card to the"
-        yield "study's `judges`; `judgescope init` with --endpoint and --model writes one."
+        yield (
+            "The study has no LLM judge yet, only metrics and controls. Add a judge "
+            "card to the"
+        )
+        yield (
+            "study's `judges`; `judgescope init` with --endpoint and --model writes "
+            "one."
+        )
     yield "\nnext:"
     for key in ("api_key_env", "proxy_auth_env"):
         if name := (endpoint.card if endpoint else {}).get(key):

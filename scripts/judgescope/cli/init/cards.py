@@ -1,4 +1,6 @@
-"""The cards of a new study on a user's table: made, checked as in a run, then written."""
+"""The cards of a new study on a user's table: made, checked as in a run, then
+written.
+"""
 
 import json
 import math
@@ -65,7 +67,11 @@ class StudyDraft:
     @property
     def data(self) -> Path:
         """Return the file that the study's cards read: the user's, or a copy."""
-        return Path("data", f"{self.study}.jsonl") if self.table.copied else self.table.file
+        return (
+            Path("data", f"{self.study}.jsonl")
+            if self.table.copied
+            else self.table.file
+        )
 
     @property
     def labelled(self) -> list[str]:
@@ -121,7 +127,9 @@ def cards_of(draft: StudyDraft) -> NewCards:
 
 
 def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
-    """Return a model and its judges: one prompt form for labels, another for numbers."""
+    """Return a model and its judges: one prompt form for labels, another for
+    numbers.
+    """
     card = dict(endpoint.card)
     if (name := slug(card["name"])) == card["name"]:
         del card["name"]
@@ -140,7 +148,9 @@ def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
             "form": form,
             "draws": endpoint.draws,
             "temperature": 1 if endpoint.draws > 1 else 0,
-            "max_tokens": 4096 if reasons else 1024,  # the limit includes a model's reasoning
+            "max_tokens": 4096
+            if reasons
+            else 1024,  # the limit includes a model's reasoning
             **({"aspects": aspects} if len(forms) > 1 else {}),
         }
     return cards
@@ -154,13 +164,16 @@ def judge_id(judge: str, study: str) -> str:
 
 
 def recorded_id(judge: str) -> str:
-    """Return the id of a judge whose scores are recorded, unless the user's own cards have it."""
+    """Return the id of a judge whose scores are recorded, unless the user's own cards
+    have it.
+    """
     shipped = (HOME / "config" / FOLDERS["judge"] / f"{judge}.yaml").exists()
     return f"{judge}-recorded" if shipped or judge in RESERVED_JUDGES else judge
 
 
 def _recorded(draft: StudyDraft) -> Iterator[tuple[str, Path, Card, Card]]:
-    """Yield recorded judges: name, file, the keys of its rows, further keys of the judge's card.
+    """Yield recorded judges: name, file, the keys of its rows, further keys of the
+    judge's card.
 
     Each column of choices is a judge.
     """
@@ -189,8 +202,16 @@ def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
         by_system = bool(columns.item and columns.systems)
         names = ("system", "system_b") if by_system else ("text", "text_b")
         pair = columns.systems if by_system else columns.texts
-        labels, [reply] = _by_choice(columns, ("tie", "text", "text_b")), scores.values()
-        rows = {**keys, **dict(zip(names, pair, strict=True)), "reply": reply, "labels": labels}
+        labels, [reply] = (
+            _by_choice(columns, ("tie", "text", "text_b")),
+            scores.values(),
+        )
+        rows = {
+            **keys,
+            **dict(zip(names, pair, strict=True)),
+            "reply": reply,
+            "labels": labels,
+        }
     else:
         by_text = {} if columns.item else {"text": columns.text}
         rows = {**keys, **by_text, "system": columns.system, "scores": dict(scores)}
@@ -198,13 +219,17 @@ def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
 
 
 def _by_choice(columns: Guess, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the words for each choice, by the names that a card has for a tie and two texts."""
+    """Return the words for each choice, by the names that a card has for a tie and two
+    texts.
+    """
     words = dict(zip(names, map(columns.choice_words.get, range(3)), strict=True))
     return {name: of for name, of in words.items() if of}
 
 
 def _title(name: str, written: Iterable[str]) -> str:
-    """Return an id as a title, its words as they are `written`: Güte of güte_1 for gute."""
+    """Return an id as a title, its words as they are `written`: Güte of güte_1 for
+    gute.
+    """
     words = re.split(r"[\W\d_]+", normalize("NFC", " ".join(written)))
     originals = {slug(word): word for word in words}
     title = name.replace("-", " ").replace("_", " ")
@@ -250,9 +275,18 @@ def _choices(guess: Guess) -> dict[str, list[str]]:
     """Return the words for choices that the data's reader does not know by default."""
     if not guess.compared:
         return {}
-    known = {"1", "a", "2", "b", "tie", *(name.casefold() for name in guess.texts + guess.systems)}
+    known = {
+        "1",
+        "a",
+        "2",
+        "b",
+        "tie",
+        *(name.casefold() for name in guess.texts + guess.systems),
+    }
     words = _by_choice(guess, ("tie", *guess.compared))
-    new = {name: [word for word in of if word not in known] for name, of in words.items()}
+    new = {
+        name: [word for word in of if word not in known] for name, of in words.items()
+    }
     return {name: of for name, of in new.items() if of}
 
 
@@ -262,13 +296,19 @@ def card_path(kind: str, name: str) -> Path:
 
 
 def new_study(name: str) -> str:
-    """Return a name as a study's id; UserError if a card, a study or results already use it."""
+    """Return a name as a study's id; UserError if a card, a study or results already
+    use it.
+    """
     name = slug(name)
     named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
     files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
     places = [card_path("study", name), card_path("dataset", name), RESULTS / name]
     taken = [path for path in places if path.exists()]
-    taken += [path for path in files if named.search(path.read_text("utf-8", errors="replace"))]
+    taken += [
+        path
+        for path in files
+        if named.search(path.read_text("utf-8", errors="replace"))
+    ]
     if taken:
         results = taken[0] == RESULTS / name
         raise UserError(
@@ -307,13 +347,16 @@ def check_new(draft: StudyDraft, cards: NewCards) -> None:
     errors = []
     if draft.table.copied and draft.data.exists():
         todo = "choose another --study, or another folder"
-        errors.append(UserError("this file already exists", where=str(draft.data), todo=todo))
+        errors.append(
+            UserError("this file already exists", where=str(draft.data), todo=todo)
+        )
     for kind, name in cards:
         todo = {
             "dataset": "choose another --study",
             "study": "choose another --study",
             "model": f"use it with --judge, or choose another --model: {name} is taken",
-            "judge": f"use this judge with `--judge {name}` instead of --endpoint and --model",
+            "judge": f"use this judge with `--judge {name}` instead of --endpoint and "
+            "--model",
             "aspect": "omit its --define: the existing card is used unchanged",
         }[kind]
         if (path := card_path(kind, name)).exists():
@@ -332,8 +375,11 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
 
     study, path = cards["study", draft.study], card_path("study", draft.study)
     with about(CONFIG):
-        temporary = TemporaryDirectory(prefix=".config-", dir=".", ignore_cleanup_errors=True)
-    # next to config/: relative paths mean the same in both; from Python 3.12 on `name` is absolute
+        temporary = TemporaryDirectory(
+            prefix=".config-", dir=".", ignore_cleanup_errors=True
+        )
+    # next to config/: relative paths mean the same in both; from Python 3.12 on `name`
+    # is absolute
     folder = Path(Path(temporary.name).name)
     with temporary, naming_table(draft, folder):
         _write_copy(draft, folder / draft.data)
@@ -351,8 +397,8 @@ def tried(draft: StudyDraft, cards: NewCards) -> Rated:
 def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None]:
     """Name the user's file in errors, instead of the study's copy of its rows.
 
-    Name config/ instead of the temporary `folder`, and a table's path from the working directory;
-    name the option --require instead of the study's key.
+    Name config/ instead of the temporary `folder`, and a table's path from the working
+    directory; name the option --require instead of the study's key.
     """
     required = re.compile(
         rf"{re.escape(str(card_path('study', draft.study)))}[:\d]*, key require.*"
@@ -369,11 +415,15 @@ def naming_table(draft: StudyDraft, folder: Path | None = None) -> Iterator[None
 
 
 def in_original(draft: StudyDraft, text: str) -> str:
-    """Return a text with the user's file and its rows instead of those of the study's copy."""
+    """Return a text with the user's file and its rows instead of those of the study's
+    copy.
+    """
     if not draft.table.copied:
         return text
     name = re.escape(draft.data.name)
-    copy = re.compile(rf"(?<![^,;\s])(?:[^,;\s]*[/\\])?{name}(?P<rows>, rows? \d+(?:, \d+)*)?")
+    copy = re.compile(
+        rf"(?<![^,;\s])(?:[^,;\s]*[/\\])?{name}(?P<rows>, rows? \d+(?:, \d+)*)?"
+    )
     file, numbers = str(draft.table.file), draft.table.numbers
 
     def original(match: re.Match[str]) -> str:

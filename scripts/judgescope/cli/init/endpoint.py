@@ -27,15 +27,19 @@ SOURCES: Final = (
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An OpenAI-compatible endpoint: keys of its model's card, prompt form and draws."""
+    """An OpenAI-compatible endpoint: keys of its model's card, prompt form and
+    draws.
+    """
 
     card: Mapping[str, Any]
     form: str | None = None
-    """The prompt form; None: the form that suits people's ratings, labels or choices."""
+    """The prompt form; None: the form that suits people's ratings, labels or
+    choices."""
     draws: int = 1
 
     def having(self, **keys: object) -> "Endpoint":
-        """Return the endpoint with these keys in its card; None or an empty value removes a key.
+        """Return the endpoint with these keys in its card; None or an empty value
+        removes a key.
 
         A new source of a secret replaces the earlier one.
         """
@@ -43,13 +47,19 @@ class Endpoint:
         for sources in SOURCES:
             if keys.keys() & sources:
                 card |= {name: keys.get(name) for name in sources}
-        return replace(self, card={name: value for name, value in card.items() if value})
+        return replace(
+            self, card={name: value for name, value in card.items() if value}
+        )
 
 
 def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
-    """Return the endpoint of the flags; raise UserError if they describe only half of one."""
+    """Return the endpoint of the flags; raise UserError if they describe only half of
+    one.
+    """
     if args.provider is None and (args.endpoint is None) != (args.model is None):
-        flag, value = ("--model", "NAME") if args.model is None else ("--endpoint", "URL")
+        flag, value = (
+            ("--model", "NAME") if args.model is None else ("--endpoint", "URL")
+        )
         what = "--endpoint and --model must be given together"
         raise UserError(what, where=flag, todo=f"add {flag} {value}")
     given = {
@@ -65,11 +75,15 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
             raise UserError("this option needs an endpoint", where=where, todo=todo)
         return None
     keys: dict[str, Any] = {
-        key: read(given[key], flags[key]) for key, read in ACCESS.items() if key in given
+        key: read(given[key], flags[key])
+        for key, read in ACCESS.items()
+        if key in given
     }
     for sources in SOURCES:
         if len(named := [flags[key] for key in sources if key in keys]) > 1:
-            raise UserError("a secret can have only one source", where=" and ".join(named))
+            raise UserError(
+                "a secret can have only one source", where=" and ".join(named)
+            )
     if args.endpoint is not None:
         keys["base_url"] = address(args.endpoint)
     if args.model is not None:
@@ -87,11 +101,13 @@ def provided(provider: str) -> Endpoint:
 
 
 def variable(text: str, where: str = "--key-env") -> str:
-    """Return a variable's name; what looks like a secret is refused, and never printed."""
+    """Return a variable's name; what looks like a secret is refused, and never
+    printed.
+    """
     if text and (not VARIABLE.fullmatch(text) or LONG.fullmatch(text)):
         raise UserError(
-            "this is not the name of an environment variable; a key or password itself is never "
-            "written to a card",
+            "this is not the name of an environment variable; a key or password itself "
+            "is never written to a card",
             where=where,
             allowed="like MY_KEY",
             todo="export MY_KEY=… and give the name, MY_KEY",
@@ -100,8 +116,12 @@ def variable(text: str, where: str = "--key-env") -> str:
 
 
 def secret_file(text: str, where: str = "--key-file") -> str:
-    """Return the absolute path of a secret's file; a path that may be a secret is not printed."""
-    path = _file(text, where, "name a file with only the key, or with user:password of the proxy")
+    """Return the absolute path of a secret's file; a path that may be a secret is not
+    printed.
+    """
+    path = _file(
+        text, where, "name a file with only the key, or with user:password of the proxy"
+    )
     try:
         KeySource(model="", file=path).read()
     except UserError as error:
@@ -123,7 +143,9 @@ def _file(text: str, where: str, todo: str) -> str:
 
 
 def address(text: str, where: str = "--endpoint") -> str:
-    """Return an endpoint's address; an invalid one, which may contain a key, is not printed."""
+    """Return an endpoint's address; an invalid one, which may contain a key, is not
+    printed.
+    """
     if not text:
         return ""
     if not re.search(ADDRESS, text):
@@ -138,14 +160,17 @@ def address(text: str, where: str = "--endpoint") -> str:
 
 
 def proxy(text: str, where: str = "--proxy") -> str:
-    """Return a proxy's address; an invalid one, which may contain a password, is not printed."""
+    """Return a proxy's address; an invalid one, which may contain a password, is not
+    printed.
+    """
     if text and not re.search(PROXY, text):
         raise UserError(
             "this is not the URL of a proxy",
             where=where,
             allowed="http(s)://host:port, without user name and password",
-            todo="leave user name and password out of the URL: export PROXY_LOGIN=user:password, "
-            "then pass --proxy-auth-env PROXY_LOGIN or enter it in the line `proxy login`",
+            todo="leave user name and password out of the URL: export "
+            "PROXY_LOGIN=user:password, then pass --proxy-auth-env PROXY_LOGIN or "
+            "enter it in the line `proxy login`",
         )
     return text
 
@@ -160,7 +185,8 @@ def model_name(text: str) -> str:
 
 
 def _check_open(text: str, where: str) -> None:
-    """Raise UserError for a possible key: a key's prefix, or a long run of letters and digits.
+    """Raise UserError for a possible key: a key's prefix, or a long run of letters and
+    digits.
 
     Long names of models pass: they consist of words and versions, separated by signs.
     """

@@ -1,4 +1,6 @@
-"""The flags and answers of `judgescope init` about a table: columns, ratings, scales."""
+"""The flags and answers of `judgescope init` about a table: columns, ratings,
+scales.
+"""
 
 import argparse
 import csv
@@ -11,7 +13,15 @@ from typing import Any
 
 from judgescope.cli.init.cards import Replies, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
-from judgescope.cli.init.guess import PAIRED, ROLES, Guess, guess, judges_of, number, numbers
+from judgescope.cli.init.guess import (
+    PAIRED,
+    ROLES,
+    Guess,
+    guess,
+    judges_of,
+    number,
+    numbers,
+)
 from judgescope.cli.init.tables import Scale, Table, coded, load_table, unfolded
 from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors, check_known
@@ -29,13 +39,17 @@ NO_COLUMN = "the table does not have this column"
 UNRATED = "no column rates this aspect"
 
 
-# --- columns ---------------------------------------------------------------------------------
+# --- columns --------------------------------------------------------------------------
 
 
-def understood(args: argparse.Namespace, table: Table) -> tuple[Table, dict[str, list[str]]]:
-    """Return the table with choices and labels as numbers and one row per text, and its roles.
+def understood(
+    args: argparse.Namespace, table: Table
+) -> tuple[Table, dict[str, list[str]]]:
+    """Return the table with choices and labels as numbers and one row per text, and its
+    roles.
 
-    The roles (role -> columns) are those that flags name, and those of a table of pairs.
+    The roles (role -> columns) are those that flags name, and those of a table of
+    pairs.
     """
     named: dict[str, list[str]] = {}
     for role in (*ROLES, *PAIRED):
@@ -63,7 +77,8 @@ def assigned(
 ) -> Guess:
     """Return the role of each column, as flags name it, or else as guessed.
 
-    scores: the flag of judges' scores, and its values. `more`: guessed judges are kept as well.
+    scores: the flag of judges' scores, and its values. `more`: guessed judges are kept
+    as well.
     """
     flag, texts = scores
     rated = [column for group in ratings.values() for column in group]
@@ -76,14 +91,24 @@ def assigned(
     guessed = table.guessed(named, [*rated, *scored])
     free = guessed.without([*rated, *scored])
     ratings = ratings or free.ratings
-    judges = {judge: free.judges.get(judge, {}) for judge in guessed.judges if more or not parts}
+    judges = {
+        judge: free.judges.get(judge, {})
+        for judge in guessed.judges
+        if more or not parts
+    }
     for aspect, column in parts:
         check_known({aspect} - {EVERY}, ratings, UNRATED, where=flag)
-        new = judges_of([column], ratings) if aspect == EVERY else {slug(column): {aspect: column}}
+        new = (
+            judges_of([column], ratings)
+            if aspect == EVERY
+            else {slug(column): {aspect: column}}
+        )
         for judge, of in new.items():
             judges[judge] = judges.get(judge, {}) | of
     judges = {judge: of for judge, of in judges.items() if of}
-    return replace(guessed, ratings=dict(ratings), judges=judges, means=guessed.means and not rated)
+    return replace(
+        guessed, ratings=dict(ratings), judges=judges, means=guessed.means and not rated
+    )
 
 
 def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
@@ -91,13 +116,17 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
     table, named = understood(args, table)
     ratings = read_ratings(args.rating, table, "--rating") if args.rating else {}
     columns = assigned(table, named, ratings, ("--metric", args.metric), more=True)
-    columns = replace(columns, means=columns.means or args.mean, task=args.task or columns.task)
+    columns = replace(
+        columns, means=columns.means or args.mean, task=args.task or columns.task
+    )
     return StudyDraft(
         study=new_study(args.study) if args.study else slug(table.file.stem),
         table=table,
         columns=columns,
         scales=table.scales(columns, named_scales(args.scale, columns)),
-        definitions=dict(_definition(text, table.aspects, columns) for text in args.define),
+        definitions=dict(
+            _definition(text, table.aspects, columns) for text in args.define
+        ),
         endpoint=endpoint_of(args),
         judges=tuple(args.judge),
         replies=_replies(args, columns),
@@ -109,7 +138,8 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
 
 
 def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str, str]]:
-    """Return the aspect, or *, and the column of each part of `[ASPECT=]COLUMN,…`, a CSV line.
+    """Return the aspect, or *, and the column of each part of `[ASPECT=]COLUMN,…`, a
+    CSV line.
 
     A text that is exactly a column's name stands for this column, whatever it contains.
     """
@@ -119,7 +149,9 @@ def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str
         if "=" in text and text not in table.columns:
             name, _, rest = text.partition("=")
             aspect = slug(name)
-        for column in [rest] if rest in table.columns else next(csv.reader([rest]), []) or [""]:
+        for column in (
+            [rest] if rest in table.columns else next(csv.reader([rest]), []) or [""]
+        ):
             check_known([column], table.columns, NO_COLUMN, where=flag)
             check_numbers(column, table)
             parts.append((aspect, column))
@@ -127,11 +159,15 @@ def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str
 
 
 def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
-    """Return a file of replies, and the columns by which its rows are joined to texts."""
+    """Return a file of replies, and the columns by which its rows are joined to
+    texts.
+    """
     if args.recorded is None:
         if args.reply is not None:
             todo = "name the file: --recorded FILE"
-            raise UserError("this option needs a file of replies", where="--reply", todo=todo)
+            raise UserError(
+                "this option needs a file of replies", where="--reply", todo=todo
+            )
         return None
     file: Path = args.recorded
     if columns.compared:
@@ -142,23 +178,33 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
             todo="add a column with the judge's choices (1, 2, tie) to the table",
         )
     table = load_table(file, Cards([]))
-    reply = args.reply or next((name for name in REPLIES if name in table.columns), None)
+    reply = args.reply or next(
+        (name for name in REPLIES if name in table.columns), None
+    )
     if reply is None:
-        what, todo = "cannot tell which column has the judge's replies", "name it: --reply COLUMN"
+        what, todo = (
+            "cannot tell which column has the judge's replies",
+            "name it: --reply COLUMN",
+        )
         raise UserError(what, where=str(file), allowed=table.columns, todo=todo)
     check_known([reply], table.columns, NO_COLUMN, where="--reply")
     roles = guess(table.rows, {"ratings": [reply]})
     text, system, item = (
-        mine if (mine := getattr(columns, role)) in table.columns else mine and getattr(roles, role)
+        mine
+        if (mine := getattr(columns, role)) in table.columns
+        else mine and getattr(roles, role)
         for role in ("text", "system", "item")
     )
-    source = columns.source if set(columns.source) <= set(table.columns) else roles.source
+    source = (
+        columns.source if set(columns.source) <= set(table.columns) else roles.source
+    )
     if item is None and text is None:
         raise UserError(
             "no column identifies the text that a reply is about",
             where=str(file),
             allowed=table.columns,
-            todo="add the column of the texts, or the columns of item ids (--item) and systems",
+            todo="add the column of the texts, or the columns of item ids (--item) and "
+            "systems",
         )
     rows: dict[str, Any] = {"item": item} if item else {"source": source, "text": text}
     aspect = next((name for name in ASPECT_COLUMNS if name in table.columns), None)
@@ -167,7 +213,8 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
             "no column identifies the aspect that a reply is about",
             where=str(file),
             allowed=ASPECT_COLUMNS,
-            todo="add such a column, or name the ratings of one aspect: --rating ASPECT=COLUMN",
+            todo="add such a column, or name the ratings of one aspect: --rating "
+            "ASPECT=COLUMN",
         )
     return file, {**rows, "system": system, "aspect": aspect, "reply": reply}
 
@@ -176,13 +223,18 @@ def cap(text: str) -> float:
     """Return a limit in US$; raise UserError if the text is not one."""
     if (limit := number(text)) is None or limit < 0:
         raise UserError(
-            "the limit must be a number of US$", where="--max-usd", got=text, allowed="like 5"
+            "the limit must be a number of US$",
+            where="--max-usd",
+            got=text,
+            allowed="like 5",
         )
     return limit
 
 
 def price(text: str) -> dict[str, float]:
-    """Return the prices in a text: US$ per million tokens of prompts, and of replies."""
+    """Return the prices in a text: US$ per million tokens of prompts, and of
+    replies.
+    """
     if not text:
         return {}
     try:
@@ -210,7 +262,8 @@ def read_ratings(
 ) -> dict[str, list[str]]:
     """Return aspect -> columns of `aspect=column,column`.
 
-    A column without an aspect rates the aspect `alone`, by default the aspect of its own name.
+    A column without an aspect rates the aspect `alone`, by default the aspect of its
+    own name.
     """
     ratings: dict[str, list[str]] = {}
     for text in texts:
@@ -226,7 +279,9 @@ def read_ratings(
 def rating_text(name: str, columns: Iterable[str]) -> str:
     """Return `aspect=column,column` as `named_parts` reads it."""
     doubled = {column: column.replace('"', '""') for column in columns}
-    quoted = [f'"{text}"' if "," in column else column for column, text in doubled.items()]
+    quoted = [
+        f'"{text}"' if "," in column else column for column, text in doubled.items()
+    ]
     return f"{name}={','.join(quoted)}"
 
 
@@ -240,14 +295,19 @@ def check_numbers(column: str, table: Table) -> None:
                 "a rating is not a number",
                 where=f"{table.file}, row {at}, column {column}",
                 got=row[column],
-                todo="name a column of numbers, or turn the words into numbers first (with a "
-                "decimal point); leave the cell of a missing rating empty, or write NA",
+                todo="name a column of numbers, or turn the words into numbers first "
+                "(with a decimal point); leave the cell of a missing rating empty, "
+                "or write NA",
             )
-    raise UserError("this column of ratings is empty", where=str(table.file), got=column)
+    raise UserError(
+        "this column of ratings is empty", where=str(table.file), got=column
+    )
 
 
 def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
-    """Return aspect -> scale from `[aspect=]min:max[:step]`; without an aspect, all have it."""
+    """Return aspect -> scale from `[aspect=]min:max[:step]`; without an aspect, all
+    have it.
+    """
     scales: dict[str, Scale] = {}
     for text in texts:
         name, equals, rest = text.partition("=")
@@ -272,17 +332,22 @@ def read_scale(text: str) -> dict[str, float]:
             where="--scale",
             got=text,
             allowed="MIN:MAX[:STEP], like 1:5:1 or 0:100",
-            todo="if low values are good, add `best: min` in the dataset's card (judgescope init)",
+            todo="if low values are good, add `best: min` in the dataset's card "
+            "(judgescope init)",
         ) from None
     whole = [int(part) if part.is_integer() else part for part in parts]
     return dict(zip(("min", "max", "step"), whole, strict=False))
 
 
 def scale_text(limits: Mapping[str, Any]) -> str:
-    """Return a scale as flags and answers write it; for a scale of labels, the labels."""
+    """Return a scale as flags and answers write it; for a scale of labels, the
+    labels.
+    """
     if "labels" in limits:
         return ", ".join(limits["labels"])
-    return ":".join(f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits)
+    return ":".join(
+        f"{limits[name]:g}" for name in ("min", "max", "step") if name in limits
+    )
 
 
 def _definition(text: str, aspects: Collection[str], columns: Guess) -> tuple[str, str]:
@@ -309,7 +374,9 @@ def _definition(text: str, aspects: Collection[str], columns: Guess) -> tuple[st
 def define(name: str, text: str) -> str:
     """Return the definition of a new aspect; raise UserError for an empty one."""
     if not text.strip():
-        raise UserError("judges need a definition of this aspect", where=f"aspect {name}")
+        raise UserError(
+            "judges need a definition of this aspect", where=f"aspect {name}"
+        )
     return text.strip()
 
 
@@ -337,7 +404,10 @@ def check_complete(draft: StudyDraft) -> None:
     if (endpoint := draft.endpoint) is not None:
         for flag, key in (("--endpoint", "base_url"), ("--model", "name")):
             if YOURS in (value := endpoint.card[key]):
-                what, todo = "the provider's card has a placeholder here", "give your own value"
+                what, todo = (
+                    "the provider's card has a placeholder here",
+                    "give your own value",
+                )
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:
         passed = unread(table, Guess(text=columns.text, source=columns.source))
@@ -356,9 +426,10 @@ def check_complete(draft: StudyDraft) -> None:
             where=f"column {group[0]}",
             got=name,
             allowed=table.aspects,
-            todo=f"define it, for judges: --define {name}='…'; or name an aspect with a "
-            f"card: --rating {shlex.quote(rating_text('ASPECT', group))}; or, if the column has no "
-            f"ratings, name the ones that do: {' '.join(others) or '--rating ASPECT=COLUMN'}",
+            todo=f"define it, for judges: --define {name}='…'; or name an aspect with "
+            f"a card: --rating {shlex.quote(rating_text('ASPECT', group))}; or, if "
+            "the column has no ratings, name the ones that do: "
+            f"{' '.join(others) or '--rating ASPECT=COLUMN'}",
         )
         errors.append(error)
     if errors:

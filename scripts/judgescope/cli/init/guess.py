@@ -19,30 +19,50 @@ Row = Mapping[str, Any]
 NAMES = {
     "text": "summary output response reply generated generation completion hypothesis "
     "translation continuation prediction text",
-    "source": "source article document input prompt context question src dialogue dialog passage "
-    "text",
+    "source": "source article document input prompt context question src dialogue "
+    "dialog passage text",
     "references": "reference references gold target ref human_summary",
     "system": "system model generator model_name system_name systems",
-    "item": "item id item_id doc_id article_id source_id example_id document_id prompt_id doc key",
+    "item": "item id item_id doc_id article_id source_id example_id document_id "
+    "prompt_id doc key",
 }
-"""Role -> names that indicate it, the clearest first; `text` next to `summary` is a source."""
+"""Role -> names that indicate it, the clearest first; `text` next to `summary` is a
+source."""
 REFERENCES = {
-    *("reference", "references", "ref", "refs", "gold", "golden", "highlight", "highlights"),
+    *(
+        "reference",
+        "references",
+        "ref",
+        "refs",
+        "gold",
+        "golden",
+        "highlight",
+        "highlights",
+    ),
     *("target", "truth", "expected", "ideal", "correct", "canonical"),
 }
 """Words anywhere in a column's name that indicate a reference."""
 NOUNS = {
     "system": "system systems model models generator bot engine checkpoint",
-    "source": "source sources src article document doc input prompt context question query "
-    "dialogue dialog conversation passage instruction transcript post",
-    "text": "summary output response reply answer generated generation completion hypothesis "
-    "translation continuation prediction candidate story",
+    "source": "source sources src article document doc input prompt context question "
+    "query dialogue dialog conversation passage instruction transcript post",
+    "text": "summary output response reply answer generated generation completion "
+    "hypothesis translation continuation prediction candidate story",
 }
 """Role -> last words of a name that indicate it: `Generated Summary` is a text."""
 FILLERS = {"name", "text", "texts", "txt", "content", "body", "string", "column"}
 """Last words of a name that do not indicate its role."""
 REMARKS = {
-    *("rationale", "reason", "explanation", "comment", "comments", "remark", "notes", "feedback"),
+    *(
+        "rationale",
+        "reason",
+        "explanation",
+        "comment",
+        "comments",
+        "remark",
+        "notes",
+        "feedback",
+    ),
     *("language", "lang", "type", "category", "topic", "title", "url", "label"),
 }
 """Last words of the name of a column that only describes a text: `Target language`."""
@@ -69,10 +89,29 @@ SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 """Common ranges: the first one that contains all ratings is guessed."""
 STEPS = (1, 0.5, 0.25)
 MOST_STEPS = 11
-"""The most values of a common scale; a longer run of consecutive numbers numbers the rows."""
+"""The most values of a common scale; a longer run of consecutive numbers numbers the
+rows."""
 PEOPLE = {
-    *("rater", "raters", "annotator", "annotators", "expert", "experts", "worker", "human"),
-    *("humans", "crowd", "people", "person", "reviewer", "coder", "labeler", "labeller"),
+    *(
+        "rater",
+        "raters",
+        "annotator",
+        "annotators",
+        "expert",
+        "experts",
+        "worker",
+        "human",
+    ),
+    *(
+        "humans",
+        "crowd",
+        "people",
+        "person",
+        "reviewer",
+        "coder",
+        "labeler",
+        "labeller",
+    ),
     *("evaluator", "assessor", "turker", "participant"),
 }
 """Words of a column's name that indicate human raters."""
@@ -80,34 +119,123 @@ RATERS = PEOPLE | {"a", "r"}
 RATINGS = {"score", "scores", "rating", "ratings", "label", "verdict", "grade", "rated"}
 """Words of a column's name that mark it as a rating, without naming an aspect."""
 JUDGES = {
-    *("judge", "llm", "ai", "model", "metric", "autorater", "automatic", "pred", "predicted"),
-    *("prediction", "gpt", "chatgpt", "openai", "claude", "gemini", "gemma", "llama", "mistral"),
-    *("mixtral", "qwen", "deepseek", "grok", "palm", "prometheus", "geval", "unieval", "bleu"),
+    *(
+        "judge",
+        "llm",
+        "ai",
+        "model",
+        "metric",
+        "autorater",
+        "automatic",
+        "pred",
+        "predicted",
+    ),
+    *(
+        "prediction",
+        "gpt",
+        "chatgpt",
+        "openai",
+        "claude",
+        "gemini",
+        "gemma",
+        "llama",
+        "mistral",
+    ),
+    *(
+        "mixtral",
+        "qwen",
+        "deepseek",
+        "grok",
+        "palm",
+        "prometheus",
+        "geval",
+        "unieval",
+        "bleu",
+    ),
     *("rouge", "meteor", "chrf", "bertscore", "bleurt", "comet", "ter", "moverscore"),
-    *("bartscore", "bert", "sacrebleu", "cider", "spice", "nli", "perplexity", "sonnet", "opus"),
-    *("haiku", "phi", "vicuna", "falcon", "kimi", "glm", "summac", "factcc", "questeval", "ragas"),
+    *(
+        "bartscore",
+        "bert",
+        "sacrebleu",
+        "cider",
+        "spice",
+        "nli",
+        "perplexity",
+        "sonnet",
+        "opus",
+    ),
+    *(
+        "haiku",
+        "phi",
+        "vicuna",
+        "falcon",
+        "kimi",
+        "glm",
+        "summac",
+        "factcc",
+        "questeval",
+        "ragas",
+    ),
 }
 """Words of a column's name that indicate the scores of a model or a measure."""
 MEANS = {"mean", "avg", "average"}
-SPREADS = {"std", "sd", "stdev", "stddev", "var", "variance", "stderr", "sem", "deviation", "iqr"}
-"""Words of a column's name that indicate the spread of ratings, which is not a rating."""
+SPREADS = {
+    "std",
+    "sd",
+    "stdev",
+    "stddev",
+    "var",
+    "variance",
+    "stderr",
+    "sem",
+    "deviation",
+    "iqr",
+}
+"""Words of a column's name that indicate the spread of ratings, which is not a
+rating."""
 NAMED = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 """A final part of a column's name in brackets: the rater or the scale."""
 COUNTS = {
-    *("age", "chars", "count", "index", "len", "length", "seed", "tokens", "words", "year", "date"),
-    *("time", "seconds", "duration", "latency", "cost", "batch", "fold", "epoch", "timestamp"),
+    *(
+        "age",
+        "chars",
+        "count",
+        "index",
+        "len",
+        "length",
+        "seed",
+        "tokens",
+        "words",
+        "year",
+        "date",
+    ),
+    *(
+        "time",
+        "seconds",
+        "duration",
+        "latency",
+        "cost",
+        "batch",
+        "fold",
+        "epoch",
+        "timestamp",
+    ),
 }
-"""Words of a column's name that indicate a count or a date, which is not a rating of a text."""
+"""Words of a column's name that indicate a count or a date, which is not a rating of a
+text."""
 NUMBER_OF = {"n", "num", "number", "nr"}
 """First words of a column's name that indicate a count: `n_raters`."""
-BY = re.compile(r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$", re.I)
+BY = re.compile(
+    r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$", re.I
+)
 """The rater at the end of a column's name: `fluency by Anna`."""
 OWNER = re.compile(r"^\s*[^\W\d_]+['’]s?\s+")
 """The rater at the beginning: `Anna's fluency`."""
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
 """What people write for a missing rating, in lower case."""
 MOST_LABELS = 2
-"""A column with no more distinct cells has labels (yes, no), not references or texts."""
+"""A column with no more distinct cells has labels (yes, no), not references or
+texts."""
 ALL = "overall"
 """The aspect of ratings whose columns do not name an aspect."""
 LONG = 40
@@ -115,7 +243,8 @@ LONG = 40
 FEWEST_WORDS = 3
 """The least average number of words of a column of short texts."""
 NEARLY_ALL = 0.9
-"""The least share of different cells of a column of the judged texts, if others repeat."""
+"""The least share of different cells of a column of the judged texts, if others
+repeat."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +257,8 @@ class Guess:
     system: str | None = None
     text: str | None = None
     texts: list[str] = field(default_factory=list)
-    """If people chose between two texts: the columns of the texts, instead of `text`."""
+    """If people chose between two texts: the columns of the texts, instead of
+    `text`."""
     systems: list[str] = field(default_factory=list)
     """If people chose between two texts: the columns of the systems that wrote them."""
     choice_words: dict[int, list[str]] = field(default_factory=dict)
@@ -141,7 +271,9 @@ class Guess:
 
     @property
     def compared(self) -> list[str]:
-        """Return the columns between which people chose: two of texts, or two of systems."""
+        """Return the columns between which people chose: two of texts, or two of
+        systems.
+        """
         return self.texts or self.systems
 
     @property
@@ -157,7 +289,9 @@ class Guess:
     @property
     def used(self) -> set[str]:
         """Return all columns that have a role or hold ratings."""
-        roles = {column for role in (*ROLES, *PAIRED) for column in self.columns_of(role)}
+        roles = {
+            column for role in (*ROLES, *PAIRED) for column in self.columns_of(role)
+        }
         return roles.union(self.rated, self.scored)
 
     def without(self, columns: Collection[str]) -> "Guess":
@@ -170,14 +304,22 @@ class Guess:
         judges = {
             judge: kept
             for judge, scores in self.judges.items()
-            if (kept := {name: column for name, column in scores.items() if column not in columns})
+            if (
+                kept := {
+                    name: column
+                    for name, column in scores.items()
+                    if column not in columns
+                }
+            )
         }
         return replace(self, ratings=ratings, judges=judges)
 
     def columns_of(self, role: str) -> list[str]:
         """Return the columns of a role: text, source, references, item or system."""
         columns = getattr(self, role)
-        return list(columns) if isinstance(columns, list) else [columns] if columns else []
+        return (
+            list(columns) if isinstance(columns, list) else [columns] if columns else []
+        )
 
 
 def guess(
@@ -187,8 +329,8 @@ def guess(
 ) -> Guess:
     """Return the likely roles of the columns of some rows.
 
-    `named` is role -> columns that the user has named; `ratings` is one of its keys. `aspects` are
-    the aspects that have cards.
+    `named` is role -> columns that the user has named; `ratings` is one of its keys.
+    `aspects` are the aspects that have cards.
     """
     named = named or {}
     known = {column for group in named.values() for column in group}
@@ -196,10 +338,19 @@ def guess(
     words = {word for column in columns for word in words_of(column)}
     guessed = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
     ratings, averages, scored = _ratings(rows, guessed, aspects)
-    rated = {column for group in ratings.values() for column in group} | {*averages, *scored}
+    rated = {column for group in ratings.values() for column in group} | {
+        *averages,
+        *scored,
+    }
     roles = _roles(rows, [column for column in guessed if column not in rated], named)
-    text, system, item = (next(iter(roles[role]), None) for role in ("text", "system", "item"))
-    if "item" not in named and item and _identifies_rows(rows, item, roles["source"], system):
+    text, system, item = (
+        next(iter(roles[role]), None) for role in ("text", "system", "item")
+    )
+    if (
+        "item" not in named
+        and item
+        and _identifies_rows(rows, item, roles["source"], system)
+    ):
         item = None
     texts, systems = (list(named.get(role, [])) for role in PAIRED)
     return Guess(
@@ -212,7 +363,8 @@ def guess(
         references=roles["references"],
         ratings=ratings,
         judges=judges_of(scored, ratings),
-        means=bool(ratings) and all(map(_is_mean, (c for g in ratings.values() for c in g))),
+        means=bool(ratings)
+        and all(map(_is_mean, (c for g in ratings.values() for c in g))),
         task=next((task for word, task in TASKS.items() if word in words), OTHER_TASK),
     )
 
@@ -220,7 +372,9 @@ def guess(
 def _roles(
     rows: Sequence[Row], free: Sequence[str], named: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """Return role -> columns: those that are named, or else the free column that fits best."""
+    """Return role -> columns: those that are named, or else the free column that fits
+    best.
+    """
     roles = {role: list(named.get(role, [])) for role in NAMES}
 
     def left() -> list[str]:
@@ -236,12 +390,19 @@ def _roles(
                 for column in reversed(left())
                 if role != "text" or numbers(rows, column) is None
             }
-            take(role, next((by_name[name] for name in names.split() if name in by_name), None))
+            take(
+                role,
+                next(
+                    (by_name[name] for name in names.split() if name in by_name), None
+                ),
+            )
     for column in left():
         indicated = role_of(column)
         if indicated is None or indicated in named or roles[indicated]:
             continue
-        texts = numbers(rows, column) is None and _different(rows, [column]) > MOST_LABELS
+        texts = (
+            numbers(rows, column) is None and _different(rows, [column]) > MOST_LABELS
+        )
         if indicated in ("item", "system") or texts:
             take(indicated, column)
     # several texts share a source
@@ -254,7 +415,9 @@ def _roles(
         take("source", longest(rows, [c for c in repeated if c in left()]))
     if not roles["system"] and "system" not in named:
         shared = roles["source"] or roles["item"]
-        words = [c for c in repeated if c in left() and not _describes(c) and not is_judge(c)]
+        words = [
+            c for c in repeated if c in left() and not _describes(c) and not is_judge(c)
+        ]
         words = [c for c in words if numbers(rows, c) is None]
         if shared and _different(rows, shared) < len(rows):
             apart = (c for c in words if _different(rows, [*shared, c]) == len(rows))
@@ -276,17 +439,23 @@ def role_of(column: str) -> str | None:
         return "references"
     if words[-1] in IDS:
         return "system" if set(systems).intersection(words) else "item"
-    return next((role for role, nouns in NOUNS.items() if words[-1] in nouns.split()), None)
+    return next(
+        (role for role, nouns in NOUNS.items() if words[-1] in nouns.split()), None
+    )
 
 
 def _describes(column: str) -> bool:
-    """Return whether a name says that a column is people's, or only describes a text."""
+    """Return whether a name says that a column is people's, or only describes a
+    text.
+    """
     words = _clear_words(column)
     return bool(PEOPLE.intersection(words) or REMARKS.intersection(words[-1:]))
 
 
 def _clear_words(column: str) -> list[str]:
-    """Return the words of a name, without those in brackets and without FILLERS at the end."""
+    """Return the words of a name, without those in brackets and without FILLERS at the
+    end.
+    """
     words = words_of(NAMED.sub("", column) or column)
     while len(words) > 1 and words[-1] in FILLERS:
         words = words[:-1]
@@ -296,9 +465,14 @@ def _clear_words(column: str) -> list[str]:
 def _identifies_rows(
     rows: Sequence[Row], item: str, source: Sequence[str], system: str | None
 ) -> bool:
-    """Return whether ids only number the rows, and source and system identify a text."""
+    """Return whether ids only number the rows, and source and system identify a
+    text.
+    """
     sources = [str([row.get(column) for column in source]) for row in rows]
-    texts = {(text, str(row.get(system or ""))) for text, row in zip(sources, rows, strict=True)}
+    texts = {
+        (text, str(row.get(system or "")))
+        for text, row in zip(sources, rows, strict=True)
+    }
     ids = {str(row.get(item)) for row in rows}
     return bool(source) and len(ids) == len(texts) == len(rows) > len(set(sources))
 
@@ -338,7 +512,9 @@ def number(cell: Any) -> float | None:
 def scale(values: Sequence[float]) -> dict[str, float]:
     """Return the first common scale that contains all ratings, or else their range."""
     low, high = min(values), max(values)
-    least, greatest = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
+    least, greatest = next(
+        (s for s in SCALES if s[0] <= low and high <= s[1]), (low, high)
+    )
     if least == greatest:
         greatest = least + 1
     limits = {"min": least, "max": greatest}
@@ -351,7 +527,9 @@ def scale(values: Sequence[float]) -> dict[str, float]:
 def _ratings(
     rows: Sequence[Row], columns: Sequence[str], aspects: Collection[str]
 ) -> tuple[dict[str, list[str]], list[str], list[str]]:
-    """Return the columns of people's ratings by aspect, of mean ratings, and of judges' scores."""
+    """Return the columns of people's ratings by aspect, of mean ratings, and of judges'
+    scores.
+    """
     known = {name for names in NAMES.values() for name in names.split()}
     ratings: dict[str, list[str]] = {}
     scored = []
@@ -379,12 +557,15 @@ def _by_stem(
 ) -> dict[str, list[str]]:
     """Return the ratings, with columns grouped if they differ only in the rater's name.
 
-    `coherence_anna` and `coherence_ben` rate coherence, an aspect with a card, if their values
-    share a scale. A name in front must occur with several aspects (`anna_coherence`,
-    `anna_fluency`): `factual_consistency` and `logical_consistency` are two aspects.
+    `coherence_anna` and `coherence_ben` rate coherence, an aspect with a card, if their
+    values share a scale. A name in front must occur with several aspects
+    (`anna_coherence`, `anna_fluency`): `factual_consistency` and `logical_consistency`
+    are two aspects.
     """
     parts = {
-        name: part for name in ratings if name not in aspects and (part := _stem(name, aspects))
+        name: part
+        for name in ratings
+        if name not in aspects and (part := _stem(name, aspects))
     }
     recurring = Counter(rater for _, rater, after in parts.values() if not after)
     stems: dict[str, list[str]] = {}
@@ -404,7 +585,9 @@ def _by_stem(
 
 
 def _stem(name: str, aspects: Collection[str]) -> tuple[str, str, bool] | None:
-    """Return the aspect at one end of a name, the rest, and whether the rest comes after it."""
+    """Return the aspect at one end of a name, the rest, and whether the rest comes
+    after it.
+    """
     for stem in sorted(aspects, key=len, reverse=True):
         if name.startswith(f"{stem}-"):
             return stem, name[len(stem) + 1 :], True
@@ -421,21 +604,34 @@ def is_judge(column: str) -> bool:
     return bool(named & JUDGES) and not PEOPLE.intersection(words)
 
 
-def judges_of(columns: Iterable[str], aspects: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return judge -> aspect -> column: `coherence_gpt4` has the scores of gpt4 on coherence.
+def judges_of(
+    columns: Iterable[str], aspects: Iterable[str]
+) -> dict[str, dict[str, str]]:
+    """Return judge -> aspect -> column: `coherence_gpt4` has the scores of gpt4 on
+    coherence.
 
-    A column whose name contains no rated aspect has a judge's scores on every aspect, `*`.
+    A column whose name contains no rated aspect has a judge's scores on every aspect,
+    `*`.
     """
     judges: dict[str, dict[str, str]] = {}
-    longest = sorted((name.split("-") for name in aspects), key=lambda words: -len(words))
+    longest = sorted(
+        (name.split("-") for name in aspects), key=lambda words: -len(words)
+    )
     for column in columns:
         words, aspect = words_of(column), "*"
         for named in longest:
-            at = next((i for i in range(len(words)) if words[i : i + len(named)] == named), None)
+            at = next(
+                (i for i in range(len(words)) if words[i : i + len(named)] == named),
+                None,
+            )
             if at is not None and len(words) > len(named):
                 words, aspect = words[:at] + words[at + len(named) :], "-".join(named)
                 break
-        name = "-".join(word for word in words if word not in RATINGS) if aspect != "*" else ""
+        name = (
+            "-".join(word for word in words if word not in RATINGS)
+            if aspect != "*"
+            else ""
+        )
         judge = slug(name or column)
         judge = judge if aspect not in judges.get(judge, {}) else slug(column)
         judges.setdefault(judge, {})[aspect] = column
@@ -453,12 +649,16 @@ def like_ratings(values: Sequence[float], rows: int) -> bool:
 
 def words_of(column: str) -> list[str]:
     """Return the words of a column's name as ids have them; a number is a word."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", without_accents(column))
+    spaced = re.sub(
+        r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", without_accents(column)
+    )
     return re.sub(r"[^a-z0-9]+", " ", spaced.casefold()).split()
 
 
 def aspect_of(column: str) -> str:
-    """Return the aspect that a column rates: fluency for `fluency_rater2`, ALL for `score`."""
+    """Return the aspect that a column rates: fluency for `fluency_rater2`, ALL for
+    `score`.
+    """
     plain = NAMED.sub("", column) or column
     words = words_of(OWNER.sub("", BY.sub("", plain)))
     kept = [
@@ -491,7 +691,9 @@ def longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
 
 
 def free_texts(rows: Sequence[Row], columns: Iterable[str]) -> list[str]:
-    """Return the columns of texts that people did not write about a text, the longest first."""
+    """Return the columns of texts that people did not write about a text, the longest
+    first.
+    """
     texts = [
         column
         for column in columns
@@ -505,12 +707,16 @@ def free_texts(rows: Sequence[Row], columns: Iterable[str]) -> list[str]:
 
 
 def doubtful_texts(rows: Sequence[Row], columns: Guess) -> list[str]:
-    """Return the unused columns of texts, if the name of the judged text's column is not clear."""
+    """Return the unused columns of texts, if the name of the judged text's column is
+    not clear.
+    """
     text = columns.text
     clear = text and (text.lower() in NAMES["text"].split() or role_of(text) == "text")
     if clear or columns.compared:
         return []
-    return free_texts(rows, [name for name in columns_of(rows) if name not in columns.used])
+    return free_texts(
+        rows, [name for name in columns_of(rows) if name not in columns.used]
+    )
 
 
 def _mean_size(rows: Sequence[Row], column: str, size: Callable[[str], int]) -> float:

@@ -1,7 +1,8 @@
-"""Questions of `judgescope init` on a terminal: a numbered table of which any line can be changed.
+"""Questions of `judgescope init` on a terminal: a numbered table of which any line can
+be changed.
 
-Answers are checked at once. After an invalid answer its error and the table are printed again: the
-same question is never asked twice in a row.
+Answers are checked at once. After an invalid answer its error and the table are printed
+again: the same question is never asked twice in a row.
 """
 
 import shlex
@@ -38,10 +39,26 @@ ABOUT = {
 ENDPOINT_LINES = (
     ("model", "name", "the model's name at the endpoint"),
     ("price", "price", "US$ per million tokens, of prompts and of replies: .15 .6"),
-    ("key", "api_key_env", "the NAME of the variable that holds the key (not the key itself)"),
-    ("proxy", "proxy", "the URL of the proxy in front of the endpoint, http://host:port"),
-    ("proxy login", "proxy_auth_env", "the NAME of the variable that holds its user:password"),
-    ("certificates", "ca_file", "a PEM file to trust instead of the system's certificates"),
+    (
+        "key",
+        "api_key_env",
+        "the NAME of the variable that holds the key (not the key itself)",
+    ),
+    (
+        "proxy",
+        "proxy",
+        "the URL of the proxy in front of the endpoint, http://host:port",
+    ),
+    (
+        "proxy login",
+        "proxy_auth_env",
+        "the NAME of the variable that holds its user:password",
+    ),
+    (
+        "certificates",
+        "ca_file",
+        "a PEM file to trust instead of the system's certificates",
+    ),
 )
 """Lines of the table: name, the key of the model's card, the question."""
 SEVERAL = {"source", "references", *PAIRED}
@@ -66,7 +83,9 @@ def interview(draft: StudyDraft, ask: Ask) -> StudyDraft | None:
     while True:
         lines, columns = list(_lines(draft)), draft.table.columns
         print("\n".join(_shown(lines, draft)))
-        typed = ask("\na line's number changes it, Enter accepts, b undoes, q quits: ").strip()
+        typed = ask(
+            "\na line's number changes it, Enter accepts, b undoes, q quits: "
+        ).strip()
         line = _chosen(typed, lines)
         if typed.lower() in QUIT:
             return None
@@ -77,7 +96,9 @@ def interview(draft: StudyDraft, ask: Ask) -> StudyDraft | None:
         elif line is None:
             print(f"  no line has this number: {plain(typed)}")
         else:
-            answer = ask(f"{line.name}: {line.question} (- for none, Enter keeps it): ").strip()
+            answer = ask(
+                f"{line.name}: {line.question} (- for none, Enter keeps it): "
+            ).strip()
             if answer.lower() in QUIT and answer not in columns:
                 return None
             if not answer or (answer.lower() in BACK and answer not in columns):
@@ -92,7 +113,9 @@ def interview(draft: StudyDraft, ask: Ask) -> StudyDraft | None:
 
 
 def _chosen(typed: str, lines: list[Line]) -> Line | None:
-    """Return the line of a number; without a number, the first line that lacks a value."""
+    """Return the line of a number; without a number, the first line that lacks a
+    value.
+    """
     if not typed:
         return next((line for line in lines if line.needed and not line.value), None)
     number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 4 else 0
@@ -110,7 +133,9 @@ def _shown(lines: list[Line], draft: StudyDraft) -> Iterator[str]:
 
 
 def roles_of(columns: Guess) -> list[str]:
-    """Return the roles of columns other than ratings and scores, of texts or of pairs of texts."""
+    """Return the roles of columns other than ratings and scores, of texts or of pairs
+    of texts.
+    """
     if not columns.compared:
         return [*ROLES]
     return [*PAIRED, *(role for role in ROLES if role not in {"text", "system"})]
@@ -131,18 +156,27 @@ def _lines(draft: StudyDraft) -> Iterator[Line]:
         value = ", ".join(columns.columns_of(role))
         needed = role in {"text", "texts"} or (role == "item" and not columns.source)
         yield Line(role, value, ABOUT[role], partial(_role, draft, role), needed)
-    ratings = shlex.join(flags.rating_text(name, group) for name, group in columns.ratings.items())
+    ratings = shlex.join(
+        flags.rating_text(name, group) for name, group in columns.ratings.items()
+    )
     about = "aspect=column,column …, one column per rater"
     yield Line("ratings", ratings, about, partial(_ratings, draft), True)
-    scaled = {} if columns.compared else columns.ratings  # people's choices have no scale
+    scaled = (
+        {} if columns.compared else columns.ratings
+    )  # people's choices have no scale
     for name, group in scaled.items():
         about = f"worst:best:step; {table.described(group)}"
         scale = flags.scale_text(draft.scales[name])
         yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)
     for name in flags.undefined(columns, (), table):
-        about = f"a sentence for judges, as the aspect has no card; {table.nearest_aspect(name)}"
+        about = (
+            "a sentence for judges, as the aspect has no card; "
+            f"{table.nearest_aspect(name)}"
+        )
         meaning = draft.definitions.get(name, "")
-        yield Line(f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True)
+        yield Line(
+            f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True
+        )
     about = "columns of judges' or metrics' scores; several: a, b"
     yield Line("scores", ", ".join(columns.scored), about, partial(_scores, draft))
     yield from _endpoint_lines(draft)
@@ -161,12 +195,19 @@ def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
         if key == "price" and value:
             value = " ".join(f"{value[part]:g}" for part in ("input", "output"))
         if key != "proxy_auth_env" or "proxy" in card:
-            yield Line(name, value, about, partial(_endpoint_key, draft, key), key == "name")
+            yield Line(
+                name, value, about, partial(_endpoint_key, draft, key), key == "name"
+            )
     cap = "" if draft.max_usd is None else f"{draft.max_usd:g}"
-    yield Line("max US$", cap, "the most that the study may cost in total", partial(_cap, draft))
+    yield Line(
+        "max US$",
+        cap,
+        "the most that the study may cost in total",
+        partial(_cap, draft),
+    )
 
 
-# --- changes -----------------------------------------------------------------------------------
+# --- changes --------------------------------------------------------------------------
 
 
 def _role(draft: StudyDraft, role: str, answer: str) -> StudyDraft:
@@ -196,7 +237,9 @@ def _freed(columns: Guess, names: Collection[str]) -> Guess:
 
 
 def _with(draft: StudyDraft, columns: Guess) -> StudyDraft:
-    """Return the draft with other columns; aspects with the same ratings keep their scales."""
+    """Return the draft with other columns; aspects with the same ratings keep their
+    scales.
+    """
     old = draft.columns.ratings
     kept = {
         name: draft.scales[name]
@@ -216,7 +259,9 @@ def _ratings(draft: StudyDraft, answer: str) -> StudyDraft:
             what = "a quote is not closed"
             raise UserError(what, where="ratings", got=answer, todo=todo) from None
     ratings = flags.read_ratings(words, table, "ratings")
-    freed = _freed(draft.columns, {column for group in ratings.values() for column in group})
+    freed = _freed(
+        draft.columns, {column for group in ratings.values() for column in group}
+    )
     return _with(draft, replace(freed, ratings=ratings, means=False))
 
 
@@ -225,7 +270,9 @@ def _scale(draft: StudyDraft, name: str, answer: str) -> StudyDraft:
 
 
 def _meaning(draft: StudyDraft, name: str, answer: str) -> StudyDraft:
-    return replace(draft, definitions={**draft.definitions, name: flags.define(name, answer)})
+    return replace(
+        draft, definitions={**draft.definitions, name: flags.define(name, answer)}
+    )
 
 
 def _scores(draft: StudyDraft, answer: str) -> StudyDraft:

@@ -1,4 +1,6 @@
-"""A user's table as `init` and `audit` read it: labels and choices as numbers, a row per text."""
+"""A user's table as `init` and `audit` read it: labels and choices as numbers, a row
+per text.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,17 +57,28 @@ LABELS: Final[tuple[Label, ...]] = (
     ("unfaithful", "faithful"),
     ("not ok", "ok"),
 )
-"""Words that name two labels, whatever their case; others are named in a study's cards."""
+"""Words that name two labels, whatever their case; others are named in a study's
+cards."""
 LABEL_CODES: Final = {word: code for pair in LABELS for code, word in enumerate(pair)}
 SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
-"""Words that distinguish the two texts of a row, in the names of columns and in choices."""
+"""Words that distinguish the two texts of a row, in the names of columns and in
+choices."""
 TIES: Final = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
 FIRST, SECOND, TIE = 1, 2, 0
 """Choices as numbers: the first text, the second, neither."""
 CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
 """Choice -> its words, if choices are written as numbers."""
 CHOICE: Final = {
-    *("winner", "choice", "choices", "chosen", "preference", "preferred", "prefers", "better"),
+    *(
+        "winner",
+        "choice",
+        "choices",
+        "chosen",
+        "preference",
+        "preferred",
+        "prefers",
+        "better",
+    ),
     *("best", "vote", "pick"),
 }
 """Words of a column's name that mark it as choices, without naming an aspect."""
@@ -76,7 +89,16 @@ VALUE: Final = {"value", "score", "rating", "label", "annotation", *CHOICE}
 ASPECT: Final = {"aspect", "dimension", "criterion", "attribute"}
 KIND: Final = {"kind", "type"}
 """Words that name the columns of a long table."""
-MODELS: Final = {"model", "llm", "judge", "ai", "machine", "auto", "automatic", "metric"}
+MODELS: Final = {
+    "model",
+    "llm",
+    "judge",
+    "ai",
+    "machine",
+    "auto",
+    "automatic",
+    "metric",
+}
 """Words in the cells of a column of KIND that indicate a judge instead of a person."""
 MOST_RATERS: Final = 20
 """With more raters, one column has a list of their ratings, without their names."""
@@ -107,53 +129,72 @@ class Table:
     columns: Sequence[str]
     aspects: Sequence[str]
     labels: Mapping[str, Label] = field(default_factory=dict)
-    """Column with two labels (its rows have 0 and 1 instead) -> the labels; if it uses several of
-    LABELS, the first of them."""
+    """Column with two labels (its rows have 0 and 1 instead) -> the labels; if it uses
+    several of LABELS, the first of them."""
     other_labels: Mapping[str, int] = field(default_factory=dict)
     """Further words of these columns -> 0 or 1."""
     pairs: Pairs | None = None
-    """The columns of choices between two texts, if there are any; rows have them as numbers."""
+    """The columns of choices between two texts, if there are any; rows have them as
+    numbers."""
     known: Guess | None = None
     """The roles of the columns, if the file's format determines them."""
     stated: Mapping[str, Scale] = field(default_factory=dict)
     """Aspect -> its scale, if the file gives it."""
     long: int = 0
-    """The number of rows in a long file, where a row has one rating or choice; else 0."""
+    """The number of rows in a long file, where a row has one rating or choice; else
+    0."""
     copied: bool = False
-    """Whether a study needs a copy of these rows, as cards cannot describe the original file."""
+    """Whether a study needs a copy of these rows, as cards cannot describe the original
+    file."""
 
     @property
     def title(self) -> str:
-        """Return the file and its size; for a long table, also how many rows were made from it."""
+        """Return the file and its size; for a long table, also how many rows were made
+        from it.
+        """
         rows = f"{len(self.rows):,} rows"
         if self.long:
             rows = (
-                f"{self.long:,} rows of one rating or choice each, read as {rows} of texts or pairs"
+                f"{self.long:,} rows of one rating or choice each, read as {rows} "
+                "of texts or pairs"
             )
         return f"{self.file}: {rows}, {len(self.columns)} columns"
 
     def nearest_aspect(self, name: str) -> str:
-        """Return the aspect with a card that has the most similar name, or else all of them."""
+        """Return the aspect with a card that has the most similar name, or else all of
+        them.
+        """
         near = UserError("", where="", got=name, allowed=self.aspects).nearest()
         all_aspects = ", ".join(self.aspects)
-        return f"the most similar card is {near}" if near else f"aspects with cards: {all_aspects}"
+        return (
+            f"the most similar card is {near}"
+            if near
+            else f"aspects with cards: {all_aspects}"
+        )
 
     def filled(self, column: str) -> list[tuple[int, Row]]:
         """Return the rows with a value in a column, each with its number."""
         rows = zip(self.numbers, self.rows, strict=True)
-        return [(number, row) for number, row in rows if not is_missing(row.get(column))]
+        return [
+            (number, row) for number, row in rows if not is_missing(row.get(column))
+        ]
 
     def missing_cells(self, columns: Iterable[str]) -> dict[str, int]:
         """Return how many rows have no value, for the columns that lack any."""
-        cells = {name: [entries(row.get(name)) for row in self.rows] for name in columns}
+        cells = {
+            name: [entries(row.get(name)) for row in self.rows] for name in columns
+        }
         counts = {
-            name: sum(all(map(is_missing, each)) for each in of) for name, of in cells.items()
+            name: sum(all(map(is_missing, each)) for each in of)
+            for name, of in cells.items()
         }
         return {name: count for name, count in counts.items() if count}
 
     def values(self, columns: Iterable[str]) -> list[float]:
         """Return all numbers of some columns."""
-        return [value for column in columns for value in numbers(self.rows, column) or []]
+        return [
+            value for column in columns for value in numbers(self.rows, column) or []
+        ]
 
     def described(self, columns: Sequence[str]) -> str:
         """Return the range of some columns' ratings: `3 columns, values 1 to 5`."""
@@ -163,8 +204,11 @@ class Table:
             return f"{raters}labels"
         return f"{raters}values {min(values):g} to {max(values):g}"
 
-    def guessed(self, named: Mapping[str, Sequence[str]], taken: Sequence[str]) -> Guess:
-        """Return the roles of the columns; `taken` are the columns of ratings and scores.
+    def guessed(
+        self, named: Mapping[str, Sequence[str]], taken: Sequence[str]
+    ) -> Guess:
+        """Return the roles of the columns; `taken` are the columns of ratings and
+        scores.
 
         The name of a column of choices shows whether they are a judge's.
         """
@@ -180,34 +224,50 @@ class Table:
             if column not in scored:
                 ratings.setdefault(_aspect(column, self.aspects), []).append(column)
         judges = judges_of(scored, ratings)
-        return replace(guessed, ratings=ratings, judges=judges, choice_words=self.pairs.words)
+        return replace(
+            guessed, ratings=ratings, judges=judges, choice_words=self.pairs.words
+        )
 
     def labels_of(self, columns: Guess, stated: Collection[str]) -> dict[str, Label]:
-        """Return aspect -> its two labels, if people gave labels and no scale is `stated`."""
+        """Return aspect -> its two labels, if people gave labels and no scale is
+        `stated`.
+        """
         labels = {
             aspect: next((self.labels[c] for c in group if c in self.labels), FAIL_PASS)
             for aspect, group in columns.ratings.items()
-            if not columns.compared and aspect not in stated and self._zeros_and_ones(group)
+            if not columns.compared
+            and aspect not in stated
+            and self._zeros_and_ones(group)
         }
-        alike = len({*labels.values()}) == 1  # a judge's card has one translation of 0 and 1
+        alike = (
+            len({*labels.values()}) == 1
+        )  # a judge's card has one translation of 0 and 1
         return labels if alike else dict.fromkeys(labels, FAIL_PASS)
 
     def _zeros_and_ones(self, columns: Iterable[str]) -> bool:
         return {*self.values(columns)} == {0.0, 1.0}
 
     def _in_words(self, columns: Iterable[str]) -> bool:
-        """Return whether the data that cards describe have words of LABELS in all columns."""
+        """Return whether the data that cards describe have words of LABELS in all
+        columns.
+        """
         return not self.copied and self.labels.keys() >= {*columns}
 
-    def scales(self, columns: Guess, stated: Mapping[str, Scale]) -> dict[str, Mapping[str, Any]]:
-        """Return aspect -> its scale: the stated one, or a guess from all of its ratings."""
+    def scales(
+        self, columns: Guess, stated: Mapping[str, Scale]
+    ) -> dict[str, Mapping[str, Any]]:
+        """Return aspect -> its scale: the stated one, or a guess from all of its
+        ratings.
+        """
         if columns.compared:
             return dict.fromkeys(columns.ratings, CHOICES)
         labels = self.labels_of(columns, stated)
         scales: dict[str, Mapping[str, Any]] = {}
         for name, group in columns.ratings.items():
             if (pair := labels.get(name)) is None:
-                scales[name] = stated[name] if name in stated else scale(self.values(group))
+                scales[name] = (
+                    stated[name] if name in stated else scale(self.values(group))
+                )
                 continue
             words = {"0": pair[0], "1": pair[1]}
             if self._in_words(group):
@@ -215,9 +275,13 @@ class Table:
             scales[name] = {"labels": [*pair], **({"read_as": words} if words else {})}
         return scales
 
-    def judge_keys(self, scores: Mapping[str, str], labels: Mapping[str, Label]) -> dict[str, Any]:
+    def judge_keys(
+        self, scores: Mapping[str, str], labels: Mapping[str, Label]
+    ) -> dict[str, Any]:
         """Return how a judge's card reads its scores, by aspect, as people's labels."""
-        judged = [column for name, column in scores.items() if name == "*" or name in labels]
+        judged = [
+            column for name, column in scores.items() if name == "*" or name in labels
+        ]
         if not labels or not judged:
             return {}
         if not all(self._zeros_and_ones([column]) for column in judged):
@@ -227,21 +291,32 @@ class Table:
             return {"read_as": {"0": pair[0], "1": pair[1]}}
         given = [self.labels[column] for column in judged]
         read = {word: pair[code] for word, code in self.other_labels.items()}
-        read |= {word: label for two in given for word, label in zip(two, pair, strict=True)}
+        read |= {
+            word: label for two in given for word, label in zip(two, pair, strict=True)
+        }
         return {"read_as": read} if self.other_labels or {*given} != {pair} else {}
 
     def missing(self, columns: Guess) -> list[str]:
         """Return the words for missing values in ratings and scores, such as NaN."""
         names = [*columns.rated, *columns.scored]
-        cells = (cell for row in self.rows for name in names for cell in entries(row.get(name)))
-        return sorted({c.strip() for c in cells if isinstance(c, str) and is_missing(c)} - {""})
+        cells = (
+            cell
+            for row in self.rows
+            for name in names
+            for cell in entries(row.get(name))
+        )
+        return sorted(
+            {c.strip() for c in cells if isinstance(c, str) and is_missing(c)} - {""}
+        )
 
     def readable(self, columns: Guess) -> tuple["Table", Guess]:
         """Return the table and its columns as a study's cards can read them.
 
         It is a copy if a judge's choices name systems. In a copy, choices are numbers.
         """
-        by_system = self.pairs is not None and {*columns.scored}.intersection(self.pairs.by_system)
+        by_system = self.pairs is not None and {*columns.scored}.intersection(
+            self.pairs.by_system
+        )
         table = replace(self, copied=self.copied or bool(by_system))
         if table.copied and columns.compared:
             columns = replace(columns, choice_words=CODES)
@@ -263,9 +338,11 @@ def load_table(file: Path, cards: Cards) -> Table:
 
 
 def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
-    """Return the table with numbers instead of two labels, or of choices between two texts.
+    """Return the table with numbers instead of two labels, or of choices between two
+    texts.
 
-    A column has labels if all its cells are words of LABELS, some worse and some better ones.
+    A column has labels if all its cells are words of LABELS, some worse and some better
+    ones.
     """
     pairs = pairs_of(table.rows, table.columns, named)
     if pairs is None and named.get("texts"):
@@ -273,7 +350,16 @@ def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
             "no column has only choices between these two texts",
             where=f"{table.file}, --texts",
             got=", ".join(named["texts"]),
-            allowed=["1", "2", "A", "B", "left", "right", "tie", "a column's or a system's name"],
+            allowed=[
+                "1",
+                "2",
+                "A",
+                "B",
+                "left",
+                "right",
+                "tie",
+                "a column's or a system's name",
+            ],
             todo="add a column of choices; leave the cell of a missing choice empty",
         )
     codes = pairs.choices if pairs else {}
@@ -283,7 +369,10 @@ def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
         cells = [row.get(column) for row in table.rows]
         words = [str(cell).strip().lower() for cell in cells]
         used = {*words} - MISSING
-        if not used <= LABEL_CODES.keys() or {LABEL_CODES[word] for word in used} != {0, 1}:
+        if not used <= LABEL_CODES.keys() or {LABEL_CODES[word] for word in used} != {
+            0,
+            1,
+        }:
             continue
         if not any(isinstance(cell, bool | list) for cell in cells):
             codes[column] = [LABEL_CODES.get(word) for word in words]
@@ -296,16 +385,20 @@ def coded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
     return replace(table, rows=rows, pairs=pairs, labels=labels, other_labels=others)
 
 
-# --- choices between two texts of a row ---------------------------------------------------------
+# --- choices between two texts of a row -----------------------------------------------
 
 
 def says_who_chose(column: str) -> bool:
-    """Return whether a column's name indicates choices, people, a model or a measure."""
+    """Return whether a column's name indicates choices, people, a model or a
+    measure.
+    """
     return bool((CHOICE | PEOPLE).intersection(words_of(column))) or is_judge(column)
 
 
 def _aspect(column: str, aspects: Collection[str]) -> str:
-    """Return the aspect of a column of choices: `clarity_winner` is of clarity, `ann` of all."""
+    """Return the aspect of a column of choices: `clarity_winner` is of clarity, `ann`
+    of all.
+    """
     words = aspect_of(column).split("-")
     kept = [word for word in words if word not in CHOICE]
     named = len(kept) < len(words) or "-".join(kept) in aspects
@@ -315,11 +408,14 @@ def _aspect(column: str, aspects: Collection[str]) -> str:
 def pairs_of(
     rows: Sequence[Row], columns: Sequence[str], named: Mapping[str, Sequence[str]]
 ) -> Pairs | None:
-    """Return the columns of pairs, None without a choice between two texts, or two systems."""
+    """Return the columns of pairs, None without a choice between two texts, or two
+    systems.
+    """
     taken = {column for group in named.values() for column in group}
     sided = _sided([column for column in columns if column not in taken])
     systems = list(named.get("systems", [])) or next(
-        (two for stem, two in sided if set(NOUNS["system"].split()).intersection(stem)), []
+        (two for stem, two in sided if set(NOUNS["system"].split()).intersection(stem)),
+        [],
     )
     candidates = {
         two[0]: two
@@ -332,7 +428,11 @@ def pairs_of(
     if not texts and not systems:
         return None
     free = [column for column in columns if column not in {*taken, *texts, *systems}]
-    read = {column: codes for column in free if (codes := _codes(rows, column, systems, texts))}
+    read = {
+        column: codes
+        for column in free
+        if (codes := _codes(rows, column, systems, texts))
+    }
     hinted = "texts" in named or any(map(says_who_chose, read))
     doubtful = not texts or guess(rows, {"ratings": [*read]}).ratings
     if not read or (doubtful and not hinted):
@@ -351,12 +451,18 @@ def pairs_of(
 
 
 def choices_of_nothing(rows: Sequence[Row], columns: Sequence[str]) -> list[str]:
-    """Return the columns that look like choices, in rows without two texts or systems."""
-    return [c for c in columns if says_who_chose(c) and _codes(rows, c, (), ()) is not None]
+    """Return the columns that look like choices, in rows without two texts or
+    systems.
+    """
+    return [
+        c for c in columns if says_who_chose(c) and _codes(rows, c, (), ()) is not None
+    ]
 
 
 def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-    """Return pairs of columns whose names differ only by side, with their common words."""
+    """Return pairs of columns whose names differ only by side, with their common
+    words.
+    """
     by_stem: dict[tuple[str, ...], dict[int, str]] = {}
     for column in columns:
         words = words_of(column)
@@ -366,12 +472,20 @@ def _sided(columns: Sequence[str]) -> list[tuple[list[str], list[str]]]:
                     at = words.index(side)
                     stem = (str(number), str(at), *words[:at], *words[at + 1 :])
                     by_stem.setdefault(stem, {}).setdefault(place, column)
-    return [([*stem[2:]], [two[0], two[1]]) for stem, two in by_stem.items() if len(two) == 2]
+    return [
+        ([*stem[2:]], [two[0], two[1]])
+        for stem, two in by_stem.items()
+        if len(two) == 2
+    ]
 
 
 def _like_texts(rows: Sequence[Row], column: str) -> bool:
-    """Return whether a column may contain the judged texts, not numbers or raters' remarks."""
-    if numbers(rows, column) is not None or (PEOPLE | REFERENCES).intersection(words_of(column)):
+    """Return whether a column may contain the judged texts, not numbers or raters'
+    remarks.
+    """
+    if numbers(rows, column) is not None or (PEOPLE | REFERENCES).intersection(
+        words_of(column)
+    ):
         return False
     return len({str(row.get(column)) for row in rows}) > MOST_LABELS
 
@@ -379,7 +493,9 @@ def _like_texts(rows: Sequence[Row], column: str) -> bool:
 def _codes(
     rows: Sequence[Row], column: str, systems: Sequence[str], texts: Sequence[str]
 ) -> list[int | None] | None:
-    """Return the choices of a column; None if a cell is not a choice, or no text is chosen."""
+    """Return the choices of a column; None if a cell is not a choice, or no text is
+    chosen.
+    """
     codes: list[int | None] = []
     for row in rows:
         if is_missing(row.get(column)):
@@ -391,7 +507,9 @@ def _codes(
     return codes if {FIRST, SECOND}.intersection(codes) else None
 
 
-def code_of(row: Row, column: str, systems: Sequence[str], texts: Sequence[str]) -> int | None:
+def code_of(
+    row: Row, column: str, systems: Sequence[str], texts: Sequence[str]
+) -> int | None:
     """Return the choice in a cell; None if it is not a choice."""
     if isinstance(cell := row.get(column), Mapping):
         return None
@@ -415,11 +533,13 @@ def _meaning(word: str, texts: Sequence[str], systems: Sequence[str]) -> int | N
         return None
     if TIES.intersection(words):
         return TIE
-    named = {place for sides in SIDES for place, side in enumerate(sides) if side in words}
+    named = {
+        place for sides in SIDES for place, side in enumerate(sides) if side in words
+    }
     return FIRST + named.pop() if len(named) == 1 else None
 
 
-# --- long tables (one row per rating) ----------------------------------------------------------
+# --- long tables (one row per rating) -------------------------------------------------
 
 
 class Long(NamedTuple):
@@ -432,18 +552,25 @@ class Long(NamedTuple):
 
 
 def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
-    """Return a long table with one row per text and known columns; any other table unchanged.
+    """Return a long table with one row per text and known columns; any other table
+    unchanged.
 
-    There is a column for each rater and aspect. Raises UserError for a rater who rates a text
-    twice.
+    There is a column for each rater and aspect. Raises UserError for a rater who rates
+    a text twice.
     """
     taken = {column for group in named.values() for column in group}
     long = _long(table, [column for column in table.columns if column not in taken])
     if long is None:
         return table
     left = [column for column in table.columns if column not in long]
-    if any(_by_model(row, long) for row in table.rows):  # what no two rows share is a remark
-        left = [c for c in left if len({str(row.get(c)) for row in table.rows}) < len(table.rows)]
+    if any(
+        _by_model(row, long) for row in table.rows
+    ):  # what no two rows share is a remark
+        left = [
+            c
+            for c in left
+            if len({str(row.get(c)) for row in table.rows}) < len(table.rows)
+        ]
     roles = guess([{name: row.get(name) for name in left} for row in table.rows], named)
     named_keys = [name for role in (*ROLES, *PAIRED) for name in roles.columns_of(role)]
     keys = [name for name in named_keys if name not in roles.references] or left
@@ -470,8 +597,8 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
                 "two ratings of one text by the same rater",
                 where=f"{table.file}, rows {before} and {number}",
                 got=rater,
-                todo="keep one of the rows, or name the columns that distinguish texts: --item, "
-                "--system",
+                todo="keep one of the rows, or name the columns that distinguish "
+                "texts: --item, --system",
             )
         if name == rater:
             text[column] = row.get(long.value)
@@ -499,16 +626,22 @@ def _by_model(row: Row, long: Long) -> bool:
 
 
 def _long(table: Table, free: Iterable[str]) -> Long | None:
-    """Return the columns of a long table (rater, value, …), None for any other table."""
+    """Return the columns of a long table (rater, value, …), None for any other
+    table.
+    """
     words = {column: set(words_of(column)) for column in free}
 
     def named(wanted: Collection[str], beside: Collection[str]) -> Iterator[str]:
-        return (c for c, of in words.items() if of & {*wanted} and of <= {*wanted, *beside})
+        return (
+            c for c, of in words.items() if of & {*wanted} and of <= {*wanted, *beside}
+        )
 
     def numeric(column: str) -> bool:
         return numbers(table.rows, column) is not None
 
-    raters = (c for c in named(RATER, ("id", "name")) if "id" in words[c] or not numeric(c))
+    raters = (
+        c for c in named(RATER, ("id", "name")) if "id" in words[c] or not numeric(c)
+    )
     values = (c for c, of in words.items() if of <= VALUE and numeric(c))
     rater, value = next(raters, None), next(values, None)
     if rater is None or value is None:

@@ -1,4 +1,6 @@
-"""The unused columns that look like people's ratings or a judge's scores, with the reasons."""
+"""The unused columns that look like people's ratings or a judge's scores, with the
+reasons.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -28,17 +30,38 @@ from judgescope.core.errors import UserError
 from judgescope.data.rows import word_of
 
 NEARLY_NUMBER: Final = re.compile(
-    r"['’]?(?P<number>[+-]?(\d+([.,]\d*)?|[.,]\d+))\s*(%|(/|out of)\s*\d+)?|[+-]?inf(inity)?", re.I
+    r"['’]?(?P<number>[+-]?(\d+([.,]\d*)?|[.,]\d+))\s*(%|(/|out of)\s*\d+)?|[+-]?inf"
+    r"(inity)?",
+    re.I,
 )
-"""A number, perhaps with a decimal comma, a sign of percent or a maximum; or an infinite one."""
+"""A number, perhaps with a decimal comma, a sign of percent or a maximum; or an
+infinite one."""
 DATE: Final = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?")
 MAX_CELL: Final = 40
 """Characters of a cell that a message repeats."""
 SHOWN_WORDS: Final = 5
 DESCRIBES: Final = {
     *(REMARKS - RATINGS | IDS | FILLERS),
-    *("analysis", "critique", "error", "errors", "family", "justification", "note", "prompt"),
-    *("provider", "raw", "reasoning", "reasons", "size", "status", "temperature", "thinking"),
+    *(
+        "analysis",
+        "critique",
+        "error",
+        "errors",
+        "family",
+        "justification",
+        "note",
+        "prompt",
+    ),
+    *(
+        "provider",
+        "raw",
+        "reasoning",
+        "reasons",
+        "size",
+        "status",
+        "temperature",
+        "thinking",
+    ),
     "version",
 }
 """Last words of the name of a column that describes a judge or a rating."""
@@ -51,7 +74,9 @@ EMPTY: Final = "leave the cell empty if it is missing"
 
 
 class Unread(NamedTuple):
-    """A column that is not used, the reason, and its first cell at fault, if there is one."""
+    """A column that is not used, the reason, and its first cell at fault, if there is
+    one.
+    """
 
     column: str
     judge: bool
@@ -64,17 +89,24 @@ class Unread(NamedTuple):
 
     def __str__(self) -> str:
         """Return the column and the reason on a line."""
-        cell = f"row {self.row} has {str(self.cell)[:MAX_CELL]!r}, which " if self.row else ""
+        cell = (
+            f"row {self.row} has {str(self.cell)[:MAX_CELL]!r}, which "
+            if self.row
+            else ""
+        )
         return f"{self.column} ({cell}{self.why}): {self.todo}"
 
 
 def unread(table: Table, columns: Guess) -> list[Unread]:
     """Return the columns without a role that look like ratings or scores.
 
-    They look so by their name (of a person, a model or an aspect, or similar to that of a used
-    column), or because most of their cells are numbers, labels or choices, or nearly so.
+    They look so by their name (of a person, a model or an aspect, or similar to that of
+    a used column), or because most of their cells are numbers, labels or choices, or
+    nearly so.
     """
-    free = (c for c in table.columns if c not in columns.used and not UNNAMED.fullmatch(c))
+    free = (
+        c for c in table.columns if c not in columns.used and not UNNAMED.fullmatch(c)
+    )
     return [one for column in free if (one := _unread(table, column, columns))]
 
 
@@ -82,16 +114,24 @@ def _unread(table: Table, column: str, columns: Guess) -> Unread | None:
     judge, named = _of_judge(table, column, columns), _named(table, column, columns)
     filled, values = table.filled(column), numbers(table.rows, column)
     if not filled:
-        tool = table.known is not None and not table.long  # scorers of some tools write only words
+        tool = (
+            table.known is not None and not table.long
+        )  # scorers of some tools write only words
         todo = "fill it in, or delete the column"
-        return Unread(column, judge, "it has no values", todo) if named and not tool else None
+        return (
+            Unread(column, judge, "it has no values", todo)
+            if named and not tool
+            else None
+        )
     if values is None or (table.pairs and not judge):
         return _invalid(table, column, judge, named and values is None)
     group = _rated(column, columns) if judge else []
     rated = {number for name in group for number, _ in table.filled(name)}
     if rated and not any(number in rated for number, _ in filled):
         why = "no row has both its score and people's rating"
-        return Unread(column, judge, why, "put score and rating of a text into the same row")
+        return Unread(
+            column, judge, why, "put score and rating of a text into the same row"
+        )
     return None if judge else _off_scale(filled, values, column, named)
 
 
@@ -100,7 +140,10 @@ def _invalid(table: Table, column: str, judge: bool, named: bool) -> Unread | No
 
     None if all are, or if the column looks like no ratings.
     """
-    cells = [(number, row, _is_code(table, row, column)) for number, row in table.filled(column)]
+    cells = [
+        (number, row, _is_code(table, row, column))
+        for number, row in table.filled(column)
+    ]
     if table.pairs:
         bad = [one for one in cells if not one[2]]
         near = len(cells) - len(bad)
@@ -108,7 +151,11 @@ def _invalid(table: Table, column: str, judge: bool, named: bool) -> Unread | No
         bad = [one for one in cells if not numbers([one[1]], column)]
         near = sum(_like_score(column, row[column]) for _, row, _ in cells)
     short = all(len(str(row[column])) <= MAX_CELL for _, row, _ in bad)
-    likely = 2 * near >= len(cells) or (named and short) or aspect_of(column) in table.aspects
+    likely = (
+        2 * near >= len(cells)
+        or (named and short)
+        or aspect_of(column) in table.aspects
+    )
     models = all(is_judge(str(row[column])) for _, row, _ in bad)
     if not likely or models:  # also if no cell is bad
         return None
@@ -130,18 +177,33 @@ def _named(table: Table, column: str, columns: Guess) -> bool:
     if _described(column):
         return False
     alike = _alike(column, [*columns.rated, *columns.scored])
-    return says_who_chose(column) or alike or bool({*words_of(column)} & {*table.aspects})
+    return (
+        says_who_chose(column) or alike or bool({*words_of(column)} & {*table.aspects})
+    )
 
 
 def _described(column: str) -> bool:
-    """Return whether a name says that a column has no ratings: `judge_model`, `gpt4_cost`."""
+    """Return whether a name says that a column has no ratings: `judge_model`,
+    `gpt4_cost`.
+    """
     last = words_of(column)[-1:]
-    return role_of(column) is not None or counts(column) or bool(DESCRIBES.intersection(last))
+    return (
+        role_of(column) is not None
+        or counts(column)
+        or bool(DESCRIBES.intersection(last))
+    )
 
 
 def _alike(column: str, others: Iterable[str]) -> bool:
-    """Return whether names share their first or last word: `fluency_anna` and `fluency_ben`."""
-    ends = {(at, words[at]) for name in others if (words := words_of(name)) for at in (0, -1)}
+    """Return whether names share their first or last word: `fluency_anna` and
+    `fluency_ben`.
+    """
+    ends = {
+        (at, words[at])
+        for name in others
+        if (words := words_of(name))
+        for at in (0, -1)
+    }
     own = {(at, words[at]) for at in (0, -1) if (words := words_of(column))}
     return any(not word.isdigit() for _, word in own & ends)
 
@@ -149,7 +211,8 @@ def _alike(column: str, others: Iterable[str]) -> bool:
 def _of_judge(table: Table, column: str, columns: Guess) -> bool:
     """Return whether a column looks like a judge's.
 
-    If the names of people's columns say so, and none of a judge's does, all others are judges'.
+    If the names of people's columns say so, and none of a judge's does, all others are
+    judges'.
     """
     if table.known is not None and column in table.known.scored:
         return True
@@ -157,7 +220,9 @@ def _of_judge(table: Table, column: str, columns: Guess) -> bool:
     if _described(column) or is_judge(column) or people:
         return is_judge(column) and not _described(column)
     by_people = all(PEOPLE.intersection(words_of(name)) for name in columns.rated)
-    others = bool(columns.scored) and by_people and not any(map(is_judge, columns.scored))
+    others = (
+        bool(columns.scored) and by_people and not any(map(is_judge, columns.scored))
+    )
     return others or _alike(column, columns.scored)
 
 
@@ -168,7 +233,9 @@ def _rated(column: str, columns: Guess) -> list[str]:
 
 
 def _is_code(table: Table, row: Row, column: str) -> bool:
-    """Return whether a cell is a choice in a table of pairs, and a label or a choice in others."""
+    """Return whether a cell is a choice in a table of pairs, and a label or a choice in
+    others.
+    """
     if table.pairs:
         return code_of(row, column, table.pairs.systems, table.pairs.texts) is not None
     word = word_of(row[column])
@@ -177,7 +244,9 @@ def _is_code(table: Table, row: Row, column: str) -> bool:
 
 
 def _like_score(column: str, cell: object) -> bool:
-    """Return whether a cell is nearly a number, or a label in a column that may have ratings."""
+    """Return whether a cell is nearly a number, or a label in a column that may have
+    ratings.
+    """
     label = word_of(cell).casefold() in LABEL_CODES and not _described(column)
     return label or _nearly(cell) is not None
 
@@ -196,7 +265,9 @@ def _as_number(cell: object) -> str:
 
 
 def beyond_scale(table: Table, group: Sequence[str]) -> str:
-    """Return which few ratings widen the guessed scale of a group of columns, "" for none."""
+    """Return which few ratings widen the guessed scale of a group of columns, "" for
+    none.
+    """
     cells = [
         (f"{column}, row {number}: {value:g}", value)
         for column in group
@@ -208,9 +279,13 @@ def beyond_scale(table: Table, group: Sequence[str]) -> str:
         if not outside:
             return ""
         if len(outside) <= len(cells) // FEW_BEYOND:
-            shown = [*outside[:SHOWN_CELLS], *(["…"] if len(outside) > SHOWN_CELLS else [])]
+            shown = [
+                *outside[:SHOWN_CELLS],
+                *(["…"] if len(outside) > SHOWN_CELLS else []),
+            ]
             return (
-                f"check ratings outside the scale {low} to {high} of the others: {'; '.join(shown)}"
+                f"check ratings outside the scale {low} to {high} of the others: "
+                f"{'; '.join(shown)}"
             )
     return ""
 
@@ -218,10 +293,14 @@ def beyond_scale(table: Table, group: Sequence[str]) -> str:
 def _off_scale(
     filled: Sequence[tuple[int, Row]], values: Sequence[float], column: str, named: bool
 ) -> Unread | None:
-    """Return why a column of numbers is not taken for ratings, if it looks like ratings."""
+    """Return why a column of numbers is not taken for ratings, if it looks like
+    ratings.
+    """
     if like_ratings(values, len(filled)) or _described(column):
         return None
-    low, high = max(SCALES, key=lambda ends: sum(ends[0] <= v <= ends[1] for v in values))
+    low, high = max(
+        SCALES, key=lambda ends: sum(ends[0] <= v <= ends[1] for v in values)
+    )
     outside = [v for v in values if not low <= v <= high]
     if not outside:
         why, todo = "its values are row numbers", "name the column if they are ratings"
@@ -234,5 +313,7 @@ def _off_scale(
         if not all(low <= v <= high for v in numbers([row], column) or ())
     )
     most = 2 * len(outside) < len(values)
-    why = f"is outside the scale {low} to {high} " + ("of most cells" if most else "of ratings")
+    why = f"is outside the scale {low} to {high} " + (
+        "of most cells" if most else "of ratings"
+    )
     return Unread(column, False, why, f"{EMPTY}, or name the column", number, cell)

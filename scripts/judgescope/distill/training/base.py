@@ -24,7 +24,9 @@ WEIGHTS = ("*.safetensors", "*.bin", "*.pt")
 
 
 class Size(NamedTuple):
-    """Sizes of a base model and its adapter that need memory; `width`: bytes per number."""
+    """Sizes of a base model and its adapter that need memory; `width`: bytes per
+    number.
+    """
 
     parameters: int
     trainable: int
@@ -60,7 +62,9 @@ class Base:
     @property
     def context(self) -> int:
         """Return the most tokens that a prompt and its reply may have together."""
-        positions = getattr(self.config.get_text_config(), "max_position_embeddings", None)
+        positions = getattr(
+            self.config.get_text_config(), "max_position_embeddings", None
+        )
         limits = [length for length in (positions, self.card.max_model_len) if length]
         if not limits:
             raise UserError(
@@ -76,18 +80,26 @@ class Base:
         asked = self.card.dtype or "auto"
         if asked != "auto":
             return DTYPES.get(asked, asked)
-        return str(getattr(self.config, "dtype", None) or "float32").removeprefix("torch.")
+        return str(getattr(self.config, "dtype", None) or "float32").removeprefix(
+            "torch."
+        )
 
     def stops(self) -> set[int]:
         """Return the tokens at which vLLM ends a reply."""
         generation = import_module("transformers").GenerationConfig
         name, options = _source(self.card)
         try:
-            ends = generation.from_pretrained(name, revision=options["revision"]).eos_token_id
+            ends = generation.from_pretrained(
+                name, revision=options["revision"]
+            ).eos_token_id
         except OSError:  # many base models have no such file; vLLM then uses the config
             ends = generation.from_model_config(self.config).eos_token_id
         tokens = ends if isinstance(ends, list) else [ends]
-        return {token for token in (*tokens, self.tokenizer.eos_token_id) if token is not None}
+        return {
+            token
+            for token in (*tokens, self.tokenizer.eos_token_id)
+            if token is not None
+        }
 
     def empty(self) -> Any:
         """Return the model with the shapes of its weights only."""
@@ -98,7 +110,9 @@ class Base:
             return _tried(self.card, lambda: make(self.config, trust_remote_code=trust))
 
     def size(self, adapted: Callable[[Any], Any]) -> Size:
-        """Return the sizes that determine memory, of the base model and of the adapter."""
+        """Return the sizes that determine memory, of the base model and of the
+        adapter.
+        """
         torch, config = import_module("torch"), self.config.get_text_config()
         model = self.empty()
         parameters = sum(weights.numel() for weights in model.parameters())
@@ -107,7 +121,9 @@ class Base:
         return Size(
             parameters=parameters,
             trainable=sum(
-                weights.numel() for weights in model.parameters() if weights.requires_grad
+                weights.numel()
+                for weights in model.parameters()
+                if weights.requires_grad
             ),
             layers=config.num_hidden_layers,
             hidden=config.hidden_size,
@@ -138,8 +154,8 @@ def card_of(card: str, spec: ModelSpec) -> VllmModel:
 def opened(card: VllmModel) -> Base:
     """Return the base model of a card; no weights are loaded.
 
-    Raises UserError for a model that cannot be read, or cannot be trained in the way in which vLLM
-    would use it.
+    Raises UserError for a model that cannot be read, or cannot be trained in the way in
+    which vLLM would use it.
     """
     where = f"models/{card.model}.yaml"
     if card.quantization:
@@ -153,7 +169,9 @@ def opened(card: VllmModel) -> Base:
             todo="remove them, or train another base model",
         )
     name, options = _source(card)
-    if card.path and not any(path for ending in WEIGHTS for path in Path(name).glob(ending)):
+    if card.path and not any(
+        path for ending in WEIGHTS for path in Path(name).glob(ending)
+    ):
         raise UserError(
             "this folder contains no weights",
             where=f"{where}, key path",
@@ -161,8 +179,12 @@ def opened(card: VllmModel) -> Base:
             allowed=", ".join(WEIGHTS),
         )
     transformers = import_module("transformers")
-    config = _tried(card, lambda: transformers.AutoConfig.from_pretrained(name, **options))
-    tokenizer = _tried(card, lambda: transformers.AutoTokenizer.from_pretrained(name, **options))
+    config = _tried(
+        card, lambda: transformers.AutoConfig.from_pretrained(name, **options)
+    )
+    tokenizer = _tried(
+        card, lambda: transformers.AutoTokenizer.from_pretrained(name, **options)
+    )
     if quantization := getattr(config, "quantization_config", None):
         raise _quantized(f"{where}, key name", quantization)
     if not tokenizer.chat_template:
@@ -187,8 +209,8 @@ def _quantized(where: str, got: object) -> UserError:
         where=where,
         got=got,
         todo=(
-            "name a base model with float32, bfloat16 or float16 weights; the judge runs with "
-            "the weights that it was trained with"
+            "name a base model with float32, bfloat16 or float16 weights; the judge "
+            "runs with the weights that it was trained with"
         ),
     )
 
@@ -199,7 +221,8 @@ def _tried(card: VllmModel, load: Callable[[], Any]) -> Any:
     except Exception as error:  # transformers, torch and the hub raise many kinds
         print_exception()
         raise UserError(
-            f"the base model cannot be loaded: {str(error).strip().partition(chr(10))[0]}",
+            "the base model cannot be loaded: "
+            f"{str(error).strip().partition(chr(10))[0]}",
             where=f"models/{card.model}.yaml, key {'path' if card.path else 'name'}",
             got=card.path or card.name,
             todo="see the job's log for the full error",
@@ -243,8 +266,13 @@ class Chat:
 
     @cached_property
     def ending(self) -> list[int]:
-        """Return the template's tokens after a reply, up to the one at which vLLM stops."""
-        chat = [{"role": "user", "content": "?"}, {"role": "assistant", "content": REPLY}]
+        """Return the template's tokens after a reply, up to the one at which vLLM
+        stops.
+        """
+        chat = [
+            {"role": "user", "content": "?"},
+            {"role": "assistant", "content": REPLY},
+        ]
         self._check(chat)
         after = self._encoded(self._rendered(chat).rpartition(REPLY)[2])
         stops = self.base.stops()
@@ -252,7 +280,8 @@ class Chat:
             if token in stops:
                 return after[:number]
         raise UserError(
-            "the base model's chat template ends a reply without a token at which vLLM stops",
+            "the base model's chat template ends a reply without a token at which vLLM "
+            "stops",
             where=f"{self.base.where}, key name",
             got=self.base.tokenizer.decode(after),
             allowed=self.base.tokenizer.convert_ids_to_tokens(sorted(stops)),
@@ -260,7 +289,9 @@ class Chat:
         )
 
     def _check(self, chat: list[Row]) -> None:
-        """Raise UserError for a template that does not show plain text, or that shows the date."""
+        """Raise UserError for a template that does not show plain text, or that shows
+        the date.
+        """
         shown, dateless = self._rendered(chat), self._rendered(chat, strftime_now=str)
         if REPLY not in shown:
             raise UserError(
@@ -271,8 +302,8 @@ class Chat:
             )
         if shown != dateless:
             raise UserError(
-                "the base model's chat template includes today's date: the judge's prompts "
-                "would differ from its training prompts",
+                "the base model's chat template includes today's date: the judge's "
+                "prompts would differ from its training prompts",
                 where=f"{self.base.where}, key extra_body.chat_template_kwargs",
                 got=self.options or None,
                 todo=(
@@ -292,15 +323,19 @@ class Chat:
 def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
     """Return the examples of a file, tokenised.
 
-    Raises UserError for an example that exceeds the base model's context, and for a reply that the
-    judge could not write: nothing is truncated.
+    Raises UserError for an example that exceeds the base model's context, and for a
+    reply that the judge could not write: nothing is truncated.
     """
     tokenised, long = list[Example](), dict[str, int]()
-    lines = path.read_text(encoding="utf-8").split("\n")  # splitlines would cut texts at U+2028
+    lines = path.read_text(encoding="utf-8").split(
+        "\n"
+    )  # splitlines would cut texts at U+2028
     for number, line in enumerate(lines[:-1], 1):
         row = json.loads(line)
         example = Example(row, chat.prompt(row["messages"]), chat.reply(row["reply"]))
-        where = f"{path.name}:{number}, {row['dataset']}: {row['target']}, {row['aspect']}"
+        where = (
+            f"{path.name}:{number}, {row['dataset']}: {row['target']}, {row['aspect']}"
+        )
         if example.length > chat.base.context:
             raise UserError(
                 "a prompt and its reply exceed the base model's context",
@@ -324,7 +359,9 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
 
 
 class Padded(NamedTuple):
-    """Examples padded on the right; `kept`: the number of final positions to predict from."""
+    """Examples padded on the right; `kept`: the number of final positions to predict
+    from.
+    """
 
     tokens: list[list[int]]
     attention: list[list[int]]
@@ -333,9 +370,11 @@ class Padded(NamedTuple):
 
 
 def padded(batch: Sequence[Example]) -> Padded:
-    """Return examples as rows of the same length; only the tokens of replies have a label.
+    """Return examples as rows of the same length; only the tokens of replies have a
+    label.
 
-    The first of `kept` positions predicts the first token of the reply after the shortest prompt.
+    The first of `kept` positions predicts the first token of the reply after the
+    shortest prompt.
     """
     width = max(example.length for example in batch)
     rows = Padded([], [], [], width - min(len(example.prompt) for example in batch) + 1)
@@ -343,12 +382,16 @@ def padded(batch: Sequence[Example]) -> Padded:
         rest = width - example.length
         rows.tokens.append(example.prompt + example.reply + [0] * rest)
         rows.attention.append([1] * example.length + [0] * rest)
-        rows.labels.append([UNHEARD] * len(example.prompt) + example.reply + [UNHEARD] * rest)
+        rows.labels.append(
+            [UNHEARD] * len(example.prompt) + example.reply + [UNHEARD] * rest
+        )
     return rows
 
 
 def tensors(batch: Sequence[Example]) -> dict[str, Any]:
-    """Return examples as a model's input; it predicts only the positions that are needed."""
+    """Return examples as a model's input; it predicts only the positions that are
+    needed.
+    """
     rows, tensor = padded(batch), import_module("torch").tensor
     return {
         "input_ids": tensor(rows.tokens),
@@ -359,12 +402,17 @@ def tensors(batch: Sequence[Example]) -> dict[str, Any]:
 
 
 def surprise(logits: Any, labels: Any) -> Any:
-    """−Σ ln p(token | all tokens before it), over the labelled tokens of each row, in nats.
+    """−Σ ln p(token | all tokens before it), over the labelled tokens of each row, in
+    nats.
 
-    `logits` (rows × positions × vocabulary) are those of the last positions of `labels`.
+    `logits` (rows × positions × vocabulary) are those of the last positions of
+    `labels`.
     """
     functional = import_module("torch").nn.functional
     labels = labels[:, labels.shape[1] - logits.shape[1] + 1 :]
     return functional.cross_entropy(
-        logits[:, :-1].float().transpose(1, 2), labels, ignore_index=UNHEARD, reduction="none"
+        logits[:, :-1].float().transpose(1, 2),
+        labels,
+        ignore_index=UNHEARD,
+        reduction="none",
     ).sum(1)

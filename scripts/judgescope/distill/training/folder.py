@@ -1,7 +1,8 @@
-"""The folder of a training, shared by all studies: checkpoints while it runs, then the result.
+"""The folder of a training, shared by all studies: checkpoints while it runs, then the
+result.
 
-Its name is a hash of everything that the result depends on. Only the holder of its lock writes
-there; the kernel releases the lock when a process ends, even by kill -9.
+Its name is a hash of everything that the result depends on. Only the holder of its lock
+writes there; the kernel releases the lock when a process ends, even by kill -9.
 """
 
 import hashlib
@@ -19,25 +20,30 @@ from judgescope.distill.specs import TrainSpec
 from judgescope.schema.cards.models import ADAPTER_FILES
 
 METHOD = 1
-"""Increased whenever the same input gives a different result: all judges are then retrained."""
+"""Increased whenever the same input gives a different result: all judges are then
+retrained."""
 PACKAGES = ("accelerate", "peft", "torch", "transformers")
 WHOLE = "whole"
-"""The file that marks a complete checkpoint: it is written after all others are on disk."""
+"""The file that marks a complete checkpoint: it is written after all others are on
+disk."""
 LOG, LOSSES = "training.parquet", "losses.parquet"
 
 
 def key_of(spec: TrainSpec) -> str:
     """Return a hash of everything that the result of a training depends on.
 
-    All of the recipe belongs to it: batch sizes and the device change the rounding of sums, and the
-    checkpoints are the steps with held-out losses in the log. The file `student` has the chat
-    template of the base model, and its commit on the hub.
+    All of the recipe belongs to it: batch sizes and the device change the rounding of
+    sums, and the checkpoints are the steps with held-out losses in the log. The file
+    `student` has the chat template of the base model, and its commit on the hub.
     """
     known = json.loads(Path(spec.student).read_text(encoding="utf-8"))
     inputs = {
         "method": METHOD,
         **{"model": spec.model.card, "seed": spec.seed, "recipe": spec.recipe},
-        **{"train": _sha256(Path(spec.train)), "held_out": _sha256(Path(spec.held_out))},
+        **{
+            "train": _sha256(Path(spec.train)),
+            "held_out": _sha256(Path(spec.held_out)),
+        },
         **{name: known[name] for name in ("chat_template", "commit")},
         "versions": {name: version(name) for name in PACKAGES},
     }
@@ -92,7 +98,9 @@ class TrainingFolder:
 
     @contextmanager
     def finishing(self) -> Iterator[Path]:
-        """Yield a folder for the result, which gets its final name once it is complete."""
+        """Yield a folder for the result, which gets its final name once it is
+        complete.
+        """
         part = self.folder / "result.part"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()

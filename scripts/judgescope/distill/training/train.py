@@ -1,6 +1,7 @@
 """The training itself: transformers' Trainer with peft's LoRA, and our own log.
 
-The same input on the same device gives the same bytes, even if the training was killed and resumed.
+The same input on the same device gives the same bytes, even if the training was killed
+and resumed.
 """
 
 import hashlib
@@ -46,7 +47,8 @@ Row = dict[str, Any]
 CLIPPED = 1.0
 """The largest norm of a step's gradient."""
 HELD_OUT = "held_out_loss"
-"""The key that the trainer's log has at checkpoints, in addition to those of every step."""
+"""The key that the trainer's log has at checkpoints, in addition to those of every
+step."""
 
 
 def prepare(device: str) -> None:
@@ -58,8 +60,12 @@ def prepare(device: str) -> None:
         first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
         os.environ["CUDA_VISIBLE_DEVICES"] = first
     torch = import_module("torch")
-    torch.use_deterministic_algorithms(True)  # flash attention heeds it only without warn_only
-    torch.utils.deterministic.fill_uninitialized_memory = False  # all of it is written to
+    torch.use_deterministic_algorithms(
+        True
+    )  # flash attention heeds it only without warn_only
+    torch.utils.deterministic.fill_uninitialized_memory = (
+        False  # all of it is written to
+    )
 
 
 def adapted(model: Any, recipe: Recipe) -> Any:
@@ -94,10 +100,15 @@ class Training:
         self.last = math.ceil(len(self.seen) / recipe.batch)
 
     def run(self, folder: TrainingFolder) -> None:
-        """Train from the last complete checkpoint to the end; write the result to its folder."""
+        """Train from the last complete checkpoint to the end; write the result to its
+        folder.
+        """
         began = folder.last_checkpoint()
         start = int(began.name.rpartition("-")[2]) if began else 0
-        print(f"{'resumes' if began else 'starts'} after step {start} of {self.last}", flush=True)
+        print(
+            f"{'resumes' if began else 'starts'} after step {start} of {self.last}",
+            flush=True,
+        )
         try:
             trainer, since = self._trainer(folder), time.monotonic()
             trainer.train(resume_from_checkpoint=str(began) if began else None)
@@ -108,16 +119,19 @@ class Training:
                 f"the device is out of memory: {str(error).partition('. ')[0]}",
                 where="study, key distill.recipe.device_batch",
                 got=self.recipe.device_batch,
-                todo="reduce it, name a smaller base model, or stop other programs on the device",
+                todo="reduce it, name a smaller base model, or stop other programs on "
+                "the device",
             ) from None
         except RuntimeError as error:
             if "deterministic implementation" not in str(error):
                 raise
             raise UserError(
-                "the base model needs an operation that torch computes differently each time",
+                "the base model needs an operation that torch computes differently "
+                "each time",
                 where=f"{self.base.where}, key name",
                 got=str(error).partition(". ")[0],
-                todo="name another base model: the same training must give the same weights",
+                todo="name another base model: the same training must give the same "
+                "weights",
             ) from None
 
     def _trainer(self, folder: TrainingFolder) -> Any:
@@ -127,7 +141,9 @@ class Training:
         transformers.set_seed(self.seed)
         model = adapted(self.base.weights(recipe.device), recipe)
         weights = [weight for weight in model.parameters() if weight.requires_grad]
-        optimizer = optim.AdamW(weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
+        optimizer = optim.AdamW(
+            weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay
+        )
         schedule = optim.lr_scheduler.LambdaLR(
             optimizer,
             lambda step: rate(min(step, self.last - 1), self.last, recipe.warmup),
@@ -162,7 +178,8 @@ class Training:
             use_cpu=recipe.device == "cpu",
             save_strategy="steps",
             save_steps=recipe.checkpoint_steps,
-            save_total_limit=2,  # keep the previous checkpoint until the new one is complete
+            # keep the previous checkpoint until the new one is complete
+            save_total_limit=2,
             logging_strategy="steps",
             logging_steps=1,
             logging_nan_inf_filter=False,
@@ -172,16 +189,26 @@ class Training:
         )
 
     def _watcher(self, folder: TrainingFolder) -> Any:
-        """Return the callback for the end of each step, each log entry and each checkpoint."""
+        """Return the callback for the end of each step, each log entry and each
+        checkpoint.
+        """
 
-        def on_step_end(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
+        def on_step_end(
+            _: Any, args: Any, state: Any, control: Any, **event: Any
+        ) -> None:
             step = state.global_step
-            if step % self.recipe.checkpoint_steps == 0 and step < self.last and self.held_out:
+            if (
+                step % self.recipe.checkpoint_steps == 0
+                and step < self.last
+                and self.held_out
+            ):
                 loss = fsum(self._losses(event["model"]))
                 self._check(loss, step)  # before the checkpoint is written
                 state.log_history.append({"step": step, HELD_OUT: loss})
                 mean = loss / sum(len(example.reply) for example in self.held_out)
-                print(f"step {step} of {self.last}: held-out loss {mean:.4f}", flush=True)
+                print(
+                    f"step {step} of {self.last}: held-out loss {mean:.4f}", flush=True
+                )
 
         def on_log(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
             self._check(event["logs"].get("loss", 0), state.global_step)
@@ -190,7 +217,9 @@ class Training:
             folder.mark_whole(state.global_step)
 
         events = {"on_step_end": on_step_end, "on_log": on_log, "on_save": on_save}
-        return type("Watcher", (import_module("transformers").TrainerCallback,), events)()
+        return type(
+            "Watcher", (import_module("transformers").TrainerCallback,), events
+        )()
 
     def _check(self, loss: float, step: int) -> None:
         """Raise UserError if a loss is not finite."""
@@ -203,7 +232,9 @@ class Training:
             )
 
     def _losses(self, model: Any) -> list[float]:
-        """Return the loss of every held-out reply, computed one at a time without padding."""
+        """Return the loss of every held-out reply, computed one at a time without
+        padding.
+        """
         torch = import_module("torch")
         training = model.training
         model.eval()
@@ -215,7 +246,9 @@ class Training:
                     for name, value in tensors([example]).items()
                 }
                 labels = inputs.pop("labels")
-                losses.append(float(surprise(model(**inputs, use_cache=False).logits, labels)))
+                losses.append(
+                    float(surprise(model(**inputs, use_cache=False).logits, labels))
+                )
         model.train(training)
         return losses
 
@@ -227,11 +260,15 @@ class Training:
         with model.disable_adapter():
             before = self._losses(model)
         notes = trainer.state.log_history
-        rows = step_rows(self.seen, self.recipe.batch, (note for note in notes if "loss" in note))
+        rows = step_rows(
+            self.seen, self.recipe.batch, (note for note in notes if "loss" in note)
+        )
         if self.held_out:
             sums = {note["step"]: note[HELD_OUT] for note in notes if HELD_OUT in note}
             sums |= {0: fsum(before), self.last: fsum(after)}
-            rows += [held_out_row(step, loss, self.held_out) for step, loss in sums.items()]
+            rows += [
+                held_out_row(step, loss, self.held_out) for step, loss in sums.items()
+            ]
         rows.sort(key=lambda row: (row["step"], row["split"]))
         with folder.finishing() as result:
             write_table("training", table_of("training", rows), result / LOG)
@@ -240,27 +277,36 @@ class Training:
             save_adapter(model, result, self.base.card.name)
 
     def _print_speed(self, start: int, seconds: float) -> None:
-        """Print time and memory, which no file contains: they differ between machines."""
-        tokens = sum(example.length for example in self.seen[start * self.recipe.batch :])
+        """Print time and memory, which no file contains: they differ between
+        machines.
+        """
+        tokens = sum(
+            example.length for example in self.seen[start * self.recipe.batch :]
+        )
         if self.recipe.device == "cuda":
             peak = import_module("torch").cuda.max_memory_allocated()
         else:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(
-            f"{self.last - start} steps in {seconds:.1f} s, {tokens / seconds:.0f} tokens per "
-            f"second, at most {peak / GB:.1f} GB",
+            f"{self.last - start} steps in {seconds:.1f} s, {tokens / seconds:.0f} "
+            f"tokens per second, at most {peak / GB:.1f} GB",
             flush=True,
         )
 
 
 def save_adapter(model: Any, folder: Path, name: str) -> None:
-    """Write the two files of an adapter, without details of this machine or this run."""
+    """Write the two files of an adapter, without details of this machine or this
+    run.
+    """
     saved = folder / "peft"
     model.save_pretrained(saved, save_embedding_layers=False)
     config, weights = ADAPTER_FILES
     (saved / weights).rename(folder / weights)
     keys = json.loads((saved / config).read_text(encoding="utf-8"))
-    keys |= {"base_model_name_or_path": name, "target_modules": sorted(keys["target_modules"])}
+    keys |= {
+        "base_model_name_or_path": name,
+        "target_modules": sorted(keys["target_modules"]),
+    }
     (folder / config).write_text(canonical(keys) + "\n", encoding="utf-8")
     for path in saved.iterdir():  # peft's own config and a page about the model
         path.unlink()
@@ -268,12 +314,16 @@ def save_adapter(model: Any, folder: Path, name: str) -> None:
 
 
 def _mean(outputs: Any, labels: Any, num_items_in_batch: Any) -> Any:
-    """Return the share of a step's mean loss per token that comes from these examples."""
+    """Return the share of a step's mean loss per token that comes from these
+    examples.
+    """
     return surprise(outputs.logits, labels).sum() / num_items_in_batch
 
 
 def order(seed: int, count: int, epochs: int) -> list[int]:
-    """Return the numbers of the examples in training order: each epoch has its own order."""
+    """Return the numbers of the examples in training order: each epoch has its own
+    order.
+    """
     return [
         int(number)
         for epoch in range(epochs)
@@ -284,8 +334,8 @@ def order(seed: int, count: int, epochs: int) -> list[int]:
 def rate(step: int, last: int, warmup: float) -> float:
     """min((s + 1)/(w + 1), (S − s)/(S − w)) of the learning rate at step s = 0..S−1.
 
-    It rises over the first w = warmup·S steps (rounded, at most S − 1), is 1 at step w, and falls
-    linearly to 0 after the last step. No step has the rate 0.
+    It rises over the first w = warmup·S steps (rounded, at most S − 1), is 1 at step w,
+    and falls linearly to 0 after the last step. No step has the rate 0.
     """
     risen = min(round(warmup * last), last - 1)
     return min((step + 1) / (risen + 1), (last - step) / (last - risen))
@@ -298,7 +348,9 @@ def step_rows(seen: Sequence[Example], batch: int, notes: Iterable[Row]) -> list
     for note in notes:
         until = min(note["step"] * batch, len(seen))
         row = {name: note[name] for name in ("step", "loss", "learning_rate")}
-        rows.append({**row, "split": "train", "examples": until, "tokens": tokens[until]})
+        rows.append(
+            {**row, "split": "train", "examples": until, "tokens": tokens[until]}
+        )
     return rows
 
 
@@ -312,10 +364,15 @@ def held_out_row(step: int, loss: float, examples: Sequence[Example]) -> Row:
 def loss_rows(
     examples: Sequence[Example], before: Sequence[float], after: Sequence[float]
 ) -> list[Row]:
-    """Return rows of table `losses`, from each reply's total loss before and after training."""
+    """Return rows of table `losses`, from each reply's total loss before and after
+    training.
+    """
     return [
         {
-            **{name: example.row[name] for name in ("dataset", "item", "target", "aspect")},
+            **{
+                name: example.row[name]
+                for name in ("dataset", "item", "target", "aspect")
+            },
             "tokens": len(example.reply),
             "before": sum_before / len(example.reply),
             "after": sum_after / len(example.reply),
@@ -342,12 +399,15 @@ def check_device(device: str) -> None:
             "torch finds no usable GPU",
             where=f"{RECIPE}.device",
             got=device,
-            todo="run on a machine with a GPU, or set `cpu`, which suits only small trials",
+            todo="run on a machine with a GPU, or set `cpu`, which suits only small "
+            "trials",
         )
 
 
 def check_dtype(base: Base, device: str) -> None:
-    """Raise UserError if the device does not support the number format of the weights."""
+    """Raise UserError if the device does not support the number format of the
+    weights.
+    """
     able = ["float32"]
     # a GPU without bfloat16 would emulate it, and vLLM refuses
     if device == "cpu" or import_module("torch").cuda.is_bf16_supported(False):
@@ -356,8 +416,8 @@ def check_dtype(base: Base, device: str) -> None:
         able.append("float16")
     if base.dtype not in able:
         raise UserError(
-            f"training on this {'GPU' if device == 'cuda' else 'CPU'} does not support this "
-            "number format",
+            f"training on this {'GPU' if device == 'cuda' else 'CPU'} does not support "
+            "this number format",
             where=f"{base.where}, key dtype",
             got=base.dtype,
             allowed=able,
@@ -371,7 +431,8 @@ def longest(rows: Iterable[Row], base: Base) -> Longest:
     chat.ending  # noqa: B018  raises if the template does not define the end of a reply
     return max(
         Longest(
-            len(chat.prompt([{"role": "user", "content": row["prompt"]}])) + row["room"],
+            len(chat.prompt([{"role": "user", "content": row["prompt"]}]))
+            + row["room"],
             f"{row['dataset']}: {row['target']}, {row['aspect']}",
         )
         for row in rows
@@ -389,8 +450,8 @@ def check_context(base: Base, prompt: Longest, replies: int) -> None:
             got=f"{prompt.tokens} + {replies} tokens ({prompt.about})",
             allowed=f"{base.context} tokens",
             todo=(
-                "name a base model with a longer context, lower the judge's max_tokens, or "
-                "remove the dataset"
+                "name a base model with a longer context, lower the judge's "
+                "max_tokens, or remove the dataset"
             ),
         )
 
@@ -432,8 +493,8 @@ def check_memory(base: Base, recipe: Recipe, estimate: int, room: int | None) ->
             where=f"{RECIPE}.device_batch; {base.where}, key name",
             got=f"device_batch {recipe.device_batch}, {base.card.name}",
             todo=(
-                "reduce device_batch, name a smaller base model, or stop other programs on "
-                "the device; quantized weights cannot be trained"
+                "reduce device_batch, name a smaller base model, or stop other "
+                "programs on the device; quantized weights cannot be trained"
             ),
         )
 
@@ -441,17 +502,19 @@ def check_memory(base: Base, recipe: Recipe, estimate: int, room: int | None) ->
 def needed(size: Size, *, rank: int, batch: int, tokens: int, replies: int) -> int:
     """P·b + (20 + 2b)·T + n·L·h·b + n·T/(r·L)·(2b + 4) + m·v·(2b + 12) bytes, about.
 
-    P and T: parameters of the base and of the adapter; b: bytes of a number of the base; L, h, v:
-    its layers, their width and its vocabulary; r: the adapter's rank; n and m: tokens at once on
-    the device, of `batch` examples that have at most `tokens`, `replies` of them in the reply.
+    P and T: parameters of the base and of the adapter; b: bytes of a number of the
+    base; L, h, v: its layers, their width and its vocabulary; r: the adapter's rank; n
+    and m: tokens at once on the device, of `batch` examples that have at most `tokens`,
+    `replies` of them in the reply.
 
-    The terms are (1) the base; (2) the adapter, its gradient, two moments and a step's update in
-    float32, and the adapter and its gradient in the base's numbers; (3) what
-    goes into each layer, all that is kept under gradient checkpointing; (4) the one layer that is
-    computed again: what goes into and comes out of its linear layers, the gradient, and a float32
-    copy for the adapter. A linear layer from i to o numbers has r·(i + o) parameters in the
-    adapter, so that T/(r·L) numbers go in and out in each layer; (5) the predictions of the
-    replies' tokens and their gradient, and three times that in float32.
+    The terms are (1) the base; (2) the adapter, its gradient, two moments and a step's
+    update in float32, and the adapter and its gradient in the base's numbers; (3) what
+    goes into each layer, all that is kept under gradient checkpointing; (4) the one
+    layer that is computed again: what goes into and comes out of its linear layers, the
+    gradient, and a float32 copy for the adapter. A linear layer from i to o numbers has
+    r·(i + o) parameters in the adapter, so that T/(r·L) numbers go in and out in each
+    layer; (5) the predictions of the replies' tokens and their gradient, and three
+    times that in float32.
     """
     length, predicted = batch * tokens, batch * replies
     return (
@@ -464,14 +527,18 @@ def needed(size: Size, *, rank: int, batch: int, tokens: int, replies: int) -> i
 
 
 def free(device: str) -> int | None:
-    """Return the bytes that are free on the device now, a GPU or the machine, if it is known."""
+    """Return the bytes that are free on the device now, a GPU or the machine, if it is
+    known.
+    """
     if device == "cuda":
         return int(import_module("torch").cuda.mem_get_info()[0])
     return available_memory()
 
 
 def check_student(spec: CheckStudentSpec, *, card: str) -> None:
-    """Read the base model's configuration, not its weights; write the training's needs."""
+    """Read the base model's configuration, not its weights; write the training's
+    needs.
+    """
     recipe = Recipe.model_construct(**spec.recipe)
     prepare(recipe.device)
     check_device(recipe.device)  # before any download from the hub

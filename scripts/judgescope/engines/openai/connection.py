@@ -1,6 +1,8 @@
-"""The HTTP connection of a model card: through its proxy, with its certificates and its key.
+"""The HTTP connection of a model card: through its proxy, with its certificates and its
+key.
 
-Nothing comes from variables of the environment except the key, where the card names one.
+Nothing comes from variables of the environment except the key, where the card names
+one.
 """
 
 import ssl
@@ -38,7 +40,9 @@ def proxy_login(card: OpenAIModel) -> tuple[str, str] | None:
 
 
 def proxy(card: OpenAIModel) -> str | None:
-    """Return the proxy's URL, with user and password: no text but an HTTP client's may have it."""
+    """Return the proxy's URL, with user and password: no text but an HTTP client's may
+    have it.
+    """
     login = proxy_login(card)
     if card.proxy is None or login is None:
         return card.proxy
@@ -50,12 +54,17 @@ def session(card: OpenAIModel) -> aiohttp.ClientSession:
     """Return a session without the key, and no limit of its own on connections."""
     seconds = card.limits.timeout
     return aiohttp.ClientSession(
-        timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)),
-        connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300, ssl=trusted(card) or True),
+        timeout=aiohttp.ClientTimeout(
+            total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)
+        ),
+        connector=aiohttp.TCPConnector(
+            limit=0, ttl_dns_cache=300, ssl=trusted(card) or True
+        ),
         proxy=proxy(card),
         trust_env=False,  # neither HTTPS_PROXY nor .netrc
         cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,  # aiohttp would block other answers, and has no size limit
+        # aiohttp would block other answers, and has no size limit
+        auto_decompress=False,
         headers={
             "Content-Type": "application/json",
             "Accept-Encoding": ACCEPTED,
@@ -84,22 +93,26 @@ def trusted(card: OpenAIModel) -> ssl.SSLContext | None:
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         missing = isinstance(error, FileNotFoundError)
         raise UserError(
-            "this file holds no certificate in PEM" if not missing else "file not found",
+            "this file holds no certificate in PEM"
+            if not missing
+            else "file not found",
             where=f"models/{card.model}.yaml, key ca_file",
             got=card.ca_file,
-            todo="name the file with the certificate of the authority that signs the endpoint's",
+            todo="name the file with the certificate of the authority that signs the "
+            "endpoint's",
         ) from None
 
 
-# ---- the client of the routes that no job needs: files and batches, by the package `openai`;
-# jobs ask with aiohttp, which takes an eighth of the processor time ----
+# ---- the client of the routes that no job needs: files and batches, by the package
+# `openai`; jobs ask with aiohttp, which takes an eighth of the processor time ----
 
 FROM_VARIABLES = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 """Headers that the package takes from variables of the environment."""
 
 
 def client(card: OpenAIModel, key: str) -> "OpenAI":
-    """Return a client of the card's endpoint: its proxy, certificates and headers, and the key.
+    """Return a client of the card's endpoint: its proxy, certificates and headers, and
+    the key.
 
     Raises UserError if the package is not installed.
     """
@@ -109,8 +122,8 @@ def client(card: OpenAIModel, key: str) -> "OpenAI":
         raise UserError(
             "the package `openai` is not installed",
             where="judgescope batch",
-            todo="make env-batch, or pip install openai; `judgescope batch export` and `import` do "
-            "without",
+            todo="make env-batch, or pip install openai; `judgescope batch export` and "
+            "`import` do without",
         ) from None
 
     def authorise(request: Any) -> None:

@@ -1,7 +1,8 @@
 """Models behind an endpoint that speaks OpenAI's chat protocol, asked over HTTP.
 
-A request is sent again after a transient failure. An endpoint's refusal of one request is a reply
-of status `error`; a refusal of every request (a wrong key, no credit) ends the job.
+A request is sent again after a transient failure. An endpoint's refusal of one request
+is a reply of status `error`; a refusal of every request (a wrong key, no credit) ends
+the job.
 """
 
 import asyncio
@@ -37,14 +38,17 @@ from judgescope.schema.cards import Limits, OpenAIModel
 RETRIED = {408, 409, 425, 429}  # these statuses and 5xx are sent again
 THROTTLED = 429
 REFUSED = {400, 404, 413, 422}  # this request will never succeed
-ABSENT = 404  # rather the model than the request: after HOPELESS of them in a row the job ends
+# rather the model than the request: after HOPELESS of them in a row the job ends
+ABSENT = 404
 UNAUTHORISED, PROXY_UNAUTHORISED = 401, 407
 QUOTED = 80  # characters of an unusable answer that a message quotes
 BALANCE_SECONDS = 0.5  # between checks of the connections that other jobs leave
 ROOM_SECONDS = 0.02  # wait between two checks whether the budget has room again
 SHOWN = 300  # characters of an endpoint's message that are kept
 CHARACTERS_PER_TOKEN = 4  # roughly, to stay under a limit until the usage is known
-STOP_SECONDS = 5.0  # after a first signal, requests under way may still come for so long
+STOP_SECONDS = (
+    5.0  # after a first signal, requests under way may still come for so long
+)
 SECOND_SIGNAL_SECONDS = 1.0
 """A later signal is a second one: one wish to stop can come as SIGINT and SIGTERM."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -52,14 +56,16 @@ STOPPED = "stopped"
 """The beginning of the line that says how a stopped job ended; the logger reads it."""
 LOG_SECONDS = 5.0  # between two lines about failed attempts, in the first minutes
 LOG_INTERVAL_FRACTION = 0.02  # later lines come after 2 % of the elapsed time
-FAILED = "attempts failed: "  # the beginning of a line about failed attempts; the logger reads it
+# the beginning of a line about failed attempts; the logger reads it
+FAILED = "attempts failed: "
 
 
 class TransientError(Exception):
-    """A failed attempt that may succeed later; `wait`: the seconds that the endpoint asks for.
+    """A failed attempt that may succeed later; `wait`: the seconds that the endpoint
+    asks for.
 
-    `kind`: failures are alike by status and error type, never by message: it may count down.
-    `billed`: what is paid for nevertheless.
+    `kind`: failures are alike by status and error type, never by message: it may count
+    down. `billed`: what is paid for nevertheless.
     """
 
     def __init__(
@@ -72,10 +78,17 @@ class TransientError(Exception):
         billed: Sequence[Reply] = (),
     ) -> None:
         super().__init__(reason)
-        self.kind, self.wait, self.throttled, self.billed = kind, wait, throttled, billed
+        self.kind, self.wait, self.throttled, self.billed = (
+            kind,
+            wait,
+            throttled,
+            billed,
+        )
 
     def final(self, reason: str) -> "TransientError":
-        """Return the same failure as the last of its request, and why it is the last."""
+        """Return the same failure as the last of its request, and why it is the
+        last.
+        """
         return TransientError(f"{self} ({reason})", self.kind)
 
 
@@ -91,19 +104,26 @@ class OpenAIEngine:
     ) -> None:
         """`key`: by default what the variable or the file holds that the card names."""
         self.card, self.budget = card, budget
-        self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(card.query)
+        self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(
+            card.query
+        )
         self.key = card.key_source.read() if key is None else key
         login = connection.proxy_login(card)
         self._secrets = {"<proxy password>": login[1]} if login else {}
         self.redactor = Redactor({"<key>": self.key, **self._secrets})
 
-    def __call__(self, missing: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
-        """Ask for every missing draw and hand on each reply as it comes (see `requests.Ask`)."""
+    def __call__(
+        self, missing: Iterable[Work], proven: bool, keep: Keep
+    ) -> list[Failure]:
+        """Ask for every missing draw and hand on each reply as it comes (see
+        `requests.Ask`).
+        """
         with _rare_collection():
             return asyncio.run(_Run(self, proven, keep).all(missing))
 
     def request(self, request: Request, draws: Sequence[int]) -> list[Reply]:
-        """Return the replies to one request, which are not kept, with the card's patience.
+        """Return the replies to one request, which are not kept, with the card's
+        patience.
 
         Raises RefusedError, or UserError if the endpoint does not answer.
         """
@@ -122,7 +142,9 @@ class OpenAIEngine:
             ) from None
 
     def respelled(self, reason: str) -> "OpenAIEngine | None":
-        """Return an engine that sends fields as a refusal asks for (see `requests.Probed`)."""
+        """Return an engine that sends fields as a refusal asks for (see
+        `requests.Probed`).
+        """
         names = wire.respelled(self.card, reason)
         if names is None:
             return None
@@ -146,10 +168,11 @@ class OpenAIEngine:
         *,
         renew: bool = True,
     ) -> tuple[list[Reply], float]:
-        """Send one request for consecutive draws, once more with a new key if the old one expired.
+        """Send one request for consecutive draws, once more with a new key if the old
+        one expired.
 
-        Return the replies, and the seconds for which the endpoint has nothing left. Raises
-        TransientError, RefusedError, or UserError if no request can succeed.
+        Return the replies, and the seconds for which the endpoint has nothing left.
+        Raises TransientError, RefusedError, or UserError if no request can succeed.
         """
         body = orjson.dumps(wire.body(self.card, request, draws))
         key, text = self.key, None
@@ -166,7 +189,9 @@ class OpenAIEngine:
             if status == 200:
                 logprobs = "logprobs" in request.asked
                 replies = wire.read_replies(text, request.key, draws, logprobs=logprobs)
-                return [self.cleaned(reply) for reply in replies], rate.exhausted(headers)
+                return [self.cleaned(reply) for reply in replies], rate.exhausted(
+                    headers
+                )
         except wire.NoReplyError as error:
             kind = self.safe(str(error))
             reason = kind if text is None else f"{kind}: {self.safe(text)[:QUOTED]!r}"
@@ -174,11 +199,15 @@ class OpenAIEngine:
             billed = [Reply(request.key, draws[0], "", usage=usage) for usage in usages]
             raise TransientError(reason, kind, billed=billed) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
+            if (
+                getattr(error, "status", None) == PROXY_UNAUTHORISED
+            ):  # no tunnel to https
                 reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
                 raise self._rejected(PROXY_UNAUTHORISED, reason) from None
             reason = self.safe(str(error)) or type(error).__name__
-            raise TransientError(f"no response: {reason}", type(error).__name__) from None
+            raise TransientError(
+                f"no response: {reason}", type(error).__name__
+            ) from None
         if status == UNAUTHORISED and renew and self._renewed(key):
             return await self.ask(session, request, draws, renew=False)
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
@@ -194,7 +223,9 @@ class OpenAIEngine:
         raise self._rejected(status, reason)
 
     def _rejected(self, status: int, reason: str) -> UserError:
-        """Return the error of a request that cannot succeed; it names the key, or the login."""
+        """Return the error of a request that cannot succeed; it names the key, or the
+        login.
+        """
         by_proxy = status == PROXY_UNAUTHORISED
         source = (
             f"the proxy's user and password: {self.card.proxy_auth}"
@@ -209,17 +240,22 @@ class OpenAIEngine:
         )
 
     def _renewed(self, expired: str) -> bool:
-        """Let the card's program print a new key, unless another request did; return whether so.
+        """Let the card's program print a new key, unless another request did; return
+        whether so.
 
         All requests wait for it: none would be answered.
         """
         if self.key == expired and self.card.token_command:
             self.key = self.card.key_source.read()
-            self.redactor = Redactor({"<key>": self.key, "<old key>": expired, **self._secrets})
+            self.redactor = Redactor(
+                {"<key>": self.key, "<old key>": expired, **self._secrets}
+            )
         return self.key != expired
 
     def clean(self, text: str) -> str:
-        """Return an endpoint's text without the key: some send it back, even in a reply."""
+        """Return an endpoint's text without the key: some send it back, even in a
+        reply.
+        """
         return wire.HALVES.sub("\ufffd", self.redactor.redact(text))
 
     def safe(self, text: str) -> str:
@@ -230,19 +266,25 @@ class OpenAIEngine:
         """Return a reply without the key."""
         if not self.redactor and not wire.HALVES.search(reply.text):
             return reply
-        provenance = {name: self.clean(value) for name, value in (reply.provenance or {}).items()}
+        provenance = {
+            name: self.clean(value) for name, value in (reply.provenance or {}).items()
+        }
         return replace(
             reply,
             text=self.clean(reply.text),
             finish=self.clean(reply.finish),
             provenance=provenance,
-            logprobs=None if wire.spells(reply.logprobs, self.redactor) else reply.logprobs,
+            logprobs=None
+            if wire.spells(reply.logprobs, self.redactor)
+            else reply.logprobs,
         )
 
 
 @contextmanager
 def _rare_collection() -> Iterator[None]:
-    """Collect cyclic garbage rarely, and among new objects: it takes a seventh of the time."""
+    """Collect cyclic garbage rarely, and among new objects: it takes a seventh of the
+    time.
+    """
     usual = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(20_000, 50, 50)
@@ -267,15 +309,21 @@ class RetryLog:
             self._began = self._next = now
         self.count += 1
         if now >= self._next:
-            self._next = now + max(LOG_SECONDS, LOG_INTERVAL_FRACTION * (now - self._began))
-            print(f"{FAILED}{self.count}, the last with: {CONTROL.sub(' ', reason)}", flush=True)
+            self._next = now + max(
+                LOG_SECONDS, LOG_INTERVAL_FRACTION * (now - self._began)
+            )
+            print(
+                f"{FAILED}{self.count}, the last with: {CONTROL.sub(' ', reason)}",
+                flush=True,
+            )
 
 
 class _Shutdown:
-    """Ends the job on signals; counts the requests under way, and those that were cut off.
+    """Ends the job on signals; counts the requests under way, and those that were cut
+    off.
 
-    After the first signal no request is sent, and those under way may come for STOP_SECONDS; a
-    second one ends the job at once.
+    After the first signal no request is sent, and those under way may come for
+    STOP_SECONDS; a second one ends the job at once.
     """
 
     def __init__(self) -> None:
@@ -295,7 +343,9 @@ class _Shutdown:
 
     @contextmanager
     def on_signal(self, run: "_Run") -> Iterator[None]:
-        """While the current task runs, let a signal stop a run, then cancel the task."""
+        """While the current task runs, let a signal stop a run, then cancel the
+        task.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -343,10 +393,15 @@ class _Run:
     def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
         self.limits: Limits = engine.card.limits
-        self.gate, self.shutdown, self.retries = rate.Gate(self.limits), _Shutdown(), RetryLog()
+        self.gate, self.shutdown, self.retries = (
+            rate.Gate(self.limits),
+            _Shutdown(),
+            RetryLog(),
+        )
         self.failures: list[Failure] = []
         self.refusals: list[list[Reply]] = []
-        """Of each refused request, kept once any reply shows that requests can succeed."""
+        """Of each refused request, kept once any reply shows that requests can
+        succeed."""
         self.max_draws = self.limits.draws_per_request
         self.stop: Exception | None = None
         self.working = self.limits.concurrency
@@ -354,10 +409,15 @@ class _Run:
         self._last_kind, self._alike = "", 0
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
-        """Ask for everything; when the job must end, requests under way may still come."""
+        """Ask for everything; when the job must end, requests under way may still
+        come.
+        """
         work, card = iter(missing), self.engine.card
         with self.shutdown.on_signal(self), self._sharing():
-            async with connection.session(card) as self.session, asyncio.TaskGroup() as group:
+            async with (
+                connection.session(card) as self.session,
+                asyncio.TaskGroup() as group,
+            ):
                 for _ in range(self.limits.concurrency):
                     group.create_task(self._work(work))
         if self.shutdown.requested:
@@ -367,9 +427,15 @@ class _Run:
                 if cut
                 else f"{STOPPED}: no request was in flight",
                 where=f"models/{card.model}.yaml",
-                todo="run the same command to request the rest; every received reply is stored",
+                todo="run the same command to request the rest; every received reply "
+                "is stored",
             )
-        if self.stop is None and self.refusals and not self.proven and not self.failures:
+        if (
+            self.stop is None
+            and self.refusals
+            and not self.proven
+            and not self.failures
+        ):
             self.stop = self._hopeless()
         if self.stop is not None:
             raise self.stop from None
@@ -383,7 +449,9 @@ class _Run:
         try:
             places = rate.Places(self.engine.card.base_url, self.limits.concurrency)
         except OSError as error:
-            print(f"concurrency is not shared with other jobs at this endpoint: {error}")
+            print(
+                f"concurrency is not shared with other jobs at this endpoint: {error}"
+            )
             yield
             return
         loop = asyncio.get_running_loop()
@@ -395,7 +463,10 @@ class _Run:
         try:
             balance()
             if not self.gate.places:
-                print("other jobs on this machine use all connections to the endpoint", flush=True)
+                print(
+                    "other jobs on this machine use all connections to the endpoint",
+                    flush=True,
+                )
             yield
         finally:
             self._next_balance.cancel()
@@ -419,9 +490,11 @@ class _Run:
             self.working -= 1
 
     async def _obtain(self, request: Request, draws: list[int]) -> None:
-        """Ask until every draw has a reply: an endpoint may give fewer than it is asked for.
+        """Ask until every draw has a reply: an endpoint may give fewer than it is asked
+        for.
 
-        It removes draws from the list as they come: what is left when it raises has no reply.
+        It removes draws from the list as they come: what is left when it raises has no
+        reply.
         """
         alone = False
         while draws:
@@ -448,7 +521,9 @@ class _Run:
     async def _within_budget(
         self, request: Request, draws: Sequence[int]
     ) -> AsyncIterator[list[Reply]]:
-        """Wait until the budget has room for an attempt; then book what is added to the list."""
+        """Wait until the budget has room for an attempt; then book what is added to the
+        list.
+        """
         budget, hold, answered = self.engine.budget, None, list[Reply]()
         while budget and self.stop is None and hold is None:
             hold = budget.reserve(request, len(draws))
@@ -480,7 +555,9 @@ class _Run:
                     if self.stop is not None:
                         raise StoppedError
                     with self.shutdown.sending():
-                        replies, nothing_left = await self.engine.ask(self.session, request, draws)
+                        replies, nothing_left = await self.engine.ask(
+                            self.session, request, draws
+                        )
                     answered += replies
                     usage = replies[0].usage or {}
                     used = usage.get("prompt", 0) + usage.get("completion", 0)
@@ -506,8 +583,12 @@ class _Run:
                 self.gate.throttled(sent, pause=not failure.wait)
             await self._wait(failure, end, f"{request.key}{draws[0]}", tries)
 
-    async def _enter(self, tokens: int, failure: TransientError | None, end: float) -> float:
-        """Wait at the gate; after a failure no longer than until the request's patience ends."""
+    async def _enter(
+        self, tokens: int, failure: TransientError | None, end: float
+    ) -> float:
+        """Wait at the gate; after a failure no longer than until the request's patience
+        ends.
+        """
         if failure is None:
             return await self.gate.enter(tokens)
         try:
@@ -516,13 +597,21 @@ class _Run:
         except TimeoutError:
             raise failure.final("`patience` is used up") from None
 
-    async def _wait(self, failure: TransientError, end: float, name: str, attempt: int) -> None:
-        """Wait before the next attempt; if the endpoint says how long, close the gate instead."""
-        drawn = rate.drawn_wait(name, self.limits.backoff, attempt, throttled=failure.throttled)
+    async def _wait(
+        self, failure: TransientError, end: float, name: str, attempt: int
+    ) -> None:
+        """Wait before the next attempt; if the endpoint says how long, close the gate
+        instead.
+        """
+        drawn = rate.drawn_wait(
+            name, self.limits.backoff, attempt, throttled=failure.throttled
+        )
         wait = drawn if failure.wait is None else failure.wait
         if monotonic() + wait > end:
             asked = (
-                f"the endpoint asks to wait {wait:g} s" if failure.wait else "`patience` is used up"
+                f"the endpoint asks to wait {wait:g} s"
+                if failure.wait
+                else "`patience` is used up"
             )
             raise failure.final(asked)
         if failure.wait is None:
@@ -531,7 +620,9 @@ class _Run:
             self.gate.close(wait)
 
     def _take(self, replies: Sequence[Reply]) -> None:
-        """Keep replies, and with them the refusals before: those requests were at fault."""
+        """Keep replies, and with them the refusals before: those requests were at
+        fault.
+        """
         self.proven = True
         self._alike = 0
         for reply in replies:  # store each reply, even if storing another one failed
@@ -546,16 +637,24 @@ class _Run:
         for reply in chain(*refusals):
             self.keep(reply)
 
-    def _refuse(self, error: RefusedError, request: Request, draws: Sequence[int]) -> None:
-        """Keep a refusal for all draws of a request; hold it back while the card may be wrong."""
+    def _refuse(
+        self, error: RefusedError, request: Request, draws: Sequence[int]
+    ) -> None:
+        """Keep a refusal for all draws of a request; hold it back while the card may be
+        wrong.
+        """
         self.refusals.append(_refusals(error, request, draws))
         if self.proven and error.status != ABSENT:
             self._keep_refusals()
         elif len(self.refusals) >= HOPELESS:
             raise self._hopeless()
 
-    def _fail(self, request: Request, draws: Sequence[int], error: TransientError) -> None:
-        """Note that draws have no reply; end the job if requests in a row fail alike."""
+    def _fail(
+        self, request: Request, draws: Sequence[int], error: TransientError
+    ) -> None:
+        """Note that draws have no reply; end the job if requests in a row fail
+        alike.
+        """
         self.failures += [Failure(request.about, str(error))] * len(draws)
         self._alike = self._alike + 1 if error.kind == self._last_kind else 1
         self._last_kind = error.kind
@@ -565,22 +664,32 @@ class _Run:
         if self._alike >= allowed:
             self.stop = self.engine.error(
                 f"{self._alike} consecutive requests failed: {error}",
-                "received replies are stored; run the same command once the endpoint works again",
+                "received replies are stored; run the same command once the endpoint "
+                "works again",
             )
 
     def _hopeless(self) -> UserError:
         reason = self.refusals[0][0].text
         names = wire.respelled(self.engine.card, reason)
-        line = "field_names" if names is None else f"field_names (try {wire.field_line(names)})"
+        line = (
+            "field_names"
+            if names is None
+            else f"field_names (try {wire.field_line(names)})"
+        )
         return self.engine.error(
             f"the endpoint refuses every request: {reason}",
-            f"check name, base_url, {line} and extra_body of the card; these refusals are not "
-            "stored",
+            f"check name, base_url, {line} and extra_body of the card; these refusals "
+            "are not stored",
         )
 
 
-def _refusals(error: RefusedError, request: Request, draws: Sequence[int]) -> list[Reply]:
-    return [Reply(request.key, draw, str(error), finish="error", status="error") for draw in draws]
+def _refusals(
+    error: RefusedError, request: Request, draws: Sequence[int]
+) -> list[Reply]:
+    return [
+        Reply(request.key, draw, str(error), finish="error", status="error")
+        for draw in draws
+    ]
 
 
 build = OpenAIEngine

@@ -1,4 +1,6 @@
-"""How fast an endpoint is asked: the card's limits, lowered by 429s, shared by a machine's jobs."""
+"""How fast an endpoint is asked: the card's limits, lowered by 429s, shared by a
+machine's jobs.
+"""
 
 import asyncio
 import fcntl
@@ -28,17 +30,21 @@ LEFT = [
 TIMESTAMP = 1e9  # so many seconds or more are a point in time, not a wait
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
-MOST_JOBS = 64  # jobs at one endpoint that are counted; further ones take what these leave
-SPAN = 1 << 20  # bytes of the file of places for one endpoint: half for places, half for jobs
+MOST_JOBS = (
+    64  # jobs at one endpoint that are counted; further ones take what these leave
+)
+SPAN = (
+    1 << 20
+)  # bytes of the file of places for one endpoint: half for places, half for jobs
 
 
 class Gate:
     """Limits requests under way, requests per minute and tokens per minute.
 
-    A 429 halves the requests that may be under way, and closes the gate for a pause that doubles
-    until an answer comes; both happen once for all requests sent before. Every answer raises the
-    number by one over itself: by one each round, up to the card's. `most`: the places that other
-    jobs at the endpoint leave.
+    A 429 halves the requests that may be under way, and closes the gate for a pause
+    that doubles until an answer comes; both happen once for all requests sent before.
+    Every answer raises the number by one over itself: by one each round, up to the
+    card's. `most`: the places that other jobs at the endpoint leave.
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = monotonic) -> None:
@@ -54,7 +60,9 @@ class Gate:
         self._token_seconds = 60 / per_token if per_token else 0.0
 
     async def enter(self, tokens: int) -> float:
-        """Wait for a place and for the time; return when a request of so many tokens is sent."""
+        """Wait for a place and for the time; return when a request of so many tokens is
+        sent.
+        """
         while self.under_way >= self._room:
             place = asyncio.get_running_loop().create_future()
             self._waiting.append(place)
@@ -123,7 +131,9 @@ class Gate:
         self._halved = self._clock()
         self.allowed = max(1.0, min(self.allowed, self.places) / 2)
         self._rounds += 1
-        if pause:  # half a throttled request's longest wait, so that not all come back at once
+        if (
+            pause
+        ):  # half a throttled request's longest wait, so that not all come back at once
             self.close(longest_wait(self._backoff, self._rounds) / 2)
 
     def close(self, seconds: float) -> None:
@@ -132,12 +142,14 @@ class Gate:
 
 
 class Places:
-    """The places of one job at one endpoint, shared by the jobs of a user on one machine.
+    """The places of one job at one endpoint, shared by the jobs of a user on one
+    machine.
 
-    Every job holds an equal share of `limit` places, rounded up. A job that holds more gives places
-    back as its requests end, so no more than `limit` requests are ever under way together. `close`
-    gives back all. A place is a lock on one byte of a file in the machine's temporary folder: the
-    kernel frees the locks of a dead job, and no network file system is needed.
+    Every job holds an equal share of `limit` places, rounded up. A job that holds more
+    gives places back as its requests end, so no more than `limit` requests are ever
+    under way together. `close` gives back all. A place is a lock on one byte of a file
+    in the machine's temporary folder: the kernel frees the locks of a dead job, and no
+    network file system is needed.
     """
 
     def __init__(self, address: str, limit: int) -> None:
@@ -152,14 +164,16 @@ class Places:
         self._job = next(filter(self._lock, self._jobs), None)
 
     def balance(self, under_way: int, demand: int) -> int:
-        """Return how many requests may be under way now, at most `demand`; look again soon.
+        """Return how many requests may be under way now, at most `demand`; look again
+        soon.
 
         Places beyond the job's share are given back once no request uses them.
         """
         share = min(math.ceil(self.limit / self._count()), demand)
         while len(self._held) > max(share, under_way):
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, self._held.pop())
-        # from the top: a job whose card allows fewer looks for places at the bottom only
+        # from the top: a job whose card allows fewer looks for places at the bottom
+        # only
         for place in reversed(range(self._first, self._first + self.limit)):
             if len(self._held) >= share:
                 break
@@ -172,7 +186,9 @@ class Places:
         """Return how many jobs are at the endpoint, this one included."""
         count = 1
         for job in self._jobs:
-            if job == self._job:  # locking it again would succeed, and unlocking would free it
+            if (
+                job == self._job
+            ):  # locking it again would succeed, and unlocking would free it
                 continue
             if self._lock(job):
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, job)
@@ -183,7 +199,10 @@ class Places:
     def _lock(self, byte: int) -> bool:
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except (BlockingIOError, PermissionError):  # POSIX: EACCES or EAGAIN if it is locked
+        except (
+            BlockingIOError,
+            PermissionError,
+        ):  # POSIX: EACCES or EAGAIN if it is locked
             return False
         return True
 
@@ -203,7 +222,9 @@ def _places_file() -> Path:
 
 
 def longest_wait(backoff: float, attempt: int) -> float:
-    """Return the most seconds to wait after a request's n-th failed attempt: twice the last."""
+    """Return the most seconds to wait after a request's n-th failed attempt: twice the
+    last.
+    """
     return min(backoff * 2.0 ** min(max(attempt, 1) - 1, 30), LONGEST_WAIT)
 
 
@@ -213,7 +234,9 @@ def drawn_wait(name: str, backoff: float, attempt: int, *, throttled: bool) -> f
     After a 429 at least half of the longest wait: the endpoint needs the rest.
     """
     longest = longest_wait(backoff, attempt)
-    return random.Random(f"{name}.{attempt}").uniform(longest / 2 if throttled else 0, longest)
+    return random.Random(f"{name}.{attempt}").uniform(
+        longest / 2 if throttled else 0, longest
+    )
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
@@ -230,22 +253,32 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def exhausted(headers: Mapping[str, str]) -> float:
-    """Return the seconds until an endpoint that has no requests or tokens left has some again."""
+    """Return the seconds until an endpoint that has no requests or tokens left has some
+    again.
+    """
     if not any("limit-remaining" in name.lower() for name in headers):
         return 0.0
-    waits = [until(headers.get(reset)) for left, reset in LEFT if _number(headers.get(left)) == 0]
+    waits = [
+        until(headers.get(reset))
+        for left, reset in LEFT
+        if _number(headers.get(left)) == 0
+    ]
     return max((wait for wait in waits if wait is not None), default=0.0)
 
 
 def until(value: str | None) -> float | None:
-    """Return the seconds of `12`, `1.5s`, `6m0s`, `20ms`, or until a Unix time in s or ms."""
+    """Return the seconds of `12`, `1.5s`, `6m0s`, `20ms`, or until a Unix time in s or
+    ms.
+    """
     parts = _DURATION.findall(value or "")
     if parts and "".join(number + unit for number, unit in parts) == value:
         return sum(float(number) * UNITS[unit] for number, unit in parts)
     seconds = _number(value)
     if seconds is None or seconds < TIMESTAMP:
         return seconds
-    return max(0.0, (seconds / 1000 if seconds > 1000 * TIMESTAMP else seconds) - time())
+    return max(
+        0.0, (seconds / 1000 if seconds > 1000 * TIMESTAMP else seconds) - time()
+    )
 
 
 def _number(value: str | None) -> float | None:

@@ -1,4 +1,6 @@
-"""OpenAI's chat protocol: the body of a request and the contents of an answer. No network."""
+"""OpenAI's chat protocol: the body of a request and the contents of an answer. No
+network.
+"""
 
 import asyncio
 import json
@@ -17,24 +19,32 @@ from judgescope.schema.cards import OpenAIModel
 
 HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can hold
 MOST_BYTES = 1 << 27
-"""Of a decompressed answer: more than many long draws with all their log probabilities."""
+"""Of a decompressed answer: more than many long draws with all their log
+probabilities."""
 KIND = 80  # characters of an error's type or code that are compared
 AT_ONCE = 1 << 18  # bytes that are decompressed without another thread
 PIECE = 1 << 16  # compressed bytes that are decompressed at a time
-UNPACKING = ThreadPoolExecutor(1)  # one thread: each answer may take MOST_BYTES of memory
+UNPACKING = ThreadPoolExecutor(
+    1
+)  # one thread: each answer may take MOST_BYTES of memory
 UNPACKED = ("gzip", "x-gzip", "deflate")
 ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
 RESPELLED = ("max_tokens", "temperature", "top_p", "seed")
-"""Fields of every request that an endpoint may refuse, and that a card can rename or leave out."""
+"""Fields of every request that an endpoint may refuse, and that a card can rename or
+leave out."""
 MOST_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 FAILED = ("error", "abort")
 """Finish reasons of a failure at the provider: what came until then is not a reply."""
 
 
 class NoReplyError(Exception):
-    """An answer without a reply, and the reason; `billed`: its usage, none if it is free."""
+    """An answer without a reply, and the reason; `billed`: its usage, none if it is
+    free.
+    """
 
-    def __init__(self, reason: str, billed: Sequence[dict[str, int] | None] = (None,)) -> None:
+    def __init__(
+        self, reason: str, billed: Sequence[dict[str, int] | None] = (None,)
+    ) -> None:
         super().__init__(reason)
         self.billed = billed
 
@@ -45,12 +55,22 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
     The card's `field_names` renames fields, or leaves them out.
     """
     asked = request.asked
-    fields = {name: asked[name] for name in ("temperature", "top_p", "max_tokens") if name in asked}
+    fields = {
+        name: asked[name]
+        for name in ("temperature", "top_p", "max_tokens")
+        if name in asked
+    }
     fields["seed"] = request.seed(draws[0])
     if len(draws) > 1:
         fields["n"] = len(draws)
-    spelled = {card.field_names.get(name, name): value for name, value in fields.items()}
-    sent = {**asked["extra_body"], "model": asked["model"], "messages": asked["messages"]}
+    spelled = {
+        card.field_names.get(name, name): value for name, value in fields.items()
+    }
+    sent = {
+        **asked["extra_body"],
+        "model": asked["model"],
+        "messages": asked["messages"],
+    }
     sent |= {name: value for name, value in spelled.items() if name is not None}
     if "stop" in asked:
         sent["stop"] = asked["stop"]
@@ -68,10 +88,11 @@ def body(card: OpenAIModel, request: Request, draws: Sequence[int]) -> dict[str,
 
 
 def respelled(card: OpenAIModel, reason: str) -> dict[str, str | None] | None:
-    """Return the card's `field_names` changed as a refusal asks for; None if it names no field.
+    """Return the card's `field_names` changed as a refusal asks for; None if it names
+    no field.
 
-    The limit of tokens gets its other name; temperature, top_p and seed are not sent any more. A
-    guess: a message may name a field for its value.
+    The limit of tokens gets its other name; temperature, top_p and seed are not sent
+    any more. A guess: a message may name a field for its value.
     """
     for name in RESPELLED:
         sent = card.field_names.get(name, name)
@@ -80,7 +101,9 @@ def respelled(card: OpenAIModel, reason: str) -> dict[str, str | None] | None:
             continue
         other = next((each for each in names if each != sent), None)
         changed = {**card.field_names, name: other}
-        return {field: spelled for field, spelled in changed.items() if spelled != field}
+        return {
+            field: spelled for field, spelled in changed.items() if spelled != field
+        }
     return None
 
 
@@ -90,7 +113,9 @@ def _names(text: str, field: str) -> bool:
 
 def field_line(names: Mapping[str, str | None]) -> str:
     """Return the line of a card that sets `field_names`."""
-    pairs = (f"{name}: {'null' if other is None else other}" for name, other in names.items())
+    pairs = (
+        f"{name}: {'null' if other is None else other}" for name, other in names.items()
+    )
     return f"field_names: {{{', '.join(pairs)}}}"
 
 
@@ -110,7 +135,9 @@ async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:
 
 
 async def _unpacked(data: bytearray, packed: str) -> bytearray:
-    """Return the decompressed data; a large answer is decompressed in another thread."""
+    """Return the decompressed data; a large answer is decompressed in another
+    thread.
+    """
     encoding = packed.strip().lower()
     if encoding == "identity":
         return data
@@ -125,7 +152,9 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
             data = bytearray(unpacker.unconsumed_tail)
         if not unpacker.eof:
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(UNPACKING, _unfold, unpacker, memoryview(data), unpacked)
+            await loop.run_in_executor(
+                UNPACKING, _unfold, unpacker, memoryview(data), unpacked
+            )
     except zlib.error:
         raise NoReplyError("a response that cannot be decompressed") from None
     if not unpacker.eof:
@@ -133,7 +162,9 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
     return unpacked
 
 
-def _unfold(unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray) -> None:
+def _unfold(
+    unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray
+) -> None:
     for start in range(0, len(data), PIECE):
         rest: bytes | memoryview = data[start : start + PIECE]
         while rest:
@@ -146,12 +177,15 @@ def _unfold(unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray)
     unpacked += unpacker.flush()
 
 
-def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -> list[Reply]:
-    """Return the replies in an answer, the first draw's first; fewer if some were withheld.
+def read_replies(
+    text: str, key: str, draws: Sequence[int], *, logprobs: bool
+) -> list[Reply]:
+    """Return the replies in an answer, the first draw's first; fewer if some were
+    withheld.
 
-    The usage of the whole answer goes with its first reply. Separate reasoning is put before the
-    text as a `<think>` block: nothing paid for is lost. `logprobs`: whether the request asked for
-    them. Raises NoReplyError without any reply.
+    The usage of the whole answer goes with its first reply. Separate reasoning is put
+    before the text as a `<think>` block: nothing paid for is lost. `logprobs`: whether
+    the request asked for them. Raises NoReplyError without any reply.
     """
     answer = loads(text)
     answer = answer if isinstance(answer, dict) else {}
@@ -180,12 +214,16 @@ def read_replies(text: str, key: str, draws: Sequence[int], *, logprobs: bool) -
             provenance=provenance,
             logprobs=tokens if logprobs else None,
         )
-        for number, (draw, (words, finish, tokens)) in enumerate(zip(draws, replied, strict=False))
+        for number, (draw, (words, finish, tokens)) in enumerate(
+            zip(draws, replied, strict=False)
+        )
     ]
 
 
 def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
-    """Return a choice's text, how it ended, and its log probabilities; None without a text."""
+    """Return a choice's text, how it ended, and its log probabilities; None without a
+    text.
+    """
     try:
         message, finish = choice["message"], choice.get("finish_reason")
         content = message.get("content")
@@ -203,19 +241,26 @@ def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
         content, finish = refusal, "content_filter"
     if reasoning:
         content = f"<think>{_words(reasoning)}</think>\n{_words(content or '')}"
-    return _words(content or ""), _words(finish or "stop"), _logprobs(choice.get("logprobs"))
+    return (
+        _words(content or ""),
+        _words(finish or "stop"),
+        _logprobs(choice.get("logprobs")),
+    )
 
 
 def _words(value: Any) -> str:
-    """Return a string, or another value as JSON; JSONEncodeError if it is nested too deeply."""
+    """Return a string, or another value as JSON; JSONEncodeError if it is nested too
+    deeply.
+    """
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _logprobs(logprobs: Any) -> Logprobs | None:
-    """Return per token the chosen one, then the likeliest others; None if there are none.
+    """Return per token the chosen one, then the likeliest others; None if there are
+    none.
 
-    Some endpoints send minus infinity, which no journal can hold: such others are left out; for a
-    chosen token it makes all unknown.
+    Some endpoints send minus infinity, which no journal can hold: such others are left
+    out; for a chosen token it makes all unknown.
     """
     try:
         tokens = [
@@ -224,20 +269,27 @@ def _logprobs(logprobs: Any) -> Logprobs | None:
                 *(
                     (str(other["token"]), float(other["logprob"]))
                     for other in token.get("top_logprobs") or []
-                    if other["token"] != token["token"] and isfinite(float(other["logprob"]))
+                    if other["token"] != token["token"]
+                    and isfinite(float(other["logprob"]))
                 ),
             ]
             for token in logprobs["content"]
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    return tokens if tokens and all(isfinite(ranked[0][1]) for ranked in tokens) else None
+    return (
+        tokens if tokens and all(isfinite(ranked[0][1]) for ranked in tokens) else None
+    )
 
 
 def spells(logprobs: Logprobs | None, redactor: Redactor) -> bool:
-    """Return whether tokens spell a secret: the chosen ones together, or any by itself."""
+    """Return whether tokens spell a secret: the chosen ones together, or any by
+    itself.
+    """
     chosen = "".join(tokens[0][0] for tokens in logprobs or ())
-    spelled = "\n".join([chosen, *(token for tokens in logprobs or () for token, _ in tokens)])
+    spelled = "\n".join(
+        [chosen, *(token for tokens in logprobs or () for token, _ in tokens)]
+    )
     return redactor.redact(spelled) != spelled
 
 
@@ -262,7 +314,9 @@ def usage_of(answer: Any) -> dict[str, int] | None:
     if known is None or known["prompt"] == 0:
         return None
     total = usage.get("total_tokens")
-    if type(total) is int and total <= MOST_TOKENS:  # some count reasoning only in the total
+    if (
+        type(total) is int and total <= MOST_TOKENS
+    ):  # some count reasoning only in the total
         known["completion"] = max(known["completion"], total - known["prompt"])
     return known
 
@@ -278,17 +332,25 @@ def loads(text: str) -> Any:
         pass
     try:
         loaded = json.loads(text.lstrip("\ufeff"), parse_constant=lambda _: None)
-        return orjson.loads(HALVES.sub("\ufffd", json.dumps(loaded, ensure_ascii=False)))
+        return orjson.loads(
+            HALVES.sub("\ufffd", json.dumps(loaded, ensure_ascii=False))
+        )
     except (ValueError, RecursionError):
         raise NoReplyError("a response that is not JSON") from None
 
 
 def error_kind(text: str) -> str:
-    """Return type and code of an endpoint's error, which, unlike messages, never count down."""
+    """Return type and code of an endpoint's error, which, unlike messages, never count
+    down.
+    """
     try:
         answer = json.loads(text)
         error = answer.get("error") if isinstance(answer.get("error"), dict) else answer
-        names = [error[name] for name in ("type", "code") if isinstance(error.get(name), str | int)]
+        names = [
+            error[name]
+            for name in ("type", "code")
+            if isinstance(error.get(name), str | int)
+        ]
     except (ValueError, AttributeError, RecursionError):
         return ""
     return " ".join(str(name)[:KIND] for name in names)

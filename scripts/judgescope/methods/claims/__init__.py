@@ -1,1 +1,3 @@
-"""The claims about a judge: a module per kind, each with `claims(study) -> Iterator[Claim]`."""
+"""The claims about a judge: a module per kind, each with `claims(study) ->
+Iterator[Claim]`.
+"""

@@ -1,19 +1,19 @@
 """Claims of agreement: do scores, labels and marked words follow those of people?
 
-Scores: the rank correlation within sources, or pooled Spearman if sources are few. Sources on whose
-texts the judge gives one score add nothing; those that people rate all alike are left out. The
-judge must beat chance (0), both lengths of the texts and, where they come from named systems, a
-preference for systems. Error spans: F1 beyond chance, the mean F1 of 200 seeded placements of as
-many spans of the same lengths.
+Scores: the rank correlation within sources, or pooled Spearman if sources are few.
+Sources on whose texts the judge gives one score add nothing; those that people rate all
+alike are left out. The judge must beat chance (0), both lengths of the texts and, where
+they come from named systems, a preference for systems. Error spans: F1 beyond chance,
+the mean F1 of 200 seeded placements of as many spans of the same lengths.
 
-Labels: balanced accuracy above chance (one over the number of labels), above people's labels dealt
-out by length in both directions and, where texts come from named systems, above a preference for
-systems; then as one more rater, against every other rater.
+Labels: balanced accuracy above chance (one over the number of labels), above people's
+labels dealt out by length in both directions and, where texts come from named systems,
+above a preference for systems; then as one more rater, against every other rater.
 
-Of two ordered labels, each has a claim of its own that needs no chance: of the texts that people
-label so, does the judge find nine in ten? It fails where the upper end of the interval lies below
-FOUND, passes where the lower end reaches it. A judge that finds exactly nine in ten is said to fail
-in at most 2.5 % of studies.
+Of two ordered labels, each has a claim of its own that needs no chance: of the texts
+that people label so, does the judge find nine in ten? It fails where the upper end of
+the interval lies below FOUND, passes where the lower end reaches it. A judge that finds
+exactly nine in ten is said to fail in at most 2.5 % of studies.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,13 @@ from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import HUMAN, Row
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import BesideRaters, Claim, length_nulls, number, p_above
+from judgescope.methods.claims.base import (
+    BesideRaters,
+    Claim,
+    length_nulls,
+    number,
+    p_above,
+)
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
@@ -60,7 +66,9 @@ PLACEMENTS: Final = 200
 
 
 class RatedTexts(BesideRaters):
-    """A panel and people's mean rating of one aspect, with which every judge is compared."""
+    """A panel and people's mean rating of one aspect, with which every judge is
+    compared.
+    """
 
     def __init__(self, panel: TargetSet, aspect: str) -> None:
         """The level is `pooled` if fewer than 10 sources have two different ratings."""
@@ -70,7 +78,9 @@ class RatedTexts(BesideRaters):
         self.statistic = DECIDES[self.level]
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
-        """Return the deciding correlation of scores (texts,), NaN = missing, with people's."""
+        """Return the deciding correlation of scores (texts,), NaN = missing, with
+        people's.
+        """
         people = self.gold if y is None else y
         source, n_sources = self.panel.source, len(self.study.item_order)
         rated = ~np.isnan(people)
@@ -83,7 +93,9 @@ class RatedTexts(BesideRaters):
         return number(rows, sizes, CORRELATION, counts, why or NO_SOURCE)
 
     def nulls(self, x: Floats, result: Replicated) -> dict[str, float]:
-        """Return the p of chance, both lengths and systems, on the texts that the judge scored."""
+        """Return the p of chance, both lengths and systems, on the texts that the judge
+        scored.
+        """
         length = np.where(np.isnan(x), np.nan, self.panel.lengths)
         nulls = length_nulls(
             result, 0.0, base.CORRELATION_GAP, lambda sign: self.number(sign * length)
@@ -120,12 +132,16 @@ def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
         return texts.nulls(scores, texts.number(scores))
 
     rater, p_rater = texts.as_rater(x)
-    claim = replace(claim, reasons=texts.preference.reasons, rater=rater, p_rater=p_rater)
+    claim = replace(
+        claim, reasons=texts.preference.reasons, rater=rater, p_rater=p_rater
+    )
     return claim.tested(texts.nulls(x, result), worst)
 
 
 def people_rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the agreement of a rater in a judge's place: the mean of each with the others."""
+    """Yield the agreement of a rater in a judge's place: the mean of each with the
+    others.
+    """
     scales = {split(name)[0]: scale for name, scale in study.spec.aspects.items()}
     for aspect, scale in scales.items():
         ratings = study.systems.ratings(aspect)
@@ -133,15 +149,25 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
             continue
         texts = RatedTexts(study.systems, aspect)
 
-        def value(a: Floats, b: Floats, texts: RatedTexts = texts) -> Mapping[str, Replicated]:
-            return {texts.statistic: texts.number(a, b)._replace(scale=MEAN_CORRELATION, ends=None)}
+        def value(
+            a: Floats, b: Floats, texts: RatedTexts = texts
+        ) -> Mapping[str, Replicated]:
+            return {
+                texts.statistic: texts.number(a, b)._replace(
+                    scale=MEAN_CORRELATION, ends=None
+                )
+            }
 
         for name, ceiling in ceilings(value, ratings, against="mean").items():
-            yield study.row(HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT)
+            yield study.row(
+                HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT
+            )
 
 
 def span_claims(study: EvaluationData) -> Iterator[Claim]:
-    """Yield a claim for every judge that lists errors and every aspect, on the systems' texts."""
+    """Yield a claim for every judge that lists errors and every aspect, on the systems'
+    texts.
+    """
     if not study.spec.gold:
         return
     gold = Gold(study, study.spec.gold)
@@ -154,27 +180,42 @@ def _span_claim(
     study: EvaluationData, gold: Gold, judge: str, aspect: str, annotations: Annotations
 ) -> Claim:
     rng = stream(study.spec.seed, "claims", study.dataset, base.SPANS, aspect)
-    sums = np.zeros((PLACEMENTS + 1, len(study.item_order), 2))  # matched, predicted; then chance
+    sums = np.zeros(
+        (PLACEMENTS + 1, len(study.item_order), 2)
+    )  # matched, predicted; then chance
     people, most_words = np.zeros(sums.shape[1]), 0
-    for row, source in zip(annotations.parsed, annotations.source.tolist(), strict=True):
+    for row, source in zip(
+        annotations.parsed, annotations.source.tolist(), strict=True
+    ):
         spans, tokens = gold.spans[row.target], gold.tokens[row.target]
         prediction = Prediction.from_errors(row.spans or [])
         counts = prediction.counts(spans, tokens, "tokens")
         most_words = max(most_words, counts.predicted)
         people[source] += counts.gold
         sums[0, source] += counts.matched, counts.predicted
-        sums[1:, source] += placed_at_random(prediction.spans, spans, tokens, rng, PLACEMENTS)
-        located = replace(prediction, not_in_text=[]).counts(spans, tokens, "tokens").predicted
-        sums[1:, source, 1] += counts.predicted - located  # words that are not in the text
+        sums[1:, source] += placed_at_random(
+            prediction.spans, spans, tokens, rng, PLACEMENTS
+        )
+        located = (
+            replace(prediction, not_in_text=[])
+            .counts(spans, tokens, "tokens")
+            .predicted
+        )
+        sums[1:, source, 1] += (
+            counts.predicted - located
+        )  # words that are not in the text
     missing = len(annotations.lost)
     f1, gap = _f1_numbers(sums, people, missing)
     lost = missing / max(1, missing + len(annotations.parsed))
-    claim = Claim(judge, base.SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost)
+    claim = Claim(
+        judge, base.SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost
+    )
     if f1.estimate.value is None:
         return claim.without(f1.estimate.note)
     nulls = {base.CHANCE: p_above(gap, 0.0)}
     if lost > FEW_LOST:
-        # At the worst end a lost annotation has as many words as any other, all of them wrong.
+        # At the worst end a lost annotation has as many words as any other, all of them
+        # wrong.
         for target, source in annotations.lost:
             spans, tokens = gold.spans[target], gold.tokens[target]
             size = min(most_words, len(tokens))
@@ -182,15 +223,20 @@ def _span_claim(
             sums[0, source, 1] += size
             if size:
                 words = [Span(tokens[0][0], tokens[size - 1][1])]
-                sums[1:, source] += placed_at_random(words, spans, tokens, rng, PLACEMENTS)
+                sums[1:, source] += placed_at_random(
+                    words, spans, tokens, rng, PLACEMENTS
+                )
         nulls[base.LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
     return replace(claim, nulls=nulls, beside={"span_f1_less_chance": gap.estimate})
 
 
-def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Replicated, Replicated]:
+def _f1_numbers(
+    sums: Floats, people: Floats, missing: int
+) -> tuple[Replicated, Replicated]:
     """Return F1, and F1 less the mean of the random placements.
 
-    sums (1 + placements, sources, 2): matched and predicted words; people (sources,): theirs.
+    sums (1 + placements, sources, 2): matched and predicted words; people (sources,):
+    theirs.
     """
     total = sums.sum(axis=1, keepdims=True)
     kept = np.concatenate([total, total - sums], axis=1)
@@ -201,11 +247,13 @@ def _f1_numbers(sums: Floats, people: Floats, missing: int) -> tuple[Replicated,
     n = round(float(sizes.sum()))
     counts = Estimate(0.0, n=n, n_missing=missing)
     f1 = number(rows[0], sizes, ACCURACY, counts, NO_SPANS)
-    gap = number(rows[0] - rows[1:].mean(axis=0), sizes, base.SHARE_GAP, Estimate(0.0, n=n))
+    gap = number(
+        rows[0] - rows[1:].mean(axis=0), sizes, base.SHARE_GAP, Estimate(0.0, n=n)
+    )
     return f1, gap
 
 
-# --- labels --------------------------------------------------------------------------------------
+# --- labels ---------------------------------------------------------------------------
 
 
 LABEL_STATISTIC: Final = "balanced_accuracy"
@@ -224,7 +272,9 @@ class LabelledTexts(BesideRaters):
         self.scale = panel.study.spec.aspects[aspect]
         self.q = len(self.scale.labels)
 
-    def numbers(self, codes: Floats, gold: Floats | None = None) -> dict[str, Replicated]:
+    def numbers(
+        self, codes: Floats, gold: Floats | None = None
+    ) -> dict[str, Replicated]:
         """Return the statistics of a judge's labels, (texts,), NaN = missing."""
         people = self.gold if gold is None else gold
         return on_labels(people, codes, self.q, self.panel.source, self.study.weights)
@@ -250,7 +300,9 @@ class LabelledTexts(BesideRaters):
         return length_nulls(result, 1 / self.q, base.SHARE_GAP, by_length)
 
     def moved(self, codes: Floats, text: Codes) -> Floats:
-        """Return the balanced accuracy where other texts' labels stand in each text's place."""
+        """Return the balanced accuracy where other texts' labels stand in each text's
+        place.
+        """
         own = np.append(codes[self.rated], np.nan)  # the last entry: no text
         return balanced_accuracies(self.gold[self.rated], own[text], self.q)
 
@@ -274,7 +326,10 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
 
 
 def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
-    result, given = texts.number(codes), codes[~(np.isnan(codes) | np.isnan(texts.gold))]
+    result, given = (
+        texts.number(codes),
+        codes[~(np.isnan(codes) | np.isnan(texts.gold))],
+    )
     estimate = against(result, truth_name(texts.study, texts.aspect)).estimate
     claim = texts.claim(judge, base.LABELS, codes, estimate)
     if result.estimate.value is not None and np.ptp(given) == 0:
@@ -298,7 +353,9 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
     numbers = texts.numbers(codes)
     for kind, name, k in ((base.CAUGHT, "tnr", 0), (base.PASSED, "tpr", 1)):
         estimate, reasons = numbers[name].estimate, tuple[str, ...]()
-        claim = texts.claim(judge, kind, codes, estimate.with_note(texts.scale.labels[k]))
+        claim = texts.claim(
+            judge, kind, codes, estimate.with_note(texts.scale.labels[k])
+        )
         outcome = on_bar(estimate, FOUND)
         outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
         if outcome is Outcome.NO_CLAIM:
@@ -306,7 +363,11 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
         elif claim.lost > FEW_LOST and outcome is not Outcome.CANNOT_TELL:
             # at the end that speaks against the outcome, lost ones are found or not
             wrong = outcome is Outcome.WITHSTANDS
-            filled = texts.worst(codes) if wrong else np.where(np.isnan(codes), texts.gold, codes)
+            filled = (
+                texts.worst(codes)
+                if wrong
+                else np.where(np.isnan(codes), texts.gold, codes)
+            )
             held = on_bar(texts.numbers(filled)[name].estimate, FOUND)
             if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
                 outcome, reasons = Outcome.CANNOT_TELL, (base.LOST,)

@@ -1,7 +1,7 @@
 """Claims: statements about a judge on one dataset, with the p-values that decide them.
 
-A claim is made where its statistic is computed, from arrays. `verdict_rows` corrects the claims of
-one judge and kind by Holm and writes them as rows of table `verdicts`.
+A claim is made where its statistic is computed, from arrays. `verdict_rows` corrects
+the claims of one judge and kind by Holm and writes them as rows of table `verdicts`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -46,11 +46,13 @@ KINDS: Final = (
     *(AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
     *(PERTURBATION, CRITERIA, HINTS, BAR),
 )
-"""The kinds of claims: the column `form` begins with it; that of a bar adds the statistic."""
+"""The kinds of claims: the column `form` begins with it; that of a bar adds the
+statistic."""
 WITH_PEOPLE: Final = frozenset(
     {AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, SPANS, BAR}
 )
-"""Kinds that state agreement with people: none for a judge that is given a rating of the text."""
+"""Kinds that state agreement with people: none for a judge that is given a rating of
+the text."""
 CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
 WITHIN, LOST = "within", "lost"
 INDEX: Final = "index"
@@ -60,10 +62,16 @@ HINTED: Final = "hinted"
 TOO_MANY_LOST: Final = "too_many_lost"
 """Reason: more than a fifth of the planned judgments are lost."""
 THESE_SYSTEMS, FEW = "these_systems", "few_systems"
-"""Reasons: the claim holds for these systems alone, or rests on few (with their number)."""
+"""Reasons: the claim holds for these systems alone, or rests on few (with their
+number)."""
 ENOUGH_SYSTEMS: Final = 8
 """A claim on fewer systems has the reason FEW."""
-VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = "verdict", "p_claim", "p_claim_holm", "lost_share"
+VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = (
+    "verdict",
+    "p_claim",
+    "p_claim_holm",
+    "lost_share",
+)
 AS_RATER: Final = "as_rater"
 """Begins the name of the difference from one more rater."""
 CORRELATION_GAP: Final = Scale("plain", -2.0, 2.0)
@@ -77,12 +85,13 @@ NO_COUNTS: Final = Estimate(0.0)
 class Claim:
     """One claim about a judge on a dataset.
 
-    `aspect` includes its criterion and is "" where a claim is of all aspects; `estimate` is the
-    deciding number, with its interval. `nulls` maps each null hypothesis to its one-sided p (see
-    `Evidence`); empty: no claim is possible, and `reasons` say why. `rater` is the difference from
-    one more rater with `p_rater`; `None` if unknown. `lost` is the share of its planned judgments
-    without a score. `reasons` are codes that the report words; `outcome` is set where a rule of
-    its own decides (and is then not corrected). `beside` has further numbers that the verdict
+    `aspect` includes its criterion and is "" where a claim is of all aspects;
+    `estimate` is the deciding number, with its interval. `nulls` maps each null
+    hypothesis to its one-sided p (see `Evidence`); empty: no claim is possible, and
+    `reasons` say why. `rater` is the difference from one more rater with `p_rater`;
+    `None` if unknown. `lost` is the share of its planned judgments without a score.
+    `reasons` are codes that the report words; `outcome` is set where a rule of its own
+    decides (and is then not corrected). `beside` has further numbers that the verdict
     rests on, by statistic.
     """
 
@@ -113,16 +122,20 @@ class Claim:
         return replace(self, outcome=Outcome.NO_CLAIM, reasons=(reason,))
 
     def checked(self) -> "Claim":
-        """Return the claim, or none where more than a fifth of its judgments are lost."""
+        """Return the claim, or none where more than a fifth of its judgments are
+        lost.
+        """
         return self if self.lost <= MOST_LOST else self.without(TOO_MANY_LOST)
 
     def tested(
-        self, nulls: Mapping[str, float], worst: Callable[[], Mapping[str, float]] | None
+        self,
+        nulls: Mapping[str, float],
+        worst: Callable[[], Mapping[str, float]] | None,
     ) -> "Claim":
         """Return the claim with its nulls, or none if its number is undefined.
 
-        worst(): the nulls with lost judgments at the worst end, tested if more than a few are
-        lost; None: no judgment is lost.
+        worst(): the nulls with lost judgments at the worst end, tested if more than a
+        few are lost; None: no judgment is lost.
         """
         if self.estimate.value is None:
             return self.without(self.estimate.note)
@@ -151,7 +164,9 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
     reasons = claim.reasons if claim.outcome else (*verdict.reasons, *claim.reasons)
     note = "; ".join(dict.fromkeys([outcome, *reasons]))
     method = "" if isnan(verdict.adjusted) else f"Holm over {verdict.family}"
-    step = Estimate(STEPS.get(outcome), n=n, n_missing=missing, method=method, note=note)
+    step = Estimate(
+        STEPS.get(outcome), n=n, n_missing=missing, method=method, note=note
+    )
 
     def p_value(p: float) -> Estimate:
         return Estimate.undefined("not tested", n=n) if isnan(p) else Estimate(p, n=n)
@@ -171,7 +186,9 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
         "system_subset": claim.systems,
     }
     for name, estimate in numbers.items():
-        yield study.row(claim.judge, claim.aspect, name, claim.level, estimate, **columns)
+        yield study.row(
+            claim.judge, claim.aspect, name, claim.level, estimate, **columns
+        )
 
 
 def number(
@@ -179,8 +196,8 @@ def number(
 ) -> Replicated:
     """Return the number whose value is rows[0]; `why` is the reason where that is NaN.
 
-    rows (1 + sources,): the value, then that without each source; sizes (sources,): 0 where a
-    source cannot change it; `counts` has its counts and its method.
+    rows (1 + sources,): the value, then that without each source; sizes (sources,): 0
+    where a source cannot change it; `counts` has its counts and its method.
     """
     sizes = np.asarray(sizes, np.float64)
     if np.isnan(rows[0]):
@@ -197,8 +214,8 @@ def number(
 def p_above(result: Replicated, null: float) -> float:
     """Return the one-sided p of a truth above the null, NaN where there is no test.
 
-    One half where every source has the null's value, or all are alike and nothing bounds the
-    others: that supports neither side.
+    One half where every source has the null's value, or all are alike and nothing
+    bounds the others: that supports neither side.
     """
     known = result.jackknifed
     if isinstance(known, str):
@@ -212,7 +229,9 @@ def p_above(result: Replicated, null: float) -> float:
 def less(first: Replicated, second: Replicated, scale: Scale) -> Replicated:
     """Return the paired difference; both delete the same sources."""
     sizes = np.minimum(first.sizes, second.sizes)
-    return number(first.rows - second.rows, sizes, scale, Estimate(0.0, n=first.estimate.n))
+    return number(
+        first.rows - second.rows, sizes, scale, Estimate(0.0, n=first.estimate.n)
+    )
 
 
 def mean_of_sources(
@@ -230,22 +249,30 @@ def mean_of_sources(
 
 
 def length_nulls(
-    result: Replicated, chance: float, scale: Scale, by_length: Callable[[float], Replicated]
+    result: Replicated,
+    chance: float,
+    scale: Scale,
+    by_length: Callable[[float], Replicated],
 ) -> dict[str, float]:
     """Return the p of chance and of both lengths; `scale` is that of a difference.
 
-    by_length(sign): the number of a judge that scores the texts by sign * length. Where it is
-    undefined (all texts are equally long), it orders nothing, and chance is its null.
+    by_length(sign): the number of a judge that scores the texts by sign * length. Where
+    it is undefined (all texts are equally long), it orders nothing, and chance is its
+    null.
     """
     nulls = {CHANCE: p_above(result, chance)}
     for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
         other = by_length(sign)
         defined = other.estimate.value is not None
-        nulls[name] = p_above(less(result, other, scale), 0.0) if defined else nulls[CHANCE]
+        nulls[name] = (
+            p_above(less(result, other, scale), 0.0) if defined else nulls[CHANCE]
+        )
     return nulls
 
 
-def compared_with_raters(study: EvaluationData, gap: Replicated) -> tuple[Estimate, float]:
+def compared_with_raters(
+    study: EvaluationData, gap: Replicated
+) -> tuple[Estimate, float]:
     """Return a difference from one more rater with its note, and p of being worse."""
     margin = present(study.spec.as_rater).margin
     p = gap.p_above(-margin)
@@ -253,16 +280,20 @@ def compared_with_raters(study: EvaluationData, gap: Replicated) -> tuple[Estima
 
 
 class BesideRaters:
-    """The texts of a panel on one aspect, on which every judge is compared with one more rater.
+    """The texts of a panel on one aspect, on which every judge is compared with one
+    more rater.
 
-    gold (texts,): people's value of each text, NaN where there is none; `others`: what a rater is
-    compared with (see `statistics.raters.as_rater`); `statistic` and `level` decide the claim.
+    gold (texts,): people's value of each text, NaN where there is none; `others`: what
+    a rater is compared with (see `statistics.raters.as_rater`); `statistic` and `level`
+    decide the claim.
     """
 
     statistic: str
     level: str
 
-    def __init__(self, panel: TargetSet, aspect: str, gold: Floats, others: Against) -> None:
+    def __init__(
+        self, panel: TargetSet, aspect: str, gold: Floats, others: Against
+    ) -> None:
         self.study, self.panel, self.aspect = panel.study, panel, aspect
         self.gold, self.others = gold, others
         self.rated = np.flatnonzero(~np.isnan(gold))
@@ -270,7 +301,9 @@ class BesideRaters:
         self._rater_numbers: dict[tuple[bytes, bytes], Replicated] = {}
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
-        """Return the statistic that decides the claim, of x with people's values, or with y."""
+        """Return the statistic that decides the claim, of x with people's values, or
+        with y.
+        """
         raise NotImplementedError
 
     def claim(self, judge: str, kind: str, x: Floats, estimate: Estimate) -> Claim:
@@ -290,13 +323,17 @@ class BesideRaters:
         return rater_tables(self.panel, self.aspect)
 
     def as_rater(self, x: Floats) -> tuple[Estimate | None, float]:
-        """Return a judge's deciding number less that of one more rater, and p of being worse."""
+        """Return a judge's deciding number less that of one more rater, and p of being
+        worse.
+        """
         if not self._rater_tables:
             return None, nan
 
         def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
             key = a.tobytes(), b.tobytes()
-            if key not in self._rater_numbers:  # raters' numbers are the same beside every judge
+            if (
+                key not in self._rater_numbers
+            ):  # raters' numbers are the same beside every judge
                 self._rater_numbers[key] = self.number(a, b)
             return {self.statistic: self._rater_numbers[key]}
 
@@ -305,12 +342,17 @@ class BesideRaters:
 
 
 def lost_share(
-    study: EvaluationData, perturbation: str, judge: str, aspect: str, x: Floats, planned: Floats
+    study: EvaluationData,
+    perturbation: str,
+    judge: str,
+    aspect: str,
+    x: Floats,
+    planned: Floats,
 ) -> float:
     """Return the larger lost share: of the cell's replies, or of the texts that count.
 
-    x (texts,): the scores; planned (texts,): NaN where no judgment counts (no rating). Replies
-    alone count where the judge does not apply to some texts.
+    x (texts,): the scores; planned (texts,): NaN where no judgment counts (no rating).
+    Replies alone count where the judge does not apply to some texts.
     """
     lost, applies = study.replies_lost(judge, [perturbation], [aspect])
     rated = ~np.isnan(planned)
@@ -320,10 +362,12 @@ def lost_share(
 
 
 def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:
-    """Return the scores with each missing one as wrong as can be, within the scores that occur.
+    """Return the scores with each missing one as wrong as can be, within the scores
+    that occur.
 
-    x, y, source (texts,). A text that people rate at or above the mean of its source's ratings gets
-    the lowest score of the judge, the others the highest; texts without a rating stay missing.
+    x, y, source (texts,). A text that people rate at or above the mean of its source's
+    ratings gets the lowest score of the judge, the others the highest; texts without a
+    rating stay missing.
     """
     rated = ~np.isnan(y)
     sums = np.bincount(source[rated], weights=y[rated], minlength=int(source.max()) + 1)
@@ -340,8 +384,9 @@ Statistic = Callable[[Codes], Floats]
 class SystemPreference:
     """The null of a preference for systems that is unrelated to quality; (texts,) each.
 
-    Where rated texts come from five systems or more, a judge's columns (systems) are permuted
-    jointly over all sources; with fewer systems a claim holds for these systems alone.
+    Where rated texts come from five systems or more, a judge's columns (systems) are
+    permuted jointly over all sources; with fewer systems a claim holds for these
+    systems alone.
     """
 
     study: EvaluationData
@@ -355,24 +400,32 @@ class SystemPreference:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return the reason that a claim rests on few systems; none if texts have one system."""
+        """Return the reason that a claim rests on few systems; none if texts have one
+        system.
+        """
         if self.m < 2 or (self.m >= ENOUGH_SYSTEMS and self.drawn is not None):
             return ()
         return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {self.m}",)
 
     @cached_property
     def drawn(self) -> Codes | None:
-        """Return the permutations of systems, None if there are too few systems or cells."""
-        if (m := self.m) < FEWEST_SYSTEMS or filled(self.source, self.system) < LEAST_FILLED:
+        """Return the permutations of systems, None if there are too few systems or
+        cells.
+        """
+        if (m := self.m) < FEWEST_SYSTEMS or filled(
+            self.source, self.system
+        ) < LEAST_FILLED:
             return None
         rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
         return system_permutations(m, rng)
 
-    def tested(self, claim: Claim, statistic: Statistic, worst: Statistic, cells: int = 0) -> Claim:
+    def tested(
+        self, claim: Claim, statistic: Statistic, worst: Statistic, cells: int = 0
+    ) -> Claim:
         """Return the claim with this null and the reason on few systems.
 
-        statistic, cells: as in `p_moved`, of the rated texts; worst: the statistic with lost
-        judgments at the worst end, tested if `claim` has that null.
+        statistic, cells: as in `p_moved`, of the rated texts; worst: the statistic with
+        lost judgments at the worst end, tested if `claim` has that null.
         """
         claim = replace(claim, reasons=(*claim.reasons, *self.reasons))
         if self.drawn is None:

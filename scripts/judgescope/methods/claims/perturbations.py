@@ -1,14 +1,14 @@
 """Claims on perturbed texts and on hints: noticed, missed, not confused, withstood.
 
-Perturbations (one claim each). Noticed: exact p-values of all weighted aspects combined, Holm over
-the dataset's cells. Missed: on every weighted aspect fewer than a quarter of the items show
-it, net (Tango's interval).
+Perturbations (one claim each). Noticed: exact p-values of all weighted aspects
+combined, Holm over the dataset's cells. Missed: on every weighted aspect fewer than a
+quarter of the items show it, net (Tango's interval).
 
-Criteria (one claim a wording). AUC above .5 and above that of both lengths, and a confusion index
-below 1, with items deleted one by one.
+Criteria (one claim a wording). AUC above .5 and above that of both lengths, and a
+confusion index below 1, with items deleted one by one.
 
-Hints: does a judge withstand a false rating of the text in its prompt? All aspects together. A
-right hint makes no claim: to follow it is not a failure.
+Hints: does a judge withstand a false rating of the text in its prompt? All aspects
+together. A right hint makes no claim: to follow it is not a failure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,12 +44,14 @@ from judgescope.statistics.verdict import FEW_LOST, missed, of_hint, of_perturba
 NOT_JUDGED: Final = "not_judged"
 """Reason: an aspect has no pair of scores, or the judge is left out of the dataset."""
 SECOND_DRAW: Final = "asked_once"
-"""Reason: the form without a hint was asked once, so that its own variation is unknown."""
+"""Reason: the form without a hint was asked once, so that its own variation is
+unknown."""
 AUC_METHOD: Final = "probability that a wanted drop exceeds an unwanted one"
 
 
 class PerturbationCell:
-    """A judge's pairs of one perturbation on every weighted aspect, or why there are none.
+    """A judge's pairs of one perturbation on every weighted aspect, or why there are
+    none.
 
     lost: pairs of texts that were made and lack a score, by aspect.
     """
@@ -61,7 +63,9 @@ class PerturbationCell:
         made = int(_items_made(study, texts, judge).sum())
         self.texts, self.weights = texts, weights[weights > 0]
         self.pairs = [pairs[aspect] for aspect in aspects if aspect in pairs]
-        planned = [made - _not_applicable(study, judge, texts, name) for name in aspects]
+        planned = [
+            made - _not_applicable(study, judge, texts, name) for name in aspects
+        ]
         self.lost = [
             max(0, number - len(pairs[name].differences))
             for name, number in zip(aspects, planned, strict=True)
@@ -76,7 +80,8 @@ class PerturbationCell:
         return max(lost / (len(one.differences) + lost) for one, lost in counts)
 
     def log_p(self, method: WilcoxonMethod) -> float:
-        """Return ln p of all aspects; if more than a few pairs are lost, the larger of two.
+        """Return ln p of all aspects; if more than a few pairs are lost, the larger of
+        two.
 
         The other p is that if lost pairs scored the perturbed text far higher.
         """
@@ -91,14 +96,20 @@ class PerturbationCell:
         return min(-float(combined.d_exact) * log(20), 0.0)
 
     def worst_shares(self) -> list[Estimate]:
-        """Return the net shares if lost pairs, each of its own source, showed the perturbation."""
+        """Return the net shares if lost pairs, each of its own source, showed the
+        perturbation.
+        """
         return [
             net_share(d, np.append(one.source, one.source.max() + 1 + np.arange(lost)))
-            for one, lost, d in zip(self.pairs, self.lost, self._with_lost(1), strict=True)
+            for one, lost, d in zip(
+                self.pairs, self.lost, self._with_lost(1), strict=True
+            )
         ]
 
     def _with_lost(self, sign: int) -> list[Codes]:
-        """Return the differences, with those of lost pairs as large as the largest one."""
+        """Return the differences, with those of lost pairs as large as the largest
+        one.
+        """
         extended = []
         for one, lost in zip(self.pairs, self.lost, strict=True):
             d = one.differences
@@ -110,7 +121,9 @@ class PerturbationCell:
 def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and perturbation."""
     lengths: dict[str, tuple[float, float]] = {}
-    for texts in study.perturbed:  # p that texts become shorter, and that they become longer
+    for (
+        texts
+    ) in study.perturbed:  # p that texts become shorter, and that they become longer
         cut = _shortened(study, texts)
         d = cut[~np.isnan(cut)].astype(np.int64)
         by_size = table_method(d.size)
@@ -119,7 +132,9 @@ def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
     for judge, card in study.spec.judges.items():
         if card.engine == "control" or judge in excluded:
             continue
-        given = [texts for texts in study.perturbed if judge not in study.excluded(texts)]
+        given = [
+            texts for texts in study.perturbed if judge not in study.excluded(texts)
+        ]
         cells = [PerturbationCell(study, judge, texts) for texts in given]
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
@@ -130,7 +145,11 @@ def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
 
 
 def _perturbation_claim(
-    judge: str, cell: PerturbationCell, raw: float, corrected: float, by_length: tuple[float, float]
+    judge: str,
+    cell: PerturbationCell,
+    raw: float,
+    corrected: float,
+    by_length: tuple[float, float],
 ) -> Claim:
     """Return a claim from ln p before and after Holm's correction."""
     name, _, degree = cell.texts.partition(".")
@@ -144,24 +163,38 @@ def _perturbation_claim(
     shares = [net_share(one.differences, one.source) for one in cell.pairs]
     worst = cell.worst_shares() if cell.lost_share > FEW_LOST else shares
     p, p_holm = exp(raw), exp(corrected)
-    outcome, why = of_perturbation(p, p_holm, by_length, missed(shares) and missed(worst))
-    n, d = min(len(one.differences) for one in cell.pairs), float(discernment_score(raw))
+    outcome, why = of_perturbation(
+        p, p_holm, by_length, missed(shares) and missed(worst)
+    )
+    n, d = (
+        min(len(one.differences) for one in cell.pairs),
+        float(discernment_score(raw)),
+    )
     method = "exact p over all aspects"
     estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
     beside = {
-        "net_share": max(shares, key=lambda one: 1.0 if one.ci_high is None else one.ci_high),
+        "net_share": max(
+            shares, key=lambda one: 1.0 if one.ci_high is None else one.ci_high
+        ),
         "p_noticed": Estimate(p, n=n),
         "p_noticed_holm": Estimate(p_holm, n=n),
         "p_shorter": Estimate(by_length[0], n=n),
         "p_longer": Estimate(by_length[1], n=n),
     }
-    claim = replace(claim, estimate=estimate, outcome=outcome, reasons=why, beside=beside)
+    claim = replace(
+        claim, estimate=estimate, outcome=outcome, reasons=why, beside=beside
+    )
     return replace(claim, lost=cell.lost_share).checked()
 
 
 def _items_made(study: EvaluationData, texts: str, judge: str) -> Flags:
-    """Return of which items that a judge was given a perturbed text could be made; (items,)."""
-    panel, result = study.panel(texts).given(judge), np.zeros(len(study.item_order), dtype=bool)
+    """Return of which items that a judge was given a perturbed text could be made;
+    (items,).
+    """
+    panel, result = (
+        study.panel(texts).given(judge),
+        np.zeros(len(study.item_order), dtype=bool),
+    )
     result[panel.source[panel.made]] = True
     return result
 
@@ -169,12 +202,18 @@ def _items_made(study: EvaluationData, texts: str, judge: str) -> Flags:
 def _not_applicable(study: EvaluationData, judge: str, texts: str, aspect: str) -> int:
     """Return to how many perturbed texts the judge does not apply in an aspect."""
     cell = study.status_counts.get((texts, judge, aspect))
-    judgments = sum(n for (status, _), n in cell.items() if status == NOT_PLANNED) if cell else 0
+    judgments = (
+        sum(n for (status, _), n in cell.items() if status == NOT_PLANNED)
+        if cell
+        else 0
+    )
     return judgments // study.spec.judges[judge].draws
 
 
 def _shortened(study: EvaluationData, texts: str) -> Floats:
-    """Return by how many characters an item's text became shorter; (items,), NaN without one."""
+    """Return by how many characters an item's text became shorter; (items,), NaN
+    without one.
+    """
     original, perturbed = study.panel("original"), study.panel(texts)
     before, after = np.full((2, len(study.item_order)), np.nan)
     before[original.source] = original.lengths
@@ -184,10 +223,11 @@ def _shortened(study: EvaluationData, texts: str) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CriteriaDrops:
-    """The drops of a judge in one wording, and AUC and index without one item after another.
+    """The drops of a judge in one wording, and AUC and index without one item after
+    another.
 
-    values (items, cells): the drops, NaN where there are none; wanted, unwanted (cells,); `span`:
-    the largest possible drop.
+    values (items, cells): the drops, NaN where there are none; wanted, unwanted
+    (cells,); `span`: the largest possible drop.
     """
 
     values: Floats
@@ -207,7 +247,9 @@ class CriteriaDrops:
         return number(self._headlines[3], self.sizes, ACCURACY, counts)
 
     def p_index(self) -> float:
-        """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both p."""
+        """Return the p of an index below 1: S_T > 0 and S_T > S_F, the larger of both
+        p.
+        """
         s_t, s_f, *_ = self._headlines
         tests = [
             number(rows, self.sizes, Scale("plain", -ends, ends), base.NO_COUNTS)
@@ -219,10 +261,14 @@ class CriteriaDrops:
     def _headlines(self) -> list[Floats]:
         items = len(self.values)
         weights = np.vstack([np.ones((1, items)), deletions(items)])
-        return list(confusion(mean_drops(self.values, weights), self.wanted, self.unwanted))
+        return list(
+            confusion(mean_drops(self.values, weights), self.wanted, self.unwanted)
+        )
 
     def nulls(self, lengths: Floats) -> dict[str, float]:
-        """Return the p of each null hypothesis; lengths (items, cells): characters taken away."""
+        """Return the p of each null hypothesis; lengths (items, cells): characters
+        taken away.
+        """
         used = np.where(np.isfinite(self.values), lengths, np.nan)
 
         def by_length(sign: float) -> Replicated:
@@ -232,9 +278,11 @@ class CriteriaDrops:
         return {base.CHANCE: nulls[base.CHANCE], base.INDEX: self.p_index(), **nulls}
 
     def at_the_worst_end(self, lost: Flags) -> "CriteriaDrops":
-        """Return the same with lost drops as bad as possible, within the drops that occur.
+        """Return the same with lost drops as bad as possible, within the drops that
+        occur.
 
-        A wanted one is as far below 0 as the largest drop is above, an unwanted one is as large.
+        A wanted one is as far below 0 as the largest drop is above, an unwanted one is
+        as large.
         """
         largest = float(np.nanmax(np.abs(self.values)))
         worst = np.where(self.wanted, -largest, largest)
@@ -267,7 +315,9 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     lengths = np.stack([lengths_of[texts] for texts in sets], axis=1)
     lost = made & ~drops.given
     columns_of = zip(sets, drops.aspects, strict=True)
-    beyond = sum(_not_applicable(study, judge, texts, aspect) for texts, aspect in columns_of)
+    beyond = sum(
+        _not_applicable(study, judge, texts, aspect) for texts, aspect in columns_of
+    )
     absent = max(0, int(lost.sum()) - beyond)
     share = absent / (absent + int(drops.given.sum()))
     nulls = criteria.nulls(lengths)
@@ -290,6 +340,8 @@ def hint_claims(study: EvaluationData) -> Iterator[Claim]:
             yield Claim(*columns, Estimate.undefined(ASKED_ONCE)).without(SECOND_DRAW)
             continue
         effect, lost = pairs.effect(), pairs.lost_share
-        worst = [pairs.with_lost(sign) if lost > FEW_LOST else effect for sign in (1, -1)]
+        worst = [
+            pairs.with_lost(sign) if lost > FEW_LOST else effect for sign in (1, -1)
+        ]
         outcome, why = of_hint(effect, *worst)
         yield Claim(*columns, effect, lost=lost, outcome=outcome, reasons=why).checked()

@@ -1,14 +1,17 @@
-"""Claims on known ratings and a known order of texts: does a judge give and order them right?
+"""Claims on known ratings and a known order of texts: does a judge give and order them
+right?
 
-Ratings: linear kappa on texts of which all raters agree, or on graded sets. The judge must beat
-chance (0), ratings permuted at random within each source (a judge that knows only the source has a
-kappa above 0), both lengths (people's sorted ratings assigned in the order of the texts' length)
-and, where the texts come from named systems, a preference for systems.
+Ratings: linear kappa on texts of which all raters agree, or on graded sets. The judge
+must beat chance (0), ratings permuted at random within each source (a judge that knows
+only the source has a kappa above 0), both lengths (people's sorted ratings assigned in
+the order of the texts' length) and, where the texts come from named systems, a
+preference for systems.
 
-Order: half credit on pairs of a known order, the mean over sources of (right + half of the ties) /
-pairs with both scores, or with a reply. The judge must beat chance (.5), both lengths on the same
-pairs and a preference for systems. On pairs that people rate it is compared with one more rater;
-where all raters agree, the comparison is unknown, as each of them is right.
+Order: half credit on pairs of a known order, the mean over sources of (right + half of
+the ties) / pairs with both scores, or with a reply. The judge must beat chance (.5),
+both lengths on the same pairs and a preference for systems. On pairs that people rate
+it is compared with one more rater; where all raters agree, the comparison is unknown,
+as each of them is right.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,16 +28,35 @@ from judgescope.core.rng import stream
 from judgescope.methods import pairwise
 from judgescope.methods.base import present
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import Claim, SystemPreference, length_nulls, lost_share
+from judgescope.methods.claims.base import (
+    Claim,
+    SystemPreference,
+    length_nulls,
+    lost_share,
+)
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import POOLED, rater_tables
 from judgescope.methods.pairwise import Pairs
-from judgescope.methods.perspectives import DIRECT, GLOBAL, LOCAL, GradedSet, View, Views, chain
+from judgescope.methods.perspectives import (
+    DIRECT,
+    GLOBAL,
+    LOCAL,
+    GradedSet,
+    View,
+    Views,
+    chain,
+)
 from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
 from judgescope.statistics.classes import class_codes, confusion_counts, kappas
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import ACCURACY, FEWEST_SOURCES
-from judgescope.statistics.nulls import dealt, half_credits, linear_kappas, mean_credits, p_within
+from judgescope.statistics.nulls import (
+    dealt,
+    half_credits,
+    linear_kappas,
+    mean_credits,
+    p_within,
+)
 from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated
@@ -50,8 +72,8 @@ NO_PAIR: Final = "no pair with a known order has both scores"
 class Classified:
     """Known ratings of texts and a judge's classes of them; (texts,) each.
 
-    `gold` has no missing value, `answers` NaN where the judge gave none; `classes` is the whole
-    scale.
+    `gold` has no missing value, `answers` NaN where the judge gave none; `classes` is
+    the whole scale.
     """
 
     gold: Floats
@@ -66,7 +88,11 @@ class Classified:
         """Return linear kappa with the known ratings, and that without each source."""
         given = ~np.isnan(answers)
         counts = confusion_counts(
-            self.gold[given], answers[given], self.classes, self.source[given], self.n_sources
+            self.gold[given],
+            answers[given],
+            self.classes,
+            self.source[given],
+            self.n_sources,
         )
         total = counts.sum(axis=0, keepdims=True)
         rows = kappas(np.concatenate([total, total - counts]).astype(float))
@@ -85,7 +111,8 @@ class Classified:
         nulls = length_nulls(kappa, 0.0, base.CORRELATION_GAP, by_length)
         given, step = ~np.isnan(self.answers), np.arange(len(self.classes), dtype=float)
         gold, answers = (
-            class_codes(values[given], self.classes) for values in (self.gold, self.answers)
+            class_codes(values[given], self.classes)
+            for values in (self.gold, self.answers)
         )
         distance, source = np.abs(step[:, None] - step), self.source[given]
         if varies(self.gold[given], source, self.n_sources).sum() < FEWEST_SOURCES:
@@ -94,7 +121,8 @@ class Classified:
         return kappa, {base.CHANCE: nulls[base.CHANCE], base.WITHIN: within, **nulls}
 
     def moved(self, answers: Floats, index: Codes, text: Codes) -> Floats:
-        """Return kappa of each row of `text`: which text's class, of `answers`, is in its place.
+        """Return kappa of each row of `text`: which text's class, of `answers`, is in
+        its place.
 
         index (texts,): which of the texts that `text` has these are.
         """
@@ -105,26 +133,37 @@ class Classified:
         return linear_kappas(gold, codes[text[:, index]], len(self.classes))
 
     def worst(self) -> "Classified":
-        """Return the same with each missing class as far from the rating as possible."""
+        """Return the same with each missing class as far from the rating as
+        possible.
+        """
         codes = class_codes(self.gold, self.classes)
         low, high = min(self.classes), max(self.classes)
         far = np.where(codes * 2 >= len(self.classes) - 1, low, high)
-        return replace(self, answers=np.where(np.isnan(self.answers), far, self.answers))
+        return replace(
+            self, answers=np.where(np.isnan(self.answers), far, self.answers)
+        )
 
     def tested(self, claim: Claim) -> Claim:
-        """Return the claim with kappa and its nulls; the claim's own estimate is a placeholder."""
+        """Return the claim with kappa and its nulls; the claim's own estimate is a
+        placeholder.
+        """
         missing = np.isnan(self.answers)
         if missing.all():
-            estimate = replace(self.kappa(self.answers).estimate, note="no text has a score")
+            estimate = replace(
+                self.kappa(self.answers).estimate, note="no text has a score"
+            )
             return replace(claim, estimate=estimate).without(estimate.note)
         kappa, nulls = self.nulls()
         claim = replace(claim, estimate=kappa.estimate)
-        return claim.tested(nulls, (lambda: self.worst().nulls()[1]) if missing.any() else None)
+        return claim.tested(
+            nulls, (lambda: self.worst().nulls()[1]) if missing.any() else None
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """Pairs of a known order: the judge's scores of both texts, and their lengths; (pairs,) each.
+    """Pairs of a known order: the judge's scores of both texts, and their lengths;
+    (pairs,) each.
 
     Votes are scores, too: 1 and 0, or .5 for neither; NaN is a pair without a reply.
     """
@@ -138,9 +177,16 @@ class Ordered:
 
     @classmethod
     def of_texts(
-        cls, study: EvaluationData, x: Floats, lengths: Floats, source: Codes, pairs: OrderedPairs
+        cls,
+        study: EvaluationData,
+        x: Floats,
+        lengths: Floats,
+        source: Codes,
+        pairs: OrderedPairs,
     ) -> "Ordered":
-        """Return pairs of texts: x, lengths and source are (texts,), which `pairs` index."""
+        """Return pairs of texts: x, lengths and source are (texts,), which `pairs`
+        index.
+        """
         better, worse = pairs.better, pairs.worse
         sides = (x[better], x[worse], lengths[better], lengths[worse])
         return cls(*sides, source[better], len(study.item_order))
@@ -151,7 +197,9 @@ class Ordered:
         return ~(np.isnan(self.better) | np.isnan(self.worse))
 
     def credit(self, better: Floats, worse: Floats) -> Replicated:
-        """Return the mean over sources of the half credit of the pairs that have both values."""
+        """Return the mean over sources of the half credit of the pairs that have both
+        values.
+        """
         values, pairs = half_credits(better, worse, self.source, self.n_sources)
         n, tied = int(pairs.sum()), int(np.sum(better == worse))
         method = f"mean over sources of {n} pairs, a tie counts half"
@@ -167,7 +215,10 @@ class Ordered:
             for lengths in (self.length_better, self.length_worse)
         )
         nulls = length_nulls(
-            credit, 0.5, base.SHARE_GAP, lambda sign: self.credit(sign * better, sign * worse)
+            credit,
+            0.5,
+            base.SHARE_GAP,
+            lambda sign: self.credit(sign * better, sign * worse),
         )
         return credit, nulls
 
@@ -181,16 +232,18 @@ class Ordered:
         credit, nulls = self.nulls()
         claim = replace(claim, estimate=credit.estimate)
         missing = not self.known.all()
-        return claim.tested(nulls, (lambda: self.worst().nulls()[1]) if missing else None)
+        return claim.tested(
+            nulls, (lambda: self.worst().nulls()[1]) if missing else None
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
     """Which of two texts of a source a judge prefers, and the pairs of a known order.
 
-    votes (sources, columns, columns): 1 for the text of the first column, 0 for neither, -1, NaN
-    without a verdict; source (texts,), column (texts + 1,): a text's place there, the last is that
-    of no text; better, worse (pairs,): texts.
+    votes (sources, columns, columns): 1 for the text of the first column, 0 for
+    neither, -1, NaN without a verdict; source (texts,), column (texts + 1,): a text's
+    place there, the last is that of no text; better, worse (pairs,): texts.
     """
 
     votes: Floats
@@ -201,9 +254,16 @@ class Preferences:
 
     @classmethod
     def of_votes(
-        cls, verdict: Floats, asked: tuple[Codes, Codes], source: Codes, better: Codes, worse: Codes
+        cls,
+        verdict: Floats,
+        asked: tuple[Codes, Codes],
+        source: Codes,
+        better: Codes,
+        worse: Codes,
     ) -> "Preferences":
-        """Return those of votes, (asked pairs,), on the first of two texts; source (texts,)."""
+        """Return those of votes, (asked pairs,), on the first of two texts; source
+        (texts,).
+        """
         first, second = asked
         column = np.append(place_within(source), -1)
         width = int(column.max()) + 2  # the last column stands for a missing text
@@ -213,16 +273,24 @@ class Preferences:
         return cls(votes, source, column, better, worse)
 
     @classmethod
-    def of_scores(cls, scores: Floats, source: Codes, better: Codes, worse: Codes) -> "Preferences":
-        """Return those of a judge that scores texts, (texts,), on all pairs of a source."""
+    def of_scores(
+        cls, scores: Floats, source: Codes, better: Codes, worse: Codes
+    ) -> "Preferences":
+        """Return those of a judge that scores texts, (texts,), on all pairs of a
+        source.
+        """
         first, second = pairs_within(source)
         verdict = np.sign(scores[first] - scores[second])
         return cls.of_votes(verdict, (first, second), source, better, worse)
 
     def moved(self, text: Codes) -> Floats:
-        """Return the half credit of each row of `text`: which text's votes are in its place."""
+        """Return the half credit of each row of `text`: which text's votes are in its
+        place.
+        """
         source = self.source[self.better]
-        better, worse = (self.column[text[:, known]] for known in (self.better, self.worse))
+        better, worse = (
+            self.column[text[:, known]] for known in (self.better, self.worse)
+        )
         vote = self.votes[source, better, worse]
         return mean_credits(vote, -vote, source)
 
@@ -237,7 +305,9 @@ class Preferences:
 
     def tested(self, claim: Claim, preference: SystemPreference) -> Claim:
         """Return the claim; its null: the judge only prefers systems."""
-        return preference.tested(claim, self.moved, self.worst().moved, self.better.size)
+        return preference.tested(
+            claim, self.moved, self.worst().moved, self.better.size
+        )
 
 
 def rating_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -250,13 +320,22 @@ def rating_claims(study: EvaluationData) -> Iterator[Claim]:
         known = graded.view(judge, aspect)
         if known is None or known.answers.classes is None:
             continue
-        classified, texts = _classified(known, base.GRADED, graded.texts, aspect), graded.texts
-        lost = lost_share(study, texts, judge, aspect, classified.answers, classified.gold)
-        yield classified.tested(_untested(judge, base.GRADED, GLOBAL, aspect, lost, texts))
+        classified, texts = (
+            _classified(known, base.GRADED, graded.texts, aspect),
+            graded.texts,
+        )
+        lost = lost_share(
+            study, texts, judge, aspect, classified.answers, classified.gold
+        )
+        yield classified.tested(
+            _untested(judge, base.GRADED, GLOBAL, aspect, lost, texts)
+        )
 
 
 def order_claims(study: EvaluationData) -> Iterator[Claim]:
-    """Yield the claims on texts of one source that people rate differently, and on chains."""
+    """Yield the claims on texts of one source that people rate differently, and on
+    chains.
+    """
     for view, claim in _agreed_texts(study, base.ORDER):
         yield from _order_claim(view, claim)
     chains = [f"{name}.{degree}" for name, degree in study.spec.chains]
@@ -267,7 +346,9 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
         ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
         lost, _ = study.replies_lost(judge, ["original", texts], [aspect])
         if ordered.source.size:
-            yield ordered.tested(_untested(judge, base.SEQUENCE, LOCAL, aspect, lost, texts))
+            yield ordered.tested(
+                _untested(judge, base.SEQUENCE, LOCAL, aspect, lost, texts)
+            )
 
 
 def pair_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -283,8 +364,12 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         asked = np.isfinite(sign) & (sign != 0)
         if not asked.any():
             continue
-        credit = pairs.verdict[asked] * sign[asked]  # 1 right, 0 neither, -1 wrong, NaN no reply
-        first, second = (panel.lengths[texts][asked] for texts in (pairs.first, pairs.second))
+        credit = (
+            pairs.verdict[asked] * sign[asked]
+        )  # 1 right, 0 neither, -1 wrong, NaN no reply
+        first, second = (
+            panel.lengths[texts][asked] for texts in (pairs.first, pairs.second)
+        )
         first_better = sign[asked] > 0
         ordered = Ordered(
             credit,
@@ -303,7 +388,9 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
             continue
         texts = np.unique([pairs.first, pairs.second])
         preference = SystemPreference(study, panel.source[texts], panel.system[texts])
-        first, second = (np.searchsorted(texts, one) for one in (pairs.first, pairs.second))
+        first, second = (
+            np.searchsorted(texts, one) for one in (pairs.first, pairs.second)
+        )
         better, worse = np.where(sign > 0, (first, second), (second, first))[:, asked]
         preferences = Preferences.of_votes(
             pairs.verdict, (first, second), preference.source, better, worse
@@ -315,7 +402,9 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
 def _untested(
     judge: str, kind: str, level: str, aspect: str, lost: float, texts: str = "systems"
 ) -> Claim:
-    """Return a claim whose estimate and nulls `tested` fills in; the set `systems` has no name."""
+    """Return a claim whose estimate and nulls `tested` fills in; the set `systems` has
+    no name.
+    """
     statistic = KAPPA if kind in (base.RATING, base.GRADED) else HALF_CREDIT
     name, _, degree = ("" if texts == "systems" else texts).partition(".")
     columns = judge, kind, statistic, level, aspect, Estimate.undefined("not tested")
@@ -323,7 +412,9 @@ def _untested(
 
 
 def _classified(view: View, *names: str) -> Classified:
-    """Return a judge's classes of the agreed texts; permutations are the same for all judges."""
+    """Return a judge's classes of the agreed texts; permutations are the same for all
+    judges.
+    """
     study, agreed, panel = view.panel.study, view.agreed, view.panel
     return Classified(
         view.people.shared[agreed],
@@ -337,7 +428,9 @@ def _classified(view: View, *names: str) -> Classified:
 
 
 def _agreed_texts(study: EvaluationData, kind: str) -> Iterator[tuple[View, Claim]]:
-    """Yield judges' views of texts of which all raters agree, and their untested claims."""
+    """Yield judges' views of texts of which all raters agree, and their untested
+    claims.
+    """
     views_of = cache(Views)
     for judge in study.spec.judges:
         panel = study.shared_panel(judge)
@@ -356,7 +449,9 @@ def _agreed_texts(study: EvaluationData, kind: str) -> Iterator[tuple[View, Clai
 
 
 def _rated_texts(view: View) -> tuple[Flags, Codes, SystemPreference]:
-    """Return which texts people rate, where the agreed ones are among them, and their systems."""
+    """Return which texts people rate, where the agreed ones are among them, and their
+    systems.
+    """
     panel, rated = view.panel, ~np.isnan(view.people.mean)
     index = (np.cumsum(rated) - 1)[view.agreed]
     preference = SystemPreference(panel.study, panel.source[rated], panel.system[rated])
@@ -371,7 +466,9 @@ def _rating_claim(view: View, claim: Claim) -> Claim:
     rated, index, preference = _rated_texts(view)
     classes, worst = (present(view.answers.classes)[rated] for _ in range(2))
     worst[index] = classified.worst().answers
-    moved, moved_worst = (partial(classified.moved, each, index) for each in (classes, worst))
+    moved, moved_worst = (
+        partial(classified.moved, each, index) for each in (classes, worst)
+    )
     return preference.tested(claim, moved, moved_worst, len(view.people.classes) ** 2)
 
 
@@ -395,7 +492,9 @@ def _order_claim(view: View, claim: Claim) -> Iterator[Claim]:
 def _as_rater(
     panel: TargetSet, aspect: str, pairs: pairwise.JudgedPairs
 ) -> tuple[Estimate | None, float]:
-    """Return a judge's half credit minus that of one more rater, and p of being worse."""
+    """Return a judge's half credit minus that of one more rater, and p of being
+    worse.
+    """
     study, tables = panel.study, rater_tables(panel, aspect)
     raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
     if split(aspect)[0] in study.preferences and study.spec.ratings == "human":

@@ -19,7 +19,9 @@ Rated = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
 
 def _leave_out(key: str, problem: str, where: str, got: object = None) -> UserError:
     """Return the error for a key that the card of a judge must leave out."""
-    return UserError(problem, where=f"{where}, key {key}", got=got, todo=f"leave `{key}` out")
+    return UserError(
+        problem, where=f"{where}, key {key}", got=got, todo=f"leave `{key}` out"
+    )
 
 
 def check_judge(
@@ -28,10 +30,11 @@ def check_judge(
     datasets: Mapping[str, cards.Dataset],
     methods: Iterable[str] = (),
 ) -> None:
-    """Check a judge's form, scale, aspects and columns against its model and the datasets.
+    """Check a judge's form, scale, aspects and columns against its model and the
+    datasets.
 
-    With the method perspectives any scale is allowed, because the method reads only the order of
-    texts.
+    With the method perspectives any scale is allowed, because the method reads only the
+    order of texts.
     """
     where = f"judges/{judge.judge}.yaml"
     problem = f"unknown form for the engine {model.engine}"
@@ -39,8 +42,12 @@ def check_judge(
     check_known([judge.form], known, problem, where=f"{where}, key form")
     _check_reference(judge, model, where)
     _check_recorded(judge, model, where)
-    if judge.hint is not None and (model.engine not in PROMPTED or judge.form == cards.COMPARE):
-        problem = "a hint needs a model that reads prompts, and a form that rates one text"
+    if judge.hint is not None and (
+        model.engine not in PROMPTED or judge.form == cards.COMPARE
+    ):
+        problem = (
+            "a hint needs a model that reads prompts, and a form that rates one text"
+        )
         raise _leave_out("hint", problem, where, f"{judge.model}, form {judge.form}")
     _check_prompted(judge, model, where)
     _check_parser(judge, model, where)
@@ -60,14 +67,20 @@ def check_judge(
         check_rated(judge.scale, datasets, f"{where}, key scale")
     if "perspectives" not in methods:
         for scale in judge.scales:
-            _check_scale(scale, datasets, where, thresholded=judge.threshold is not None)
+            _check_scale(
+                scale, datasets, where, thresholded=judge.threshold is not None
+            )
 
 
 def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check the key `use_reference`: what a text is compared with."""
-    if isinstance(model, cards.CommandModel) and judge.against not in {None, *model.inputs}:
+    if isinstance(model, cards.CommandModel) and judge.against not in {
+        None,
+        *model.inputs,
+    }:
         raise UserError(
-            "`use_reference` is not for programs: the model's card lists what a program reads",
+            "`use_reference` is not for programs: the model's card lists what a "
+            "program reads",
             where=f"{where}, key use_reference",
             got=judge.use_reference,
             todo="leave `use_reference` out, and add `references` to `inputs` of "
@@ -80,13 +93,21 @@ def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None
             got=f"{judge.model} (engine {model.engine})",
             allowed=["true", "false"],
         )
-    if judge.form == cards.COMPARE and judge.against is not None and model.engine in PROMPTED:
-        problem = "the form compare compares two texts with each other, not with a reference"
+    if (
+        judge.form == cards.COMPARE
+        and judge.against is not None
+        and model.engine in PROMPTED
+    ):
+        problem = (
+            "the form compare compares two texts with each other, not with a reference"
+        )
         raise _leave_out("use_reference", problem, where)
 
 
 def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
-    """Check that only the model's card defines which recorded texts were compared, and how."""
+    """Check that only the model's card defines which recorded texts were compared, and
+    how.
+    """
     if not isinstance(model, cards.RecordedModel):
         return
     problem = "the rows of a recorded model determine which texts are compared"
@@ -95,7 +116,8 @@ def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
             problem,
             where=f"{where}, key form",
             got=cards.COMPARE,
-            todo=f"map `system_b` or `text_b` under `rows` in models/{model.model}.yaml",
+            todo="map `system_b` or `text_b` under `rows` in "
+            f"models/{model.model}.yaml",
         )
     for key in sorted({"pairs", "orders"} & judge.model_fields_set):
         raise _leave_out(key, problem, where, getattr(judge, key))
@@ -109,8 +131,8 @@ def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
             "this judge returns numbers, which need no parser",
             where=f"{where}, key parser",
             got=judge.parser,
-            todo="leave `parser` out; if the recorded replies are words, map their column as "
-            f"`rows.reply` in models/{model.model}.yaml",
+            todo="leave `parser` out; if the recorded replies are words, map their "
+            f"column as `rows.reply` in models/{model.model}.yaml",
         )
 
 
@@ -119,7 +141,9 @@ def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
     for key in ("spotlight", "stop"):
         if getattr(judge, key) and model.engine not in PROMPTED:
             problem = f"`{key}` needs a model that reads prompts"
-            raise _leave_out(key, problem, where, f"{judge.model} (engine {model.engine})")
+            raise _leave_out(
+                key, problem, where, f"{judge.model} (engine {model.engine})"
+            )
     if judge.stop and "stop" in getattr(model, "extra_body", {}):
         raise UserError(
             "the judge's card and the model's card both set stop strings",
@@ -129,55 +153,76 @@ def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
 
 
 def check_hint(judge: cards.Judge, judges: Mapping[str, cards.Judge]) -> None:
-    """Check that a judge with a hint has a baseline: a judge of the same model without a hint."""
+    """Check that a judge with a hint has a baseline: a judge of the same model without
+    a hint.
+    """
     if judge.hint is None:
         return
     if judge.scale is not None:
         raise UserError(
-            "a judge with a hint must rate on people's scale, because the hint is such a rating",
+            "a judge with a hint must rate on people's scale, because the hint is such "
+            "a rating",
             where=f"judges/{judge.judge}.yaml, key scale",
             got=", ".join(map(_shown, judge.scales)),
             todo="leave `scale` or `hint` out",
         )
     base = judges.get(judge.hint.baseline)
     same = base is not None and base.hint is None and base.model == judge.model
-    if base is None or not same or base.own_scale != judge.scale or base.form == cards.COMPARE:
+    if (
+        base is None
+        or not same
+        or base.own_scale != judge.scale
+        or base.form == cards.COMPARE
+    ):
         raise UserError(
-            "the baseline must be a judge of the study with the same model and scale, and no hint",
+            "the baseline must be a judge of the study with the same model and scale, "
+            "and no hint",
             where=f"judges/{judge.judge}.yaml, key hint.baseline",
             got=judge.hint.baseline,
             allowed=[
                 name
                 for name, one in judges.items()
-                if (one.model, one.own_scale, one.hint) == (judge.model, judge.scale, None)
+                if (one.model, one.own_scale, one.hint)
+                == (judge.model, judge.scale, None)
             ],
             todo="name such a judge, and list it under the study's `judges` too",
         )
 
 
-def _check_direction(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
-    """Check that the card of a judge gives its direction if people's lowest rating is the best."""
+def _check_direction(
+    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+) -> None:
+    """Check that the card of a judge gives its direction if people's lowest rating is
+    the best.
+    """
     if model.engine not in ASKED or judge.form == cards.COMPARE:
         return
     for title, _, name, scale in rated:
         if judge.own_scale_on(name) is None and scale.best == "min":
             raise UserError(
-                "the card does not say whether the judge's highest or lowest value is the best",
+                "the card does not say whether the judge's highest or lowest value is "
+                "the best",
                 where=f"{where}, key scale",
                 got=f"{title}: best: min",
-                todo="give the judge its own `scale`: without `best` for the shipped prompts, "
-                "in which higher is better; with `best: min` if its prompt says the opposite",
+                todo="give the judge its own `scale`: without `best` for the shipped "
+                "prompts, in which higher is better; with `best: min` if its "
+                "prompt says the opposite",
             )
 
 
-def _check_preferences(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
-    """Check that a judge has its own scale if it rates texts that people only chose between."""
+def _check_preferences(
+    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+) -> None:
+    """Check that a judge has its own scale if it rates texts that people only chose
+    between.
+    """
     if compares(judge, model) or not (model.engine in ASKED or replays(model)):
         return
     for title, dataset, name, _ in rated:
         if dataset.prefers and judge.own_scale_on(name) is None:
             raise UserError(
-                "people chose between the texts, so the dataset has no scale to rate them on",
+                "people chose between the texts, so the dataset has no scale to rate "
+                "them on",
                 where=f"{where}, key scale",
                 got=title,
                 todo="give the judge its own `scale`, or write `form: compare`",
@@ -185,16 +230,27 @@ def _check_preferences(judge: cards.Judge, model: cards.Model, rated: Rated, whe
 
 
 def _check_shots(
-    judge: cards.Judge, model: cards.Model, datasets: Mapping[str, cards.Dataset], where: str
+    judge: cards.Judge,
+    model: cards.Model,
+    datasets: Mapping[str, cards.Dataset],
+    where: str,
 ) -> None:
-    """Check that demonstrations have a prompt, people's ratings, and no other scale than theirs."""
+    """Check that demonstrations have a prompt, people's ratings, and no other scale
+    than theirs.
+    """
     if judge.shots is None:
         return
     if model.engine not in PROMPTED or judge.form == cards.COMPARE:
-        problem = "demonstrations need a model that reads prompts, and a form that rates one text"
+        problem = (
+            "demonstrations need a model that reads prompts, and a form that "
+            "rates one text"
+        )
         got = judge.model
     elif judge.scale is not None:
-        problem = "demonstrations show people's ratings, so the judge must rate on people's scale"
+        problem = (
+            "demonstrations show people's ratings, so the judge must rate on "
+            "people's scale"
+        )
         got = "a scale of its own"
     elif bare := [name for name, card in datasets.items() if not card.is_rated]:
         problem, got = "demonstrations need ratings, and this dataset has none", bare[0]
@@ -203,13 +259,23 @@ def _check_shots(
     raise _leave_out("shots", problem, where, got)
 
 
-def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
-    """Check that `logprob_mean` and `structured` are used for ratings on a scale with steps.
+def _check_estimator(
+    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+) -> None:
+    """Check that `logprob_mean` and `structured` are used for ratings on a scale with
+    steps.
 
     A comparison can also be restricted to its three choices.
     """
-    special = {"estimator": judge.estimator == "logprob_mean", "structured": judge.structured}
-    if judge.form == cards.COMPARE and judge.structured == "choice" and model.engine in PROMPTED:
+    special = {
+        "estimator": judge.estimator == "logprob_mean",
+        "structured": judge.structured,
+    }
+    if (
+        judge.form == cards.COMPARE
+        and judge.structured == "choice"
+        and model.engine in PROMPTED
+    ):
         del special["structured"]
     for key in (key for key, used in special.items() if used):
         if model.engine not in PROMPTED or judge.form == cards.COMPARE:
@@ -226,22 +292,39 @@ def _check_estimator(judge: cards.Judge, model: cards.Model, rated: Rated, where
                 )
 
 
-def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: str) -> None:
-    """Check a judge's keys for aspects with labels and no numbers: threshold, scale, read_as."""
-    labelled = [(title, name, scale) for title, _, name, scale in rated if scale.categorical]
-    if judge.threshold is not None and not any(len(s.labels) == 2 for *_, s in labelled):
+def _check_labels(
+    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+) -> None:
+    """Check a judge's keys for aspects with labels and no numbers: threshold, scale,
+    read_as.
+    """
+    labelled = [
+        (title, name, scale) for title, _, name, scale in rated if scale.categorical
+    ]
+    if judge.threshold is not None and not any(
+        len(s.labels) == 2 for *_, s in labelled
+    ):
         needs = "needs an aspect that people rate with two labels: this judge has none"
         raise _leave_out("threshold", f"a threshold {needs}", where, judge.threshold)
     for own in judge.scales:
-        if isinstance(judge.threshold, float) and not own.min <= judge.threshold <= own.max:
+        if (
+            isinstance(judge.threshold, float)
+            and not own.min <= judge.threshold <= own.max
+        ):
             raise UserError(
                 "a threshold outside the judge's scale gives every text the same label",
                 where=f"{where}, key threshold",
                 got=judge.threshold,
                 allowed=_shown(own),
             )
-    if judge.read_as and not labelled and not any(scale.categorical for scale in judge.scales):
-        problem = "`read_as` needs an aspect with labels and no numbers: this judge has none"
+    if (
+        judge.read_as
+        and not labelled
+        and not any(scale.categorical for scale in judge.scales)
+    ):
+        problem = (
+            "`read_as` needs an aspect with labels and no numbers: this judge has none"
+        )
         raise _leave_out("read_as", problem, where)
     for rating, name, people in labelled:
         scale = judge.scale_on(name)
@@ -251,12 +334,14 @@ def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: s
                 where=f"{where}, key scale",
                 got=", ".join(scale.labels),
                 allowed=f"{rating}: {', '.join(people.labels)}",
-                todo="leave `scale` out; map other words in its replies to labels with `read_as`",
+                todo="leave `scale` out; map other words in its replies to labels with "
+                "`read_as`",
             )
         asked = model.engine in PROMPTED and judge.estimator != "logprob_mean"
         if scale is None and judge.threshold is not None and asked:
             raise UserError(
-                "a judge with a threshold must give numbers, but would be asked for labels here",
+                "a judge with a threshold must give numbers, but would be asked for "
+                "labels here",
                 where=f"{where}, key threshold",
                 got=f"{rating}: {', '.join(people.labels)}",
                 todo="give it its own `scale`, such as {min: 1, max: 5, step: 1}",
@@ -265,22 +350,35 @@ def _check_labels(judge: cards.Judge, model: cards.Model, rated: Rated, where: s
             if scale is None and judge.threshold is None:
                 check_read_as(judge.read_as, people.labels)
         except ValueError as error:
-            raise UserError(str(error), where=f"{where}, key read_as; {rating}") from None
-        unordered = [key for key in ("hint", "shots") if getattr(judge, key) is not None]
+            raise UserError(
+                str(error), where=f"{where}, key read_as; {rating}"
+            ) from None
+        unordered = [
+            key for key in ("hint", "shots") if getattr(judge, key) is not None
+        ]
         if not people.ordered and unordered:
             raise UserError(
                 f"`{unordered[0]}` needs labels that are ordered from worst to best",
                 where=f"{where}, key {unordered[0]}",
                 got=f"{rating}: ordered: false",
-                todo=f"leave `{unordered[0]}` out, or exclude the aspect with `aspects`",
+                todo=f"leave `{unordered[0]}` out, or exclude the aspect with "
+                "`aspects`",
             )
 
 
 def _check_scale(
-    scale: cards.Scale, datasets: Mapping[str, cards.Dataset], where: str, *, thresholded: bool
+    scale: cards.Scale,
+    datasets: Mapping[str, cards.Dataset],
+    where: str,
+    *,
+    thresholded: bool,
 ) -> None:
-    """Check that a judge's own scale has the ends of some aspect's scale; its step may differ."""
-    rated = [aspect for dataset in datasets.values() for aspect in dataset.aspects.values()]
+    """Check that a judge's own scale has the ends of some aspect's scale; its step may
+    differ.
+    """
+    rated = [
+        aspect for dataset in datasets.values() for aspect in dataset.aspects.values()
+    ]
     if any((scale.min, scale.max) == (aspect.min, aspect.max) for aspect in rated):
         return
     if thresholded and any(aspect.categorical for aspect in rated):
@@ -294,7 +392,8 @@ def _check_scale(
         allowed={_shown(aspect) for aspect in rated},
         todo="set `threshold`, the lowest score that counts as the last label"
         if any(aspect.categorical and len(aspect.labels) == 2 for aspect in rated)
-        else "leave `scale` out to use each aspect's scale; the method perspectives allows any",
+        else "leave `scale` out to use each aspect's scale; the method perspectives "
+        "allows any",
     )
 
 
@@ -306,10 +405,11 @@ def _shown(scale: cards.Scale) -> str:
 
 
 def check_derived(plan: Plan, card: cards.DerivedJudge) -> None:
-    """Check that every member is a judge of the study that gives scores, or errors to merge.
+    """Check that every member is a judge of the study that gives scores, or errors to
+    merge.
 
-    Outlying annotators are found by differences on the scale from 1 to 5, so all annotators of an
-    ensemble must use that scale.
+    Outlying annotators are found by differences on the scale from 1 to 5, so all
+    annotators of an ensemble must use that scale.
     """
     where = f"judges/{card.judge}.yaml, key members"
     check_known(
@@ -330,8 +430,8 @@ def check_derived(plan: Plan, card: cards.DerivedJudge) -> None:
     check_known(
         [name for name in card.members if name in annotators],
         [name for name in annotators if plan.judges[name].own_scale == OVERALL],
-        "annotators of an ensemble must score from 1 to 5: a member's errors are left out if its "
-        "score is a point of that scale away from the others'",
+        "annotators of an ensemble must score from 1 to 5: a member's errors are left "
+        "out if its score is a point of that scale away from the others'",
         where=where,
         todo="name annotators whose `annotation.score` is categories or integers",
     )
@@ -340,16 +440,20 @@ def check_derived(plan: Plan, card: cards.DerivedJudge) -> None:
             _check_votes(plan, card, dataset, aspect)
 
 
-def _check_votes(plan: Plan, card: cards.DerivedJudge, dataset: str, aspect: str) -> None:
+def _check_votes(
+    plan: Plan, card: cards.DerivedJudge, dataset: str, aspect: str
+) -> None:
     """Check that the members' scores of an aspect are all labels, or all numbers."""
     scales = {name: scale_of(plan, dataset, name, aspect) for name in card.members}
     labels = [name for name, scale in scales.items() if scale and scale.categorical]
     numbers = [name for name in card.members if name not in labels]
     if labels and numbers:
         raise UserError(
-            "some members give labels, others numbers: these have no common majority or mean",
+            "some members give labels, others numbers: these have no common majority "
+            "or mean",
             where=f"judges/{card.judge}.yaml, key members",
             got=f"{dataset}, {aspect}: labels by {', '.join(labels)}; numbers by "
             f"{', '.join(numbers)}",
-            todo="name members that all give labels, or all numbers (as with `threshold`)",
+            todo="name members that all give labels, or all numbers (as with "
+            "`threshold`)",
         )

@@ -1,4 +1,6 @@
-"""Checks of prompts, each filled once with sample texts, of perturbations and of writers."""
+"""Checks of prompts, each filled once with sample texts, of perturbations and of
+writers.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,7 +40,8 @@ ENDS = {
         "write one, for this task or for all; it completes `the text is …`",
     ),
 }
-"""Optional key of an aspect -> a sample value, the key in words, and what to do without it."""
+"""Optional key of an aspect -> a sample value, the key in words, and what to do without
+it."""
 PROBLEMS = (None, "a sample problem")
 """Why an earlier reply could not be used; None for the first request."""
 ANALYSIS = "a sample analysis"
@@ -49,14 +52,19 @@ NUMBERS = re.compile(r"\bscale\.(?:min|max|step)\b")
 CHOICES = re.compile(r"\bscale\.choices\b")
 """Variables that a form prints for a scale of numbers, and for one of labels only."""
 SAMPLE_ERROR = {"location": "a sample place", "explanation": EXPLANATION, "severity": 3}
-PARTED = {"name": "A", "definition": "B", "sub_aspects": [{"name": "C", "definition": "D"}]}
+PARTED = {
+    "name": "A",
+    "definition": "B",
+    "sub_aspects": [{"name": "C", "definition": "D"}],
+}
 
 
 def rehearse(plan: Plan) -> None:
-    """Fill the form of every judge and writer with each aspect, scale and kind of source it meets.
+    """Fill the form of every judge and writer with each aspect, scale and kind of
+    source it meets.
 
-    Raises UserError for a form that cannot be filled, or that does not print a text that it is
-    about.
+    Raises UserError for a form that cannot be filled, or that does not print a text
+    that it is about.
     """
     for judge in plan.judges.values():
         _check_annotator(plan, judge)
@@ -78,10 +86,12 @@ def rehearse(plan: Plan) -> None:
             values = prompts.to_write(
                 card.task, {}, prompts.NO_CHANGE, text=""
             )  # from the source only
-            _fill(plan, new.form, values, {"source": SOURCE}, "which a new text is about")
+            _fill(
+                plan, new.form, values, {"source": SOURCE}, "which a new text is about"
+            )
 
 
-# ---- filling ------------------------------------------------------------------------------------
+# ---- filling -------------------------------------------------------------------------
 
 
 def _fill(
@@ -91,7 +101,9 @@ def _fill(
     shown: Mapping[str, object],
     purpose: str = "which it is about",
 ) -> str:
-    """Return the filled form, which must print what is in `shown`: name -> text, None: hidden."""
+    """Return the filled form, which must print what is in `shown`: name -> text, None:
+    hidden.
+    """
     [message] = prompts.messages(form, plan.templates[form], **{**values, **shown})
     prompt = message["content"]
     for name, text in shown.items():
@@ -104,8 +116,12 @@ def _fill(
     return prompt
 
 
-def _fill_or_name(fill: Callable[[Names], str], lacks: Sequence[tuple[Names, UserError]]) -> str:
-    """Return a filled form, or raise the error for the only value that is missing for it."""
+def _fill_or_name(
+    fill: Callable[[Names], str], lacks: Sequence[tuple[Names, UserError]]
+) -> str:
+    """Return a filled form, or raise the error for the only value that is missing for
+    it.
+    """
     try:
         return fill({})
     except UserError:
@@ -119,7 +135,7 @@ def _fill_or_name(fill: Callable[[Names], str], lacks: Sequence[tuple[Names, Use
         raise
 
 
-# ---- judges -------------------------------------------------------------------------------------
+# ---- judges --------------------------------------------------------------------------
 
 
 def _rehearse_judge(plan: Plan, judge: cards.Judge) -> None:
@@ -139,17 +155,22 @@ def _rehearse_judge(plan: Plan, judge: cards.Judge) -> None:
             lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}"
             if judge.shots is not None:
                 _rehearse_shots(plan, judge, values, lacks)
-            elif HINT not in _fill_judge(plan, judge, values, lacks) and judge.hint is not None:
+            elif (
+                HINT not in _fill_judge(plan, judge, values, lacks)
+                and judge.hint is not None
+            ):
                 raise UserError(
                     "this prompt does not print the judge's hint, the variable `hint`",
                     where=f"prompts/{judge.form}{prompts.SUFFIX}",
-                    todo="add {{ hint }} to the prompt form, or leave `hint` out of the judge's "
-                    "card",
+                    todo="add {{ hint }} to the prompt form, or leave `hint` out of "
+                    "the judge's card",
                 )
 
 
 def _check_kind(plan: Plan, judge: cards.Judge, rated: str, scale: cards.Scale) -> None:
-    """Check that a form asks for numbers if the scale has numbers, and otherwise for labels."""
+    """Check that a form asks for numbers if the scale has numbers, and otherwise for
+    labels.
+    """
     sources = "\n".join(plan.templates[judge.form].values())
     labels = ", ".join(scale.labels)
     if scale.categorical and NUMBERS.search(sources):
@@ -157,20 +178,23 @@ def _check_kind(plan: Plan, judge: cards.Judge, rated: str, scale: cards.Scale) 
             f"the form {judge.form} asks for a number, but the scale has labels",
             where=f"judges/{judge.judge}.yaml, key form",
             got=f"{rated}: {labels}",
-            todo="use the form verdict, reason-verdict or your own that prints `scale.choices`; or "
-            "give the judge its own `scale` and a `threshold`",
+            todo="use the form verdict, reason-verdict or your own that prints "
+            "`scale.choices`; or give the judge its own `scale` and a `threshold`",
         )
     if not scale.categorical and CHOICES.search(sources):
         raise UserError(
             f"the form {judge.form} asks for a label, but the scale has numbers",
             where=f"judges/{judge.judge}.yaml, key form",
             got=f"{rated}: {scale.min:g} to {scale.max:g}",
-            todo="use the form score-only, analyze-rate or another that prints `scale.min`",
+            todo="use the form score-only, analyze-rate or another that prints "
+            "`scale.min`",
         )
 
 
 def _fill_judge(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> str:
-    """Return a judge's filled form; `lacks`: the place of the aspect's optional keys."""
+    """Return a judge's filled form; `lacks`: the place of the aspect's optional
+    keys.
+    """
     shown = {"text": TEXT} | ({"text_b": TEXT_B} if judge.form == cards.COMPARE else {})
     aspect = to_builtins(values["aspect"])
 
@@ -183,7 +207,8 @@ def _fill_judge(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> st
             (
                 {name: sample},
                 UserError(
-                    f"the form {judge.form} prints {words}, and the aspect's card has none",
+                    f"the form {judge.form} prints {words}, and the aspect's card has "
+                    "none",
                     where=f"{lacks}.{name}",
                     todo=todo,
                 ),
@@ -194,7 +219,9 @@ def _fill_judge(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> st
 
 
 def _rehearse_shots(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> None:
-    """Fill a form with demonstrations; it must print analyses if and only if the card has any."""
+    """Fill a form with demonstrations; it must print analyses if and only if the card
+    has any.
+    """
     assert judge.shots is not None
     rated_text = {"source": values["source"], "text": "a rated text", "rating": RATING}
     bare = {"shots": [rated_text] * judge.shots.n}
@@ -202,9 +229,11 @@ def _rehearse_shots(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -
     where = f"judges/{judge.judge}.yaml, key shots.analyses"
     if judge.shots.analyses is None:
         needless = UserError(
-            f"the form {judge.form} prints analyses, and this judge's card has no `analyses`",
+            f"the form {judge.form} prints analyses, and this judge's card has no "
+            "`analyses`",
             where=where,
-            todo="add `analyses: {model: …, form: analysis}`, or use the form score-shots",
+            todo="add `analyses: {model: …, form: analysis}`, or use the form "
+            "score-shots",
         )
         _fill_or_name(
             lambda more: _fill_judge(plan, judge, {**values, **bare, **more}, lacks),
@@ -212,20 +241,30 @@ def _rehearse_shots(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -
         )
     elif ANALYSIS not in _fill_judge(plan, judge, {**values, **analysed}, lacks):
         raise UserError(
-            f"the form {judge.form} does not print the analyses that this card asks for",
+            f"the form {judge.form} does not print the analyses that this card asks "
+            "for",
             where=where,
-            todo="use the form analyze-shots, explain-shots or your own with `shot.analysis`; "
-            "or leave `analyses` out",
+            todo="use the form analyze-shots, explain-shots or your own with "
+            "`shot.analysis`; or leave `analyses` out",
         )
-    else:  # the form that asks for analyses shows a rated text, and the rating to explain
+    # the form that asks for analyses shows a rated text, and the rating to explain
+    else:
         shown = {key: rated_text[key] for key in ("text", "rating")}
         for problem in PROBLEMS:
             named = {**values, **rated_text, "problem": problem}
-            _fill(plan, judge.shots.analyses.form, named, shown, "which is to be explained")
+            _fill(
+                plan,
+                judge.shots.analyses.form,
+                named,
+                shown,
+                "which is to be explained",
+            )
 
 
 def _rehearse_supervisor(plan: Plan, supervisor: cards.Supervisor) -> None:
-    """Fill a form that prints the errors that annotators found, in one list or in several."""
+    """Fill a form that prints the errors that annotators found, in one list or in
+    several.
+    """
     for category in (None, "a sample category"):
         error = {**SAMPLE_ERROR, "category": category}
         for lists in ([[error]], [[error, {**error, "location": None}], [error]]):
@@ -234,15 +273,17 @@ def _rehearse_supervisor(plan: Plan, supervisor: cards.Supervisor) -> None:
                 raise UserError(
                     "this prompt does not print the errors to merge",
                     where=f"prompts/{supervisor.form}{prompts.SUFFIX}",
-                    todo="loop over the variable `lists`: each is a list of errors with location, "
-                    "explanation, severity and category",
+                    todo="loop over the variable `lists`: each is a list of errors "
+                    "with location, explanation, severity and category",
                 )
 
 
-# ---- writers ------------------------------------------------------------------------------------
+# ---- writers -------------------------------------------------------------------------
 
 
-def _rehearse_writer(plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset) -> None:
+def _rehearse_writer(
+    plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset
+) -> None:
     change = prompts.change_of(made.model_dump() | lowered(plan, dataset.dataset, made))
     no_steps = UserError(
         f"the form {made.form} prints steps, and this card has no `instructions`",
@@ -264,12 +305,18 @@ def _rehearse_writer(plan: Plan, made: cards.MadePerturbation, dataset: cards.Da
             _fill_or_name(fill, lacks)
 
 
-def _without_parts(plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset) -> UserError:
+def _without_parts(
+    plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset
+) -> UserError:
     """Return the error for a form that prints sub-aspects if the aspect has none."""
-    aspect, key = lowered_by(plan, dataset.dataset, made), f"tasks.{dataset.task}.sub_aspects"
+    aspect, key = (
+        lowered_by(plan, dataset.dataset, made),
+        f"tasks.{dataset.task}.sub_aspects",
+    )
     if aspect is None:
         return UserError(
-            f"the form {made.form} prints an aspect's sub-aspects, and this card names no aspect",
+            f"the form {made.form} prints an aspect's sub-aspects, and this card names "
+            "no aspect",
             where=f"perturbations/{made.perturbation}.yaml, key aspects",
             got=", ".join(made.aspects) or "no aspects",
             todo=f"name an aspect whose card has {key}",
@@ -281,10 +328,18 @@ def _without_parts(plan: Plan, made: cards.MadePerturbation, dataset: cards.Data
     )
 
 
-def lacks_parts(plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset) -> bool:
-    """Return whether a writer's form could be filled if only its aspect had sub-aspects."""
+def lacks_parts(
+    plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset
+) -> bool:
+    """Return whether a writer's form could be filled if only its aspect had
+    sub-aspects.
+    """
     degree = next(iter(made.degrees_for(dataset.dataset).values()))
-    card = made.model_dump() | {"instructions": [STEPS]} | lowered(plan, dataset.dataset, made)
+    card = (
+        made.model_dump()
+        | {"instructions": [STEPS]}
+        | lowered(plan, dataset.dataset, made)
+    )
     values = prompts.to_write(
         dataset.task, degree.model_dump(), prompts.change_of(card), source=SOURCE
     )
@@ -297,7 +352,9 @@ def lacks_parts(plan: Plan, made: cards.MadePerturbation, dataset: cards.Dataset
     return False
 
 
-def _rehearse_improver(plan: Plan, improved: cards.Improvement, dataset: cards.Dataset) -> None:
+def _rehearse_improver(
+    plan: Plan, improved: cards.Improvement, dataset: cards.Dataset
+) -> None:
     """Fill a form that must print the source, the reference or both."""
     for problem in PROBLEMS:
         seen = {"source": SOURCE, "text": TEXT, "problem": problem}
@@ -309,18 +366,24 @@ def _rehearse_improver(plan: Plan, improved: cards.Improvement, dataset: cards.D
             raise UserError(
                 "this prompt prints neither the source nor the reference",
                 where=f"prompts/{improved.form}{prompts.SUFFIX}",
-                todo="add {{ source }} or {{ text }} (the reference) to the prompt form",
+                todo="add {{ source }} or {{ text }} (the reference) to the prompt "
+                "form",
             )
 
 
-def _rehearse_graded(plan: Plan, card: cards.GradedPerturbation, dataset: cards.Dataset) -> None:
-    """Check the scale and anchors of a graded set; fill prompts for its errors and comparisons."""
+def _rehearse_graded(
+    plan: Plan, card: cards.GradedPerturbation, dataset: cards.Dataset
+) -> None:
+    """Check the scale and anchors of a graded set; fill prompts for its errors and
+    comparisons.
+    """
     aspect = plan.lowered(dataset.dataset, card.perturbation)
     scale, where = dataset.aspects[aspect], f"perturbations/{card.perturbation}.yaml"
     values = scale.values()
     if values is None or len(values) < 2:
         raise UserError(
-            "a graded set (texts of every rating) needs an aspect whose scale has steps",
+            "a graded set (texts of every rating) needs an aspect whose scale has "
+            "steps",
             where=f"{where}, key aspects",
             got=f"{aspect} of the dataset {dataset.dataset} (continuous)",
             todo=f"add `step` to aspects.{aspect} in datasets/{dataset.dataset}.yaml",
@@ -330,16 +393,25 @@ def _rehearse_graded(plan: Plan, card: cards.GradedPerturbation, dataset: cards.
     if card.model:
         _rehearse_errors(plan, card, dataset)
     if card.anchors:
-        shown = {"aspect": prompts.rated(plan.aspect_of(dataset.dataset, aspect), scale)["aspect"]}
+        shown = {
+            "aspect": prompts.rated(plan.aspect_of(dataset.dataset, aspect), scale)[
+                "aspect"
+            ]
+        }
         sources = (SOURCE, SOURCE_B) if scale.source_visible else (None, None)
         both = dict(zip(("source", "source_b"), sources, strict=True))
         _fill(plan, card.anchors.form, shown, {"text": TEXT, "text_b": TEXT_B, **both})
 
 
 def _check_anchors(
-    plan: Plan, anchors: cards.Anchoring, dataset: cards.Dataset, aspect: str, where: str
+    plan: Plan,
+    anchors: cards.Anchoring,
+    dataset: cards.Dataset,
+    aspect: str,
+    where: str,
 ) -> None:
-    """Check that there are rated texts for anchors, and that a judge of anchors can rate them.
+    """Check that there are rated texts for anchors, and that a judge of anchors can
+    rate them.
 
     It must rate them on people's scale, without a hint or analyses.
     """
@@ -348,7 +420,8 @@ def _check_anchors(
             "anchors are texts that people rated, and this dataset has none",
             where=f"{where}, key rating",
             got=dataset.dataset,
-            todo="write `rating: errors`, or set `tasks` so that they exclude the dataset",
+            todo="write `rating: errors`, or set `tasks` so that they exclude the "
+            "dataset",
         )
     if anchors.judge is None:
         return
@@ -364,25 +437,28 @@ def _check_anchors(
         or aspect not in plan.rated_by(judge.judge, name)
     ):
         raise UserError(
-            "a judge of anchors must be a judge of the study that rates their aspect on the "
-            "aspect's own scale",
+            "a judge of anchors must be a judge of the study that rates their aspect "
+            "on the aspect's own scale",
             where=f"{where}, key anchors.judge",
             got=anchors.judge,
             allowed=list(plan.judges),
-            todo="name a judge that is not a control and has no `scale`, `hint` or analyses, in a "
-            "study without `criteria`; or leave `anchors.judge` out",
+            todo="name a judge that is not a control and has no `scale`, `hint` or "
+            "analyses, in a study without `criteria`; or leave `anchors.judge` out",
         )
 
 
-def _rehearse_errors(plan: Plan, card: cards.GradedPerturbation, dataset: cards.Dataset) -> None:
+def _rehearse_errors(
+    plan: Plan, card: cards.GradedPerturbation, dataset: cards.Dataset
+) -> None:
     aspect = lowered(plan, dataset.dataset, card)
     if not aspect:
         raise UserError(
-            "a model that injects errors needs sub-aspects, and this aspect's card has none",
+            "a model that injects errors needs sub-aspects, and this aspect's card has "
+            "none",
             where=f"perturbations/{card.perturbation}.yaml, key aspects",
             got=plan.lowered(dataset.dataset, card.perturbation),
-            todo=f"write tasks.{dataset.task}.sub_aspects there, or let a model draft them: "
-            "judgescope draft <study>; or name another aspect",
+            todo=f"write tasks.{dataset.task}.sub_aspects there, or let a model draft "
+            "them: judgescope draft <study>; or name another aspect",
         )
     change = prompts.change_of(card.model_dump() | aspect)
     assert card.form is not None and change.aspect is not None
@@ -394,7 +470,9 @@ def _rehearse_errors(plan: Plan, card: cards.GradedPerturbation, dataset: cards.
 
 
 def _check_annotator(plan: Plan, judge: cards.Judge) -> None:
-    """Check that a judge's form prints `annotation` if and only if its card has this key."""
+    """Check that a judge's form prints `annotation` if and only if its card has this
+    key.
+    """
     where = f"judges/{judge.judge}.yaml, key annotation"
     if not plan.is_prompted(judge.model):
         if judge.annotation is not None:
@@ -407,10 +485,13 @@ def _check_annotator(plan: Plan, judge: cards.Judge) -> None:
             )
         return
     sources = plan.templates[judge.form].values()
-    prints = any("annotation" in prompts.undeclared(prompts.parsed(source)) for source in sources)
+    prints = any(
+        "annotation" in prompts.undeclared(prompts.parsed(source)) for source in sources
+    )
     if prints and judge.annotation is None:
         raise UserError(
-            f"the form {judge.form} asks for annotations, and this card has no `annotation`",
+            f"the form {judge.form} asks for annotations, and this card has no "
+            "`annotation`",
             where=where,
             todo="add `annotation: {}`",
         )
@@ -423,7 +504,7 @@ def _check_annotator(plan: Plan, judge: cards.Judge) -> None:
         )
 
 
-# ---- what makes texts ----------------------------------------------------------------------------
+# ---- what makes texts ----------------------------------------------------------------
 
 
 def check_perturbation(
@@ -457,11 +538,15 @@ def check_perturbation(
 def _check_rule(card: cards.RulePerturbation, where: str) -> None:
     check_known([card.rule], RULES, "unknown rule", where=f"{where}, key rule")
     problem = f"the rule {card.rule} does not work on this level"
-    check_known([card.level], [RULES[card.rule].level], problem, where=f"{where}, key level")
+    check_known(
+        [card.level], [RULES[card.rule].level], problem, where=f"{where}, key level"
+    )
     for owner in [None, *card.datasets]:
         degrees = card.datasets[owner] if owner else card.degrees
         for degree, options in degrees.items():
-            place = f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
+            place = (
+                f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
+            )
             check_options(card.rule, options.model_dump(exclude_none=True), where=place)
 
 

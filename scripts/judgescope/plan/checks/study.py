@@ -1,4 +1,6 @@
-"""Checks of a study's own keys, of its datasets, and of a judge that learns from another."""
+"""Checks of a study's own keys, of its datasets, and of a judge that learns from
+another.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -18,7 +20,15 @@ from judgescope.schema.cards.judges import OVERALL
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
 BILLION = 10**9
-LEVELS = ("by_source", "by_system", "direct", "global", "local", "pooled", "traditional")
+LEVELS = (
+    "by_source",
+    "by_system",
+    "direct",
+    "global",
+    "local",
+    "pooled",
+    "traditional",
+)
 """What may follow a statistic's name and a dot in the key `require`."""
 ONLY_LEVELS = {"normal_scores": ("within_source",)}
 """Statistics with levels of their own."""
@@ -45,7 +55,9 @@ def check_method_names(study: cards.Study, source: str) -> None:
 
 
 def check_study(plan: Plan, source: str) -> None:
-    """Check that every aspect of the study is rated and every dataset and judge is used."""
+    """Check that every aspect of the study is rated and every dataset and judge is
+    used.
+    """
     study, datasets = plan.study, plan.datasets
     check_caps(study, plan.models, source)
     check_rated(study.aspects, datasets, f"{source}, key aspects")
@@ -59,8 +71,13 @@ def check_study(plan: Plan, source: str) -> None:
                 todo="add one of its aspects, or leave the dataset out",
             )
     _check_best(study, datasets, source)
-    problem, where = "no judge of the study has this id", f"{source}, key comparison.judges"
-    check_known(study.comparison.judges, {*plan.judges, *plan.derived}, problem, where=where)
+    problem, where = (
+        "no judge of the study has this id",
+        f"{source}, key comparison.judges",
+    )
+    check_known(
+        study.comparison.judges, {*plan.judges, *plan.derived}, problem, where=where
+    )
     for perturbation in plan.perturbations.values():
         _check_read(perturbation, study, source)
     for model in plan.models.values():
@@ -71,25 +88,35 @@ def check_study(plan: Plan, source: str) -> None:
                 got=f"{model.model} (recorded for {model.dataset})",
                 allowed=datasets,
             )
-    check_bars(study, {name for one in datasets.values() for name in one.aspects}, source)
+    check_bars(
+        study, {name for one in datasets.values() for name in one.aspects}, source
+    )
 
 
-def _check_best(study: cards.Study, datasets: Mapping[str, cards.Dataset], source: str) -> None:
-    """Check that every method supports aspects of which the lowest value is the best."""
+def _check_best(
+    study: cards.Study, datasets: Mapping[str, cards.Dataset], source: str
+) -> None:
+    """Check that every method supports aspects of which the lowest value is the
+    best.
+    """
     unread = [name for name in study.methods if METHODS[name].unturned]
     for dataset in datasets.values():
         for aspect, scale in dataset.aspects.items():
             if scale.best == "min" and unread and aspect in (study.aspects or [aspect]):
                 raise UserError(
-                    "this method does not support scales whose lowest value is the best",
+                    "this method does not support scales whose lowest value is the "
+                    "best",
                     where=f"{source}, key methods",
-                    got=f"{unread[0]} (dataset {dataset.dataset}, aspect {aspect}: best: min)",
-                    todo="leave the method or the aspect out, or reverse the ratings in the data "
-                    "(min + max - value)",
+                    got=f"{unread[0]} (dataset {dataset.dataset}, aspect {aspect}: "
+                    "best: min)",
+                    todo="leave the method or the aspect out, or reverse the ratings "
+                    "in the data (min + max - value)",
                 )
 
 
-def _check_read(perturbation: cards.AnyPerturbation, study: cards.Study, source: str) -> None:
+def _check_read(
+    perturbation: cards.AnyPerturbation, study: cards.Study, source: str
+) -> None:
     """Check that some method of the study uses what a perturbation makes."""
     kind = perturbation.kind
     if kind not in UNREAD:
@@ -100,22 +127,26 @@ def _check_read(perturbation: cards.AnyPerturbation, study: cards.Study, source:
             UNREAD[kind],
             where=f"{source}, key perturbations",
             got=perturbation.perturbation,
-            todo=f"add the method {' or '.join(sorted(methods, reverse=True))}, or leave the "
-            "perturbation out",
+            todo=f"add the method {' or '.join(sorted(methods, reverse=True))}, or "
+            "leave the perturbation out",
         )
 
 
-def check_rated(aspects: Iterable[str], datasets: Mapping[str, cards.Dataset], where: str) -> None:
+def check_rated(
+    aspects: Iterable[str], datasets: Mapping[str, cards.Dataset], where: str
+) -> None:
     """Check that every aspect belongs to some dataset of the study."""
     rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
     check_known(aspects, rated, "no dataset of the study has this aspect", where=where)
 
 
-# ---- bars and caps ------------------------------------------------------------------------------
+# ---- bars and caps -------------------------------------------------------------------
 
 
 def check_bars(study: cards.Study, aspects: Collection[str], source: str) -> None:
-    """Check the statistic, level, aspects and values of every required minimum (bar)."""
+    """Check the statistic, level, aspects and values of every required minimum
+    (bar).
+    """
     for key, bar in study.require.items():
         name, _, level = key.partition(".")
         where = f"{source}, key require"
@@ -134,8 +165,13 @@ def check_bars(study: cards.Study, aspects: Collection[str], source: str) -> Non
             where=f"{where}.{key}",
             todo=f"write `{name}`, or `{name}.` followed by one of these levels",
         )
-        known, problem = [*aspects, "average"], "no dataset of the study rates this aspect"
-        check_known(bar if isinstance(bar, dict) else (), known, problem, where=f"{where}.{key}")
+        known, problem = (
+            [*aspects, "average"],
+            "no dataset of the study rates this aspect",
+        )
+        check_known(
+            bar if isinstance(bar, dict) else (), known, problem, where=f"{where}.{key}"
+        )
         low, high = statistic(name).scale.ends
         for value in bar.values() if isinstance(bar, dict) else (bar,):
             if not low <= value <= high:
@@ -158,14 +194,20 @@ def caps_of(study: cards.Study) -> list[Cap]:
             limit = round(caps.max_usd * BILLION)
             limits.append(Cap(f"{prefix}max_usd", NANOS, limit, model))
         if caps.max_requests is not None:
-            limits.append(Cap(f"{prefix}max_requests", REQUESTS, caps.max_requests, model))
+            limits.append(
+                Cap(f"{prefix}max_requests", REQUESTS, caps.max_requests, model)
+            )
     return limits
 
 
-def check_caps(study: cards.Study, models: Mapping[str, cards.Model], source: str) -> None:
-    """Check that every cap is on a model that is asked, and every cost cap on a known price.
+def check_caps(
+    study: cards.Study, models: Mapping[str, cards.Model], source: str
+) -> None:
+    """Check that every cap is on a model that is asked, and every cost cap on a known
+    price.
 
-    A drafter may have a cap even if no judge uses it: its price is needed when it drafts.
+    A drafter may have a cap even if no judge uses it: its price is needed when it
+    drafts.
     """
     asked = {name: card for name, card in models.items() if card.engine in ASKED}
     for name in study.caps:
@@ -183,16 +225,18 @@ def check_caps(study: cards.Study, models: Mapping[str, cards.Model], source: st
                 raise UserError(
                     f"{key} needs the price of every model that it covers",
                     where=f"models/{name}.yaml",
-                    todo="give the card a `price` (input and output 0 if it costs nothing), or cap "
-                    "`max_requests`",
+                    todo="give the card a `price` (input and output 0 if it costs "
+                    "nothing), or cap `max_requests`",
                 )
 
 
-# ---- what needs the plan ------------------------------------------------------------------------
+# ---- what needs the plan -------------------------------------------------------------
 
 
 def check_uses(plan: Plan, source: str) -> None:
-    """Check that methods, weights, training and datasets have what they need in other cards."""
+    """Check that methods, weights, training and datasets have what they need in other
+    cards.
+    """
     _check_methods(plan, source)
     _check_weights(plan, source)
     _check_expectations(plan, source)
@@ -212,11 +256,17 @@ def _check_dataset(plan: Plan, dataset: cards.Dataset, source: str) -> None:
             got=dataset.dataset,
             todo="add the method perspectives, or leave the dataset out"
             if dataset.gives_texts
-            else "add the method discernment and a perturbation for its task, or leave the "
-            "dataset out",
+            else "add the method discernment and a perturbation for its task, or leave "
+            "the dataset out",
         )
-    engines = {name: plan.models[judge.model].engine for name, judge in plan.judges.items()}
-    reading = [name for name, engine in engines.items() if engine not in {"control", "recorded"}]
+    engines = {
+        name: plan.models[judge.model].engine for name, judge in plan.judges.items()
+    }
+    reading = [
+        name
+        for name, engine in engines.items()
+        if engine not in {"control", "recorded"}
+    ]
     if dataset.columns and not dataset.has_texts and reading:
         raise UserError(
             "these judges read texts, but no column of the dataset contains texts",
@@ -232,25 +282,31 @@ def _check_dataset(plan: Plan, dataset: cards.Dataset, source: str) -> None:
             "the study perturbs originals, and this dataset has none",
             where=f"{source}, key datasets",
             got=f"{dataset.dataset} (select.original: none)",
-            todo="let a model write references (`references: {model: …}` in the study), choose "
-            "another `select.original` in your own card, or set `tasks` in the "
-            "perturbations' cards so that they exclude the dataset",
+            todo="let a model write references (`references: {model: …}` in the "
+            "study), choose another `select.original` in your own card, or set "
+            "`tasks` in the perturbations' cards so that they exclude the dataset",
         )
     for name in dict(plan.perturbed(dataset.dataset)):
         card = plan.perturbations[name]
-        needs = RULES[card.rule].meta if isinstance(card, cards.RulePerturbation) else None
+        needs = (
+            RULES[card.rule].meta if isinstance(card, cards.RulePerturbation) else None
+        )
         if needs is not None and needs not in dataset.meta:
             raise UserError(
                 f"this perturbation needs items with the metadata `{needs}`",
                 where=f"{source}, key perturbations",
                 got=f"{card.perturbation} of the dataset {dataset.dataset}",
-                allowed=f"format story_cloze_csv, or a table with {needs} in `columns.meta`",
-                todo="exclude the dataset by `tasks` in the perturbation's card, or leave it out",
+                allowed=f"format story_cloze_csv, or a table with {needs} in "
+                "`columns.meta`",
+                todo="exclude the dataset by `tasks` in the perturbation's card, or "
+                "leave it out",
             )
 
 
 def _check_weights(plan: Plan, source: str) -> None:
-    """Check that every aspect with a weight is judged, for each of the study's perturbations."""
+    """Check that every aspect with a weight is judged, for each of the study's
+    perturbations.
+    """
     if plan.weights is None:
         return
     for dataset, card in plan.datasets.items():
@@ -261,13 +317,16 @@ def _check_weights(plan: Plan, source: str) -> None:
                 own[perturbation],
                 aspects,
                 f"the weights name an aspect that is not judged on {dataset}",
-                where=f"weights/{plan.weights.weights}.yaml, key tasks.{card.task}.{perturbation}",
+                where=f"weights/{plan.weights.weights}.yaml, key "
+                f"tasks.{card.task}.{perturbation}",
                 todo=f"add it to `aspects` in {source}, or use weights without it",
             )
 
 
 def _check_expectations(plan: Plan, source: str) -> None:
-    """Check that the card has an expectation for a perturbation of every perturbed dataset."""
+    """Check that the card has an expectation for a perturbation of every perturbed
+    dataset.
+    """
     if plan.expectations is None:
         return
     known = plan.expectations.perturbations
@@ -275,13 +334,17 @@ def _check_expectations(plan: Plan, source: str) -> None:
         perturbations = {name for name, _ in plan.perturbed(dataset)}
         aspects = set(plan.plain_aspects(dataset))
         expected = [known[name] for name in perturbations & known.keys()]
-        if perturbations and not any(aspects & {*card.drop, *card.same} for card in expected):
+        if perturbations and not any(
+            aspects & {*card.drop, *card.same} for card in expected
+        ):
             raise UserError(
-                f"the expectations have no aspect in common with the perturbations of {dataset}",
+                "the expectations have no aspect in common with the perturbations of "
+                f"{dataset}",
                 where=f"{source}, key confusion.expectations",
                 got=plan.expectations.expectations,
                 allowed=known,
-                todo="use perturbations and aspects of the card, or write a card that has yours",
+                todo="use perturbations and aspects of the card, or write a card that "
+                "has yours",
             )
 
 
@@ -299,12 +362,14 @@ def _check_methods(plan: Plan, source: str) -> None:
             "no judge of the study lists errors with their positions",
             where=f"{source}, key methods",
             got="spans",
-            todo="add a judge with `annotation` or `parser: annotation`, or leave the method out",
+            todo="add a judge with `annotation` or `parser: annotation`, or leave the "
+            "method out",
         )
 
 
 def _check_missing(plan: Plan, source: str) -> None:
-    """Check that 0 is a value of every scale on which it would replace a missing judgment.
+    """Check that 0 is a value of every scale on which it would replace a missing
+    judgment.
 
     On other scales it would be a rating outside the scale, or the best one.
     """
@@ -320,15 +385,16 @@ def _check_missing(plan: Plan, source: str) -> None:
         if not zero_stands_in(read):
             problem = "the best value" if read.ends[1] == 0 else "not a value"
             raise UserError(
-                f"0 is {problem} of this scale, so it cannot replace a missing judgment",
+                f"0 is {problem} of this scale, so it cannot replace a missing "
+                "judgment",
                 where=f"{source}, key missing",
-                got=f"zero (judge {cell.judge}, dataset {cell.dataset}, aspect {cell.aspect}: "
-                f"{scale.min:g} to {scale.max:g})",
+                got=f"zero (judge {cell.judge}, dataset {cell.dataset}, aspect "
+                f"{cell.aspect}: {scale.min:g} to {scale.max:g})",
                 allowed=["drop", "worst", "mid", "random"],
             )
 
 
-# ---- a judge that learns from another -----------------------------------------------------------
+# ---- a judge that learns from another ------------------------------------------------
 
 
 def _trained_models(plan: Plan) -> list[str]:
@@ -341,15 +407,18 @@ def _trained_models(plan: Plan) -> list[str]:
 
 
 def _check_distillation(plan: Plan, source: str) -> None:
-    """Check teacher, student and texts of a study that trains; others may have no student."""
+    """Check teacher, student and texts of a study that trains; others may have no
+    student.
+    """
     if plan.study.distill is None:
         for name in _trained_models(plan):
             raise UserError(
-                "the study must train this model's adapter, but it has no key `distill`",
+                "the study must train this model's adapter, but it has no key "
+                "`distill`",
                 where=f"models/{name}.yaml, key adapter",
                 got=cards.TRAINED,
-                todo="add the key `distill`, or give path and sha256 of an existing adapter "
-                "(`judgescope distill card` writes such a card)",
+                todo="add the key `distill`, or give path and sha256 of an existing "
+                "adapter (`judgescope distill card` writes such a card)",
             )
         return
     _check_teacher(plan, f"{source}, key distill")
@@ -367,7 +436,10 @@ def _check_teacher(plan: Plan, where: str) -> None:
         where=f"{where}.teacher",
         todo="name a judge with the key `annotation`, or an ensemble of such judges",
     )
-    if distill.teacher in plan.judges and plan.judges[distill.teacher].own_scale != OVERALL:
+    if (
+        distill.teacher in plan.judges
+        and plan.judges[distill.teacher].own_scale != OVERALL
+    ):
         raise UserError(
             "a teacher must score from 1 to 5",
             where=f"judges/{distill.teacher}.yaml, key annotation.score",
@@ -386,14 +458,18 @@ def _check_student(plan: Plan, where: str) -> None:
     distill = plan.distillation
     problem = "the student (the judge to train) must be a judge of the study"
     todo = "name it under the study's `judges` too"
-    check_known([distill.judge], plan.judges, problem, where=f"{where}.judge", todo=todo)
+    check_known(
+        [distill.judge], plan.judges, problem, where=f"{where}.judge", todo=todo
+    )
     judge = plan.judges[distill.judge]
     model = plan.models[judge.model]
     if not isinstance(model, cards.VllmModel) or model.adapter != cards.TRAINED:
         raise UserError(
             "the student's model has no adapter to train",
             where=f"models/{judge.model}.yaml, key adapter",
-            got="another adapter, or none" if model.engine == "vllm" else f"engine {model.engine}",
+            got="another adapter, or none"
+            if model.engine == "vllm"
+            else f"engine {model.engine}",
             allowed=f"`adapter: {cards.TRAINED}`, engine vllm",
         )
     if model.quantization is not None:
@@ -423,20 +499,33 @@ def _check_student(plan: Plan, where: str) -> None:
             "the student cannot be shown references",
             where=f"judges/{distill.judge}.yaml, key use_reference",
             got=judge.use_reference,
-            todo="leave `use_reference` out: training texts are shown with their source only",
+            todo="leave `use_reference` out: training texts are shown with their "
+            "source only",
         )
 
 
 def _check_trained(plan: Plan) -> None:
-    """Check that the model to train is only used as a judge, and not before its training."""
+    """Check that the model to train is only used as a judge, and not before its
+    training.
+    """
     trained = _trained_models(plan)
-    trained_judges = {name for name, judge in plan.judges.items() if judge.model in trained}
-    made = writers(plan.study, plan.datasets, plan.perturbations, plan.judges, plan.derived)
+    trained_judges = {
+        name for name, judge in plan.judges.items() if judge.model in trained
+    }
+    made = writers(
+        plan.study, plan.datasets, plan.perturbations, plan.judges, plan.derived
+    )
     uses = {f"{where}model": card.model for where, card in made.items()}
     new = plan.distillation.write
-    uses |= {f"the study, key distill.write.models ({n})": n for n in (new.models if new else [])}
+    uses |= {
+        f"the study, key distill.write.models ({n})": n
+        for n in (new.models if new else [])
+    }
     uses |= {"the study, key drafter": plan.study.drafter} if plan.study.drafter else {}
-    uses |= {f"judge {name}": plan.judges[name].model for name in plan.teachers & trained_judges}
+    uses |= {
+        f"judge {name}": plan.judges[name].model
+        for name in plan.teachers & trained_judges
+    }
     for where, model in uses.items():
         if model in trained:
             raise UserError(
@@ -461,7 +550,9 @@ def _unjudged(plan: Plan, teacher: str, dataset: str) -> str | None:
         return "a recorded judge has results only for its own dataset"
     if not plan.rated_by(teacher, dataset):
         return "it judges none of the dataset's aspects"
-    reasons = (plan.excluded(dataset, teacher, name) for name in plan.target_sets(dataset))
+    reasons = (
+        plan.excluded(dataset, teacher, name) for name in plan.target_sets(dataset)
+    )
     return next(filter(None, reasons), None)
 
 

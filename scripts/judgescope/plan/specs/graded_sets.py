@@ -82,7 +82,10 @@ def rate(plan: Plan, dataset: str, name: str) -> AskSpec | ReplaySpec:
     judge = anchoring(plan, name).judge
     assert judge is not None  # only sets with such a judge have this job
     cells = [CellAspect(dataset, SYSTEMS, judge, plan.lowered(dataset, name))]
-    model, replies = plan.judges[judge].model, plan.paths.set_part(dataset, name, "rated")
+    model, replies = (
+        plan.judges[judge].model,
+        plan.paths.set_part(dataset, name, "rated"),
+    )
     if plan.is_asked(model):
         return ask(plan, dataset, model, cells=cells, replies=replies)
     return replay(plan, dataset, model, cells=cells, replies=replies)
@@ -124,7 +127,9 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> specs.CompareAnch
         perturbation=name,
         seed=plan.study.seed,
         name=f"{COMPARED}{name}",
-        aspect=specs.ComparedAspect(aspect=card.aspect, name=card.name, definition=card.definition),
+        aspect=specs.ComparedAspect(
+            aspect=card.aspect, name=card.name, definition=card.definition
+        ),
         source_visible=plan.scale_of(dataset, aspect).source_visible,
         classes=texts.classes(plan, dataset, name),
         least_accuracy=anchored.least_accuracy,
@@ -132,7 +137,9 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> specs.CompareAnch
         items=plan.paths.items(dataset),
         targets=plan.paths.targets(dataset, SYSTEMS),
         anchors=plan.paths.set_part(dataset, name, "anchors"),
-        candidates=None if part == REFEREE else plan.paths.set_part(dataset, name, part),
+        candidates=None
+        if part == REFEREE
+        else plan.paths.set_part(dataset, name, part),
         output=plan.paths.compared(dataset, name, part),
         replies=plan.paths.made(dataset, f"{COMPARED}{name}.{part}"),
     )

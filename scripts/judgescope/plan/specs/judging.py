@@ -12,7 +12,13 @@ from judgescope.engines.computing import EngineSpec, JoinsFile, ReplaySpec
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Scale
 from judgescope.plan.code import computing
-from judgescope.plan.generators import analyses_of, graded, made_of, spender, supervisors
+from judgescope.plan.generators import (
+    analyses_of,
+    graded,
+    made_of,
+    spender,
+    supervisors,
+)
 from judgescope.plan.judges import (
     annotators,
     engine_of,
@@ -31,18 +37,30 @@ from judgescope.scoring import specs
 from judgescope.scoring.computed import ComputeSpec, Read
 from judgescope.scoring.supervising import MergedJudge, MergeSpec
 
-# ---- files --------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------
 
 
 def hashes_file(plan: Plan, dataset: str, model: str) -> str:
-    """Return the file of the hashes of a model's outputs: replies, or computed scores."""
-    return plan.paths.hashes("scores" if plan.computes(model) else "replies", dataset, model)
+    """Return the file of the hashes of a model's outputs: replies, or computed
+    scores.
+    """
+    return plan.paths.hashes(
+        "scores" if plan.computes(model) else "replies", dataset, model
+    )
 
 
 def joined_files(plan: Plan, dataset: str) -> list[str]:
-    """Return the files with the numbers of joined rows of a dataset's recorded models."""
-    recorded = [name for name, card in plan.models.items() if isinstance(card, RecordedModel)]
-    return [plan.paths.joined(dataset, name) for name in recorded if plan.cells_of(dataset, name)]
+    """Return the files with the numbers of joined rows of a dataset's recorded
+    models.
+    """
+    recorded = [
+        name for name, card in plan.models.items() if isinstance(card, RecordedModel)
+    ]
+    return [
+        plan.paths.joined(dataset, name)
+        for name in recorded
+        if plan.cells_of(dataset, name)
+    ]
 
 
 def sample_file(plan: Plan, dataset: str) -> str | None:
@@ -59,11 +77,13 @@ def adapter_folder(plan: Plan, model: str) -> str | None:
 
 def place(plan: Plan, cell: Cell) -> specs.Place:
     """Return the files of a cell's judgments and scores."""
-    judgments, scores = (plan.file(plan.results, kind, cell) for kind in ("judgments", "scores"))
+    judgments, scores = (
+        plan.file(plan.results, kind, cell) for kind in ("judgments", "scores")
+    )
     return specs.Place(**cell._asdict(), judgments=judgments, scores=scores)
 
 
-# ---- asking and computing -----------------------------------------------------------------------
+# ---- asking and computing ------------------------------------------------------------
 
 
 def ask(
@@ -79,7 +99,9 @@ def ask(
     `cells`: only about these; `replies` is then the file of its replies.
     """
     asked = plan.cell_aspects_of(dataset, model) if cells is None else cells
-    judges = {name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in asked)}
+    judges = {
+        name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in asked)
+    }
     annotates = any(judge.annotation for judge in judges.values())
     return AskSpec(
         **computing("ask", ENGINES[plan.models[model].engine]),
@@ -96,11 +118,15 @@ def ask(
         aspects=prompt_aspects(plan, dataset),
         judges={
             name: judge.model_dump(
-                mode="json", include=Judge.keys_for("asking"), exclude={"shots": {"analyses": True}}
+                mode="json",
+                include=Judge.keys_for("asking"),
+                exclude={"shots": {"analyses": True}},
             )
             for name, judge in judges.items()
         },
-        analysts={name: card.model for name in judges if (card := analyses_of(plan, name))},
+        analysts={
+            name: card.model for name in judges if (card := analyses_of(plan, name))
+        },
         task=plan.datasets[dataset].task if annotates else "",
         sample=sample_file(plan, dataset),
         trained=adapter_folder(plan, model),
@@ -115,20 +141,26 @@ def ask(
 def _engine_spec(
     plan: Plan, dataset: str, model: str, only: Sequence[CellAspect] | None = None
 ) -> EngineSpec:
-    """Return the common part of the specs for computing and replaying (`only` some cells)."""
+    """Return the common part of the specs for computing and replaying (`only` some
+    cells).
+    """
     card, joined = plan.models[model], None
     cells = plan.cell_aspects_of(dataset, model) if only is None else only
     if only is None and isinstance(card, RecordedModel):
         path = plan.paths.joined(dataset, model)
         joined = JoinsFile(path=path, selected=is_selected(plan, dataset))
     counts = any(plan.is_oracle(cell.judge) for cell in cells)
-    sets = dict.fromkeys(cell.perturbation.partition(".")[0] for cell in cells if counts)
+    sets = dict.fromkeys(
+        cell.perturbation.partition(".")[0] for cell in cells if counts
+    )
     return EngineSpec(
         **computing("compute", ENGINES[card.engine]),
         dataset=dataset,
         model=card.model_dump(mode="json"),
         judges={
-            name: plan.judges[name].model_dump(mode="json", include=Judge.keys_for("computing"))
+            name: plan.judges[name].model_dump(
+                mode="json", include=Judge.keys_for("computing")
+            )
             for name in dict.fromkeys(cell.judge for cell in cells)
         },
         scales=rating_scales(plan, dataset),
@@ -180,18 +212,22 @@ def replay(
     `cells`: only about these; `replies` is then the file of its replies.
     """
     pattern = replies or plan.paths.cell_pattern("replies", dataset, model)
-    return ReplaySpec(**asdict(_engine_spec(plan, dataset, model, cells)), replies=pattern)
+    return ReplaySpec(
+        **asdict(_engine_spec(plan, dataset, model, cells)), replies=pattern
+    )
 
 
 def _missing(plan: Plan, dataset: str) -> specs.Missing | None:
-    """Return what replaces missing judgments, or None if nothing does, as in training datasets."""
+    """Return what replaces missing judgments, or None if nothing does, as in training
+    datasets.
+    """
     study = plan.study
     if study.missing == "drop" or dataset in plan.taught:
         return None
     return specs.Missing(policy=study.missing, seed=study.seed)
 
 
-# ---- scoring ------------------------------------------------------------------------------------
+# ---- scoring -------------------------------------------------------------------------
 
 
 def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
@@ -210,23 +246,29 @@ def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
 
 
 def _scored_cells(plan: Plan, dataset: str, model: str) -> list[specs.ScoredCells]:
-    """Return the cells of a model's judges; a judge's cells that are read in the same way
-    together.
+    """Return the cells of a model's judges; a judge's cells that are read in the same
+    way together.
 
     A cell is read once per scale, for all aspects on that scale.
     """
-    alike: dict[tuple[str, tuple[tuple[Scale | None, tuple[str, ...]], ...]], list[str]] = {}
+    alike: dict[
+        tuple[str, tuple[tuple[Scale | None, tuple[str, ...]], ...]], list[str]
+    ] = {}
     for cell in plan.cells_of(dataset, model):
         by_scale: dict[Scale | None, tuple[str, ...]] = {}
         for aspect in plan.aspects_in(cell):
             scale = reading_scale(plan, dataset, cell.judge, aspect, cell.perturbation)
             by_scale[scale] = (*by_scale.get(scale, ()), aspect)
-        alike.setdefault((cell.judge, tuple(by_scale.items())), []).append(cell.perturbation)
+        alike.setdefault((cell.judge, tuple(by_scale.items())), []).append(
+            cell.perturbation
+        )
     return [
         specs.ScoredCells(
             judge=judge,
             perturbations=perturbations,
-            readings=[_reading(plan, judge, aspects, scale) for scale, aspects in by_aspects],
+            readings=[
+                _reading(plan, judge, aspects, scale) for scale, aspects in by_aspects
+            ],
             located=plan.annotates(judge),
         )
         for (judge, by_aspects), perturbations in alike.items()
@@ -241,7 +283,9 @@ def reading(
     return _reading(plan, judge, [aspect], scale)
 
 
-def _reading(plan: Plan, judge: str, aspects: Iterable[str], scale: Scale | None) -> specs.Reading:
+def _reading(
+    plan: Plan, judge: str, aspects: Iterable[str], scale: Scale | None
+) -> specs.Reading:
     card = plan.judges[judge]
     return specs.Reading(
         pairs=[split(aspect) for aspect in aspects],
@@ -274,7 +318,7 @@ def reading_scale(
     )
 
 
-# ---- judges that are made from others -----------------------------------------------------------
+# ---- judges that are made from others ------------------------------------------------
 
 
 def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.DeriveSpec:
@@ -285,7 +329,10 @@ def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.Der
         cell=place(plan, cell),
         pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
         min_annotators=plan.derived[judge].min_annotators,
-        members=[place(plan, cell._replace(judge=name)) for name in plan.derived[judge].members],
+        members=[
+            place(plan, cell._replace(judge=name))
+            for name in plan.derived[judge].members
+        ],
         labels={
             name: labels
             for aspect in plan.aspects_in(cell)
@@ -297,13 +344,17 @@ def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.Der
 
 
 def listed_errors(plan: Plan, cell: Cell) -> specs.Errors | None:
-    """Return the files for the errors of an ensemble's cell, or None if it lists no errors."""
+    """Return the files for the errors of an ensemble's cell, or None if it lists no
+    errors.
+    """
     if not plan.annotates(cell.judge):
         return None
     supervisor = plan.derived[cell.judge].supervisor
     return specs.Errors(
         targets=plan.paths.targets(cell.dataset, cell.perturbation),
-        merged=plan.paths.made(cell.dataset, f"{MERGES}{supervisor.model}") if supervisor else None,
+        merged=plan.paths.made(cell.dataset, f"{MERGES}{supervisor.model}")
+        if supervisor
+        else None,
     )
 
 
@@ -320,7 +371,9 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
         if (card := plan.derived[name].supervisor)  # as all of them have
     }
     cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in ensembles]
-    members = dict.fromkeys(name for ensemble in ensembles.values() for name in ensemble.members)
+    members = dict.fromkeys(
+        name for ensemble in ensembles.values() for name in ensemble.members
+    )
     return MergeSpec(
         **computing("merge", ENGINES[plan.models[model].engine]),
         dataset=dataset,
@@ -330,14 +383,15 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
         models={name: plan.model_of(name) for name in members},
         cells=pack(cell[1:] for cell in cells),
         templates={
-            ensemble.form: dict(plan.templates[ensemble.form]) for ensemble in ensembles.values()
+            ensemble.form: dict(plan.templates[ensemble.form])
+            for ensemble in ensembles.values()
         },
         results=plan.results,
         output=plan.paths.made(dataset, f"{MERGES}{model}"),
     )
 
 
-# ---- all cells of a dataset ---------------------------------------------------------------------
+# ---- all cells of a dataset ----------------------------------------------------------
 
 
 def collect(plan: Plan, dataset: str) -> specs.CollectSpec:

@@ -33,20 +33,55 @@ UNPERTURBED = {"original": "originals", "systems": "texts by systems"}
 FEW = 3
 """Maximum number of an ensemble's members that are named next to it."""
 SHOWN = {
-    *("engine", "name", "revision", "variant", "family", "dtype", "quantization", "adapter"),
-    *("extra_body", "model_args", "field_names", "max_model_len", "inputs", "dataset", "price"),
+    *(
+        "engine",
+        "name",
+        "revision",
+        "variant",
+        "family",
+        "dtype",
+        "quantization",
+        "adapter",
+    ),
+    *(
+        "extra_body",
+        "model_args",
+        "field_names",
+        "max_model_len",
+        "inputs",
+        "dataset",
+        "price",
+    ),
 }
-"""Keys of a model's card that its judges' cards show: no address, header, program or path."""
-SHOWN_OF_STUDY = {"study", "seed", "datasets", "perturbations", "share", "allow_missing"}
+"""Keys of a model's card that its judges' cards show: no address, header, program or
+path."""
+SHOWN_OF_STUDY = {
+    "study",
+    "seed",
+    "datasets",
+    "perturbations",
+    "share",
+    "allow_missing",
+}
 SHOWN_OF_DATASET = {"name", "task", "ratings", "licence", "citation"}
 """Keys of the cards of a study and of its datasets that pages show."""
-READS = {"form", "pairs", "use_reference", "scale", "share", "parser", "family", "aspects"}
+READS = {
+    "form",
+    "pairs",
+    "use_reference",
+    "scale",
+    "share",
+    "parser",
+    "family",
+    "aspects",
+}
 """Keys of a judge's card that also have a meaning for models that read no prompts."""
 HIDDEN = "not shown"
 
 
 def perturbed_sets(plan: Plan) -> dict[str, list[tuple[str, str]]]:
-    """Return dataset -> its perturbed sets, (perturbation, degree); only datasets with any.
+    """Return dataset -> its perturbed sets, (perturbation, degree); only datasets with
+    any.
 
     Constructed texts in a dataset are left out, because they have no edits to inspect.
     """
@@ -64,11 +99,16 @@ def perturbed_sets(plan: Plan) -> dict[str, list[tuple[str, str]]]:
 
 
 def annotated(plan: Plan) -> dict[str, specs.AnnotatedTexts]:
-    """Return dataset -> the files of its texts and of the errors that judges list in them.
+    """Return dataset -> the files of its texts and of the errors that judges list in
+    them.
 
     The texts are those by systems if they are judged, otherwise the originals.
     """
-    names, texts, paths = set(annotators(plan)), dict[str, specs.AnnotatedTexts](), plan.paths
+    names, texts, paths = (
+        set(annotators(plan)),
+        dict[str, specs.AnnotatedTexts](),
+        plan.paths,
+    )
     for dataset in plan.evaluated:
         cells = plan.cells_of(dataset)
         judged = {cell.perturbation for cell in cells if cell.judge in names}
@@ -84,9 +124,13 @@ def annotated(plan: Plan) -> dict[str, specs.AnnotatedTexts]:
 
 
 def _look_of(*patterns: str) -> str:
-    """Return a hash of templates, style sheets and the common templates of all pages."""
+    """Return a hash of templates, style sheets and the common templates of all
+    pages.
+    """
     patterns = ("*.html.jinja", *patterns)
-    found = [path for pattern in patterns for path in sorted(paths.WORKFLOW.glob(pattern))]
+    found = [
+        path for pattern in patterns for path in sorted(paths.WORKFLOW.glob(pattern))
+    ]
     look = "".join(path.read_text(encoding="utf-8") for path in found if path.is_file())
     return hashlib.sha256(look.encode()).hexdigest()[:16]
 
@@ -116,7 +160,9 @@ def spotcheck(plan: Plan) -> specs.SpotcheckSpec:
             for dataset, each in sets.items()
         },
         perturbations={
-            name: card for name, card in _perturbation_cards(plan).items() if name in names
+            name: card
+            for name, card in _perturbation_cards(plan).items()
+            if name in names
         },
         results=plan.results,
         output=plan.paths.report("texts.html"),
@@ -141,7 +187,9 @@ def _perturbation_card(card: cards.AnyPerturbation) -> specs.PerturbationCard:
     else:
         by = f"by the rule {card.rule}"
     return specs.PerturbationCard(
-        **card.model_dump(include={"name", "level", "issue", "method"}), kind=card.kind, by=by
+        **card.model_dump(include={"name", "level", "issue", "method"}),
+        kind=card.kind,
+        by=by,
     )
 
 
@@ -175,19 +223,29 @@ def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
         shots=judge.shots.n if judge.shots else 0,
         annotation=annotation,
         alike=card_hash(judge.model_copy(update={"judge": "", "scale": None})),
-        points={each: points for each in plan.evaluated if (points := _points(plan, each, name))},
+        points={
+            each: points
+            for each in plan.evaluated
+            if (points := _points(plan, each, name))
+        },
     )
 
 
 def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
-    """Return the numbers of values that a judge can give, by aspect; [] for any number."""
-    scales = [scale_of(plan, dataset, judge, name) for name in plan.rated_by(judge, dataset)]
+    """Return the numbers of values that a judge can give, by aspect; [] for any
+    number.
+    """
+    scales = [
+        scale_of(plan, dataset, judge, name) for name in plan.rated_by(judge, dataset)
+    ]
     values = [scale.values() if scale else None for scale in scales]
     return [] if None in values else sorted({len(each) for each in values if each})
 
 
 def _derived_card(plan: Plan, card: cards.DerivedJudge) -> specs.JudgeCard:
-    """Return a derived judge's members and method in words, and the hint of a member, if any."""
+    """Return a derived judge's members and method in words, and the hint of a member,
+    if any.
+    """
     few = len(card.members) <= FEW
     voted = {
         bool(voted_labels(plan, dataset, card.judge, aspect))
@@ -224,7 +282,9 @@ def report(plan: Plan, command: str) -> specs.ReportSpec:
         texts=bool(perturbed_sets(plan)),
         annotated=annotated(plan),
         distilled=distilled,
-        joined={name: files for name in plan.datasets if (files := joined_files(plan, name))},
+        joined={
+            name: files for name in plan.datasets if (files := joined_files(plan, name))
+        },
         cards="judges/",
         figures=plan.paths.figures(),
         sections=plan.paths.sections(),
@@ -232,9 +292,15 @@ def report(plan: Plan, command: str) -> specs.ReportSpec:
 
 
 def _page(
-    plan: Plan, job: str, page: str, perturbations: dict[str, specs.PerturbationCard], *looks: str
+    plan: Plan,
+    job: str,
+    page: str,
+    perturbations: dict[str, specs.PerturbationCard],
+    *looks: str,
 ) -> specs.ReportSpec:
-    """Return the common part of the report and the judges' cards; `looks`: their templates."""
+    """Return the common part of the report and the judges' cards; `looks`: their
+    templates.
+    """
     paths = plan.paths
     return specs.ReportSpec(
         **computing(job),
@@ -243,7 +309,8 @@ def _page(
         results=plan.results,
         output=paths.report(page),
         study=specs.StudyFacts(
-            **plan.study.model_dump(include=SHOWN_OF_STUDY), judges=[*plan.judges, *plan.derived]
+            **plan.study.model_dump(include=SHOWN_OF_STUDY),
+            judges=[*plan.judges, *plan.derived],
         ),
         tables={name: paths.table(name) for name in tables_of(plan)},
         datasets={
@@ -259,7 +326,9 @@ def _page(
             )
             for name, card in plan.datasets.items()
         },
-        judges={name: _judge_card(plan, name, card) for name, card in plan.judges.items()}
+        judges={
+            name: _judge_card(plan, name, card) for name, card in plan.judges.items()
+        }
         | {name: _derived_card(plan, card) for name, card in plan.derived.items()},
         aspects={name: card.name for name, card in plan.aspects.items()},
         turned={
@@ -277,7 +346,9 @@ def judge_cards(plan: Plan) -> specs.JudgeCardSpec:
     page = _page(plan, "judge_card", "judges", perturbations, *looks)
     return specs.JudgeCardSpec(
         **asdict(replace(page, cards="")),
-        settings={name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]},
+        settings={
+            name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]
+        },
         models={name: model_settings(card) for name, card in plan.models.items()},
         worst={dataset: _worst(plan, dataset) for dataset in plan.evaluated},
         ends=ends,
@@ -303,14 +374,18 @@ def settings_of(plan: Plan, judge: str) -> dict[str, object]:
 def model_settings(card: cards.Model) -> dict[str, object]:
     """Return the keys of a model's card that may be published."""
     shown = card.model_dump(mode="json", include=SHOWN, exclude_none=True)
-    return {key: _masked(value) for key, value in shown.items() if value not in ({}, [])}
+    return {
+        key: _masked(value) for key, value in shown.items() if value not in ({}, [])
+    }
 
 
 def _masked(value: object) -> object:
     """Return a value in which entries with the name of a secret are hidden."""
     if isinstance(value, dict):
         return {
-            name: HIDDEN if is_secret(name) and not isinstance(one, int | float) else _masked(one)
+            name: HIDDEN
+            if is_secret(name) and not isinstance(one, int | float)
+            else _masked(one)
             for name, one in value.items()
             if name != "path"
         }
@@ -320,7 +395,8 @@ def _masked(value: object) -> object:
 def _worst(plan: Plan, dataset: str) -> specs.WorstCases:
     """Return what determines which judgments of a dataset are the worst.
 
-    Graded sets are left out: their texts are made from any reference, which has no score.
+    Graded sets are left out: their texts are made from any reference, which has no
+    score.
     """
     sets = plan.target_sets(dataset)
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
@@ -331,16 +407,26 @@ def _worst(plan: Plan, dataset: str) -> specs.WorstCases:
             if f"{name}.{degree}" in sets and "original" in sets
         ],
         rated="systems" in sets and plan.datasets[dataset].ratings != "none",
-        scales={name: (scale.min, scale.max) for name, scale in scales.items() if scale.ordered},
+        scales={
+            name: (scale.min, scale.max)
+            for name, scale in scales.items()
+            if scale.ordered
+        },
     )
 
 
-def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> specs.ExpectedDrop:
+def _lowered(
+    plan: Plan, dataset: str, perturbation: str, degree: str
+) -> specs.ExpectedDrop:
     """Return the aspects in which a perturbation should show, and why it should."""
     plain = set(plan.judged_on(dataset, perturbation))
-    expected = plan.expectations.perturbations.get(perturbation) if plan.expectations else None
+    expected = (
+        plan.expectations.perturbations.get(perturbation) if plan.expectations else None
+    )
     task = plan.datasets[dataset].task
-    weights = plan.weights.tasks.get(task, {}).get(perturbation) if plan.weights else None
+    weights = (
+        plan.weights.tasks.get(task, {}).get(perturbation) if plan.weights else None
+    )
     why: Literal["expected", "weighted", "all"] = "all"
     if expected is not None:
         plain, why = plain & set(expected.drop), "expected"
@@ -352,7 +438,9 @@ def _lowered(plan: Plan, dataset: str, perturbation: str, degree: str) -> specs.
 
 
 def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, specs.Ends]]], dict[str, int]]:
-    """Return the distinct ends of judges' scores, and judge -> the position of its ends."""
+    """Return the distinct ends of judges' scores, and judge -> the position of its
+    ends.
+    """
     distinct, which = dict[str, dict[str, dict[str, specs.Ends]]](), dict[str, int]()
     for judge in [*plan.judges, *plan.derived]:
         names = [name for name in plan.evaluated if judge in plan.judges_of(name)]
@@ -385,20 +473,30 @@ def explore(plan: Plan) -> specs.ExploreSpec:
         results=plan.results,
         output=plan.paths.report("explore.html"),
         thresholded=[
-            name for name in names if name in plan.judges and _thresholded(plan.judges[name])
+            name
+            for name in names
+            if name in plan.judges and _thresholded(plan.judges[name])
         ],
     )
 
 
-def _explored(plan: Plan, name: str, cells: Sequence[CellAspect]) -> specs.ExploredDataset:
-    """Return a dataset with its sets of texts, aspects and cells, each in the study's order."""
+def _explored(
+    plan: Plan, name: str, cells: Sequence[CellAspect]
+) -> specs.ExploredDataset:
+    """Return a dataset with its sets of texts, aspects and cells, each in the study's
+    order.
+    """
     card = plan.datasets[name]
     judged = {cell.perturbation for cell in cells}
     return specs.ExploredDataset(
         id=name,
         name=card.name,
         ratings=card.ratings,
-        sets=[(each, _set_name(plan, each)) for each in plan.target_sets(name) if each in judged],
+        sets=[
+            (each, _set_name(plan, each))
+            for each in plan.target_sets(name)
+            if each in judged
+        ],
         aspects=[(each, _aspect_name(plan, each)) for each in plan.aspects_of(name)],
         cells=pack(cell[1:] for cell in cells),
         labels={
@@ -414,7 +512,9 @@ def _set_name(plan: Plan, perturbation: str) -> str:
     if perturbation in UNPERTURBED:
         return UNPERTURBED[perturbation]
     name, _, degree = perturbation.partition(".")
-    card = plan.perturbations.get(name)  # None for texts that a model writes for a student
+    card = plan.perturbations.get(
+        name
+    )  # None for texts that a model writes for a student
     title = card.name if card else perturbation
     return title if degree in {"", "single"} else f"{title}, {degree}"
 

@@ -1,4 +1,5 @@
-"""The specs of jobs from scores to result tables: a study's tables, and what each of them reads.
+"""The specs of jobs from scores to result tables: a study's tables, and what each of
+them reads.
 
 The declarations of the methods (methods/base.py) determine both.
 """
@@ -25,7 +26,8 @@ FREE: Final[base.Prices] = {"input": 0.0, "output": 0.0}
 WHEN: dict[str, Callable[[Plan], object]] = {
     "draws": lambda plan: any(judge.draws > 1 for judge in plan.judges.values()),
     "votes": lambda plan: (
-        any(map(plan.compares, plan.judges)) or any(one.prefers for one in plan.datasets.values())
+        any(map(plan.compares, plan.judges))
+        or any(one.prefers for one in plan.datasets.values())
     ),
     "constructed": lambda plan: any(
         plan.perturbed(name, "chain", "graded")
@@ -42,7 +44,8 @@ WHEN: dict[str, Callable[[Plan], object]] = {
     ),
     "always": lambda plan: True,
 }
-"""Condition -> whether a study meets it; tables that a study does not name depend on these."""
+"""Condition -> whether a study meets it; tables that a study does not name depend on
+these."""
 NEEDS: Final = {
     "labels": "an aspect with labels",
     "votes": "people's choices between two texts, or a judge of the form `compare`",
@@ -53,23 +56,40 @@ NEEDS: Final = {
 
 def tables_of(plan: Plan) -> list[str]:
     """Return the result tables of a study."""
-    found = [table for name in plan.study.methods for table in (name, *METHODS[name].tables)]
+    found = [
+        table for name in plan.study.methods for table in (name, *METHODS[name].tables)
+    ]
     for state, holds in WHEN.items():
-        found += [name for name, method in METHODS.items() if method.when == state and holds(plan)]
+        found += [
+            name
+            for name, method in METHODS.items()
+            if method.when == state and holds(plan)
+        ]
     return list(dict.fromkeys(found))
 
 
 def without_data(plan: Plan) -> Iterator[str]:
-    """Yield a line about each method that the study names and that has nothing to compute."""
+    """Yield a line about each method that the study names and that has nothing to
+    compute.
+    """
     for name in plan.study.methods:
         when = METHODS[name].when
         if when in NEEDS and not WHEN[when](plan):
-            yield f"warning: the method {name} has nothing to compute: it needs {NEEDS[when]}"
+            yield (
+                f"warning: the method {name} has nothing to compute: it needs "
+                f"{NEEDS[when]}"
+            )
 
 
 def datasets_of(plan: Plan, table: str) -> list[str]:
-    """Return the datasets of a result table; judges are not evaluated on training data."""
-    datasets = {"all": [*plan.datasets], "distilled": plan.taught, "evaluated": plan.evaluated}
+    """Return the datasets of a result table; judges are not evaluated on training
+    data.
+    """
+    datasets = {
+        "all": [*plan.datasets],
+        "distilled": plan.taught,
+        "evaluated": plan.evaluated,
+    }
     return datasets[METHODS[table].datasets]
 
 
@@ -81,7 +101,10 @@ def tables(plan: Plan) -> base.TablesSpec:
         **computing("tables", *across),
         tables={
             plan.paths.table(name).removesuffix(".parquet"): base.JoinedTable(
-                parts=[plan.paths.statistics(name, each) for each in datasets_of(plan, name)],
+                parts=[
+                    plan.paths.statistics(name, each)
+                    for each in datasets_of(plan, name)
+                ],
                 across=METHODS[name].across or None,
             )
             for name in names
@@ -91,7 +114,11 @@ def tables(plan: Plan) -> base.TablesSpec:
 
 def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
     """Compute one dataset's part of a result table."""
-    card, improved, method = plan.datasets[dataset], plan.improved(dataset), METHODS[table]
+    card, improved, method = (
+        plan.datasets[dataset],
+        plan.improved(dataset),
+        METHODS[table],
+    )
     sets = plan.target_sets(dataset)
     judges = [
         name
@@ -139,7 +166,9 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
         ],
         allow_missing=plan.study.allow_missing,
         missing=None if plan.study.missing == "drop" else plan.study.missing,
-        anonymous_systems=card.prefers and card.columns is not None and not card.columns.systems,
+        anonymous_systems=card.prefers
+        and card.columns is not None
+        and not card.columns.systems,
         improved=card_hash(improved) if improved else None,
         exclude_reference_systems=plan.study.exclude_reference_systems,
         targets=sets,
@@ -150,9 +179,13 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
 
 
 def turned_sums(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned | None:
-    """Return min + max, from which ratings and scores are subtracted if the lowest is best."""
+    """Return min + max, from which ratings and scores are subtracted if the lowest is
+    best.
+    """
     scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
-    people = {split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None}
+    people = {
+        split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None
+    }
     scores = {
         name: sums
         for name in judges
@@ -166,7 +199,7 @@ def own_files(plan: Plan, table: str, dataset: str) -> list[str]:
     return list(_part_of(plan, table, dataset).files)
 
 
-# ---- parts of the spec that some tables read ----------------------------------------------------
+# ---- parts of the spec that some tables read -----------------------------------------
 
 
 class Part(NamedTuple):
@@ -177,7 +210,9 @@ class Part(NamedTuple):
 
 
 def _part_of(plan: Plan, table: str, dataset: str) -> Part:
-    """Return all parts that a table reads; the verdicts read those of all tables with claims."""
+    """Return all parts that a table reads; the verdicts read those of all tables with
+    claims.
+    """
     methods = [METHODS[table]]
     if "verdicts" in methods[0].parts:
         methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
@@ -189,7 +224,8 @@ def _part_of(plan: Plan, table: str, dataset: str) -> Part:
         files += part.files
     if keys := {each.settings for each in methods if each.settings}:
         fields["settings"] = {
-            key: getattr(plan.study, key).model_dump(mode="json") for key in sorted(keys)
+            key: getattr(plan.study, key).model_dump(mode="json")
+            for key in sorted(keys)
         }
     inputs = dict.fromkeys(path for each in methods for path in each.inputs)
     files += [f"{plan.results}/{path.format(dataset=dataset)}" for path in inputs]
@@ -209,13 +245,24 @@ def _as_rater(plan: Plan, dataset: str) -> Part:
 def _alt_test(plan: Plan, dataset: str) -> Part:
     card = plan.study.alt_test
     epsilon = card.epsilon_of(dataset)
-    return Part({"alt_test": base.AltTest(epsilon=epsilon, unit=card.unit, ordered=card.ordered)})
+    return Part(
+        {
+            "alt_test": base.AltTest(
+                epsilon=epsilon, unit=card.unit, ordered=card.ordered
+            )
+        }
+    )
 
 
 def _bought(plan: Plan, dataset: str) -> Part:
-    """The replies bought for a dataset and for those before it, and the prices of the writers."""
+    """The replies bought for a dataset and for those before it, and the prices of the
+    writers.
+    """
     names = list(plan.datasets)
-    bought = [plan.paths.collected(name, "bought") for name in names[: names.index(dataset) + 1]]
+    bought = [
+        plan.paths.collected(name, "bought")
+        for name in names[: names.index(dataset) + 1]
+    ]
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     members = {
         name: base.Members(members=card.members, supervised=card.supervisor is not None)
@@ -236,23 +283,36 @@ def _price(plan: Plan, model: str) -> base.Prices | None:
 
 
 def _construction(plan: Plan, dataset: str) -> Part:
-    """The steps in which models built a dataset's texts, and the files that show their quality."""
+    """The steps in which models built a dataset's texts, and the files that show their
+    quality.
+    """
     names = {
         **{ORIGINAL: "references"},
-        **{name: "errors, one after the other" for name, _ in plan.perturbed(dataset, "chain")},
-        **{name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")},
+        **{
+            name: "errors, one after the other"
+            for name, _ in plan.perturbed(dataset, "chain")
+        },
+        **{
+            name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")
+        },
     }
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
     steps = [
         base.Step(step=step, writer=writer, model=model, price=_price(plan, model))
         for writer, model in writers.items()
         for step in [
-            names.get(writer, "comparisons with anchors" if writer.startswith(COMPARED) else None)
+            names.get(
+                writer,
+                "comparisons with anchors" if writer.startswith(COMPARED) else None,
+            )
         ]
         if step is not None
     ]
     bought = plan.paths.collected(dataset, "bought")
-    sets = [graded_texts(plan, dataset, name) for name, _ in plan.perturbed(dataset, "graded")]
+    sets = [
+        graded_texts(plan, dataset, name)
+        for name, _ in plan.perturbed(dataset, "graded")
+    ]
     files = [path for one in sets for path in [one.anchors, *one.compared] if path]
     return Part({"bought": [bought], "steps": steps}, [bought, *files])
 
@@ -260,7 +320,9 @@ def _construction(plan: Plan, dataset: str) -> Part:
 def _ensembles(plan: Plan, dataset: str) -> Part:
     """The members of derived judges, and how many of them must score a text."""
     judges, distill = set(plan.judges_of(dataset)), plan.study.distill
-    student = {distill.teacher: distill.judge} if distill and distill.judge in judges else {}
+    student = (
+        {distill.teacher: distill.judge} if distill and distill.judge in judges else {}
+    )
     ensembles = {
         name: base.EnsembleMembers(
             members=sorted(card.members),
@@ -268,7 +330,10 @@ def _ensembles(plan: Plan, dataset: str) -> Part:
             mixed=[
                 aspect
                 for aspect in plan.rated_by(name, dataset)
-                if len({_ends(plan, dataset, member, aspect) for member in card.members}) > 1
+                if len(
+                    {_ends(plan, dataset, member, aspect) for member in card.members}
+                )
+                > 1
             ],
             student=student.get(name),
         )
@@ -278,7 +343,9 @@ def _ensembles(plan: Plan, dataset: str) -> Part:
     return Part({"ensembles": ensembles})
 
 
-def _ends(plan: Plan, dataset: str, judge: str, aspect: str) -> tuple[float, float] | None:
+def _ends(
+    plan: Plan, dataset: str, judge: str, aspect: str
+) -> tuple[float, float] | None:
     scale = scale_of(plan, dataset, judge, aspect)
     return None if scale is None else (scale.min, scale.max)
 
@@ -298,12 +365,17 @@ def _expected(plan: Plan, dataset: str) -> Part:
 
 
 def _graded(plan: Plan, dataset: str) -> Part:
-    sets = [graded_texts(plan, dataset, name) for name, _ in plan.perturbed(dataset, "graded")]
+    sets = [
+        graded_texts(plan, dataset, name)
+        for name, _ in plan.perturbed(dataset, "graded")
+    ]
     return Part({"graded": sets}, [one.file for one in sets])
 
 
 def _robust(plan: Plan, dataset: str) -> Part:
-    """The judges with a hint, the judges that are forms of one model, and the attacks."""
+    """The judges with a hint, the judges that are forms of one model, and the
+    attacks.
+    """
     cards = {
         name: card
         for name in plan.judges_of(dataset)
@@ -320,7 +392,11 @@ def _robust(plan: Plan, dataset: str) -> Part:
         if card.hint
     }
     rationales = plan.paths.collected(dataset, "rationales")
-    fields: dict[str, object] = {"hinted": hinted, "forms": forms, "rationales": rationales}
+    fields: dict[str, object] = {
+        "hinted": hinted,
+        "forms": forms,
+        "rationales": rationales,
+    }
     return Part(fields | {"attacks": attacks_of(plan, dataset)}, [rationales])
 
 
@@ -331,14 +407,21 @@ def _spans(plan: Plan, dataset: str) -> Part:
 
 
 def _training(plan: Plan, dataset: str) -> Part:
-    losses, export = plan.paths.distill("losses.parquet"), plan.paths.distill("export.json")
+    losses, export = (
+        plan.paths.distill("losses.parquet"),
+        plan.paths.distill("export.json"),
+    )
     card = plan.distillation
-    training = base.Training(judge=card.judge, teacher=card.teacher, losses=losses, export=export)
+    training = base.Training(
+        judge=card.judge, teacher=card.teacher, losses=losses, export=export
+    )
     return Part({"training": training}, [losses, export])
 
 
 def _verdicts(plan: Plan, dataset: str) -> Part:
-    """The functions of claims; the study's bars, and the parts of tables that decide on them."""
+    """The functions of claims; the study's bars, and the parts of tables that decide on
+    them.
+    """
     if not plan.study.require:
         return Part({"claims": _claims(plan)})
     deciding = [name for name in tables_of(plan) if METHODS[name].bars]
@@ -390,4 +473,5 @@ PARTS: dict[str, Callable[[Plan, str], Part]] = {
     "verdicts": _verdicts,
     "weights": _weights,
 }
-"""Part of the spec -> the function that builds it for a dataset; methods declare their parts."""
+"""Part of the spec -> the function that builds it for a dataset; methods declare their
+parts."""

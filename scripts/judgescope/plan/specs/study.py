@@ -18,11 +18,15 @@ def preflight(plan: Plan) -> PreflightSpec:
     return PreflightSpec(
         **computing("preflight"),
         study=plan.study.model_dump(mode="json", exclude=plan.study.keys_for("access")),
-        cards={f"{kind}:{name}": card_hash(card) for kind, name, card in plan.all_cards()},
+        cards={
+            f"{kind}:{name}": card_hash(card) for kind, name, card in plan.all_cards()
+        },
         owners={
             name: FileOwner(
                 named={
-                    role: file.model_dump(mode="json") if isinstance(file, cards.Hub) else file
+                    role: file.model_dump(mode="json")
+                    if isinstance(file, cards.Hub)
+                    else file
                     for role, file in card.files.items()
                 },
                 sha256=card.sha256,
@@ -31,7 +35,8 @@ def preflight(plan: Plan) -> PreflightSpec:
                 where=f"{cards.FOLDERS[kind]}/{name}.yaml",
             )
             for kind, name, card in plan.all_cards()
-            if isinstance(card, HasFiles) and (card.files or isinstance(card, cards.CommandModel))
+            if isinstance(card, HasFiles)
+            and (card.files or isinstance(card, cards.CommandModel))
         },
         data=plan.study.data,
         cells={name: len(plan.cells_of(name)) for name in plan.datasets},
@@ -57,7 +62,9 @@ def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
         for name in models
         if isinstance(card := plan.models[name], cards.OpenAIModel)
     ]
-    sources = [source for card in endpoints for source in (card.key_source, card.proxy_auth)]
+    sources = [
+        source for card in endpoints for source in (card.key_source, card.proxy_auth)
+    ]
     return [source for source in sources if source]
 
 

@@ -63,7 +63,9 @@ def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
 
 
 def classes(plan: Plan, dataset: str, name: str) -> list[float]:
-    """Return the possible ratings of the aspect of a graded set of texts, the lowest first."""
+    """Return the possible ratings of the aspect of a graded set of texts, the lowest
+    first.
+    """
     values = plan.scale_of(dataset, plan.lowered(dataset, name)).values()
     assert values is not None  # checks/prompts.py, and the datasets' cards
     return values
@@ -79,7 +81,9 @@ def perturb(plan: Plan, dataset: str, perturbation: str, degree: str) -> Perturb
         assert isinstance(card, cards.RulePerturbation)
         change = RuleUse(
             **card.model_dump(include={"rule", "errors", "steps"}),
-            options=plan.amount(dataset, perturbation, degree).model_dump(exclude_none=True),
+            options=plan.amount(dataset, perturbation, degree).model_dump(
+                exclude_none=True
+            ),
             seed=plan.study.seed,
             items=plan.paths.items(dataset),
         )
@@ -94,13 +98,15 @@ def perturb(plan: Plan, dataset: str, perturbation: str, degree: str) -> Perturb
     )
 
 
-# ---- texts that a model writes ------------------------------------------------------------------
+# ---- texts that a model writes -------------------------------------------------------
 
 
 def make_texts(
     plan: Plan, dataset: str, perturbation: str, degree: str | None = None
 ) -> MakeTextsSpec:
-    """Let a model make texts from a dataset's originals, or these (no `degree`) from references."""
+    """Let a model make texts from a dataset's originals, or these (no `degree`) from
+    references.
+    """
     card, paths = generators.writer_of(plan, dataset, perturbation), plan.paths
     assert isinstance(card, generators.Maker)
     name = perturbation if degree is None else f"{perturbation}.{degree}"
@@ -117,7 +123,9 @@ def make_texts(
         writer=writer(plan, card.model, card.form, card),
         change=change(plan, dataset, card),
         amount=Amount(**amount.model_dump()),
-        **card.model_dump(mode="json", include={"checks", "attempts", "fallback_to_reference"}),
+        **card.model_dump(
+            mode="json", include={"checks", "attempts", "fallback_to_reference"}
+        ),
         steps=card.steps,
         input=paths.targets(dataset, REFERENCES if degree is None else ORIGINAL),
         output=paths.targets(dataset, name),
@@ -146,14 +154,20 @@ def write_references(plan: Plan, dataset: str) -> WriteReferencesSpec:
 
 
 def change(plan: Plan, dataset: str, card: generators.Writer) -> Change:
-    """Return the change that a writer's card requests, with the aspect that it lowers."""
-    return change_of({**card.model_dump(mode="json"), **generators.lowered(plan, dataset, card)})
+    """Return the change that a writer's card requests, with the aspect that it
+    lowers.
+    """
+    return change_of(
+        {**card.model_dump(mode="json"), **generators.lowered(plan, dataset, card)}
+    )
 
 
 def asked_model(plan: Plan, model: str) -> ModelSpec:
     """Return the part of a spec with which a job asks a model."""
     folder = plan.folders["model", model]
-    return ModelSpec(card=model_identity(plan, model), folder=folder, data=plan.study.data)
+    return ModelSpec(
+        card=model_identity(plan, model), folder=folder, data=plan.study.data
+    )
 
 
 def model_identity(plan: Plan, model: str) -> dict[str, object]:
@@ -174,11 +188,13 @@ def writer(plan: Plan, model: str, form: str, card: cards.Decoding) -> WriterSpe
 
 def decoding_of(card: cards.Decoding) -> dict[str, float | str]:
     """Return the decoding settings of a card."""
-    keys: dict[str, float | str] = card.model_dump(include=cards.Decoding.keys_for("asking"))
+    keys: dict[str, float | str] = card.model_dump(
+        include=cards.Decoding.keys_for("asking")
+    )
     return keys
 
 
-# ---- analyses that judges are shown -------------------------------------------------------------
+# ---- analyses that judges are shown --------------------------------------------------
 
 
 def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:

@@ -1,4 +1,6 @@
-"""The specs of jobs in which a judge is trained: its texts, its training, its adapter."""
+"""The specs of jobs in which a judge is trained: its texts, its training, its
+adapter.
+"""
 
 from msgspec.structs import asdict
 
@@ -30,9 +32,15 @@ def _student(plan: Plan) -> specs.Student:
 
 
 def _taught(plan: Plan, dataset: str) -> specs.TaughtDataset:
-    """Return what prompts show about the aspects of both judges, and the sets of texts."""
+    """Return what prompts show about the aspects of both judges, and the sets of
+    texts.
+    """
     learnt = plan.rated_by(plan.distillation.judge, dataset)
-    shared = [name for name in plan.rated_by(plan.distillation.teacher, dataset) if name in learnt]
+    shared = [
+        name
+        for name in plan.rated_by(plan.distillation.teacher, dataset)
+        if name in learnt
+    ]
     aspects = prompt_aspects(plan, dataset)
     return specs.TaughtDataset(
         task=plan.datasets[dataset].task,

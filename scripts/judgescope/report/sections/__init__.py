@@ -10,7 +10,9 @@ import_all("judgescope.report.sections")
 
 
 def sections_of(report: Report) -> list[Section]:
-    """Return the sections that the study has something for, in the order of the page."""
+    """Return the sections that the study has something for, in the order of the
+    page.
+    """
     return [
         replace(section, group=GROUPS[group])
         for (group, *_), make in sorted(MAKERS.items())

@@ -1,4 +1,6 @@
-"""Agreement with the ratings, pairs of systems, judges that choose, and repeated draws."""
+"""Agreement with the ratings, pairs of systems, judges that choose, and repeated
+draws.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +13,16 @@ from judgescope.methods.base import Turned
 from judgescope.report import tables
 from judgescope.report.cells import Cell, count_cell, estimate, figures, of_few
 from judgescope.report.charts import Distribution, histogram_spec, svg
-from judgescope.report.elements import Block, Body, Column, Figure, Fold, Key, Line, Table
+from judgescope.report.elements import (
+    Block,
+    Body,
+    Column,
+    Figure,
+    Fold,
+    Key,
+    Line,
+    Table,
+)
 from judgescope.report.headline import PERSON
 from judgescope.report.items import Texts
 from judgescope.report.panels import BINS, bins_spec
@@ -35,7 +46,11 @@ PAIRS = (
     *("order_consistency", POSITION, "nontransitive_share"),
     *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
 )
-RIGHT, HALF_CREDIT, STRENGTH = "accuracy_comparison", "accuracy_comparison_half", "strength"
+RIGHT, HALF_CREDIT, STRENGTH = (
+    "accuracy_comparison",
+    "accuracy_comparison_half",
+    "strength",
+)
 PAIR_FIGURES = (
     (
         *(POSITION, "position bias"),
@@ -58,32 +73,33 @@ CHOICES = (
 """Statistics shown of comparisons by judges and people's choices between two texts."""
 TESTS = ("p_system_difference", "p_system_rank_sum")
 PAIRS_LEAD = (
-    "One-sided p-values for the first system of a pair being better, by people's mean ratings "
-    "and by each judge's scores. The paired test flips the signs of differences by source, as "
-    "soft pairwise accuracy does; the rank-sum test ignores that both systems wrote about the "
-    "same sources, and so finds fewer differences. Neither is corrected for the number of "
-    "pairs."
+    "One-sided p-values for the first system of a pair being better, by people's mean "
+    "ratings and by each judge's scores. The paired test flips the signs of "
+    "differences by source, as soft pairwise accuracy does; the rank-sum test ignores "
+    "that both systems wrote about the same sources, and so finds fewer differences. "
+    "Neither is corrected for the number of pairs."
 )
 MOST_PAIRS = 45
 """Maximum number of pairs of systems in a figure."""
 P_FIGURE = (
-    "Left of the line, the test finds the first system of the pair better at the 5 % level; near 1 "
-    "the scores favour the second."
+    "Left of the line, the test finds the first system of the pair better at the 5 % "
+    "level; near 1 the scores favour the second."
 )
 P_AXIS = "p of each pair of systems, one-sided; the line marks 5 %"
 MOST_DRAWN = 12
 """Maximum number of judges in either figure; the tables have all."""
 STYLES = ("ratings", "scores")
 HISTOGRAM = (
-    "Upwards: mean ratings of the texts; downwards: their scores, over all aspects, each from "
-    "the worst to the best value of its aspect. A triangle marks the mean."
+    "Upwards: mean ratings of the texts; downwards: their scores, over all aspects, "
+    "each from the worst to the best value of its aspect. A triangle marks the mean."
 )
 
 
 @tables.section_of(
     *("Evidence", 10, "agreement", "Agreement"),
-    "A correlation has a level: over all targets pooled it also rewards a judge that knows "
-    "which sources are easy; within one source it asks only which text is better.",
+    "A correlation has a level: over all targets pooled it also rewards a judge that "
+    "knows which sources are easy; within one source it asks only which text is "
+    "better.",
     empty="No target of this dataset has ratings.",
 )
 def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
@@ -98,33 +114,43 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 
 def _statistics(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
-    """Yield tables of each level's statistics: of agreement, then of influences on a judge."""
+    """Yield tables of each level's statistics: of agreement, then of influences on a
+    judge.
+    """
     judged = rows.where(judge=tuple(judge.id for judge in report.judges))
     for (level, (title, meaning)), sways in product(LEVELS.items(), (False, True)):
         present = judged.where(level=level).names("statistic")
-        if names := [one for one in STATISTICS if one in present and (one in SWAYS) == sways]:
+        if names := [
+            one for one in STATISTICS if one in present and (one in SWAYS) == sways
+        ]:
             influence, agreed = (
                 "what influences a judge besides quality",
                 tables.agreed_with(dataset),
             )
-            caption = f"{dataset.name}, {title}: {influence if sways else agreed}. {meaning}"
-            yield _by_aspect(report, dataset, rows, names, caption, "agreement", level=level)
+            caption = (
+                f"{dataset.name}, {title}: {influence if sways else agreed}. {meaning}"
+            )
+            yield _by_aspect(
+                report, dataset, rows, names, caption, "agreement", level=level
+            )
 
 
 def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     """Return the agreement of people with each other.
 
-    It is not an upper limit: a judge is compared with the mean of all raters, one rater with that
-    of the others.
+    It is not an upper limit: a judge is compared with the mean of all raters, one rater
+    with that of the others.
     """
     lines = [
-        tables.Entry(f"{label(name)}, {LEVELS[level][0]}", {"statistic": name, "level": level})
+        tables.Entry(
+            f"{label(name)}, {LEVELS[level][0]}", {"statistic": name, "level": level}
+        )
         for name, level in CEILINGS
         if len(rows.where(judge=tables.PEOPLE, statistic=name, level=level))
     ]
     table = tables.TableSpec(
-        f"{dataset.name}: agreement of people with each other; correlations compare each rater "
-        "with the mean of the others, κ each rater with every other.",
+        f"{dataset.name}: agreement of people with each other; correlations compare "
+        "each rater with the mean of the others, κ each rater with every other.",
         tables.aspect_columns(report, dataset.aspects),
         [tables.RowGroup(lines=lines)],
         judge=tables.PEOPLE,
@@ -142,18 +168,22 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
 
 
 def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
-    """Yield the judges' ranks, with intervals and the groups that a test cannot tell apart.
+    """Yield the judges' ranks, with intervals and the groups that a test cannot tell
+    apart.
 
-    First by the main statistic; then, folded, by every statistic and level: does it change the
-    order?
+    First by the main statistic; then, folded, by every statistic and level: does it
+    change the order?
     """
     measure, level = FIGURE
     rows = report.rows("comparison", dataset.id)
-    ranks = partial(tables.TableSpec, source="tables/comparison.csv", cell=tables.rank_cell)
+    ranks = partial(
+        tables.TableSpec, source="tables/comparison.csv", cell=tables.rank_cell
+    )
     if len(rows.where(statistic=f"rank_{measure}", level=level)):
         yield ranks(
-            f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the 95 % "
-            "interval of the rank; judges that share a letter do not differ significantly.",
+            f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the "
+            "95 % interval of the rank; judges that share a letter do not differ "
+            "significantly.",
             tables.aspect_columns(report, dataset.aspects),
             statistic=f"rank_{measure}",
             level=level,
@@ -184,9 +214,11 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | T
     yield tables.chart(
         f"{dataset.name}: ordering the texts of one source",
         f"{label(measure)} of {len(shown)} judges and controls on "
-        f"{plural(len(dataset.aspects), 'aspect')}. The highest is {who}: {figures(best[0])}.",
+        f"{plural(len(dataset.aspects), 'aspect')}. The highest is {who}: "
+        f"{figures(best[0])}.",
         tables.TableSpec(
-            f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; {tables.agreed_with(dataset)}.",
+            f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; "
+            f"{tables.agreed_with(dataset)}.",
             tables.aspect_columns(report, dataset.aspects),
             statistic=measure,
             level=level,
@@ -196,7 +228,7 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | T
     )
 
 
-# --- scores beside ratings ------------------------------------------------------------------
+# --- scores beside ratings ------------------------------------------------------------
 
 
 def rating_figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
@@ -206,14 +238,18 @@ def rating_figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
     turned = report.spec.turned.get(dataset.id, Turned({}, {}))
     texts = _texts(report.spec.results, dataset, turned)
     known = set(texts["judge"])
-    judges = [judge for judge in report.judges if judge.id in known and not judge.control]
+    judges = [
+        judge for judge in report.judges if judge.id in known and not judge.control
+    ]
     if judges:
         yield _scatter(report, dataset, texts, judges)
         yield _histograms(dataset, texts, judges)
 
 
 def _texts(results: str, dataset: Dataset, turned: Turned) -> pd.DataFrame:
-    """Return rating and score of each text that has them, and the bins of both, the best last."""
+    """Return rating and score of each text that has them, and the bins of both, the
+    best last.
+    """
     frame = scores_of(results, dataset.id).rename(columns={"value": "scores"})
     frame = frame[frame["perturbation"] == "systems"]
     means = [
@@ -225,7 +261,9 @@ def _texts(results: str, dataset: Dataset, turned: Turned) -> pd.DataFrame:
     frame = frame.dropna(subset="scores").merge(rated, on=["aspect", "target"])
     placed = [frame["judge"], frame["judged"]]
     signs = {
-        "ratings": [-1 if aspect in turned.ratings else 1 for aspect in frame["aspect"]],
+        "ratings": [
+            -1 if aspect in turned.ratings else 1 for aspect in frame["aspect"]
+        ],
         "scores": [
             -1 if judged in turned.scores.get(judge, {}) else 1
             for judge, judged in zip(*placed, strict=True)
@@ -233,12 +271,16 @@ def _texts(results: str, dataset: Dataset, turned: Turned) -> pd.DataFrame:
     }
     merits = {one: frame[one] * sign for one, sign in signs.items()}
     return frame.assign(
-        **{f"{one}_bin": merits[one].groupby(placed).transform(binned) for one in STYLES}
+        **{
+            f"{one}_bin": merits[one].groupby(placed).transform(binned)
+            for one in STYLES
+        }
     )
 
 
 def binned(values: pd.Series) -> pd.Series:
-    """Return the bin of each value, from 0 to BINS - 1, between the lowest and the highest.
+    """Return the bin of each value, from 0 to BINS - 1, between the lowest and the
+    highest.
 
     Values that are all the same are in the middle.
     """
@@ -257,7 +299,9 @@ def _scatter(
     parts = dict(list(texts.groupby(["judge", "judged"])))
     panels = {
         (judge, report.aspect(aspect)): Counter(
-            parts[judge, aspect][["ratings_bin", "scores_bin"]].itertuples(index=False, name=None)
+            parts[judge, aspect][["ratings_bin", "scores_bin"]].itertuples(
+                index=False, name=None
+            )
         )
         for judge, aspect in product(drawn, aspects)
         if (judge, aspect) in parts
@@ -275,20 +319,25 @@ def _scatter(
     return Figure(
         f"{dataset.name}: scores by rating",
         svg(bins_spec(panels, drawn, titles, x=axis)),
-        f"Up to {count(max(map(len, parts.values())))} texts in a panel; the larger the dot, the "
-        "more of them. Where a judge agrees with the ratings, dots rise to the right.",
+        f"Up to {count(max(map(len, parts.values())))} texts in a panel; the larger "
+        "the dot, the more of them. Where a judge agrees with the ratings, dots rise "
+        "to the right.",
         [Key("●", "blue", "texts")],
         spec.filled(judges, report.rows("agreement", dataset.id)),
     )
 
 
-def _histograms(dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]) -> Figure:
+def _histograms(
+    dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]
+) -> Figure:
     shown, table = list[Distribution](), dict[str, list[Cell]]()
     for judge in judges:
         mine = texts[texts["judge"] == judge.id]
         for style in STYLES:
             bins = mine[f"{style}_bin"]
-            shares = bins.value_counts(normalize=True).reindex(range(BINS), fill_value=0.0)
+            shares = bins.value_counts(normalize=True).reindex(
+                range(BINS), fill_value=0.0
+            )
             mean = (bins.mean() + 0.5) / BINS
             shown.append(Distribution(judge.id, style, shares.tolist(), mean))
         scores = mine["scores"].value_counts(normalize=True)
@@ -297,10 +346,18 @@ def _histograms(dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]) 
         table[judge.id] = [*counts, Cell(percent(share), sort=share)]
     drawn = [judge.id for judge in judges[:MOST_DRAWN]]
     axis = "from the worst to the best rating, and score"
-    columns = [Column("Scores"), Column("Different scores"), Column("Share of the most frequent")]
+    columns = [
+        Column("Scores"),
+        Column("Different scores"),
+        Column("Share of the most frequent"),
+    ]
     return Figure(
         f"{dataset.name}: distributions of ratings and scores",
-        svg(histogram_spec([one for one in shown if one.group in drawn], drawn, STYLES, x=axis)),
+        svg(
+            histogram_spec(
+                [one for one in shown if one.group in drawn], drawn, STYLES, x=axis
+            )
+        ),
         HISTOGRAM,
         [Key("■", "blue", "mean ratings"), Key("■", "red", "scores")],
         Table(
@@ -312,13 +369,17 @@ def _histograms(dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]) 
     )
 
 
-# --- pairs of systems -----------------------------------------------------------------------
+# --- pairs of systems -----------------------------------------------------------------
 
 
 @tables.section_of("Evidence", 25, "system_pairs", "Pairs of systems", PAIRS_LEAD)
 def system_pairs(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]:
-    """Yield per aspect each test, a line per pair and a column for each rater; first as figures."""
-    for aspect in Rows(rows.frame[rows.frame["judge"] != tables.PEOPLE]).names("judged"):
+    """Yield per aspect each test, a line per pair and a column for each rater; first as
+    figures.
+    """
+    for aspect in Rows(rows.frame[rows.frame["judge"] != tables.PEOPLE]).names(
+        "judged"
+    ):
         of_aspect = rows.where(judged=(aspect, aspect.partition(".")[0]))
         name = f"{dataset.name}, {report.aspect(aspect)}"
         by_test: list[Block] = []
@@ -345,11 +406,14 @@ def system_pairs(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]
 
 @tables.section_of(
     *("Evidence", 120, "repeatability", "Repeatability"),
-    "Several replies to the same request: how often they differ, and how many must be averaged "
-    "to reach 95 % of the correlation with people that infinitely many would have.",
+    "Several replies to the same request: how often they differ, and how many must be "
+    "averaged to reach 95 % of the correlation with people that infinitely many would "
+    "have.",
 )
 def repeatability(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    """Yield a figure and a table of what several draws of one judgment have in common."""
+    """Yield a figure and a table of what several draws of one judgment have in
+    common.
+    """
     yield from tables.aspect_chart(
         *(report, dataset, rows, "flip_rate", ": replies that differ"),
         "Texts with different scores in two replies to the same request.",
@@ -357,13 +421,15 @@ def repeatability(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
         source="tables/repeatability.csv",
         level="pooled",
     )
-    yield _by_aspect(report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability")
+    yield _by_aspect(
+        report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability"
+    )
 
 
 @tables.section_of(
     *("Evidence", 130, "pairwise", "Position bias and pairwise comparison"),
-    "Judges that choose between two texts are asked in both orders. A first-position rate of "
-    "50 % is fair; accuracy covers the pairs in which people prefer one text.",
+    "Judges that choose between two texts are asked in both orders. A first-position "
+    "rate of 50 % is fair; accuracy covers the pairs in which people prefer one text.",
 )
 def pairwise(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     """Yield, for each set of texts, position bias, accuracy, and more as tables."""
@@ -377,13 +443,17 @@ def pairwise(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
                 level="pooled",
                 cell=cell,
             )
-        yield _by_aspect(report, dataset, part, PAIRS, f"{dataset.name}{about}.", "pairwise", cell)
+        yield _by_aspect(
+            report, dataset, part, PAIRS, f"{dataset.name}{about}.", "pairwise", cell
+        )
         if not cell:
             yield from _choices(report, dataset, part)
 
 
 def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
-    """Yield how judges go with people's choices and order systems; nothing without such rows."""
+    """Yield how judges go with people's choices and order systems; nothing without such
+    rows.
+    """
     present = rows.names("statistic")
     shown = [name for name in CHOICES if name in present]
     if not shown:
@@ -396,8 +466,8 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | 
         if len(rows.where(level=tuple(ORDERS)))
     ]
     yield tables.TableSpec(
-        f"{dataset.name}: judges and people's choices. “More than people”: how much more often "
-        "a judge prefers such texts than people do.",
+        f"{dataset.name}: judges and people's choices. “More than people”: how much "
+        "more often a judge prefers such texts than people do.",
         columns,
         tables.aspect_groups(report, dataset.aspects),
         level="pooled",
@@ -409,7 +479,9 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | 
 
 
 def _strengths(dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Figure | Table]:
-    """Yield the strength of each system by people and by judge, and which pairs are in order."""
+    """Yield the strength of each system by people and by judge, and which pairs are in
+    order.
+    """
     strengths = rows.where(statistic=STRENGTH)
     of = {(row.judge, row.system_subset): row for row in strengths}
     judges = sorted(strengths.names("judge"), key=lambda judge: judge != tables.PEOPLE)
@@ -423,8 +495,8 @@ def _strengths(dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Figure | T
     order = [estimate(ordered.where(judge=judge).first) for judge in judges]
     columns = [Column(tables.rater(judge)) for judge in judges]
     table = Table(
-        f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: share of pairs "
-        "of systems in people's order.",
+        f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: share of "
+        "pairs of systems in people's order.",
         "System",
         columns,
         [Body(lines), Body([Line("pairs in order", order)])],
@@ -449,7 +521,9 @@ def _by_aspect(
     present = rows.names("statistic")
     return tables.TableSpec(
         caption,
-        tables.statistic_columns([name for name in names if name in present], cell=cell),
+        tables.statistic_columns(
+            [name for name in names if name in present], cell=cell
+        ),
         tables.aspect_groups(report, dataset.aspects),
         level=level,
         source=f"tables/{table}.csv",

@@ -1,4 +1,6 @@
-"""Discernment: which judges score perturbed texts below their originals, and response styles."""
+"""Discernment: which judges score perturbed texts below their originals, and response
+styles.
+"""
 
 from collections.abc import Iterator
 
@@ -17,26 +19,27 @@ EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
 FLAG = "‡"
 FLAG_NOTE = (
-    f"{FLAG} Beyond 5: an artefact of the normal approximation's tail; use the rank-biserial "
-    "correlation instead."
+    f"{FLAG} Beyond 5: an artefact of the normal approximation's tail; use the "
+    "rank-biserial correlation instead."
 )
 MIXED = (
-    "D and D_ew combine asymptotic p-values, as published; D_exact combines exact ones. The "
-    "columns thus rest on different tests."
+    "D and D_ew combine asymptotic p-values, as published; D_exact combines exact "
+    "ones. The columns thus rest on different tests."
 )
 LEAD = (
-    "Does a judge score perturbed texts below their originals (Wang et al. 2024)? D is log p to "
-    "the base 0.05 of a one-sided test that a judge scores perturbed texts below their originals: "
-    "it is 1 at p = 0.05, and every further unit divides p by 20. It grows with the number of "
-    "items, so it measures evidence, not effect size: for that, see the rank-biserial "
-    "correlations in the folded tables."
+    "Does a judge score perturbed texts below their originals (Wang et al. 2024)? D is "
+    "log p to the base 0.05 of a one-sided test that a judge scores perturbed texts "
+    "below their originals: it is 1 at p = 0.05, and every further unit divides p by "
+    "20. It grows with the number of items, so it measures evidence, not effect size: "
+    "for that, see the rank-biserial correlations in the folded tables."
 )
 READING = (
-    "D as published adds up over aspects and passes 1 by chance far more often than one time in "
-    "20 when there are several; D_exact keeps that rate. With uniform weights D_ew is D minus a "
-    "constant, and their difference says nothing about the judge. All perturbations of a dataset "
-    "are compared with the same originals: if these score high by chance, many perturbations look "
-    "noticed at once, as the random control may show."
+    "D as published adds up over aspects and passes 1 by chance far more often than "
+    "one time in 20 when there are several; D_exact keeps that rate. With uniform "
+    "weights D_ew is D minus a constant, and their difference says nothing about the "
+    "judge. All perturbations of a dataset are compared with the same originals: if "
+    "these score high by chance, many perturbations look noticed at once, as the "
+    "random control may show."
 )
 STYLES = ("original", "all")
 STYLE_KEYS = (
@@ -65,7 +68,10 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
             table = tables.TableSpec(
                 f"{dataset.name}: {label(name)}, {statistic(name).meaning}.",
                 tables.aspect_columns(report, dataset.aspects),
-                [tables.RowGroup(one.title, {"cell": one.cell}) for one in perturbations],
+                [
+                    tables.RowGroup(one.title, {"cell": one.cell})
+                    for one in perturbations
+                ],
                 statistic=name,
                 source="tables/discernment.csv",
                 corner="Perturbation and judge",
@@ -76,20 +82,26 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     for judge in report.judges:
         if judge not in present:
             row = rows.find(judge.id, "D_avg")
-            absent.append(f"`{judge.id}`: {spoken(row.note) if row else 'not planned'}.")
+            absent.append(
+                f"`{judge.id}`: {spoken(row.note) if row else 'not planned'}."
+            )
     if absent:
         yield Text("No discernment score on this dataset:", items=absent)
 
 
 def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table:
     headlines = rows.where(statistic=HEADLINES)
-    tests = [any(f"{one} p" in row.method for row in headlines) for one in ("exact", "asymptotic")]
+    tests = [
+        any(f"{one} p" in row.method for row in headlines)
+        for one in ("exact", "asymptotic")
+    ]
     best = tables.leaders(judges, headlines.where(statistic="D_avg_exact"))
     summary = "D_avg_exact is undefined for every judge."
     if best:
         summary = (
-            f"The highest average D_exact is that of {listed([row.judge for row in best])}, "
-            f"{figures(best[0])}; an average of several perturbations is not a p-value."
+            "The highest average D_exact is that of "
+            f"{listed([row.judge for row in best])}, {figures(best[0])}; an average of "
+            "several perturbations is not a p-value."
         )
     return tables.chart(
         f"{dataset.name}: discernment of each judge",
@@ -123,9 +135,16 @@ def _heat(
     solved = {row.cell for row in exact if BY_LENGTH in row.note}
     notes = ["Shading starts at 1 (p = 0.05) and darkens at 2, 3 and 5."]
     if solved:
-        notes.append(f"{BY_LENGTH.capitalize()}: the control `length` reaches a D_exact of 1.")
+        notes.append(
+            f"{BY_LENGTH.capitalize()}: the control `length` reaches a D_exact of 1."
+        )
     columns = [
-        Column(one.title, BY_LENGTH * (one.cell in solved), one.level, where={"cell": one.cell})
+        Column(
+            one.title,
+            BY_LENGTH * (one.cell in solved),
+            one.level,
+            where={"cell": one.cell},
+        )
         for one in perturbations
     ]
     return tables.TableSpec(
@@ -139,7 +158,9 @@ def _heat(
 
 
 def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[Block]:
-    """Return the figure of a dataset's response styles, nothing where no judge has any."""
+    """Return the figure of a dataset's response styles, nothing where no judge has
+    any.
+    """
     rows = report.rows("responses", dataset.id)
     shown = [judge for judge in judges if rows.find(judge.id, "range_top")]
     if not shown:
@@ -151,16 +172,27 @@ def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[
         and (before := rows.find(judge.id, "score_mean", cell="original"))
         and (after := rows.find(judge.id, "score_mean", cell="all"))
     ]
-    said = f" Mean scores of originals and of perturbed texts: {'; '.join(both)}." if both else ""
+    said = (
+        f" Mean scores of originals and of perturbed texts: {'; '.join(both)}."
+        if both
+        else ""
+    )
     summary = (
-        "Scores, averaged over the aspects, of originals and of all perturbed texts. Their "
-        f"position is the judge's style; discernment asks only whether they differ.{said}"
+        "Scores, averaged over the aspects, of originals and of all perturbed texts. "
+        "Their position is the judge's style; discernment asks only whether they "
+        f"differ.{said}"
     )
     found = [_distribution(rows, judge, name) for judge in shown for name in STYLES]
     axis = "score, from the bottom to the top of the judge's range"
-    spec = histogram_spec(found, [tables.labelled(judge) for judge in shown], STYLES, x=axis)
+    spec = histogram_spec(
+        found, [tables.labelled(judge) for judge in shown], STYLES, x=axis
+    )
     numbers = _style_table(dataset, rows, shown)
-    return [Figure(f"{dataset.name}: response styles", svg(spec), summary, STYLE_KEYS, numbers)]
+    return [
+        Figure(
+            f"{dataset.name}: response styles", svg(spec), summary, STYLE_KEYS, numbers
+        )
+    ]
 
 
 def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
@@ -172,14 +204,26 @@ def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
     place = None
     if mean is not None and low is not None and high is not None:
         place = (mean - low) / (high - low)
-    return Distribution(tables.labelled(judge), series, [shares[k] for k in sorted(shares)], place)
+    return Distribution(
+        tables.labelled(judge), series, [shares[k] for k in sorted(shares)], place
+    )
 
 
 def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
     whose = "the planned ratings" if dataset.planned else "people"
     columns = [
-        Column("Originals", "mean score", statistic="score_mean", where={"cell": "original"}),
-        Column("Perturbed texts", "mean score", statistic="score_mean", where={"cell": "all"}),
+        Column(
+            "Originals",
+            "mean score",
+            statistic="score_mean",
+            where={"cell": "original"},
+        ),
+        Column(
+            "Perturbed texts",
+            "mean score",
+            statistic="score_mean",
+            where={"cell": "all"},
+        ),
         Column("Bottom", "of the range", statistic="range_bottom"),
         Column("Top", "of the range", statistic="range_top"),
     ]
@@ -190,7 +234,10 @@ def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
     return tables.TableSpec(
         f"{dataset.name}: mean scores over the aspects, and both ends of the range.",
         columns,
-        notes=["The range is that of the judge's scale, or of its scores where it has none."],
+        notes=[
+            "The range is that of the judge's scale, or of its scores where it has "
+            "none."
+        ],
         source="tables/responses.csv",
         every_judge=True,
     ).filled(judges, rows)

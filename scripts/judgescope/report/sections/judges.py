@@ -43,22 +43,31 @@ from judgescope.report.sections import trust
 from judgescope.report.sections.cost import ALL, free, price_in_words, price_per_1000
 from judgescope.report.sections.study import DIFFER
 from judgescope.report.tables import agreed_with, judge_bodies, leaders, section_of
-from judgescope.report.words import DASH, LEVELS, THOUSAND, label, listed, plural, spoken
+from judgescope.report.words import (
+    DASH,
+    LEVELS,
+    THOUSAND,
+    label,
+    listed,
+    plural,
+    spoken,
+)
 from judgescope.statistics.verdict import Outcome
 
 LEAD = (
-    "Each cell shows the verdict of its weakest claim (see the signs below), with the deciding "
-    "number or how many claims hold."
+    "Each cell shows the verdict of its weakest claim (see the signs below), with the "
+    "deciding number or how many claims hold."
 )
 CLICK = " Click a cell for its evidence."
 """The end of the lead on a page."""
 EVIDENCE_LEAD = (
-    "What can be said of each judge, and every claim behind it with its number, its test and "
-    "the texts on which the judge does worst. The sentences are written by rules from the "
-    "numbers, in the same way for every study."
+    "What can be said of each judge, and every claim behind it with its number, its "
+    "test and the texts on which the judge does worst. The sentences are written by "
+    "rules from the numbers, in the same way for every study."
 )
 LIMITS_LEAD = (
-    "Read this before you use a verdict: a control ignores quality, so a judge should be better."
+    "Read this before you use a verdict: a control ignores quality, so a "
+    "judge should be better."
 )
 GROUPS = ("Models", "Measures", "Controls")
 BAR_VERBS = {
@@ -76,22 +85,29 @@ SIGNS = (
     (BELOW, "below at least one control, by point estimate"),
     (
         "a, b, c",
-        "judges that share a letter do not differ significantly in a paired permutation test "
-        "(Holm over all pairs of the column, p ≤ 0.05); next to a rank correlation within "
-        "sources, in a test of Spearman by source",
+        "judges that share a letter do not differ significantly in a paired "
+        "permutation test (Holm over all pairs of the column, p ≤ 0.05); next to a "
+        "rank correlation within sources, in a test of Spearman by source",
     ),
     (DASH, "not defined; the reason is below it"),
-    ("n, missing, tied", "the texts or sources behind a number, those without a score, and ties"),
+    (
+        "n, missing, tied",
+        "the texts or sources behind a number, those without a score, and ties",
+    ),
     (
         "difference",
-        "of two judges, on the same items; if the interval includes 0, they are not distinguished",
+        "of two judges, on the same items; if the interval includes 0, they are not "
+        "distinguished",
     ),
     (
         "shade",
-        "darker is larger: in steps at 10, 25, 50 and 75 % of a row; for right answers, at "
-        "50, 70, 85 and 95 %",
+        "darker is larger: in steps at 10, 25, 50 and 75 % of a row; for right "
+        "answers, at 50, 70, 85 and 95 %",
     ),
-    ("outline", "the class that is right, or the aspect that a perturbation should lower"),
+    (
+        "outline",
+        "the class that is right, or the aspect that a perturbation should lower",
+    ),
     ("control", "a baseline that ignores quality; not a judge, and never ranked"),
 )
 
@@ -131,31 +147,42 @@ def measured(report: Report) -> str:
         plural(len(report.datasets), "dataset"),
         plural(sum(dataset.counts.items for dataset in report.datasets), "item"),
         plural(rated, "rated text") if rated else "",
-        f"{plural(len(report.judges) - controls, 'judge')} and {plural(controls, 'control')}",
+        f"{plural(len(report.judges) - controls, 'judge')} and "
+        f"{plural(controls, 'control')}",
         plural(len(kinds), "perturbation") if kinds else "",
-        f"{plural(round(coverage.total('count_ok')), 'judgment')} in {plural(cells, 'cell')}",
+        f"{plural(round(coverage.total('count_ok')), 'judgment')} in "
+        f"{plural(cells, 'cell')}",
     ]
     return " · ".join(part for part in parts if part)
 
 
 @section_of("Verdict", 30, "limits", "Controls and limits", LIMITS_LEAD, always=True)
 def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
-    """Yield the limits of the verdicts: controls above judges, and numbers that no judge has."""
+    """Yield the limits of the verdicts: controls above judges, and numbers that no
+    judge has.
+    """
     planned = measures(report, dataset)
     if not planned:
-        yield Text("The study plans no statistic with a value per judge on this dataset.")
+        yield Text(
+            "The study plans no statistic with a value per judge on this dataset."
+        )
         return
     real = [judge for judge in report.judges if not judge.control]
     shown = [measure for measure in planned if measure.defined(real)]
     outranked = [text for measure in shown for text in _outranked(measure, real)]
     if outranked:
-        warning = "Warning: a control ranks above a judge here (the difference is not tested)."
+        warning = (
+            "Warning: a control ranks above a judge here (the difference is not "
+            "tested)."
+        )
         yield Text(warning, items=outranked, style="warning")
     undefined = []
     for measure in planned:
         if measure not in shown:
             rows = map(measure.row, report.judges)
-            reasons = dict.fromkeys(spoken(row.note) for row in rows if row and row.value is None)
+            reasons = dict.fromkeys(
+                spoken(row.note) for row in rows if row and row.value is None
+            )
             undefined.append(f"{measure.group}, {measure.name}: {'; '.join(reasons)}.")
     if undefined:
         yield Text("Planned, but undefined for every judge:", items=undefined)
@@ -164,22 +191,26 @@ def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
         numbers = filter(None, (measure.row(judge) for measure in planned))
         signatures += [(row.judge, row.signature) for row in numbers][:1]
     note = (
-        "The signature of each judge's first number; those of its other numbers on this dataset "
-        f"differ in the parts {DIFFER}."
+        "The signature of each judge's first number; those of its other numbers on "
+        f"this dataset differ in the parts {DIFFER}."
     )
     yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
 
 
-# --- the matrix ------------------------------------------------------------------------------
+# --- the matrix -----------------------------------------------------------------------
 
 
 def _overview(report: Report) -> Overview:
     """Return the answers, the matrix and the forest plot, the best judges first."""
     ranked = sorted(report.judges, key=partial(_rank, report))
-    per_judge = {judge.id: trust.answered(report, claims(report, judge)) for judge in ranked}
+    per_judge = {
+        judge.id: trust.answered(report, claims(report, judge)) for judge in ranked
+    }
     every = dict.fromkeys(question for mine in per_judge.values() for question in mine)
     order = [question.group for question in every]
-    asked = sorted(every, key=lambda question: (question.rank, order.index(question.group)))
+    asked = sorted(
+        every, key=lambda question: (question.rank, order.index(question.group))
+    )
     costs = report.rows("cost")
     priced = len(costs) > 0 and not free(row for row in costs if row.judge != ALL)
 
@@ -188,7 +219,9 @@ def _overview(report: Report) -> Overview:
         prefix = anchor(report, judge)
         marks = [_mark(question, judge, mine, prefix) for question in asked]
         marks += [_price(costs.where(judge=judge.id))] if priced else []
-        text = "" if judge.control else trust.answer(report, judge, claims(report, judge))
+        text = (
+            "" if judge.control else trust.answer(report, judge, claims(report, judge))
+        )
         way = f"{page_of('evidence')}#{prefix}" if mine else ""
         return Standing(judge.id, judge.card, text, way, marks)
 
@@ -199,7 +232,11 @@ def _overview(report: Report) -> Overview:
     columns = [Column(question.title, group=question.group) for question in asked]
     columns += [Column(f"US$ per {THOUSAND}", group="Cost")] if priced else []
     used = {mark.step for part in groups.values() for one in part for mark in one.marks}
-    steps = [(step, *words) for step, words in reversed(trust.STEP_WORDS.items()) if step in used]
+    steps = [
+        (step, *words)
+        for step, words in reversed(trust.STEP_WORDS.items())
+        if step in used
+    ]
     bars, figure = [*_bars(report)], _forest(report, ranked)
     return Overview(bars, columns, [*groups.items()], steps, figure)
 
@@ -209,14 +246,17 @@ def _group(judge: Judge) -> int:
 
 
 def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, float]:
-    """Return the sort key of judges: kind, hinted last, most claims that hold, fewest that fail.
+    """Return the sort key of judges: kind, hinted last, most claims that hold, fewest
+    that fail.
 
     Among equals, those that agree more come first.
     """
     every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
     held = sum(claim.outcome in GOOD for claim in every)
     failed = sum(trust.STEP_OF[claim.outcome] == "missed" for claim in every)
-    agreement = sum(claim.row.value or 0.0 for claim in every if claim.kind == AGREEMENT)
+    agreement = sum(
+        claim.row.value or 0.0 for claim in every if claim.kind == AGREEMENT
+    )
     return _group(judge), bool(judge.hint), -held, failed, -agreement
 
 
@@ -256,13 +296,21 @@ def _price(rows: Rows) -> Mark:
 
 
 def _bars(report: Report) -> Iterator[str]:
-    """Yield what judges miss, and for each bar that the study states who meets and misses it."""
+    """Yield what judges miss, and for each bar that the study states who meets and
+    misses it.
+    """
     found: dict[str, list[Claim]] = {}
     for judge in [judge for judge in report.judges if not judge.control]:
-        yield from (f"`{judge.id}` {text}." for text in trust.misses(report, claims(report, judge)))
+        yield from (
+            f"`{judge.id}` {text}."
+            for text in trust.misses(report, claims(report, judge))
+        )
         for claim in claims(report, judge):
             if claim.kind.startswith(BAR):
-                bar = f"{claim.respect.format(claim.subject)}, {report.names[claim.dataset]}"
+                bar = (
+                    f"{claim.respect.format(claim.subject)}, "
+                    f"{report.names[claim.dataset]}"
+                )
                 found.setdefault(bar, []).append(claim)
     for bar, about in found.items():
         parts = []
@@ -270,13 +318,15 @@ def _bars(report: Report) -> Iterator[str]:
             who = []
             for claim in (claim for claim in about if claim.outcome == outcome):
                 row = claim.others.get("more_needed")
-                who.append(f"`{claim.judge}`{f' ({trust.more_needed(row)})' if row else ''}")
+                who.append(
+                    f"`{claim.judge}`{f' ({trust.more_needed(row)})' if row else ''}"
+                )
             few = listed(who) if len(who) <= trust.FEW else plural(len(who), "judge")
             parts += [f"{verb}: {few}"] if who else []
         yield f"Required: {bar}; {'; '.join(parts)}."
 
 
-# --- the forest plot -------------------------------------------------------------------------
+# --- the forest plot ------------------------------------------------------------------
 
 
 def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
@@ -288,7 +338,9 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     def numbers(measure: Measure, judges: Sequence[Judge]) -> list[Row]:
         return [row for row in measure.defined(judges) if not of_few(row)]
 
-    known = [measure for dataset in report.datasets for measure in measures(report, dataset)]
+    known = [
+        measure for dataset in report.datasets for measure in measures(report, dataset)
+    ]
     kind = AGREEMENT if any(measure.kind == AGREEMENT for measure in known) else LABELS
     every = [measure for measure in known if measure.kind == kind]
     real = [judge for judge in ranked if not judge.control][:MOST_DRAWN]
@@ -320,13 +372,28 @@ def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
     best = leaders(agreeing, numbers(first, agreeing))
     who = listed([f"`{row.judge}`" for row in best[: trust.FEW]])
     whom = report.raters(place[1:2])
-    summary = f"No judge is shown to agree with {whom} on {where} better than {trust.BLIND}."
+    summary = (
+        f"No judge is shown to agree with {whom} on {where} better than {trust.BLIND}."
+    )
     if best:
-        summary = f"The highest on {where}, and better than chance: {who}, {figures(best[0])}."
-    drawn = svg(forest_spec(panels, [judge.id for judge in real], x=label(first.statistic)))
+        summary = (
+            f"The highest on {where}, and better than chance: {who}, "
+            f"{figures(best[0])}."
+        )
+    drawn = svg(
+        forest_spec(panels, [judge.id for judge in real], x=label(first.statistic))
+    )
     keys = [Key("●", "blue", "judge, with 95 % interval")]
-    keys += [Key("┆", "green", "one rater")] if any(p.people is not None for p in panels) else []
-    keys += [Key("■", "red", "controls, lowest to highest")] if any(p.band for p in panels) else []
+    keys += (
+        [Key("┆", "green", "one rater")]
+        if any(p.people is not None for p in panels)
+        else []
+    )
+    keys += (
+        [Key("■", "red", "controls, lowest to highest")]
+        if any(p.band for p in panels)
+        else []
+    )
     title = "Agreement" if kind == AGREEMENT else "Labels"
     return Figure(title, drawn, summary, keys, _numbers(report, every))
 
@@ -348,7 +415,11 @@ def _numbers(report: Report, shown: list[Measure]) -> Table:
         each = [estimate(row) if row else UNDEFINED for row in people]
         bodies.insert(0, Body([Line("people", each, about=PERSON.about)]))
     columns = [
-        Column(measure.name, f"{measure.group}; n counts {measure.noun}", measure.dataset.name)
+        Column(
+            measure.name,
+            f"{measure.group}; n counts {measure.noun}",
+            measure.dataset.name,
+        )
         for measure in shown
     ]
     about = [f"{one.name}: {agreed_with(one)}" for one in report.datasets]
@@ -367,16 +438,20 @@ def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
         )
 
 
-# --- the legend ---------------------------------------------------------------------------------
+# --- the legend -----------------------------------------------------------------------
 
 
 @in_group("Reproduce", 20)
 def legend(_: Report) -> Section:
-    """Return the steps of verdicts, the rules behind them, the signs of tables, and the levels."""
+    """Return the steps of verdicts, the rules behind them, the signs of tables, and the
+    levels.
+    """
     lead = "Signs, letters and shades mean the same on every page of this report."
     blocks = [
         Heading("Steps of a verdict", "legend-steps"),
-        Facts([(sign, meaning) for sign, meaning in reversed(trust.STEP_WORDS.values())]),
+        Facts(
+            [(sign, meaning) for sign, meaning in reversed(trust.STEP_WORDS.values())]
+        ),
         Text(trust.RULES),
         Heading("Signs in tables", "legend-signs"),
         Facts(SIGNS),

@@ -1,4 +1,6 @@
-"""Labels: the share of each kind of text that a judge finds, and how it labels the others."""
+"""Labels: the share of each kind of text that a judge finds, and how it labels the
+others.
+"""
 
 from collections.abc import Iterator
 from urllib.parse import quote, urlencode
@@ -12,9 +14,10 @@ from judgescope.report.rows import Rows
 from judgescope.report.words import label
 
 LEAD = (
-    "How far a judge's label can be relied on depends on how many texts are good: precision, "
-    "accuracy and agreement beyond chance are valid only at the base rate of these texts; the "
-    "shares of bad and of good texts that are found do not depend on it."
+    "How far a judge's label can be relied on depends on how many texts are good: "
+    "precision, accuracy and agreement beyond chance are valid only at the base rate "
+    "of these texts; the shares of bad and of good texts that are found do not depend "
+    "on it."
 )
 SHARES = ("tnr", "tpr", "precision", "npv")
 WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
@@ -51,7 +54,8 @@ def _aspect(
     )
     yield tables.chart(
         f"{name}: people's labels that each judge finds",
-        "The share of the texts of each label that a judge finds, and the mean of these shares.",
+        "The share of the texts of each label that a judge finds, and the mean of "
+        "these shares.",
         spec.filled([*report.judges, PERSON], rows),
         line=0.5,
         axis="share of texts found, with 95 % interval",
@@ -68,24 +72,38 @@ def _aspect(
     judges = [judge for judge in report.judges if judge.id in tested]
     if len(judges) > 1:
         yield tables.TableSpec(
-            f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges that share "
-            "a letter do not differ significantly (McNemar's test by source, Holm).",
+            f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges "
+            "that share a letter do not differ significantly (McNemar's test by "
+            "source, Holm).",
             [Column(label(RANK), statistic=RANK, where={"aspect": aspect})],
             level=LEVEL,
             source="tables/comparison.csv",
             cell=tables.rank_cell,
         ).filled(judges, compared)
-    yield from tables.matrix(compared, judges, COMPARED, name, aspect=aspect, level=LEVEL)
+    yield from tables.matrix(
+        compared, judges, COMPARED, name, aspect=aspect, level=LEVEL
+    )
 
 
 def _matrix(
-    report: Report, dataset: Dataset, judge: Judge, aspect: str, labels: list[str], rows: Rows
+    report: Report,
+    dataset: Dataset,
+    judge: Judge,
+    aspect: str,
+    labels: list[str],
+    rows: Rows,
 ) -> Table:
     """Return a judge's confusion matrix; a count leads to its texts.
 
-    Where scores are not labels (a threshold, the control length), to all texts of the line.
+    Where scores are not labels (a threshold, the control length), to all texts of the
+    line.
     """
-    where = {"dataset": dataset.id, "judge": judge.id, "aspect": aspect, "perturbation": "systems"}
+    where = {
+        "dataset": dataset.id,
+        "judge": judge.id,
+        "aspect": aspect,
+        "perturbation": "systems",
+    }
 
     def link(k: int, k_b: int) -> str:
         cell = {**where, "people": str(k - 1)}
@@ -96,8 +114,8 @@ def _matrix(
     return tables.class_table(
         rows,
         len(labels),
-        f"{dataset.name}, {report.aspect(aspect)}: people's labels (rows) and those of {judge.id} "
-        "(columns).",
+        f"{dataset.name}, {report.aspect(aspect)}: people's labels (rows) and those of "
+        f"{judge.id} (columns).",
         "People",
         "people's label",
         names=labels,

@@ -23,7 +23,10 @@ MOST_ASPECTS = 6
 """Of more aspects, agreement is counted by dataset."""
 STEP_WORDS = {
     "missed": ("✕", "missed, failed, or worse than a rater"),
-    "unshown": ("○", "not shown to be better than chance, length or a preference for systems"),
+    "unshown": (
+        "○",
+        "not shown to be better than chance, length or a preference for systems",
+    ),
     "unknown": ("?", "no claim, or cannot tell"),
     "better": ("◐", "better than chance"),
     "rater": ("●", "as good as one more rater"),
@@ -89,18 +92,19 @@ WHY = {
 RESTS_ON = {"these_systems", "few_systems"}
 """Reasons that limit a claim that holds; left out if it does not hold."""
 RULES = (
-    "The sentences are written by rules from the numbers, the same rules for every study. "
-    "“Better than chance” means that a one-sided test at .025 rules out chance, the length of "
-    "the texts in both directions and, if texts come from at least five named systems, a "
-    "preference for systems, after Holm's correction over the judge's claims of one kind. “As "
-    "good as one more rater” means more: within a margin, the judge agrees with people as "
-    "well as another rater would. The number shows how good that is; “may be trusted” is used "
-    "only for a bar that the study requires and the judge meets. A claim that is not shown "
-    "may still be true. Agreement is the rank correlation within sources, or pooled Spearman "
-    "if too few sources have different ratings; a source whose texts all get one score lowers "
-    "it. For labels it is balanced accuracy; of two labels, a judge "
-    "fails to find the texts of one if the interval ends below 90 %, and passes if it begins "
-    "at or above 90 %. Controls ignore quality."
+    "The sentences are written by rules from the numbers, the same rules for every "
+    "study. “Better than chance” means that a one-sided test at .025 rules out chance, "
+    "the length of the texts in both directions and, if texts come from at least five "
+    "named systems, a preference for systems, after Holm's correction over the judge's "
+    "claims of one kind. “As good as one more rater” means more: within a margin, the "
+    "judge agrees with people as well as another rater would. The number shows how "
+    "good that is; “may be trusted” is used only for a bar that the study requires and "
+    "the judge meets. A claim that is not shown may still be true. Agreement is the "
+    "rank correlation within sources, or pooled Spearman if too few sources have "
+    "different ratings; a source whose texts all get one score lowers it. For labels "
+    "it is balanced accuracy; of two labels, a judge fails to find the texts of one if "
+    "the interval ends below 90 %, and passes if it begins at or above 90 %. Controls "
+    "ignore quality."
 )
 
 
@@ -110,22 +114,34 @@ ANSWER_WORDS = 25
 
 
 def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
-    """Return one short sentence on the claims that hold for a judge, most decisive first.
+    """Return one short sentence on the claims that hold for a judge, most decisive
+    first.
 
     It counts outcomes, so that no name makes it longer; `sentence` has the details.
     """
     if no_score(report, judge):
         return "Gave no score: none of its replies could be read."
     if judge.hint:
-        return "Receives a rating of the text it judges: no claim of agreement, and no rank."
+        return (
+            "Receives a rating of the text it judges: no claim of agreement, and no "
+            "rank."
+        )
     every = [claim for claim in claims if claim.kind != FIRST]
     if not every:
         return "No number that decides a claim was measured."
     on_aspects = [one for one in every if one.kind in (base.AGREEMENT, base.LABELS)]
     whom = report.raters(one.dataset for one in on_aspects)
     kinds = {
-        kind: Counter(claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind)
-        for kind in (base.BAR, base.AGREEMENT, base.LABELS, base.PAIRS, base.PERTURBATION)
+        kind: Counter(
+            claim.outcome for claim in every if claim.kind.partition(" ")[0] == kind
+        )
+        for kind in (
+            base.BAR,
+            base.AGREEMENT,
+            base.LABELS,
+            base.PAIRS,
+            base.PERTURBATION,
+        )
     }
     counted = {*kinds, *FOUND}
     others = [claim for claim in every if claim.kind.partition(" ")[0] not in counted]
@@ -143,22 +159,28 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
 
 
 def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield the share of bad texts that the judge lets through, and of good ones that it rejects.
+    """Yield the share of bad texts that the judge lets through, and of good ones that
+    it rejects.
 
-    Only if the claim fails; of several aspects the worst one, and how many more there are.
+    Only if the claim fails; of several aspects the worst one, and how many more there
+    are.
     """
     for kind, template in (
         (base.CAUGHT, "lets {} of bad texts through"),
         (base.PASSED, "rejects {} of good texts"),
     ):
-        missed = [one for one in claims if one.kind == kind and one.outcome == Outcome.MISSES]
+        missed = [
+            one for one in claims if one.kind == kind and one.outcome == Outcome.MISSES
+        ]
         if not missed:
             continue
         worst = min(missed, key=lambda one: one.row.value or 0.0)
         dataset = next(one for one in report.datasets if one.id == worst.dataset)
         names = dataset.labels_on(worst.row.judged)
         says = "the authors' plan says" if dataset.planned else "people say"
-        given = f" where {says} ".join(f"“{names[k]}”" for k in (1 - FOUND[kind], FOUND[kind]))
+        given = f" where {says} ".join(
+            f"“{names[k]}”" for k in (1 - FOUND[kind], FOUND[kind])
+        )
         more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
         share = words.percent(1 - (worst.row.value or 0.0))
         yield f"{template.format(share)} ({worst.subject}: {given}{more})"
@@ -172,20 +194,26 @@ def _counted(kinds: Mapping[str, Counter[Outcome]], whom: str) -> Iterator[str]:
     if n := (on_aspects := kinds[base.AGREEMENT] + kinds[base.LABELS]).total():
         aspects = words.plural(n, "aspect")
         rater, better, open_ = (
-            on_aspects[one] for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.NO_CLAIM)
+            on_aspects[one]
+            for one in (Outcome.AS_RATER, Outcome.BETTER, Outcome.NO_CLAIM)
         )
         if rater:
             yield f"as good as one more rater on {rater} of {aspects}"
         if better:
             yield f"better than chance on {better} of {aspects}"
         if n == open_:
-            yield f"no claim of agreement with {whom}{f' on {aspects}' if n > 1 else ''}"
+            yield (
+                f"no claim of agreement with {whom}{f' on {aspects}' if n > 1 else ''}"
+            )
         elif not rater and not better:
             on_any = f" on any of {aspects}" if n > 1 else ""
             yield f"not shown to agree with {whom} better than {BLIND}{on_any}"
     if n := pairs.total():
         held = sum(pairs[one] for one in GOOD)
-        yield f"finds the better of two texts on {held or 'none'} of {words.plural(n, 'aspect')}"
+        yield (
+            f"finds the better of two texts on {held or 'none'} of "
+            f"{words.plural(n, 'aspect')}"
+        )
     if n := texts.total():
         noticed, missed = texts[Outcome.NOTICED], texts[Outcome.MISSES]
         misses = f", misses {missed}" if missed else ""
@@ -199,10 +227,12 @@ def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
         if judge.hint:
             which = "the right rating" if judge.hint == "right" else "a wrong rating"
             parts.append(
-                f"It receives {which} of the text it judges (hint: {judge.hint}), so its agreement "
-                "shows nothing: no claim of agreement, and no rank."
+                f"It receives {which} of the text it judges (hint: {judge.hint}), so "
+                "its agreement shows nothing: no claim of agreement, and no rank."
             )
-        parts += [f"{title} {respects}." for title, respects in verdicts(report, claims)]
+        parts += [
+            f"{title} {respects}." for title, respects in verdicts(report, claims)
+        ]
         if lost := tally.asked - tally.counts["ok"]:
             of_all = words.plural(tally.asked, "judgment")
             parts.append(f"Of its {of_all} {words.count(lost)} have no score.")
@@ -228,20 +258,24 @@ def no_score(report: Report, judge: Judge) -> str:
     remedy = f" {words.OFF_GRID_SENTENCE}" if OFF_GRID in tally.failed else ""
     replies = words.plural(tally.asked, "reply", "replies")
     return (
-        f"Gave no score ({words.count(tally.asked)} of {replies} could not be read: {why}).{remedy}"
+        f"Gave no score ({words.count(tally.asked)} of {replies} could not be read: "
+        f"{why}).{remedy}"
     )
 
 
 def verdicts(report: Report, claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
     """Yield the beginning and the subject of each sentence.
 
-    A subject has the respects with the sentence's outcomes. Where the number of claims that hold
-    is given, the others are not listed as not shown.
+    A subject has the respects with the sentence's outcomes. Where the number of claims
+    that hold is given, the others are not listed as not shown.
     """
     for (outcomes, title), bar in product(TITLES.items(), (False, True)):
         by_respect: dict[str, list[Claim]] = {}
         for claim in claims:
-            if base.HINTED not in claim.reasons and claim.kind.startswith(base.BAR) == bar:
+            if (
+                base.HINTED not in claim.reasons
+                and claim.kind.startswith(base.BAR) == bar
+            ):
                 by_respect.setdefault(claim.respect, []).append(claim)
         quiet = Outcome.NOT_SHOWN in outcomes or Outcome.NO_CLAIM in outcomes
         respects = []
@@ -259,7 +293,9 @@ def _with_subjects(
 ) -> str:
     """Return a respect with the subjects of the chosen claims, or with their number."""
     if "{}" not in respect:
-        subjects = words.listed(list(dict.fromkeys(one.subject for one in chosen if one.subject)))
+        subjects = words.listed(
+            list(dict.fromkeys(one.subject for one in chosen if one.subject))
+        )
         return f"{respect}{_details(report, chosen, every, subjects)}"
     if len(chosen) > FEW:
         sets = len({claim.dataset for claim in every})
@@ -271,14 +307,18 @@ def _with_subjects(
     named = []
     for subject in dict.fromkeys(claim.subject for claim in chosen):
         mine, among = (
-            [claim for claim in part if claim.subject == subject] for part in (chosen, every)
+            [claim for claim in part if claim.subject == subject]
+            for part in (chosen, every)
         )
         named.append(f"{subject}{_details(report, mine, among)}")
     return respect.format(words.listed(named))
 
 
-def _details(report: Report, chosen: Sequence[Claim], every: Sequence[Claim], *parts: str) -> str:
-    """Return in brackets: `parts`, number and reasons of a single claim, and datasets' names.
+def _details(
+    report: Report, chosen: Sequence[Claim], every: Sequence[Claim], *parts: str
+) -> str:
+    """Return in brackets: `parts`, number and reasons of a single claim, and datasets'
+    names.
 
     There are no names if the outcome is the same on all datasets that have the claim.
     """
@@ -288,15 +328,23 @@ def _details(report: Report, chosen: Sequence[Claim], every: Sequence[Claim], *p
     if len(chosen) < len(every) and {*datasets} != {claim.dataset for claim in every}:
         names = [report.names[dataset] for dataset in datasets]
         parts += (
-            words.listed(names) if len(names) <= FEW else f"on {words.count(len(names))} datasets",
+            words.listed(names)
+            if len(names) <= FEW
+            else f"on {words.count(len(names))} datasets",
         )
     text = "; ".join(filter(None, parts))
     return f" ({text})" if text else ""
 
 
 def number(claim: Claim) -> str:
-    """Return the deciding number of a claim; D is not an effect size, few texts give none."""
-    row = claim.others.get("net_share", claim.row) if claim.kind == base.PERTURBATION else claim.row
+    """Return the deciding number of a claim; D is not an effect size, few texts give
+    none.
+    """
+    row = (
+        claim.others.get("net_share", claim.row)
+        if claim.kind == base.PERTURBATION
+        else claim.row
+    )
     if row.value is None or row.statistic == "D_exact":
         return ""
     if row.n < FEWEST_FOR_NUMBER:
@@ -330,10 +378,18 @@ def reasons(claim: Claim) -> Iterator[str]:
             continue
         if name == HOLM and base.P_HOLM in claim.others:
             p = claim.others[base.P_HOLM].value
-            yield f"p {words.p_value(p)}, {claim.family}" if p is not None else claim.family
+            yield (
+                f"p {words.p_value(p)}, {claim.family}"
+                if p is not None
+                else claim.family
+            )
         else:
             text = OF_KIND.get((claim.kind, name)) or WHY.get(name, words.spoken(name))
-            yield text.format(detail) if "{}" in text else ": ".join(filter(None, (text, detail)))
+            yield (
+                text.format(detail)
+                if "{}" in text
+                else ": ".join(filter(None, (text, detail)))
+            )
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])
 
@@ -403,7 +459,8 @@ def deciding(asked: Question, claim: Claim) -> Row:
 
 
 def figure_of(asked: Question, claims: Sequence[Claim]) -> str:
-    """Return the number of a cell of the matrix: the deciding one, or how many claims hold.
+    """Return the number of a cell of the matrix: the deciding one, or how many claims
+    hold.
 
     D is not an effect size, and few texts give no number.
     """
@@ -427,11 +484,13 @@ def step_of(asked: Question, claims: Sequence[Claim]) -> str:
     return min(steps, key=[*STEP_WORDS].index)
 
 
-def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: str = "") -> Table:
+def evidence(
+    report: Report, claims: Sequence[Claim], prefix: str = "", card: str = ""
+) -> Table:
     """Return every claim, by question: its outcome by the rules, its numbers, n and p.
 
-    Where there is a `card` each claim leads to the texts on which the judge does worst. `prefix`
-    begins the ids of the questions.
+    Where there is a `card` each claim leads to the texts on which the judge does worst.
+    `prefix` begins the ids of the questions.
     """
     bodies = []
     for number, (asked, part) in enumerate(answered(report, claims).items()):
@@ -449,7 +508,10 @@ def evidence(report: Report, claims: Sequence[Claim], prefix: str = "", card: st
         title = f"{about}{asked.title}: {figure_of(asked, part)}, {reached}"
         bodies.append(Body(lines, title, id=f"{prefix}-{number}" if prefix else ""))
     columns = [Column("Number"), Column("p")]
-    columns += [Column(name, style="words") for name in ("Verdict", "Because", "Further numbers")]
+    columns += [
+        Column(name, style="words")
+        for name in ("Verdict", "Because", "Further numbers")
+    ]
     caption = "Every claim with its outcome and its numbers."
     return Table(caption, "Claim", columns, bodies, code=False, whole=True)
 
@@ -467,8 +529,12 @@ def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
     if p and p.value is not None:
         how = "not corrected" if asked.as_rater else claim.family
         tested = Cell(words.p_value(p.value), notes=(how,) * bool(how), sort=p.value)
-    verdict = _beside_rater(claim, shown) if asked.as_rater else words.spoken(claim.outcome)
-    other = asked.as_rater and claim.outcome != Outcome.AS_RATER  # its reasons are another claim's
+    verdict = (
+        _beside_rater(claim, shown) if asked.as_rater else words.spoken(claim.outcome)
+    )
+    other = (
+        asked.as_rater and claim.outcome != Outcome.AS_RATER
+    )  # its reasons are another claim's
     why = "" if other else "; ".join(reasons(claim))
     texts = (verdict, why, "; ".join(numbers))
     return [estimate(shown, counts=True), tested, *map(words_cell, texts)]

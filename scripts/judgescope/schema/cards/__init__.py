@@ -58,13 +58,17 @@ from judgescope.schema.cards.models import OpenAIModel as OpenAIModel
 from judgescope.schema.cards.models import VllmModel as VllmModel
 from judgescope.schema.cards.perturbations import Anchoring as Anchoring
 from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturbation
-from judgescope.schema.cards.perturbations import AttackPerturbation as AttackPerturbation
+from judgescope.schema.cards.perturbations import (
+    AttackPerturbation as AttackPerturbation,
+)
 from judgescope.schema.cards.perturbations import Degree as Degree
 from judgescope.schema.cards.perturbations import Demonstration as Demonstration
 from judgescope.schema.cards.perturbations import Expectations as Expectations
 from judgescope.schema.cards.perturbations import Expected as Expected
 from judgescope.schema.cards.perturbations import GivenPerturbation as GivenPerturbation
-from judgescope.schema.cards.perturbations import GradedPerturbation as GradedPerturbation
+from judgescope.schema.cards.perturbations import (
+    GradedPerturbation as GradedPerturbation,
+)
 from judgescope.schema.cards.perturbations import MadePerturbation as MadePerturbation
 from judgescope.schema.cards.perturbations import Perturbation as Perturbation
 from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
@@ -89,7 +93,8 @@ PromptedModel = ProbedModel | VllmModel
 """Models that read prompts."""
 AskedModel = PromptedModel | CommandModel
 Model = Annotated[
-    LexicalModel | ControlModel | RecordedModel | AskedModel, Field(discriminator="engine")
+    LexicalModel | ControlModel | RecordedModel | AskedModel,
+    Field(discriminator="engine"),
 ]
 
 KINDS: dict[str, Any] = {

@@ -41,7 +41,8 @@ Reader = Literal["access", "asking", "computing"]
 Access = Annotated[T, "access"]
 """A key on which no number depends: where, how or at what price something is done."""
 Asking = Annotated[T, "asking"]
-"""A key that jobs read which send requests: with another value they may send requests again."""
+"""A key that jobs read which send requests: with another value they may send requests
+again."""
 Answering = Annotated[T, "asking", "computing"]
 """A key that is also read by jobs that compute or replay answers."""
 Replaying = Annotated[T, "computing"]
@@ -61,8 +62,12 @@ def same(default: object) -> Callable[[object], bool]:
 
 
 def repeated(names: Iterable[str]) -> str:
-    """Return the names that occur more than once, joined by commas; "" if there are none."""
-    return ", ".join(sorted(name for name, count in Counter(names).items() if count > 1))
+    """Return the names that occur more than once, joined by commas; "" if there are
+    none.
+    """
+    return ", ".join(
+        sorted(name for name, count in Counter(names).items() if count > 1)
+    )
 
 
 def plain_word(word: str) -> str:
@@ -71,7 +76,9 @@ def plain_word(word: str) -> str:
 
 
 def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
-    """Raise ValueError for a word mapped to no label or to two, or a label mapped to another."""
+    """Raise ValueError for a word mapped to no label or to two, or a label mapped to
+    another.
+    """
     places = {plain_word(label): label for label in labels}
     for word, label in read_as.items():
         if plain_word(label) not in places:
@@ -83,9 +90,13 @@ def check_read_as(read_as: Mapping[str, str], labels: Sequence[str]) -> None:
             )
         itself = places.get(plain_word(word))
         if itself is not None and itself != places[plain_word(label)]:
-            raise ValueError(f"`read_as` maps the label {word!r} to another label: {label!r}")
+            raise ValueError(
+                f"`read_as` maps the label {word!r} to another label: {label!r}"
+            )
     if twice := repeated(map(plain_word, read_as)):
-        raise ValueError(f"`read_as` has a word twice (ignoring case and blanks): {twice}")
+        raise ValueError(
+            f"`read_as` has a word twice (ignoring case and blanks): {twice}"
+        )
 
 
 def _as_list(value: object) -> object:
@@ -93,7 +104,11 @@ def _as_list(value: object) -> object:
 
 
 def _as_roles(value: object) -> object:
-    hub = isinstance(value, dict) and "hub" in value and not isinstance(value["hub"], dict)
+    hub = (
+        isinstance(value, dict)
+        and "hub" in value
+        and not isinstance(value["hub"], dict)
+    )
     return {"data": value} if hub or isinstance(value, str | Hub) else value
 
 
@@ -101,19 +116,26 @@ def _form(value: object) -> str:
     return "[path]" if isinstance(value, str) else "[hub]"
 
 
-def alternatives(validator: Callable[[object], object], types: object) -> BeforeValidator:
-    """Return a validator that expands short forms; `types` is the type that schemas show."""
+def alternatives(
+    validator: Callable[[object], object], types: object
+) -> BeforeValidator:
+    """Return a validator that expands short forms; `types` is the type that schemas
+    show.
+    """
     return BeforeValidator(validator, json_schema_input_type=types)
 
 
 Files = Annotated[dict[str, str], alternatives(_as_roles, str | dict[str, str])]
 """Role -> path; a single path has the role `data`. Paths: docs/guide/own-data.md."""
-Hashes = Annotated[dict[str, Sha256], alternatives(_as_roles, Sha256 | dict[str, Sha256])]
+Hashes = Annotated[
+    dict[str, Sha256], alternatives(_as_roles, Sha256 | dict[str, Sha256])
+]
 Columns = Annotated[list[str], alternatives(_as_list, str | list[str])]
 
 
 class Card(BaseModel):
-    """The base of all cards: unknown keys are errors, and a card does not change once it is read.
+    """The base of all cards: unknown keys are errors, and a card does not change once
+    it is read.
 
     Every number is finite. The string below a key describes it.
     """
@@ -126,12 +148,16 @@ class Card(BaseModel):
     @classmethod
     def keys_for(cls, reader: Reader) -> set[str]:
         """Return the keys that are marked for a reader."""
-        return {name for name, field in cls.model_fields.items() if reader in field.metadata}
+        return {
+            name for name, field in cls.model_fields.items() if reader in field.metadata
+        }
 
     @classmethod
     @cache
     def meanings(cls) -> dict[str, str]:
-        """Return key -> the string below it; pydantic would read these at every import (60 ms)."""
+        """Return key -> the string below it; pydantic would read these at every import
+        (60 ms).
+        """
         meanings = {}
         for card in filter(lambda base: issubclass(base, Card), reversed(cls.__mro__)):
             [definition] = ast.parse(dedent(inspect.getsource(card))).body
@@ -172,8 +198,8 @@ class Hub(Card):
     def _pinned(cls, revision: str) -> str:
         if not COMMIT.fullmatch(revision):
             raise ValueError(
-                "a revision must be a commit hash with all 40 hexadecimal digits: branches and "
-                "tags may move"
+                "a revision must be a commit hash with all 40 hexadecimal digits: "
+                "branches and tags may move"
             )
         return revision
 
@@ -186,7 +212,8 @@ DataFiles = Annotated[
     dict[
         str,
         Annotated[
-            Annotated[str, Tag("[path]")] | Annotated[Hub, Tag("[hub]")], Discriminator(_form)
+            Annotated[str, Tag("[path]")] | Annotated[Hub, Tag("[hub]")],
+            Discriminator(_form),
         ],
     ],
     alternatives(_as_roles, str | Hub | dict[str, str | Hub]),
@@ -223,7 +250,9 @@ class Source(Card):
     def _distinct(self) -> Self:
         if twice := repeated(file.file for file in self.files):
             raise ValueError(f"two files have the same path: {twice}")
-        if outside := [file.file for file in self.files if ".." in file.file.split("/")]:
+        if outside := [
+            file.file for file in self.files if ".." in file.file.split("/")
+        ]:
             raise ValueError(f"a file must be below `{{data}}`: {outside[0]}")
         return self
 
@@ -239,40 +268,51 @@ class Published(Card):
     @property
     def published(self) -> dict[str, str]:
         """Return path below `{data}` -> sha256 of the files that can be fetched."""
-        return {file.file: file.sha256 for file in self.source.files} if self.source else {}
+        return (
+            {file.file: file.sha256 for file in self.source.files}
+            if self.source
+            else {}
+        )
 
 
 _GRID: Final = frozenset(("min", "max", "step"))
 
 
 class Scale(Card):
-    """The values that a rating or a judge's score can take; without `step`, any value in between.
+    """The values that a rating or a judge's score can take; without `step`, any value
+    in between.
 
     A scale with only `labels` has the values 0, 1, 2, …, one for each label.
     """
 
     labels: list[str] = Field([])
-    """The names of the values, from `min` to `max`. Without `min`, `max` and `step`, the labels are
-    the values themselves, as in `[fail, pass]`: ratings and replies are then these words, never
-    numbers; case and blanks are ignored. The last label is the positive one."""
+    """The names of the values, from `min` to `max`. Without `min`, `max` and `step`,
+    the labels are the values themselves, as in `[fail, pass]`: ratings and replies are
+    then these words, never numbers; case and blanks are ignored. The last label is the
+    positive one."""
     ordered: bool = Field(True, exclude_if=same(True))
-    """For labels without numbers: whether each label is better than the one before it; `false` for
-    unordered categories."""
+    """For labels without numbers: whether each label is better than the one before it;
+    `false` for unordered categories."""
     min: float = Field(default_factory=lambda _: 0.0)
     """The lowest value; it is the worst, unless `best` is `min`."""
     max: float = Field(default_factory=lambda keys: len(keys["labels"]) - 1.0)
     """The highest value."""
     step: float | None = Field(
-        default_factory=lambda keys: 1.0 if keys["labels"] else None, validate_default=True, gt=0
+        default_factory=lambda keys: 1.0 if keys["labels"] else None,
+        validate_default=True,
+        gt=0,
     )
-    """The distance between adjacent values; default: any value in between is allowed."""
+    """The distance between adjacent values; default: any value in between is
+    allowed."""
     best: Literal["max", "min"] = Field("max", exclude_if=same("max"))
-    """Which end is best; `min` for scales such as German school marks. Prompts show the scale
-    unchanged; statistics use min + max - value."""
+    """Which end is best; `min` for scales such as German school marks. Prompts show the
+    scale unchanged; statistics use min + max - value."""
 
     @model_serializer(mode="wrap")
     def _without_grid(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the numbers of a scale that has only labels: reply keys depend on this dump."""
+        """Leave out the numbers of a scale that has only labels: reply keys depend on
+        this dump.
+        """
         keys: dict[str, Any] = dump(self)
         filled = _GRID if self.categorical else frozenset()
         return {name: value for name, value in keys.items() if name not in filled}
@@ -283,12 +323,16 @@ class Scale(Card):
         return bool(self.labels) and not _GRID & self.model_fields_set
 
     def words(self, read_as: Mapping[str, str]) -> dict[str, int]:
-        """Return word -> position of its label, for labels, their English plurals, and `read_as`.
+        """Return word -> position of its label, for labels, their English plurals, and
+        `read_as`.
 
         Words are normalised as by `plain_word`.
         """
         places = {plain_word(label): place for place, label in enumerate(self.labels)}
-        read = {plain_word(word): places[plain_word(label)] for word, label in read_as.items()}
+        read = {
+            plain_word(word): places[plain_word(label)]
+            for word, label in read_as.items()
+        }
         plural = {
             word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s"): place
             for word, place in places.items()
@@ -296,14 +340,18 @@ class Scale(Card):
         return plural | read | places
 
     def shown(self, value: float) -> str | int | float:
-        """Return a value as prompts show it: a label, or a number without a needless point."""
+        """Return a value as prompts show it: a label, or a number without a needless
+        point.
+        """
         if self.categorical:
             return self.labels[round(value)]
         return int(value) if value == int(value) else value
 
     @property
     def turn(self) -> float | None:
-        """Return min + max, from which values are subtracted if the lowest is best; else None."""
+        """Return min + max, from which values are subtracted if the lowest is best;
+        else None.
+        """
         return self.min + self.max if self.best == "min" else None
 
     @model_validator(mode="after")
@@ -311,21 +359,29 @@ class Scale(Card):
         self._check_keys()
         if self.max <= self.min:
             raise ValueError(f"max ({self.max}) must be above min ({self.min})")
-        if self.step and abs((steps := (self.max - self.min) / self.step) - round(steps)) > 1e-9:
-            raise ValueError(f"min to max must be a whole number of steps, not {steps:g}")
+        if (
+            self.step
+            and abs((steps := (self.max - self.min) / self.step) - round(steps)) > 1e-9
+        ):
+            raise ValueError(
+                f"min to max must be a whole number of steps, not {steps:g}"
+            )
         if self.step and steps > MOST_VALUES:
             raise ValueError(
                 f"{steps:g} steps are too many: leave `step` out for a continuous scale"
             )
         if self.labels and len(self.labels) != len(self.values() or []):
             raise ValueError(
-                f"{len(self.labels)} labels for {len(self.values() or [])} values: give one each"
+                f"{len(self.labels)} labels for {len(self.values() or [])} values: "
+                "give one each"
             )
         words = [plain_word(label) for label in self.labels]
-        if twice := [label for n, label in enumerate(self.labels) if words[n] in words[:n]]:
+        if twice := [
+            label for n, label in enumerate(self.labels) if words[n] in words[:n]
+        ]:
             raise ValueError(
-                f"two values have the label {twice[0]!r} (ignoring case and blanks): give each "
-                "value a distinct label"
+                f"two values have the label {twice[0]!r} (ignoring case and blanks): "
+                "give each value a distinct label"
             )
         return self
 
@@ -334,7 +390,8 @@ class Scale(Card):
         given = _GRID & self.model_fields_set
         if not self.labels and (absent := sorted({"min", "max"} - given)):
             raise ValueError(
-                f"a scale needs `min` and `max`, or only `labels`: {' and '.join(absent)} missing"
+                "a scale needs `min` and `max`, or only `labels`: "
+                f"{' and '.join(absent)} missing"
             )
         if self.labels and given and (absent := sorted(_GRID - given)):
             raise ValueError(
@@ -345,10 +402,13 @@ class Scale(Card):
             raise ValueError("a scale of labels needs at least two labels")
         if not self.ordered and not self.categorical:
             raise ValueError(
-                "`ordered: false` needs labels without numbers: leave min, max and step out"
+                "`ordered: false` needs labels without numbers: leave min, max and "
+                "step out"
             )
         if self.best == "min" and self.categorical:
-            raise ValueError("`best: min` is for numbers: list labels in order, the best one last")
+            raise ValueError(
+                "`best: min` is for numbers: list labels in order, the best one last"
+            )
 
     def values(self) -> list[float] | None:
         """Return the grid from worst to best, or None for a continuous scale."""
@@ -374,12 +434,16 @@ class Price(Card):
         """Return the price of tokens in a batch."""
         cached = None if self.cached_input is None else self.cached_input * self.batch
         return Price(
-            input=self.input * self.batch, output=self.output * self.batch, cached_input=cached
+            input=self.input * self.batch,
+            output=self.output * self.batch,
+            cached_input=cached,
         )
 
 
 class ListedPrice(Price):
-    """The price of a provider's model in config/prices.yaml, with where and when it was read."""
+    """The price of a provider's model in config/prices.yaml, with where and when it was
+    read.
+    """
 
     host: str = Field(exclude=True, pattern=r"^[a-z0-9.-]+$")
     """The host of the endpoint that charges this price."""
@@ -394,7 +458,9 @@ class ListedPrice(Price):
 
 
 class PriceTable(Card):
-    """Prices that ship with the workflow; the price in a model's card takes precedence."""
+    """Prices that ship with the workflow; the price in a model's card takes
+    precedence.
+    """
 
     prices: list[ListedPrice]
     """One row per model of a provider."""

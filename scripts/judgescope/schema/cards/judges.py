@@ -20,14 +20,15 @@ from judgescope.schema.cards.base import (
 PARSER = "annotation"
 """The parser that reads what annotators write."""
 VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
-"""The overall scores 1 to 5 in words. The parser has its own copy of these words, of the severities
-and of the number of errors, because jobs that send requests must not depend on how replies are
-read; a test checks that they are equal."""
+"""The overall scores 1 to 5 in words. The parser has its own copy of these words, of
+the severities and of the number of errors, because jobs that send requests must not
+depend on how replies are read; a test checks that they are equal."""
 SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 MOST_ERRORS = 8
 NUMBERS = ("1", "2", "3", "4", "5")
 OVERALL = Scale(min=1, max=5, step=1, labels=[*VERDICTS])
-"""The scale of annotators that answer with a word or 1 to 5, whatever people's scale is."""
+"""The scale of annotators that answer with a word or 1 to 5, whatever people's scale
+is."""
 PERCENT = Scale(min=0, max=100, step=5)
 """The scale of other annotators, and of judges that are trained."""
 HUNDREDTHS = tuple(str(score) for score in range(0, 101, 5))
@@ -36,19 +37,21 @@ Line = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
 
 
 class Annotation(Card):
-    """What an annotator is asked for (Kartáč et al. 2025): a text's errors, and an overall score.
+    """What an annotator is asked for (Kartáč et al. 2025): a text's errors, and an
+    overall score.
 
-    Each error comes with its place, an explanation and a severity, the score with an explanation.
+    Each error comes with its place, an explanation and a severity, the score with an
+    explanation.
     """
 
     score: Literal["categories", "integers", "percent"] = "categories"
-    """The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 in steps of
-    5."""
+    """The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 in
+    steps of 5."""
     severity: Literal["integers", "categories"] = "integers"
     """The severity of an error: 1 to 5, or a word from Neutral to Critical."""
     rules: bool = True
-    """Whether the prompt states rules: judge only this aspect, use no outside knowledge, give the
-    best score if there is no error."""
+    """Whether the prompt states rules: judge only this aspect, use no outside
+    knowledge, give the best score if there is no error."""
     categories: list[Line] = Field([])
     """Kinds of error, one of which is assigned to each error; default: none."""
 
@@ -92,15 +95,17 @@ class Decoding(Card):
     top_p: Asking[float] = Field(1.0, gt=0, le=1)
     """Sample only from the most likely tokens with this total probability."""
     max_tokens: Asking[int] = Field(512, ge=1)
-    """Maximum number of tokens of a reply; a longer reply is cut off, gets the status `truncated`
-    and no score."""
+    """Maximum number of tokens of a reply; a longer reply is cut off, gets the status
+    `truncated` and no score."""
     seed: Asking[Literal["request", "study"]] = "request"
-    """How a draw's seed is derived: `request`: from the request only, so that all studies share its
-    replies; `study`: also from the study's seed."""
+    """How a draw's seed is derived: `request`: from the request only, so that all
+    studies share its replies; `study`: also from the study's seed."""
 
 
 class Fallback(Card):
-    """How a judge with `estimator: logprob_mean` is asked if the endpoint has no probabilities."""
+    """How a judge with `estimator: logprob_mean` is asked if the endpoint has no
+    probabilities.
+    """
 
     draws: int = Field(20, ge=1, le=MOST_DRAWS)
     """Number of replies per target."""
@@ -119,24 +124,30 @@ class Analyses(Decoding):
 
 
 class Shots(Card):
-    """Demonstrations in a judge's prompt: texts of the dataset with people's ratings."""
+    """Demonstrations in a judge's prompt: texts of the dataset with people's
+    ratings.
+    """
 
     n: int = Field(ge=1, le=20)
     """Number of demonstrations, each of a different item."""
     analyses: Analyses | None = None
-    """Let a model write why each text deserves its rating; for forms that print `shot.analysis`."""
+    """Let a model write why each text deserves its rating; for forms that print
+    `shot.analysis`."""
 
 
 class Hint(Card):
-    """A rating that the prompt shows before the judge rates: people's, or a wrong one."""
+    """A rating that the prompt shows before the judge rates: people's, or a wrong
+    one.
+    """
 
     renamed: ClassVar[dict[str, str]] = {"tells": "rating", "base": "baseline"}
 
     rating: Literal["wrong", "right"] = "wrong"
-    """`right`: the rating that most people gave (the highest of several); `wrong`: the top of the
-    scale if that rating is at most half the top, else the bottom."""
+    """`right`: the rating that most people gave (the highest of several); `wrong`: the
+    top of the scale if that rating is at most half the top, else the bottom."""
     attributed: bool = True
-    """Whether the prompt attributes the rating to an expert; forms get it as `attributed`."""
+    """Whether the prompt attributes the rating to an expert; forms get it as
+    `attributed`."""
     baseline: Slug
     """The judge of the study that answers the same questions without a hint."""
 
@@ -144,7 +155,8 @@ class Hint(Card):
 class Severities(Card):
     """The penalty of an error of each severity, for `parser: errors`.
 
-    A text whose penalties sum to `bottom` gets the lowest score, a text without errors the highest.
+    A text whose penalties sum to `bottom` gets the lowest score, a text without errors
+    the highest.
     """
 
     minor: float = Field(1.0, ge=0)
@@ -154,8 +166,8 @@ class Severities(Card):
     critical: float = Field(10.0, ge=0)
     """The penalty of a critical error; at least that of a major one."""
     bottom: float = Field(25.0, gt=0)
-    """The sum of penalties that gives a text the lowest score; a smaller sum lowers the score
-    proportionally."""
+    """The sum of penalties that gives a text the lowest score; a smaller sum lowers the
+    score proportionally."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -165,9 +177,15 @@ class Severities(Card):
 
 
 def _kind_of_scale(value: object) -> str:
-    """Return "one" for a scale for all aspects, "named" for a scale for each named aspect."""
+    """Return "one" for a scale for all aspects, "named" for a scale for each named
+    aspect.
+    """
     scales = list(value.values()) if isinstance(value, dict) else []
-    return "named" if scales and all(isinstance(scale, dict | Scale) for scale in scales) else "one"
+    return (
+        "named"
+        if scales and all(isinstance(scale, dict | Scale) for scale in scales)
+        else "one"
+    )
 
 
 JudgeScale = Annotated[
@@ -178,7 +196,8 @@ JudgeScale = Annotated[
 
 
 class Judge(Decoding):
-    """A judge: a model, the form in which it is asked, and how its replies become scores.
+    """A judge: a model, the form in which it is asked, and how its replies become
+    scores.
 
     Temperature, top_p and max_tokens are for models that read prompts.
     """
@@ -190,101 +209,114 @@ class Judge(Decoding):
     model: Answering[Slug] = ""
     """The card of the model that answers."""
     models: Access[list[Slug]] = Field([])
-    """In place of `model`: several model cards, each of which makes a separate judge with the id
-    `<judge>-<model>`. A study names this card; other cards name those judges."""
+    """In place of `model`: several model cards, each of which makes a separate judge
+    with the id `<judge>-<model>`. A study names this card; other cards name those
+    judges."""
     form: Answering[str] = ""
-    """Models that read prompts: the prompt template, a file of config/prompts. Lexical, control and
-    command models: what is computed. Recorded models: a name for the report."""
+    """Models that read prompts: the prompt template, a file of config/prompts. Lexical,
+    control and command models: what is computed. Recorded models: a name for the
+    report."""
     pairs: Asking[Literal["adjacent", "all"]] = "adjacent"
-    """Form compare: which texts of an item are compared, ordered by step or id. If people chose
-    between texts, `adjacent` means the pairs that people compared."""
+    """Form compare: which texts of an item are compared, ordered by step or id. If
+    people chose between texts, `adjacent` means the pairs that people compared."""
     orders: Asking[Literal["both", "one"]] = Field("both", exclude_if=same("both"))
-    """Form compare: `both` asks about a pair in both orders; `one` asks once, in the order in which
-    people saw it, or by step or id. `one` halves the requests, but a preference for the first text
-    then looks like quality."""
+    """Form compare: `both` asks about a pair in both orders; `one` asks once, in the
+    order in which people saw it, or by step or id. `one` halves the requests, but a
+    preference for the first text then looks like quality."""
     use_reference: Answering[Literal["original"] | bool | None] = None
-    """Whether a text is compared with its references, except the one that it was made from; prompt
-    forms get the first one as `reference`. `original`: a prompt form gets the text before its
-    perturbation instead, and for an original that original itself, so that every text of confusion
-    and discernment has a reference. Default: true for lexical forms (with false they compare with
-    the source); false for other judges."""
+    """Whether a text is compared with its references, except the one that it was made
+    from; prompt forms get the first one as `reference`. `original`: a prompt form gets
+    the text before its perturbation instead, and for an original that original itself,
+    so that every text of confusion and discernment has a reference. Default: true for
+    lexical forms (with false they compare with the source); false for other judges."""
     scale: Answering[JudgeScale | None] = None
-    """The judge's own scale, or aspect -> scale; default, also for aspects that are not named: the
-    aspect's scale."""
+    """The judge's own scale, or aspect -> scale; default, also for aspects that are not
+    named: the aspect's scale."""
     draws: Answering[int] = Field(1, ge=1, le=MOST_DRAWS)
     """Number of replies per target."""
     share: Answering[float] = Field(1.0, gt=0, le=1)
-    """The share of each dataset's items that the judge rates, drawn with the study's seed. Judges
-    with the same share get the same items; a smaller share is a subset of a larger one."""
+    """The share of each dataset's items that the judge rates, drawn with the study's
+    seed. Judges with the same share get the same items; a smaller share is a subset of
+    a larger one."""
     estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = "mean"
-    """How draws become a score; half of them must be parsed. first: the first draw; further draws
-    only measure how often replies change on repetition, which the baseline of a hint needs.
-    logprob_mean: the mean of the scale's values, weighted by the probabilities of their tokens."""
+    """How draws become a score; half of them must be parsed. first: the first draw;
+    further draws only measure how often replies change on repetition, which the
+    baseline of a hint needs. logprob_mean: the mean of the scale's values, weighted by
+    the probabilities of their tokens."""
     top_logprobs: Asking[int] = Field(20, ge=1, le=20)
     """For logprob_mean: number of tokens with probabilities at each position."""
     fallback: Asking[Fallback | None] = None
-    """For logprob_mean, if the endpoint returns no probabilities: use the mean of several replies;
-    default: stop. Each score records how it was computed."""
+    """For logprob_mean, if the endpoint returns no probabilities: use the mean of
+    several replies; default: stop. Each score records how it was computed."""
     structured: Asking[Literal["choice", "json"] | None] = None
-    """Constrain replies to the scale's values: `choice`: to a value; `json`: to a JSON object with
-    the field `rating`. With the form compare, `choice` constrains them to its three answers. The
-    run stops if the endpoint does not support it."""
+    """Constrain replies to the scale's values: `choice`: to a value; `json`: to a JSON
+    object with the field `rating`. With the form compare, `choice` constrains them to
+    its three answers. The run stops if the endpoint does not support it."""
     parser: str | None = None
-    """The parser that reads replies; the list is below. Default: number for engines that compute,
-    choice for the form compare, annotation for judges that annotate, score for other replies.
-    result: the rating after [RESULT]; errors: a list of errors, whose severities determine the
-    score."""
+    """The parser that reads replies; the list is below. Default: number for engines
+    that compute, choice for the form compare, annotation for judges that annotate,
+    score for other replies. result: the rating after [RESULT]; errors: a list of
+    errors, whose severities determine the score."""
     off_grid: Literal["drop", "keep", "round"] = "drop"
-    """What to do with a value between the steps of the scale, such as 4.5 with step 1. drop: the
-    value is missing, with the status `off_grid`; keep: it is used unchanged, and the judge's scores
-    are then not classes; round: it becomes the nearest step (of two equally near, the one an even
-    number of steps above `min`), and its rule ends in `.rounded`. Changing it sends no request."""
+    """What to do with a value between the steps of the scale, such as 4.5 with step 1.
+    drop: the value is missing, with the status `off_grid`; keep: it is used unchanged,
+    and the judge's scores are then not classes; round: it becomes the nearest step (of
+    two equally near, the one an even number of steps above `min`), and its rule ends in
+    `.rounded`. Changing it sends no request."""
     tie: str = Field("", pattern="^[C-Zc-z]?$")
-    """For the parser choice: the letter that the form gives to a tie, such as `C`; the word `tie`
-    always means a tie. Changing it sends no request."""
+    """For the parser choice: the letter that the form gives to a tie, such as `C`; the
+    word `tie` always means a tie. Changing it sends no request."""
     severities: Severities = Severities()
     """For `parser: errors`: the penalties of errors. Changing them sends no request."""
     annotation: Asking[Annotation | None] = None
-    """Request a list of the text's errors, with location, explanation and severity, and an overall
-    score on its own scale, independent of people's; for forms that print `annotation`, such as
-    `annotate`."""
+    """Request a list of the text's errors, with location, explanation and severity, and
+    an overall score on its own scale, independent of people's; for forms that print
+    `annotation`, such as `annotate`."""
     shots: Asking[Shots | None] = None
-    """Show rated texts of other items as examples, from the lowest to the highest rating in equal
-    steps; for forms that print `shots`."""
+    """Show rated texts of other items as examples, from the lowest to the highest
+    rating in equal steps; for forms that print `shots`."""
     hint: Asking[Hint | None] = None
-    """Show the judge a rating of the judged text where its form prints `hint`. The robustness
-    method uses it."""
+    """Show the judge a rating of the judged text where its form prints `hint`. The
+    robustness method uses it."""
     spotlight: Asking[bool] = False
-    """Enclose every text from data or models in the prompt in markers with a tag that is unique to
-    the request, and state that text between them is not an instruction."""
+    """Enclose every text from data or models in the prompt in markers with a tag that
+    is unique to the request, and state that text between them is not an instruction."""
     columns: list[str] = Field([])
-    """Columns of recorded scores: each becomes a judge whose id comes from the column's name;
-    {aspect} in a name stands for the aspect's entry in the model's `scores`."""
+    """Columns of recorded scores: each becomes a judge whose id comes from the column's
+    name; {aspect} in a name stands for the aspect's entry in the model's `scores`."""
     family: Slug | None = None
     """The model's family, if its card has none; see `families` of a dataset."""
     aspects: list[Slug] = Field([])
     """Judge only these aspects; default: all of the study."""
     perturbations: list[Slug] | None = None
-    """Judge only texts of these perturbations and unperturbed texts; default: all of the study. For
-    a judge whose replies are slow or expensive."""
+    """Judge only texts of these perturbations and unperturbed texts; default: all of
+    the study. For a judge whose replies are slow or expensive."""
     stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
     read_as: Replaying[dict[str, str]] = Field({}, exclude_if=same({}))
-    """For aspects with labels without numbers: other words in replies or recorded scores -> labels,
-    such as `{"yes": pass, "1": pass}`. Changing it sends no request."""
-    threshold: Replaying[float | Literal["best"] | None] = Field(None, exclude_if=same(None))
-    """For a judge that gives numbers and aspects that people rate with two labels: a score at or
-    above it means the last label (with `best: min`: at or below it). `best`: for each source, the
-    threshold with the highest balanced accuracy in all other sources. Changing it sends no
+    """For aspects with labels without numbers: other words in replies or recorded
+    scores -> labels, such as `{"yes": pass, "1": pass}`. Changing it sends no
     request."""
+    threshold: Replaying[float | Literal["best"] | None] = Field(
+        None, exclude_if=same(None)
+    )
+    """For a judge that gives numbers and aspects that people rate with two labels: a
+    score at or above it means the last label (with `best: min`: at or below it).
+    `best`: for each source, the threshold with the highest balanced accuracy in all
+    other sources. Changing it sends no request."""
     cut: Literal["unread", "read"] = "unread"
-    """`read`: use a reply that was cut off at max_tokens if its first line is complete and is the
-    verdict, as in forms that ask for the rating first; its rule ends in `.cut`."""
+    """`read`: use a reply that was cut off at max_tokens if its first line is complete
+    and is the verdict, as in forms that ask for the rating first; its rule ends in
+    `.cut`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.threshold is not None and any(scale.categorical for scale in self.scales):
-            raise ValueError("`threshold` needs a scale of numbers, but the judge's own has labels")
+        if self.threshold is not None and any(
+            scale.categorical for scale in self.scales
+        ):
+            raise ValueError(
+                "`threshold` needs a scale of numbers, but the judge's own has labels"
+            )
         if self.orders == "one" and self.form != COMPARE:
             raise ValueError("`orders` is for the form compare")
         if bool(self.model) == bool(self.models):
@@ -294,8 +326,8 @@ class Judge(Decoding):
         ends = {(scale.min, scale.max, scale.best) for scale in self.scales}
         if isinstance(self.threshold, float) and len(ends) > 1:
             raise ValueError(
-                "one `threshold` does not fit scales with different ends: make a judge for each "
-                "scale, or write `threshold: best`"
+                "one `threshold` does not fit scales with different ends: make a judge "
+                "for each scale, or write `threshold: best`"
             )
         if twice := repeated(self.models):
             raise ValueError(f"models names {twice} twice")
@@ -303,17 +335,25 @@ class Judge(Decoding):
             raise ValueError("`fallback` needs `estimator: logprob_mean`")
         whole = self.parser in {"errors", "annotation", "result"} or self.annotates
         if self.cut == "read" and whole:  # a list of errors that is cut lacks some
-            raise ValueError("`cut: read` needs replies whose first line is the verdict")
+            raise ValueError(
+                "`cut: read` needs replies whose first line is the verdict"
+            )
         if self.off_grid != "drop":  # only values that a reply states lie between steps
             if self.parser in {"chiang-lee", "choice", "errors"}:
-                raise ValueError(f"`off_grid` cannot be used with the parser {self.parser}")
+                raise ValueError(
+                    f"`off_grid` cannot be used with the parser {self.parser}"
+                )
             if self.estimator == "logprob_mean":
-                raise ValueError("`off_grid` cannot be used with `estimator: logprob_mean`")
+                raise ValueError(
+                    "`off_grid` cannot be used with `estimator: logprob_mean`"
+                )
         if self.parser != "errors" and self.severities != Severities():
             raise ValueError("`severities` needs `parser: errors`")
         computed = self.estimator == "logprob_mean" or self.structured is not None
         if self.parser == "errors" and computed:
-            raise ValueError("`structured` and logprob_mean cannot be used with `parser: errors`")
+            raise ValueError(
+                "`structured` and logprob_mean cannot be used with `parser: errors`"
+            )
         if self.annotates:
             self._check_annotation()
         return self
@@ -321,9 +361,13 @@ class Judge(Decoding):
     def _check_annotation(self) -> None:
         """Raise ValueError for keys that do not go with annotations."""
         if self.parser not in {None, PARSER}:
-            raise ValueError(f"`annotation` needs the parser {PARSER}: leave `parser` out")
+            raise ValueError(
+                f"`annotation` needs the parser {PARSER}: leave `parser` out"
+            )
         if self.form == COMPARE:
-            raise ValueError("an annotation is about one text, but the form compare shows two")
+            raise ValueError(
+                "an annotation is about one text, but the form compare shows two"
+            )
         unfit = {
             "scale": self.scale is not None,
             "structured": self.structured is not None,
@@ -333,8 +377,8 @@ class Judge(Decoding):
         }
         for key in (key for key, given in unfit.items() if given):
             raise ValueError(
-                f"`{key}` cannot be used with annotations, whose score follows a list of errors "
-                "and has its own scale: leave it out"
+                f"`{key}` cannot be used with annotations, whose score follows a list "
+                "of errors and has its own scale: leave it out"
             )
 
     @property
@@ -344,7 +388,11 @@ class Judge(Decoding):
             return "original"
         if self.use_reference:
             return "references"
-        return "source" if self.use_reference is False and self.form in LEXICAL_FORMS else None
+        return (
+            "source"
+            if self.use_reference is False and self.form in LEXICAL_FORMS
+            else None
+        )
 
     @property
     def annotates(self) -> bool:
@@ -366,7 +414,9 @@ class Judge(Decoding):
         return [] if self.scale is None else [self.scale]
 
     def scale_on(self, aspect: str) -> Scale | None:
-        """Return the scale that its card gives an aspect, or None if it uses the aspect's own."""
+        """Return the scale that its card gives an aspect, or None if it uses the
+        aspect's own.
+        """
         return self.scale.get(aspect) if isinstance(self.scale, dict) else self.scale
 
     def own_scale_on(self, aspect: str) -> Scale | None:
@@ -383,18 +433,20 @@ class Supervisor(Decoding):
     form: Slug = "merge-errors"
     """The instruction, a file of config/prompts that shows `lists`."""
     max_tokens: int = Field(2048, ge=1)
-    """Maximum number of tokens of a reply; a longer reply is cut off, gets the status `truncated`
-    and no list."""
+    """Maximum number of tokens of a reply; a longer reply is cut off, gets the status
+    `truncated` and no list."""
 
 
 class DerivedJudge(Card):
-    """A judge made from other judges of the study; its score is the mean of their scores.
+    """A judge made from other judges of the study; its score is the mean of their
+    scores.
 
-    If the members give labels, it gives the label that most of them give; after a tie it has no
-    score.
+    If the members give labels, it gives the label that most of them give; after a tie
+    it has no score.
 
-    If all members list errors, it lists errors too, merged by a rule or by a supervisor, the only
-    model that is asked. Errors of a member whose score is far from the others' are left out.
+    If all members list errors, it lists errors too, merged by a rule or by a
+    supervisor, the only model that is asked. Errors of a member whose score is far from
+    the others' are left out.
     """
 
     judge: Slug
@@ -402,8 +454,8 @@ class DerivedJudge(Card):
     members: list[Slug] = Field(min_length=2)
     """Ids of judges of the study."""
     combine: Literal["mean", "supervisor"] = "mean"
-    """How the members' error lists are merged: `mean`: by a rule; `supervisor`: by a model. Either
-    way the score is the mean of the members' scores."""
+    """How the members' error lists are merged: `mean`: by a rule; `supervisor`: by a
+    model. Either way the score is the mean of the members' scores."""
     supervisor: Supervisor | None = None
     """With `combine: supervisor`: the model that merges the lists."""
     min_annotators: int = Field(1, ge=1)
@@ -414,7 +466,9 @@ class DerivedJudge(Card):
         if len(set(self.members)) < len(self.members):
             raise ValueError("a member is named twice")
         if self.min_annotators > len(self.members):
-            raise ValueError(f"min_annotators is above the number of members ({len(self.members)})")
+            raise ValueError(
+                f"min_annotators is above the number of members ({len(self.members)})"
+            )
         if (self.combine == "supervisor") != (self.supervisor is not None):
             raise ValueError(
                 "combine: supervisor and the key supervisor go together: write "

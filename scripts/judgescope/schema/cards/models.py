@@ -7,7 +7,16 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 
 from judgescope.core.api_keys import KeySource
-from judgescope.schema.cards.base import Access, Asking, Card, Files, Hashes, Price, Sha256, Slug
+from judgescope.schema.cards.base import (
+    Access,
+    Asking,
+    Card,
+    Files,
+    Hashes,
+    Price,
+    Sha256,
+    Slug,
+)
 
 
 class ModelCard(Card):
@@ -41,42 +50,74 @@ class Limits(Card):
 
     renamed: ClassVar[dict[str, str]] = {"breaker": "max_consecutive_failures"}
     concurrency: int = Field(16, ge=1)
-    """Maximum number of concurrent requests at the endpoint, for all jobs on one machine together;
-    halved when the endpoint refuses some (429), then raised slowly."""
+    """Maximum number of concurrent requests at the endpoint, for all jobs on one
+    machine together; halved when the endpoint refuses some (429), then raised
+    slowly."""
     requests_per_minute: float | None = Field(None, gt=0)
     """Maximum number of requests per minute, for each job."""
     tokens_per_minute: float | None = Field(None, gt=0)
     """Maximum number of tokens per minute, in prompts and replies, for each job."""
     draws_per_request: int | None = Field(None, ge=1)
-    """Maximum number of draws in one request (`n`); default: as many as the endpoint returns."""
+    """Maximum number of draws in one request (`n`); default: as many as the endpoint
+    returns."""
     attempts: int = Field(6, ge=1)
-    """Maximum number of attempts, if a request fails for a transient reason other than 429."""
+    """Maximum number of attempts, if a request fails for a transient reason other than
+    429."""
     timeout: float = Field(300, gt=0)
     """Seconds until an unanswered attempt fails."""
     backoff: float = Field(1, gt=0)
-    """Maximum wait before the second attempt, in seconds; doubled each time, up to 60. The wait is
-    drawn from 0 to this value, after 429 from half of it."""
+    """Maximum wait before the second attempt, in seconds; doubled each time, up to 60.
+    The wait is drawn from 0 to this value, after 429 from half of it."""
     patience: float = Field(1800, gt=0)
     """Maximum seconds for one request, including its waits and attempts."""
     max_consecutive_failures: int = Field(50, ge=1)
-    """Number of consecutive failures with the same status and type of error after which the job
-    ends."""
+    """Number of consecutive failures with the same status and type of error after which
+    the job ends."""
 
 
 RESERVED = {
-    *("model", "messages", "temperature", "top_p", "max_tokens", "max_completion_tokens"),
-    *("seed", "n", "stream", "logprobs", "top_logprobs", "structured_outputs", "response_format"),
+    *(
+        "model",
+        "messages",
+        "temperature",
+        "top_p",
+        "max_tokens",
+        "max_completion_tokens",
+    ),
+    *(
+        "seed",
+        "n",
+        "stream",
+        "logprobs",
+        "top_logprobs",
+        "structured_outputs",
+        "response_format",
+    ),
 }
 """Fields of a request that cards set, or that would change the kind of reply."""
 SPELLED = ("max_tokens", "temperature", "top_p", "seed", "n")
 FRAMING = {
-    *("host", "content-length", "transfer-encoding", "content-encoding", "connection", "expect")
+    *(
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "content-encoding",
+        "connection",
+        "expect",
+    )
 }
 """Headers on which reading the message depends: the HTTP client sets them."""
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]+")
-SECRET_HEADERS = {"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"}
+SECRET_HEADERS = {
+    "authorization",
+    "api-key",
+    "x-api-key",
+    "cookie",
+    "proxy-authorization",
+}
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
-"""An endpoint's address, without a name, a password or a query, which may be secrets."""
+"""An endpoint's address, without a name, a password or a query, which may be
+secrets."""
 PROXY = r"^https?://[^/@\s?#]+/?$"
 FOLDER = r"^(\{data\}/)?[^{}]+$"
 WEIGHTS = "data"
@@ -86,13 +127,15 @@ PACKAGE = "package:"
 
 
 class BaseAskedModel(ModelCard):
-    """The keys of all models that are asked: their replies are kept in the reply store."""
+    """The keys of all models that are asked: their replies are kept in the reply
+    store.
+    """
 
     family: Slug | None = None
     """The model's family; models of one family may favour each other."""
     parts: Access[int] = Field(1, ge=1, le=1000)
-    """Number of jobs that share the requests to this model for a dataset, each with its own
-    journal: for several GPUs or nodes. No reply depends on it."""
+    """Number of jobs that share the requests to this model for a dataset, each with its
+    own journal: for several GPUs or nodes. No reply depends on it."""
 
 
 class OpenAIModel(BaseAskedModel):
@@ -107,49 +150,53 @@ class OpenAIModel(BaseAskedModel):
     api_key_env: Access[str | None] = Field(None, pattern=r"^[A-Za-z_]\w*$")
     """The environment variable that holds the key; never the key itself."""
     api_key_file: Access[str | None] = Field(None, min_length=1)
-    """A file that holds the key, in place of `api_key_env`: relative to the card's folder or
-    absolute, readable only by you (`chmod 600`), outside `config` and `results`."""
+    """A file that holds the key, in place of `api_key_env`: relative to the card's
+    folder or absolute, readable only by you (`chmod 600`), outside `config` and
+    `results`."""
     token_command: Access[list[str] | None] = Field(None, min_length=1)
-    """A program and its arguments, one list entry each, that prints the key, in place of
-    `api_key_env`: for keys that expire. It runs when a job starts, and again when the endpoint
-    answers 401; no shell interprets it."""
+    """A program and its arguments, one list entry each, that prints the key, in place
+    of `api_key_env`: for keys that expire. It runs when a job starts, and again when
+    the endpoint answers 401; no shell interprets it."""
     key_header: Access[str] = Field("Authorization", pattern=r"^[A-Za-z][A-Za-z-]*$")
-    """The header that carries the key: `Authorization` (as a bearer token), or the endpoint's own,
-    such as Azure's `api-key`."""
+    """The header that carries the key: `Authorization` (as a bearer token), or the
+    endpoint's own, such as Azure's `api-key`."""
     headers: Access[dict[str, str]] = Field({})
     """Further headers of every request."""
     query: Access[dict[str, str]] = Field({})
     """Query parameters of the URL, such as Azure's `api-version`."""
     proxy: Access[str | None] = Field(None, pattern=PROXY)
-    """The URL of the HTTP proxy through which the endpoint is reached; default: none. Variables
-    such as HTTPS_PROXY have no effect."""
+    """The URL of the HTTP proxy through which the endpoint is reached; default: none.
+    Variables such as HTTPS_PROXY have no effect."""
     proxy_auth_env: Access[str | None] = Field(None, pattern=r"^[A-Za-z_]\w*$")
     """The environment variable that holds `user:password` for the proxy."""
     proxy_auth_file: Access[str | None] = Field(None, min_length=1)
-    """A file that holds `user:password`, in place of `proxy_auth_env`; the rules of `api_key_file`
-    apply."""
+    """A file that holds `user:password`, in place of `proxy_auth_env`; the rules of
+    `api_key_file` apply."""
     ca_file: Access[str | None] = Field(None, min_length=1)
-    """A file of certificates (PEM) that are trusted in place of the system's, for the endpoint and
-    an https proxy: relative to the card's folder or absolute."""
+    """A file of certificates (PEM) that are trusted in place of the system's, for the
+    endpoint and an https proxy: relative to the card's folder or absolute."""
     field_names: Asking[dict[str, str | None]] = Field({})
-    """The endpoint's names of fields, such as max_tokens: max_completion_tokens; null: the field is
-    not sent, and the endpoint uses its default."""
+    """The endpoint's names of fields, such as max_tokens: max_completion_tokens; null:
+    the field is not sent, and the endpoint uses its default."""
     revision: Asking[str | None] = None
     """The revision of the weights, if known."""
     variant: Asking[str | None] = None
-    """What the name does not show: quantisation, server, build. Replies are stored by name,
-    revision and variant, not by URL: give different weights a different variant."""
+    """What the name does not show: quantisation, server, build. Replies are stored by
+    name, revision and variant, not by URL: give different weights a different
+    variant."""
     extra_body: Asking[dict[str, Any]] = Field({})
-    """Further fields of every request, such as chat_template_kwargs or reasoning_effort."""
+    """Further fields of every request, such as chat_template_kwargs or
+    reasoning_effort."""
     probe: Access[bool] = True
-    """Whether to test with a few small requests, before the first request of a study, which fields
-    the endpoint honours."""
+    """Whether to test with a few small requests, before the first request of a study,
+    which fields the endpoint honours."""
     price: Access[Price | None] = None
-    """The price of its tokens; default: that of `name` at this host in config/prices.yaml, else
-    unknown."""
+    """The price of its tokens; default: that of `name` at this host in
+    config/prices.yaml, else unknown."""
     tokenizer: Access[str | None] = None
-    """The model's tokenizer.json, relative to the card's folder, with which `check` counts tokens
-    (needs the package tokenizers); default: an estimate from stored replies."""
+    """The model's tokenizer.json, relative to the card's folder, with which `check`
+    counts tokens (needs the package tokenizers); default: an estimate from stored
+    replies."""
     limits: Access[Limits] = Limits()
     """Limits on requests."""
 
@@ -174,25 +221,42 @@ class OpenAIModel(BaseAskedModel):
 
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
-        if sum(map(bool, (self.api_key_env, self.api_key_file, self.token_command))) > 1:
-            raise ValueError("give only one of `api_key_env`, `api_key_file` and `token_command`")
-        named = [name for name in ("proxy_auth_env", "proxy_auth_file") if getattr(self, name)]
+        if (
+            sum(map(bool, (self.api_key_env, self.api_key_file, self.token_command)))
+            > 1
+        ):
+            raise ValueError(
+                "give only one of `api_key_env`, `api_key_file` and `token_command`"
+            )
+        named = [
+            name
+            for name in ("proxy_auth_env", "proxy_auth_file")
+            if getattr(self, name)
+        ]
         if len(named) > 1 or (named and self.proxy is None):
             raise ValueError(
-                "give only one of `proxy_auth_env` and `proxy_auth_file`, and only together with "
-                "`proxy`"
+                "give only one of `proxy_auth_env` and `proxy_auth_file`, and only "
+                "together with `proxy`"
             )
         if unknown := sorted(self.field_names.keys() - set(SPELLED)):
-            raise ValueError(f"field_names may name {', '.join(SPELLED)}, not {', '.join(unknown)}")
+            raise ValueError(
+                f"field_names may name {', '.join(SPELLED)}, not {', '.join(unknown)}"
+            )
         headers, body = {name.lower() for name in self.headers}, set(self.extra_body)
         for key, taken, reason in (
             ("extra_body", body & RESERVED, "other keys set it"),
-            ("extra_body", body & set(self.field_names.values()), "field_names sets it"),
+            (
+                "extra_body",
+                body & set(self.field_names.values()),
+                "field_names sets it",
+            ),
             ("headers", headers & SECRET_HEADERS, "use the settings of the key"),
             ("headers", headers & FRAMING, "the HTTP client sets it"),
         ):
             if taken:
-                raise ValueError(f"{key} may not contain {', '.join(sorted(taken))}: {reason}")
+                raise ValueError(
+                    f"{key} may not contain {', '.join(sorted(taken))}: {reason}"
+                )
         for name, value in self.headers.items():
             if not HEADER.fullmatch(name) or not value.isprintable():
                 raise ValueError(f"headers: {name!r} is not a valid HTTP header")
@@ -215,7 +279,9 @@ class OpenAIModel(BaseAskedModel):
 
     @property
     def proxy_auth(self) -> KeySource:
-        """Return the source of the proxy's user and password, for a card with absolute paths."""
+        """Return the source of the proxy's user and password, for a card with absolute
+        paths.
+        """
         return KeySource(
             model=self.model,
             variable=self.proxy_auth_env,
@@ -241,7 +307,8 @@ class OpenAIModel(BaseAskedModel):
 
 
 BINDING = "2026.10.11549"
-"""The version of xllamacpp, whose interface changes from one to the next (envs/llama.txt)."""
+"""The version of xllamacpp, whose interface changes from one to the next
+(envs/llama.txt)."""
 
 
 class LlamaModel(BaseAskedModel):
@@ -253,24 +320,24 @@ class LlamaModel(BaseAskedModel):
     file: str | None = Field(None, pattern=r"^[^{}/]+$")
     """The name of the GGUF file in the package."""
     path: str | None = Field(None, pattern=FOLDER)
-    """The GGUF file, in place of `package` and `file`: relative to the card's folder, absolute, or
-    from `{data}/`."""
+    """The GGUF file, in place of `package` and `file`: relative to the card's folder,
+    absolute, or from `{data}/`."""
     sha256: Asking[Hashes] = Field({})
     """The sha256 of the file; default: computed and not compared."""
     context: int = Field(2048, ge=256)
-    """Maximum number of tokens of prompt and reply together; a longer prompt is refused. Memory
-    grows with it."""
+    """Maximum number of tokens of prompt and reply together; a longer prompt is
+    refused. Memory grows with it."""
     threads: Asking[int] = Field(1, ge=1)
     """Number of threads; log probabilities differ slightly between numbers."""
     cache: Asking[bool] = False
-    """Whether the server caches the previous prompt: about twice as fast if prompts begin alike,
-    but log probabilities then depend slightly on the order of requests."""
+    """Whether the server caches the previous prompt: about twice as fast if prompts
+    begin alike, but log probabilities then depend slightly on the order of requests."""
     extra_body: Asking[dict[str, Any]] = Field({})
-    """Further fields of every request, such as `grammar` (llama.cpp's notation), which restricts
-    what the model may reply."""
+    """Further fields of every request, such as `grammar` (llama.cpp's notation), which
+    restricts what the model may reply."""
     probe: Access[bool] = True
-    """Whether to test with a few small requests, before the first request of a study, which fields
-    the server honours."""
+    """Whether to test with a few small requests, before the first request of a study,
+    which fields the server honours."""
     timeout: Access[float] = Field(3600, gt=0)
     """Seconds until an unanswered request fails."""
 
@@ -279,11 +346,15 @@ class LlamaModel(BaseAskedModel):
         if (self.package is None) != (self.file is None) or (self.path is None) == (
             self.package is None
         ):
-            raise ValueError("name the GGUF file: either by `path`, or by `package` and `file`")
+            raise ValueError(
+                "name the GGUF file: either by `path`, or by `package` and `file`"
+            )
         if set(self.sha256) - {WEIGHTS}:
             raise ValueError("sha256 is one hash: that of the GGUF file")
         if taken := sorted(set(self.extra_body) & (RESERVED | {"cache_prompt"})):
-            raise ValueError(f"extra_body may not contain {', '.join(taken)}: other keys set it")
+            raise ValueError(
+                f"extra_body may not contain {', '.join(taken)}: other keys set it"
+            )
         return self
 
     @property
@@ -298,11 +369,13 @@ class LlamaModel(BaseAskedModel):
 
     @property
     def variant(self) -> str:
-        """Return what, besides name and request, changes a reply (of a settled card)."""
+        """Return what, besides name and request, changes a reply (of a settled
+        card).
+        """
         cache = "with" if self.cache else "without"
         return (
-            f"xllamacpp {BINDING}, sha256 {self.sha256[WEIGHTS]}, threads {self.threads}, "
-            f"{cache} prompt cache"
+            f"xllamacpp {BINDING}, sha256 {self.sha256[WEIGHTS]}, threads "
+            f"{self.threads}, {cache} prompt cache"
         )
 
     @property
@@ -312,7 +385,9 @@ class LlamaModel(BaseAskedModel):
 
     @property
     def limits(self) -> Limits:
-        """Return the limits: one request at a time, because more would not be faster."""
+        """Return the limits: one request at a time, because more would not be
+        faster.
+        """
         return Limits(
             concurrency=1,
             draws_per_request=1,
@@ -323,12 +398,16 @@ class LlamaModel(BaseAskedModel):
         )
 
     def identity(self) -> dict[str, Any]:
-        """Return what of a settled card changes a reply: the part of it in every request's key."""
+        """Return what of a settled card changes a reply: the part of it in every
+        request's key.
+        """
         settings = self.model_dump(include={"engine", "extra_body"})
         return {"model": self.served_name, "variant": self.variant, **settings}
 
     def probed(self) -> dict[str, Any]:
-        """Return the keys on which the results of the server's tests depend (of a settled card)."""
+        """Return the keys on which the results of the server's tests depend (of a
+        settled card).
+        """
         return self.identity()
 
 
@@ -339,24 +418,30 @@ PYTHON = "python"
 
 
 class CommandModel(BaseAskedModel):
-    """Your own program: it reads targets and writes scores, one JSON object per line."""
+    """Your own program: it reads targets and writes scores, one JSON object per
+    line.
+    """
 
     renamed: ClassVar[dict[str, str]] = {"sees": "inputs"}
     engine: Asking[Literal["command"]]
     argv: Asking[list[str]] = Field(min_length=1)
-    """The program and its arguments, one list entry each; no shell interprets them. `{role}` stands
-    for the path of that role's file, `{python}` for the interpreter of the workflow."""
+    """The program and its arguments, one list entry each; no shell interprets them.
+    `{role}` stands for the path of that role's file, `{python}` for the interpreter of
+    the workflow."""
     files: Files = Field({})
-    """Role -> path of the program's files, such as code and weights. Their contents are part of
-    every reply's key: a changed program runs again."""
+    """Role -> path of the program's files, such as code and weights. Their contents are
+    part of every reply's key: a changed program runs again."""
     sha256: Asking[Hashes] = Field({})
     """Role -> sha256 of the file, or of all files of a role."""
     variant: Asking[str | None] = None
-    """What arguments and files do not show: the version of a library, weights that the program
-    downloads. It is part of every reply's key."""
-    inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(["aspect", "source"])
-    """What the program receives in addition to the text: the aspect with its scale, the source if
-    raters saw it, the references. What it does not receive is not part of the request."""
+    """What arguments and files do not show: the version of a library, weights that the
+    program downloads. It is part of every reply's key."""
+    inputs: Asking[list[Literal["aspect", "source", "references"]]] = Field(
+        ["aspect", "source"]
+    )
+    """What the program receives in addition to the text: the aspect with its scale, the
+    source if raters saw it, the references. What it does not receive is not part of the
+    request."""
     batch: Access[int] = Field(1000, ge=1)
     """Number of targets per start of the program."""
     timeout: Access[float] = Field(3600, gt=0)
@@ -364,18 +449,22 @@ class CommandModel(BaseAskedModel):
     workers: Access[int] = Field(1, ge=1)
     """Maximum number of copies of the program that run at once."""
     env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field([])
-    """Names of environment variables that the program needs; it also sees PATH, HOME and those of
-    language, temporary folder and GPU, and no others."""
+    """Names of environment variables that the program needs; it also sees PATH, HOME
+    and those of language, temporary folder and GPU, and no others."""
     price: Access[Price | None] = None
     """The price of tokens, if the program reports usage; default: free."""
 
     @model_validator(mode="after")
     def _known_roles(self) -> Self:
         if taken := {"data", PYTHON} & set(self.files):
-            raise ValueError(f"the role {', '.join(taken)} is reserved: use another one")
+            raise ValueError(
+                f"the role {', '.join(taken)} is reserved: use another one"
+            )
         used = {role for word in self.argv for role in ROLE.findall(word)} - {PYTHON}
         if unknown := sorted(used - set(self.files)):
-            raise ValueError(f"argv names a role that `files` does not have: {', '.join(unknown)}")
+            raise ValueError(
+                f"argv names a role that `files` does not have: {', '.join(unknown)}"
+            )
         return self
 
     @property
@@ -384,7 +473,9 @@ class CommandModel(BaseAskedModel):
         return self.model
 
     def identity(self) -> dict[str, Any]:
-        """Return what of a settled card changes a reply: the part of it in every request's key."""
+        """Return what of a settled card changes a reply: the part of it in every
+        request's key.
+        """
         keys = {"engine", "model", "argv", "sha256", "variant"}
         return self.model_dump(mode="json", include=keys)
 
@@ -392,21 +483,54 @@ class CommandModel(BaseAskedModel):
 SAMPLING = {
     *("frequency_penalty", "presence_penalty", "repetition_penalty", "min_p", "top_k"),
     *("bad_words", "ignore_eos", "logit_bias", "min_tokens", "stop", "stop_token_ids"),
-    *("include_stop_str_in_output", "skip_special_tokens", "spaces_between_special_tokens"),
+    *(
+        "include_stop_str_in_output",
+        "skip_special_tokens",
+        "spaces_between_special_tokens",
+    ),
 }
 """Sampling parameters of vLLM that its server takes under the same name."""
 VLLM_BODY = SAMPLING | {"chat_template_kwargs"}
 SPOKEN_FOR = {
-    *("model", "revision", "dtype", "quantization", "tensor_parallel_size", "data_parallel_size"),
-    *("max_model_len", "gpu_memory_utilization", "enable_lora", "max_lora_rank", "lora_modules"),
+    *(
+        "model",
+        "revision",
+        "dtype",
+        "quantization",
+        "tensor_parallel_size",
+        "data_parallel_size",
+    ),
+    *(
+        "max_model_len",
+        "gpu_memory_utilization",
+        "enable_lora",
+        "max_lora_rank",
+        "lora_modules",
+    ),
     *("host", "port", "api_key", "served_model_name", "override_generation_config"),
 }
-"""Arguments of vLLM's engine and server that other keys of a card or the workflow set."""
+"""Arguments of vLLM's engine and server that other keys of a card or the workflow
+set."""
 HARMLESS = {
     *("async_scheduling", "block_size", "cpu_offload_gb", "disable_custom_all_reduce"),
-    *("distributed_executor_backend", "download_dir", "enable_chunked_prefill", "enforce_eager"),
-    *("enable_expert_parallel", "enable_prefix_caching", "kv_cache_memory_bytes", "load_format"),
-    *("max_logprobs", "max_num_batched_tokens", "max_num_seqs", "max_parallel_loading_workers"),
+    *(
+        "distributed_executor_backend",
+        "download_dir",
+        "enable_chunked_prefill",
+        "enforce_eager",
+    ),
+    *(
+        "enable_expert_parallel",
+        "enable_prefix_caching",
+        "kv_cache_memory_bytes",
+        "load_format",
+    ),
+    *(
+        "max_logprobs",
+        "max_num_batched_tokens",
+        "max_num_seqs",
+        "max_parallel_loading_workers",
+    ),
     *("disable_log_stats", "safetensors_load_strategy"),
 }
 """Arguments of vLLM's engine that change how it works, not what it answers."""
@@ -420,24 +544,28 @@ class Adapter(Card):
     """A LoRA adapter over a model's weights."""
 
     path: str = Field(pattern=FOLDER)
-    """The adapter's folder (adapter_config.json, adapter_model.*): relative to the card's folder,
-    absolute, or from `{data}/`."""
+    """The adapter's folder (adapter_config.json, adapter_model.*): relative to the
+    card's folder, absolute, or from `{data}/`."""
     sha256: Sha256
-    """The hash of its files `adapter_*`: the sha256 of all their `name sha256` lines."""
+    """The hash of its files `adapter_*`: the sha256 of all their `name sha256`
+    lines."""
 
 
 class VllmModel(BaseAskedModel):
-    """A model that a job itself loads with vLLM, in its own process or behind its own server."""
+    """A model that a job itself loads with vLLM, in its own process or behind its own
+    server.
+    """
 
     engine: Asking[Literal["vllm"]]
     mode: Access[Literal["offline", "served"]] = "offline"
-    """How the model runs, which changes no reply: `offline`, inside the job; `served`, in a server
-    that the job starts and stops: for data_parallel, and models that need it."""
+    """How the model runs, which changes no reply: `offline`, inside the job; `served`,
+    in a server that the job starts and stops: for data_parallel, and models that need
+    it."""
     name: Asking[str]
     """The name of the weights on the hub."""
     path: str | None = Field(None, pattern=FOLDER)
-    """The folder of the weights: relative to the card's folder, absolute, or from `{data}/`.
-    Default: the hub, or its cache on this machine."""
+    """The folder of the weights: relative to the card's folder, absolute, or from
+    `{data}/`. Default: the hub, or its cache on this machine."""
     revision: Asking[str | None] = None
     """The commit of the weights; default: the hub's newest."""
     variant: Asking[str | None] = None
@@ -447,11 +575,11 @@ class VllmModel(BaseAskedModel):
     quantization: Asking[str | None] = None
     """The quantisation of the weights; default: none."""
     adapter: Adapter | Literal["trained"] | None = None
-    """A LoRA adapter that every request uses; `trained`: the one that the study trains (its key
-    `distill`)."""
+    """A LoRA adapter that every request uses; `trained`: the one that the study trains
+    (its key `distill`)."""
     extra_body: Asking[dict[str, Any]] = Field({})
-    """Further fields of every request: chat_template_kwargs (`enable_thinking: false`), sampling
-    parameters of vLLM such as top_k."""
+    """Further fields of every request: chat_template_kwargs (`enable_thinking: false`),
+    sampling parameters of vLLM such as top_k."""
     model_args: Asking[dict[str, Any]] = Field({})
     """Further arguments of vLLM's engine that may change replies."""
     engine_args: Access[dict[str, Any]] = Field({})
@@ -461,15 +589,16 @@ class VllmModel(BaseAskedModel):
     data_parallel: Access[int] = Field(1, ge=1)
     """Mode served: number of copies of the weights."""
     max_model_len: int | None = Field(None, ge=1)
-    """Maximum number of tokens of prompt and reply together; a longer prompt is refused. Default:
-    the model's."""
+    """Maximum number of tokens of prompt and reply together; a longer prompt is
+    refused. Default: the model's."""
     gpu_memory_utilization: Access[float | None] = Field(None, gt=0, le=1)
     """The share of a GPU's memory that it uses; default: vLLM's."""
     gpu_model: Access[str | None] = Field(None, pattern=r"^[A-Za-z0-9_.]+$")
-    """On a cluster: the type of its GPUs, as the cluster calls it; default: the profile's."""
+    """On a cluster: the type of its GPUs, as the cluster calls it; default: the
+    profile's."""
     mem_mb: Access[int | None] = Field(None, ge=1)
-    """On a cluster: megabytes of the job's main memory, increased by the same amount with each
-    further attempt; default: the profile's."""
+    """On a cluster: megabytes of the job's main memory, increased by the same amount
+    with each further attempt; default: the profile's."""
     runtime: Access[int | None] = Field(None, ge=1)
     """On a cluster: the job's time limit in minutes; default: the profile's."""
     start_timeout: Access[float] = Field(1800, gt=0)
@@ -483,14 +612,18 @@ class VllmModel(BaseAskedModel):
     def _known(self) -> Self:
         if unknown := sorted(set(self.extra_body) - VLLM_BODY):
             allowed = ", ".join(sorted(VLLM_BODY))
-            raise ValueError(f"extra_body may not contain {', '.join(unknown)}; allowed: {allowed}")
+            raise ValueError(
+                f"extra_body may not contain {', '.join(unknown)}; allowed: {allowed}"
+            )
         if unknown := sorted(set(self.engine_args) - HARMLESS):
             raise ValueError(
-                f"engine_args may contain {', '.join(sorted(HARMLESS))}; {', '.join(unknown)} may "
-                "change replies and belongs in model_args"
+                f"engine_args may contain {', '.join(sorted(HARMLESS))}; "
+                f"{', '.join(unknown)} may change replies and belongs in model_args"
             )
         if taken := sorted(set(self.model_args) & (SPOKEN_FOR | HARMLESS)):
-            raise ValueError(f"model_args may not contain {', '.join(taken)}: other keys set it")
+            raise ValueError(
+                f"model_args may not contain {', '.join(taken)}: other keys set it"
+            )
         if self.data_parallel > 1 and self.mode == "offline":
             raise ValueError("data_parallel needs `mode: served`")
         return self
@@ -507,7 +640,9 @@ class VllmModel(BaseAskedModel):
 
     @property
     def machine(self) -> dict[str, int | str]:
-        """Return the resources that a job needs, as far as the card gives them, without memory."""
+        """Return the resources that a job needs, as far as the card gives them, without
+        memory.
+        """
         gpus = self.tensor_parallel * self.data_parallel
         needs = {"gpu": gpus, "gpu_model": self.gpu_model, "runtime": self.runtime}
         return {name: value for name, value in needs.items() if value is not None}
@@ -523,7 +658,9 @@ class VllmModel(BaseAskedModel):
         return {"adapter": self.tuned.sha256} if self.tuned else {}
 
     def identity(self) -> dict[str, Any]:
-        """Return what of the card changes a reply: the part of it in every request's key."""
+        """Return what of the card changes a reply: the part of it in every request's
+        key.
+        """
         keys = {"engine", "revision", "variant", "dtype", "quantization"}
         settings = self.model_dump(include=keys | {"model_args", "extra_body"})
         adapter = self.tuned.sha256 if self.tuned else self.adapter

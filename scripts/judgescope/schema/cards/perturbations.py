@@ -12,12 +12,16 @@ MOST_DIGITS = 10
 
 
 def _as_count(value: object) -> object:
-    """Return a number of edits; raises one error if it is wrong, where pydantic has two."""
+    """Return a number of edits; raises one error if it is wrong, where pydantic has
+    two.
+    """
     if isinstance(value, str) and value.isdecimal() and len(value) < MOST_DIGITS:
         return int(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, bool) or (not isinstance(value, int | None) and value != "all"):
+    if isinstance(value, bool) or (
+        not isinstance(value, int | None) and value != "all"
+    ):
         raise ValueError("this value must be a whole number or all")
     return value
 
@@ -42,8 +46,9 @@ class Degree(Card):
 
 
 PerturbationKind = Literal["once", "chain", "graded", "attack"]
-"""`once`: one text per original; `chain`: texts of an original, each with one more error; `graded`:
-texts of every rating; `attack`: the original with an addition that is meant for the judge."""
+"""`once`: one text per original; `chain`: texts of an original, each with one more
+error; `graded`: texts of every rating; `attack`: the original with an addition that is
+meant for the judge."""
 Degrees = dict[Literal["minor", "major", "single"], Degree]
 
 
@@ -63,13 +68,14 @@ class BasePerturbation(Card):
     tasks: list[Slug] = Field([])
     """Perturb only datasets of these tasks; default: all."""
     steps: int = Field(1, ge=1, le=100)
-    """Length of a chain, in which each text is made from the one before and all are judged; for the
-    method inject or the rule inject_errors."""
+    """Length of a chain, in which each text is made from the one before and all are
+    judged; for the method inject or the rule inject_errors."""
     aspects: list[Slug] = Field([])
-    """Chains: only these aspects are judged; default: all. Graded sets: the first of these aspects
-    that the dataset has is used."""
+    """Chains: only these aspects are judged; default: all. Graded sets: the first of
+    these aspects that the dataset has is used."""
     issue: str | None = None
-    """What is wrong with such a text, in one sentence for reports and for the survey of experts."""
+    """What is wrong with such a text, in one sentence for reports and for the survey of
+    experts."""
 
     @model_validator(mode="after")
     def _of_a_row(self) -> Self:
@@ -93,7 +99,8 @@ class BasePerturbation(Card):
 class Demonstration(Card):
     """A text before and after a change, as a prompt shows them.
 
-    Demonstrations are in the perturbation's card, next to its steps, so that a change is one file.
+    Demonstrations are in the perturbation's card, next to its steps, so that a change
+    is one file.
     """
 
     topic: str = Field(min_length=1)
@@ -120,17 +127,20 @@ class RulePerturbation(BasePerturbation):
     def _with_errors(self) -> Self:
         if len({self.rule == INJECT_ERRORS, self.steps > 1, bool(self.errors)}) > 1:
             raise ValueError(
-                f"the rule {INJECT_ERRORS}, `errors` and `steps` need each other: set all or none"
+                f"the rule {INJECT_ERRORS}, `errors` and `steps` need each other: set "
+                "all or none"
             )
         return self
 
 
 class MadePerturbation(BasePerturbation, Decoding):
-    """A way to perturb a text by a model: once, or step by step, each text from the one before."""
+    """A way to perturb a text by a model: once, or step by step, each text from the one
+    before.
+    """
 
     method: Literal["llm", "inject"]
-    """How texts are made: `llm`: in one step; `inject`: in several steps, each of which is
-    judged."""
+    """How texts are made: `llm`: in one step; `inject`: in several steps, each of which
+    is judged."""
     model: Slug
     """The card of the model that writes."""
     form: Slug
@@ -142,14 +152,14 @@ class MadePerturbation(BasePerturbation, Decoding):
     demonstrations: list[Demonstration] = Field([])
     """Texts with the change already made; for the form adjust-examples."""
     reply: Literal["whole", "appended"] = "whole"
-    """What the model returns: `whole`: the text with its change; `appended`: only the new part,
-    which is appended to the text."""
+    """What the model returns: `whole`: the text with its change; `appended`: only the
+    new part, which is appended to the text."""
     degrees: Degrees = Field({"single": Degree()}, min_length=1)
     """Degree -> its options, which the prompt gets."""
     checks: list[str] = Field(["differs", "not_refusal", "length"])
-    """Checks that a text must pass. `changes`: words differ in as many positions as the degree
-    states; `insertions`: all sentences remain, plus as many new ones; others: the change is of the
-    kind that the check is named after (docs/validators.md)."""
+    """Checks that a text must pass. `changes`: words differ in as many positions as the
+    degree states; `insertions`: all sentences remain, plus as many new ones; others:
+    the change is of the kind that the check is named after (docs/validators.md)."""
     attempts: Attempts = 2
 
     @model_validator(mode="after")
@@ -173,24 +183,26 @@ class Anchoring(Decoding):
     form: Slug = "compare-anchors"
     """The question, a file of config/prompts."""
     judge: Slug | None = None
-    """A judge of the study whose ratings of anchors must agree with people's; default: only
-    people's ratings are used."""
+    """A judge of the study whose ratings of anchors must agree with people's; default:
+    only people's ratings are used."""
     per_rating: int = Field(5, ge=1, le=50)
     """Number of anchors for each rating."""
     max_errors: int = Field(ge=1, le=100)
     """Maximum number of errors in a text."""
     calibration_share: float = Field(0.1, gt=0, le=1)
-    """The share of items used to calibrate how many errors a rating has, with one text per number
-    of errors."""
+    """The share of items used to calibrate how many errors a rating has, with one text
+    per number of errors."""
     oversample: float = Field(1.3, ge=1, le=5)
     """The factor by which more texts are made and rated than are required."""
     least_accuracy: float = Field(0.7, ge=0, le=1)
-    """Minimum accuracy of the comparator on pairs of anchors with adjacent ratings (correct in both
-    orders), below which the construction stops; 0: never."""
+    """Minimum accuracy of the comparator on pairs of anchors with adjacent ratings
+    (correct in both orders), below which the construction stops; 0: never."""
 
 
 class GradedPerturbation(BasePerturbation, Decoding):
-    """Texts of every rating, made by putting more or fewer errors into references at once."""
+    """Texts of every rating, made by putting more or fewer errors into references at
+    once.
+    """
 
     method: Literal["graded"]
     """The method that makes the texts."""
@@ -199,7 +211,8 @@ class GradedPerturbation(BasePerturbation, Decoding):
     references: int = Field(1, ge=1)
     """Number of references of an item that get errors; the most diverse are chosen."""
     rating: Literal["errors", "anchors"] = "errors"
-    """What determines a text's rating: its number of `errors`, or comparisons with `anchors`."""
+    """What determines a text's rating: its number of `errors`, or comparisons with
+    `anchors`."""
     errors_per_rating: int = Field(1, ge=1, le=20)
     """With `rating: errors`: number of errors that lower the rating by one class."""
     anchors: Anchoring | None = None
@@ -218,9 +231,13 @@ class GradedPerturbation(BasePerturbation, Decoding):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if bool(self.errors) == (self.model is not None):
-            raise ValueError("errors are made by rule (`errors`) or by a `model`: give one")
+            raise ValueError(
+                "errors are made by rule (`errors`) or by a `model`: give one"
+            )
         if (self.rating == "anchors") != (self.anchors is not None):
-            raise ValueError("`rating: anchors` and `anchors` need each other: set both or neither")
+            raise ValueError(
+                "`rating: anchors` and `anchors` need each other: set both or neither"
+            )
         if not self.aspects:
             raise ValueError("a graded set is about an aspect: name it in `aspects`")
         if self.steps > 1:
@@ -231,7 +248,8 @@ class GradedPerturbation(BasePerturbation, Decoding):
 
 
 ATTACKS: Final = ("attack", "inert")
-"""The degrees of an attack: the attack itself, and a meaningless note of the same length."""
+"""The degrees of an attack: the attack itself, and a meaningless note of the same
+length."""
 
 
 class AttackPerturbation(BasePerturbation):
@@ -241,13 +259,14 @@ class AttackPerturbation(BasePerturbation):
     """The method that makes the texts."""
     level: Literal["character", "word", "sentence"] = "sentence"
     text: str = Field(min_length=1)
-    """The text that is added. It must claim that the text deserves the highest rating, in words or
-    with `{top}`, which is replaced by that number."""
+    """The text that is added. It must claim that the text deserves the highest rating,
+    in words or with `{top}`, which is replaced by that number."""
     renamed: ClassVar[dict[str, str]] = {"place": "position"}
     position: Literal["start", "end"] = "end"
     """Position of the addition: before or after the text."""
     degrees: dict[Literal["attack", "inert"], Degree] = dict.fromkeys(ATTACKS, Degree())  # type: ignore[assignment]
-    """Always both: the attack, and a meaningless note of the same length in its place."""
+    """Always both: the attack, and a meaningless note of the same length in its
+    place."""
     always: ClassVar[PerturbationKind | None] = "attack"
 
     @model_validator(mode="after")
@@ -255,14 +274,18 @@ class AttackPerturbation(BasePerturbation):
         if self.degrees != dict.fromkeys(ATTACKS, Degree()) or self.steps > 1:
             raise ValueError("an attack has no degrees and no steps: leave them out")
         if any(self.datasets.values()):
-            raise ValueError("an attack has no degrees: give `{}` for a dataset to exclude it")
+            raise ValueError(
+                "an attack has no degrees: give `{}` for a dataset to exclude it"
+            )
         return self
 
 
 class GivenPerturbation(BasePerturbation):
-    """Texts of known quality in a dataset, with ratings or in order; nothing is perturbed.
+    """Texts of known quality in a dataset, with ratings or in order; nothing is
+    perturbed.
 
-    Users write no such card: a study has one for each aspect and role of the dataset's files.
+    Users write no such card: a study has one for each aspect and role of the dataset's
+    files.
     """
 
     method: Literal["given"] = "given"
@@ -277,7 +300,9 @@ class GivenPerturbation(BasePerturbation):
         return "graded" if self.role == "global" else "chain"
 
 
-_FromCard = RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation
+_FromCard = (
+    RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation
+)
 Perturbation = Annotated[_FromCard, Discriminator("method")]
 """Any perturbation that a card can define."""
 AnyPerturbation = _FromCard | GivenPerturbation
@@ -285,7 +310,9 @@ AnyPerturbation = _FromCard | GivenPerturbation
 
 
 class Expected(Card):
-    """The expected effect of a perturbation; aspects in neither list have no expectation."""
+    """The expected effect of a perturbation; aspects in neither list have no
+    expectation.
+    """
 
     drop: list[Slug] = Field([])
     """Aspects whose scores should drop."""
@@ -317,15 +344,17 @@ ROUND_OFF = 1e-9
 
 
 class Weights(Card):
-    """Weights of aspects by task and perturbation; perturbations not named have uniform weights."""
+    """Weights of aspects by task and perturbation; perturbations not named have uniform
+    weights.
+    """
 
     weights: Slug
     """The id, equal to the file's name."""
     name: str
     """The name in the report, with the source."""
     tasks: dict[Slug, dict[Slug, dict[Slug, float]]]
-    """Task -> perturbation -> aspect -> weight. The weights of a perturbation are 0 or more and sum
-    to 1; an aspect that is not named has weight 0."""
+    """Task -> perturbation -> aspect -> weight. The weights of a perturbation are 0 or
+    more and sum to 1; an aspect that is not named has weight 0."""
     voters: dict[Slug, int] = Field({})
     """Task -> number of people who were asked."""
     agreement: dict[Slug, float | None] = Field({})
@@ -338,6 +367,7 @@ class Weights(Card):
                 total = sum(weights.values())
                 if min(weights.values(), default=-1) < 0 or abs(total - 1) > ROUND_OFF:
                     raise ValueError(
-                        f"tasks.{task}.{name}: weights must be 0 or more and sum to 1: {total:g}"
+                        f"tasks.{task}.{name}: weights must be 0 or more and sum to 1: "
+                        f"{total:g}"
                     )
         return self

@@ -20,23 +20,27 @@ from judgescope.schema.cards.models import ModelCard
 
 
 class RecordedRows(Card):
-    """The columns or JSON paths of a recorded row, and how rows are joined to targets."""
+    """The columns or JSON paths of a recorded row, and how rows are joined to
+    targets.
+    """
 
     dataset: str | None = None
-    """The column of the dataset, if a file mixes datasets; rows of other datasets are left out."""
+    """The column of the dataset, if a file mixes datasets; rows of other datasets are
+    left out."""
     datasets: dict[Slug, str] = Field({}, exclude_if=same({}))
     """Dataset -> its name in the column `dataset`; default: its id or name."""
     target: str | None = None
-    """Join rows by this column of target ids, as `judgescope export STUDY targets` writes them,
-    also for perturbed texts. If `text` is given too, rows whose text differs from the target's are
-    dropped."""
+    """Join rows by this column of target ids, as `judgescope export STUDY targets`
+    writes them, also for perturbed texts. If `text` is given too, rows whose text
+    differs from the target's are dropped."""
     item: str | None = None
-    """Join rows by this column of item ids, and by system; comparisons can also be joined by item
-    and `text`."""
+    """Join rows by this column of item ids, and by system; comparisons can also be
+    joined by item and `text`."""
     system: str | None = None
     """The column of the system, in addition to `item` or `text`."""
     source: Columns = Field([])
-    """If rows are joined by `text`: the columns of the source, which must match, too."""
+    """If rows are joined by `text`: the columns of the source, which must match,
+    too."""
     text: str | None = None
     """Join rows by this column of judged texts."""
     aspect: str | None = None
@@ -49,35 +53,47 @@ class RecordedRows(Card):
     """Aspect -> column of existing scores; * stands for every aspect."""
     missing: list[str] = Field([], exclude_if=same([]))
     """Cell contents that mean a missing reply or score."""
-    repeated: Literal["stop", "first", "last", "mean"] = Field("stop", exclude_if=same("stop"))
-    """What to do if several rows for the same text differ (scores by more than a relative 0.00001):
-    stop, use the first or the last, or use the mean of their scores."""
+    repeated: Literal["stop", "first", "last", "mean"] = Field(
+        "stop", exclude_if=same("stop")
+    )
+    """What to do if several rows for the same text differ (scores by more than a
+    relative 0.00001): stop, use the first or the last, or use the mean of their
+    scores."""
     system_b: str | None = Field(None, exclude_if=same(None))
-    """For comparisons: the column of the second text's system, in addition to `system`."""
+    """For comparisons: the column of the second text's system, in addition to
+    `system`."""
     text_b: str | None = Field(None, exclude_if=same(None))
     """For comparisons: the column of the second text, in addition to `text`."""
     swapped: dict[str, Columns] = Field({}, exclude_if=same({}))
-    """For comparisons: a column, or a field of the file's name -> its values in rows that showed
-    the second text first."""
+    """For comparisons: a column, or a field of the file's name -> its values in rows
+    that showed the second text first."""
     reply_swapped: str | None = Field(None, exclude_if=same(None))
-    """For comparisons: the column of replies to the same two texts in the other order."""
+    """For comparisons: the column of replies to the same two texts in the other
+    order."""
     labels: dict[Literal["first", "second", "text", "text_b", "tie"], Columns] = Field(
         {}, exclude_if=same({})
     )
-    """For comparisons whose `reply` is a word: choice -> the words for it, in any case. `first` and
-    `second` are the texts as shown, `text` and `text_b` those of the columns with these names."""
+    """For comparisons whose `reply` is a word: choice -> the words for it, in any case.
+    `first` and `second` are the texts as shown, `text` and `text_b` those of the
+    columns with these names."""
     lists: bool = False
-    """Whether each cell is a JSON list with an entry per item, in the same order in all rows; the
-    column `#` is then an entry's id: the dataset's id and the entry's number."""
+    """Whether each cell is a JSON list with an entry per item, in the same order in all
+    rows; the column `#` is then an entry's id: the dataset's id and the entry's
+    number."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.target is not None and (self.item or self.system or self.source):
             raise ValueError("`target` identifies a text: combine it with `text` only")
         both = self.item is not None and self.text is not None and self.compares
-        if self.target is None and (self.item is None) == (self.text is None) and not both:
+        if (
+            self.target is None
+            and (self.item is None) == (self.text is None)
+            and not both
+        ):
             raise ValueError(
-                "rows are joined by `target`, by `item` (and `system`), or by `text`: give one"
+                "rows are joined by `target`, by `item` (and `system`), or by `text`: "
+                "give one"
             )
         if (self.reply is None) == (not self.scores):
             raise ValueError("rows hold either a `reply` or `scores`: give one")
@@ -88,7 +104,9 @@ class RecordedRows(Card):
             ("dataset", self.datasets, self.dataset),
         ):
             if renamed and column is None:
-                raise ValueError(f"`{key}s` renames the values of a column: map `{key}` too")
+                raise ValueError(
+                    f"`{key}s` renames the values of a column: map `{key}` too"
+                )
         self._check_comparisons()
         return self
 
@@ -101,21 +119,28 @@ class RecordedRows(Card):
         if not self.compares:
             if self.swapped or self.reply_swapped or self.labels:
                 raise ValueError(
-                    "`swapped`, `reply_swapped` and `labels` are for comparisons: map `system_b` "
-                    "or `text_b`"
+                    "`swapped`, `reply_swapped` and `labels` are for comparisons: map "
+                    "`system_b` or `text_b`"
                 )
             return
         if self.target is not None or (self.item is None and self.system_b is not None):
-            raise ValueError("join comparisons by `item`, `system` and `system_b`, or by `text_b`")
+            raise ValueError(
+                "join comparisons by `item`, `system` and `system_b`, or by `text_b`"
+            )
         if (self.system is None) != (self.system_b is None) or (self.text is None) != (
             self.text_b is None
         ):
-            raise ValueError("map pairs of keys: `system` and `system_b`, or `text` and `text_b`")
+            raise ValueError(
+                "map pairs of keys: `system` and `system_b`, or `text` and `text_b`"
+            )
         if self.reply is None or self.repeated == "mean" or self.lists:
-            raise ValueError("comparisons need a `reply`: no `scores`, `lists` or `repeated: mean`")
+            raise ValueError(
+                "comparisons need a `reply`: no `scores`, `lists` or `repeated: mean`"
+            )
         if self.swapped and self.reply_swapped:
             raise ValueError(
-                "the two orders are in two rows (`swapped`) or one (`reply_swapped`): give one key"
+                "the two orders are in two rows (`swapped`) or one (`reply_swapped`): "
+                "give one key"
             )
         if len(self.swapped) > 1:
             raise ValueError("`swapped` may name only one column")
@@ -131,20 +156,23 @@ class RecordedModel(Published, ModelCard):
     dataset: Slug | None = None
     """The dataset whose targets were judged; default: given by `rows.dataset`."""
     files: Files
-    """Role -> path. A role named like a judge's form holds that form's rows; other forms read the
-    role `data`."""
+    """Role -> path. A role named like a judge's form holds that form's rows; other
+    forms read the role `data`."""
     sha256: Hashes = Field({})
     """Role -> sha256 of the file, or of all files of a role."""
     kind: Literal["jsonl", "json", "csv", "tsv", "parquet", "alttest"] | None = None
-    """The file type, if the file name's suffix does not show it; `alttest`: JSON, judge -> {id ->
-    reply}, with the columns #item (the id up to `__`), #system (the rest) and one of each judge."""
+    """The file type, if the file name's suffix does not show it; `alttest`: JSON, judge
+    -> {id -> reply}, with the columns #item (the id up to `__`), #system (the rest) and
+    one of each judge."""
     rows: RecordedRows
     """The columns of a row, and how a row is joined to its target."""
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
         if self.dataset is None and self.rows.dataset is None:
-            raise ValueError("the judged dataset is missing: give `dataset` or `rows.dataset`")
+            raise ValueError(
+                "the judged dataset is missing: give `dataset` or `rows.dataset`"
+            )
         return self
 
     def judges(self, dataset: str) -> bool:
@@ -155,5 +183,7 @@ class RecordedModel(Published, ModelCard):
 
     @cached_property
     def row_keys(self) -> str:
-        """Return the keys of `rows` that are set, as JSON: every request key holds them."""
+        """Return the keys of `rows` that are set, as JSON: every request key holds
+        them.
+        """
         return canonical(self.rows.model_dump())

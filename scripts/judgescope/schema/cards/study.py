@@ -1,4 +1,6 @@
-"""The card of a study, with the training of a judge, and the card of published figures."""
+"""The card of a study, with the training of a judge, and the card of published
+figures.
+"""
 
 from typing import Any, Literal, Self, get_args
 
@@ -10,7 +12,9 @@ from judgescope.schema.cards.judges import Decoding
 
 
 class Recipe(Card):
-    """How a model is trained: with LoRA (low-rank matrices added to its weights) and AdamW."""
+    """How a model is trained: with LoRA (low-rank matrices added to its weights) and
+    AdamW.
+    """
 
     rank: int = Field(16, ge=1)
     """The rank of the LoRA matrices."""
@@ -21,7 +25,8 @@ class Recipe(Card):
     epochs: int = Field(1, ge=1)
     """Number of passes over the examples."""
     learning_rate: float = Field(2e-4, gt=0)
-    """The maximum learning rate, reached after the warm-up; it then decays linearly to 0."""
+    """The maximum learning rate, reached after the warm-up; it then decays linearly to
+    0."""
     weight_decay: float = Field(0.01, ge=0)
     """The weight decay of AdamW."""
     warmup: float = Field(0.05, ge=0, lt=1)
@@ -39,7 +44,8 @@ class Recipe(Card):
     def _whole(self) -> Self:
         if self.batch % self.device_batch:
             raise ValueError(
-                f"batch must be a multiple of device_batch: {self.batch}, {self.device_batch}"
+                f"batch must be a multiple of device_batch: {self.batch}, "
+                f"{self.device_batch}"
             )
         return self
 
@@ -56,13 +62,15 @@ class NewTexts(Decoding):
 
 
 class Distillation(Card):
-    """A judge's model is trained on a teacher's judgments, of texts that need no human ratings."""
+    """A judge's model is trained on a teacher's judgments, of texts that need no human
+    ratings.
+    """
 
     teacher: Slug
     """A judge of the study that lists errors, such as an ensemble of annotators."""
     judge: Slug
-    """The judge that is trained; its model's card has `adapter: trained`, its own `annotation:
-    {score: percent}`."""
+    """The judge that is trained; its model's card has `adapter: trained`, its own
+    `annotation: {score: percent}`."""
     datasets: list[Slug] = Field(min_length=1)
     """Datasets for training, which the study does not evaluate on."""
     systems: int = Field(4, ge=1)
@@ -70,16 +78,18 @@ class Distillation(Card):
     aspects: int = Field(3, ge=1)
     """Number of aspects, drawn for each text."""
     held_out: float = Field(0.05, gt=0, le=0.5)
-    """Share of each dataset's items that are held out to measure the loss; at least one item."""
+    """Share of each dataset's items that are held out to measure the loss; at least one
+    item."""
     overlap: Literal["stop", "drop"] = "stop"
-    """What to do with training items whose source is also in an evaluation dataset: stop, or drop
-    them."""
+    """What to do with training items whose source is also in an evaluation dataset:
+    stop, or drop them."""
     write: NewTexts | None = None
     """Let models write more texts for training."""
     recipe: Recipe = Recipe()
     """The training recipe; default: that of Kartáč et al. (2025)."""
     checkpoints: str = "cache/training"
-    """The folder of finished and interrupted training runs, which are reused or resumed."""
+    """The folder of finished and interrupted training runs, which are reused or
+    resumed."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -103,52 +113,57 @@ class Comparison(Card):
 
     judges: list[Slug] = Field([])
     """Compare only these judges; default: all of the study."""
-    statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = Field(
-        ["pearson", "spearman", "kendall_b", "kappa_linear"], min_length=1
+    statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = (
+        Field(["pearson", "spearman", "kendall_b", "kappa_linear"], min_length=1)
     )
-    """Statistics of agreement with people. kappa_linear is always pooled, and only compares judges
-    that give classes of the same scale."""
+    """Statistics of agreement with people. kappa_linear is always pooled, and only
+    compares judges that give classes of the same scale."""
     levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
         ["pooled", "by_source", "by_system"], min_length=1
     )
     """Levels at which judges are compared."""
     permute: Literal["inputs", "systems", "both"] = "inputs"
-    """What a permutation swaps between two judges: all scores of a source, all of a system, or
-    those of any text. Choose `systems` to generalize to other systems."""
+    """What a permutation swaps between two judges: all scores of a source, all of a
+    system, or those of any text. Choose `systems` to generalize to other systems."""
     permutations: int | None = Field(None, ge=99, le=10_000_000)
-    """Number of permutations. Default: 40 per pair of judges, but at least 1,000, so that p after
-    Holm's correction over all pairs can reach .025."""
+    """Number of permutations. Default: 40 per pair of judges, but at least 1,000, so
+    that p after Holm's correction over all pairs can reach .025."""
     wished: float = Field(0.05, gt=0)
-    """The difference between two judges for which the study reports how many sources are needed to
-    detect it."""
+    """The difference between two judges for which the study reports how many sources
+    are needed to detect it."""
 
 
 class Confusion(Card):
     """How the method confusion is computed; table confusion.csv."""
 
     expectations: Slug = "table-21"
-    """The card in config/expectations that states which perturbation should lower which aspect."""
+    """The card in config/expectations that states which perturbation should lower which
+    aspect."""
     margin: float = Field(0.2, gt=0)
-    """Mean drops smaller than this are treated as no drop; in points of a scale from 1 to 5, on
-    other scales the same share of the range."""
+    """Mean drops smaller than this are treated as no drop; in points of a scale from 1
+    to 5, on other scales the same share of the range."""
 
 
 class AltTest(Card):
-    """How the alternative-annotator test is computed (Calderon et al. 2025); in agreement.csv."""
+    """How the alternative-annotator test is computed (Calderon et al. 2025); in
+    agreement.csv.
+    """
 
     epsilon: float | dict[Slug, float] = EPSILON
-    """How much worse than a rater the judge may be, because it is cheaper, as a difference between
-    two shares of texts: those on which the judge, and those on which the rater, is closer to the
-    other raters. One value, or one per dataset: `{summeval: .2}`, others .1. The paper uses .1 for
-    crowd workers, .15 for skilled raters, .2 for experts."""
+    """How much worse than a rater the judge may be, because it is cheaper, as a
+    difference between two shares of texts: those on which the judge, and those on which
+    the rater, is closer to the other raters. One value, or one per dataset: `{summeval:
+    .2}`, others .1. The paper uses .1 for crowd workers, .15 for skilled raters, .2 for
+    experts."""
     unit: Literal["source", "text"] = "source"
-    """What the t-test treats as independent: `source`: sources, with all their texts; `text`:
-    texts, as in the paper. Texts of one source are not independent, so with `text` more judges
-    win."""
+    """What the t-test treats as independent: `source`: sources, with all their texts;
+    `text`: texts, as in the paper. Texts of one source are not independent, so with
+    `text` more judges win."""
     ordered: bool | None = None
-    """How closeness to the other raters is measured: `true`: by distance (minus the root mean
-    squared difference); `false`: by the share of equal ratings. Default: `false` if judge and
-    people choose from the same values. Unordered labels are never compared by distance."""
+    """How closeness to the other raters is measured: `true`: by distance (minus the
+    root mean squared difference); `false`: by the share of equal ratings. Default:
+    `false` if judge and people choose from the same values. Unordered labels are never
+    compared by distance."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -156,8 +171,8 @@ class AltTest(Card):
         for dataset, epsilon in values.items():
             if not 0 <= epsilon < 1:
                 raise ValueError(
-                    f"epsilon{dataset and f' of {dataset}'} must be at least 0 and below 1, not "
-                    f"{epsilon:g}"
+                    f"epsilon{dataset and f' of {dataset}'} must be at least 0 and "
+                    f"below 1, not {epsilon:g}"
                 )
         return self
 
@@ -172,7 +187,8 @@ class Caps(Card):
     """Limits on spending; replies that were paid for are always kept."""
 
     max_usd: Access[float | None] = Field(None, ge=0)
-    """Maximum cost in US dollars, at the prices of the model cards; default: no limit."""
+    """Maximum cost in US dollars, at the prices of the model cards; default: no
+    limit."""
     max_requests: Access[int | None] = Field(None, ge=0)
     """Maximum number of replies requested (two draws are two); default: no limit."""
 
@@ -193,31 +209,32 @@ class Study(Caps):
     aspects: list[Slug] = Field([])
     """The aspects to judge; default: every aspect that a dataset rates."""
     criteria: list[Slug] = Field([])
-    """Alternative wordings of the aspects, each judged separately, from the aspects' cards or from
-    config/criteria. With a wording from aspects' cards, only aspects that have it are judged.
-    Default: only the aspect's definition."""
+    """Alternative wordings of the aspects, each judged separately, from the aspects'
+    cards or from config/criteria. With a wording from aspects' cards, only aspects that
+    have it are judged. Default: only the aspect's definition."""
     perturbations: list[Slug] = Field([])
-    """Ids of perturbation cards: of single texts for discernment and confusion; of error-injection
-    chains; of graded sets."""
+    """Ids of perturbation cards: of single texts for discernment and confusion; of
+    error-injection chains; of graded sets."""
     methods: list[Slug] = Field(min_length=1)
-    """The methods to compute. Coverage and cost are always computed, and spans if a judge lists
-    errors with positions."""
+    """The methods to compute. Coverage and cost are always computed, and spans if a
+    judge lists errors with positions."""
     references: References | None = None
-    """Let a model write references for every item, which are perturbed in place of the data's."""
+    """Let a model write references for every item, which are perturbed in place of the
+    data's."""
     weights: Slug | None = None
-    """Discernment: the card of expert weights of aspects (config/weights); default: all aspects
-    have the same weight."""
+    """Discernment: the card of expert weights of aspects (config/weights); default: all
+    aspects have the same weight."""
     drafter: Access[Slug | None] = None
     """The card of the model that drafts steps and sub-aspects that are missing in cards
     (`judgescope draft`); a run does not need it."""
     share: float = Field(1.0, gt=0, le=1)
-    """Maximum share of each dataset's items that LLM judges rate and for which a model writes
-    texts; see `share` of a judge."""
+    """Maximum share of each dataset's items that LLM judges rate and for which a model
+    writes texts; see `share` of a judge."""
     store: str = "cache/replies"
     """The folder of the reply store, which studies may share."""
     caps: Access[dict[Slug, Caps]] = Field({})
-    """Model -> limits on its spending (`max_usd`, `max_requests`), in addition to those of the
-    study."""
+    """Model -> limits on its spending (`max_usd`, `max_requests`), in addition to those
+    of the study."""
     comparison: Comparison = Comparison()
     """Settings of the comparison of judges."""
     confusion: Confusion = Confusion()
@@ -227,53 +244,70 @@ class Study(Caps):
     distill: Distillation | None = None
     """Train a judge's model on the judgments of another judge."""
     as_rater_margin: float = Field(0.05, gt=0)
-    """The margin for "as good as one more rater": the judge may be worse by less than this, in
-    units of the statistic."""
+    """The margin for "as good as one more rater": the judge may be worse by less than
+    this, in units of the statistic."""
     require: dict[str, float | dict[Slug, float]] = Field({})
-    """Required values (bars): statistic -> minimum for a judge (maximum if lower is better, as for
-    errors or prices), for every aspect, or by aspect: `{spearman: {coherence: .5}}`.
-    `spearman.pooled` also names the level. The verdict states whether a judge meets the bar, misses
-    it, or how many more ratings would be needed to decide."""
+    """Required values (bars): statistic -> minimum for a judge (maximum if lower is
+    better, as for errors or prices), for every aspect, or by aspect: `{spearman:
+    {coherence: .5}}`. `spearman.pooled` also names the level. The verdict states
+    whether a judge meets the bar, misses it, or how many more ratings would be needed
+    to decide."""
     exclude_reference_systems: bool = True
-    """Evaluate judges that compare with references without the systems whose texts are the
-    references; false: both with and without them."""
+    """Evaluate judges that compare with references without the systems whose texts are
+    the references; false: both with and without them."""
     missing: Literal["drop", "worst", "mid", "random", "zero"] = "drop"
-    """What replaces a requested draw that has no value, to test how much missing judgments could
-    change a number. drop: nothing; worst: the scale's `min`; mid: its middle value (the lower of
-    two); random: any of its values, by the study's seed; zero: 0, an error if a judge's scale has
-    no 0. The signature names it; coverage and judges without a scale are unaffected. No request is
-    sent. `judgescope run --sensitivity` compares all of them."""
+    """What replaces a requested draw that has no value, to test how much missing
+    judgments could change a number. drop: nothing; worst: the scale's `min`; mid: its
+    middle value (the lower of two); random: any of its values, by the study's seed;
+    zero: 0, an error if a judge's scale has no 0. The signature names it; coverage and
+    judges without a scale are unaffected. No request is sent. `judgescope run
+    --sensitivity` compares all of them."""
     allow_missing: bool = False
     """Continue if a planned cell of a perturbation is missing, and report it."""
 
     @property
     def ledger(self) -> str:
-        """Return the name under which its spending is booked; a pilot's is booked under the
-        study's."""
+        """Return the name under which its spending is booked; a pilot's is booked under
+        the study's."""
         return self.study.removesuffix(PILOT)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        for key in ("datasets", "judges", "aspects", "criteria", "perturbations", "methods"):
+        for key in (
+            "datasets",
+            "judges",
+            "aspects",
+            "criteria",
+            "perturbations",
+            "methods",
+        ):
             if twice := repeated(getattr(self, key)):
                 raise ValueError(f"{key} names {twice} twice")
-        if self.distill and (both := sorted({*self.distill.datasets} & {*self.datasets})):
+        if self.distill and (
+            both := sorted({*self.distill.datasets} & {*self.datasets})
+        ):
             raise ValueError(
-                f"distill.datasets and datasets both name {', '.join(both)}: training data cannot "
-                "evaluate the judge; leave it out of one of them"
+                f"distill.datasets and datasets both name {', '.join(both)}: training "
+                "data cannot evaluate the judge; leave it out of one of them"
             )
-        by_dataset = self.alt_test.epsilon if isinstance(self.alt_test.epsilon, dict) else {}
+        by_dataset = (
+            self.alt_test.epsilon if isinstance(self.alt_test.epsilon, dict) else {}
+        )
         if unknown := sorted({*by_dataset} - {*self.datasets}):
             raise ValueError(
-                f"alt_test.epsilon names {unknown[0]}, which is not one of the study's datasets: "
-                f"{', '.join(self.datasets)}"
+                f"alt_test.epsilon names {unknown[0]}, which is not one of the study's "
+                f"datasets: {', '.join(self.datasets)}"
             )
         if "discernment" in self.methods and len(self.criteria) > 1:
-            raise ValueError("discernment sums over aspects: give at most one of `criteria`")
+            raise ValueError(
+                "discernment sums over aspects: give at most one of `criteria`"
+            )
         return self
 
 
-Reason = Literal["error in the paper", "parse rule", "other texts", "other implementation"]
+Reason = Literal[
+    "error in the paper", "parse rule", "other texts", "other implementation"
+]
 """Why a figure may differ from the printed one."""
 REASONS = get_args(Reason)
 
@@ -281,8 +315,9 @@ REASONS = get_args(Reason)
 class Publication(Card):
     """Published figures, and the study or the cells from which they follow.
 
-    The figures are in a CSV file next to the card. Its columns are `published` (the printed value),
-    `reason` (why it is known to differ), and those that select a row of the study's tables.
+    The figures are in a CSV file next to the card. Its columns are `published` (the
+    printed value), `reason` (why it is known to differ), and those that select a row of
+    the study's tables.
     """
 
     publication: Slug
@@ -292,11 +327,11 @@ class Publication(Card):
     printed: str
     """Where the figures are printed."""
     figures: str | None = None
-    """The CSV file of the figures, next to the card; not with `means`, whose files contain the
-    figures."""
+    """The CSV file of the figures, next to the card; not with `means`, whose files
+    contain the figures."""
     tolerance: float = Field(0.5, gt=0)
-    """The largest difference to ignore, in units of a figure's last decimal; whole numbers must
-    match."""
+    """The largest difference to ignore, in units of a figure's last decimal; whole
+    numbers must match."""
     study: dict[str, Any] | None = None
     """The keys of the study whose tables contain the figures (column `table`)."""
     originals: Slug | None = None
@@ -306,15 +341,19 @@ class Publication(Card):
     ranks: dict[str, str] = Field({})
     """Column -> the mean by which it should rank, the highest first."""
     cells: str | None = None
-    """The CSV file of printed cells (perturbation, aspect, human, expected, delta): the sets S_T
-    and S_F follow, and the confusion of a judge with these drops."""
+    """The CSV file of printed cells (perturbation, aspect, human, expected, delta): the
+    sets S_T and S_F follow, and the confusion of a judge with these drops."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if sum(map(bool, (self.study, self.originals, self.means, self.cells))) != 1:
-            raise ValueError("give exactly one of `study`, `originals`, `means` and `cells`")
+            raise ValueError(
+                "give exactly one of `study`, `originals`, `means` and `cells`"
+            )
         if bool(self.figures) == bool(self.means):
             raise ValueError("give `figures`, or `means` without `figures`")
-        if any(set(self.ranks.values()) - set(columns) for columns in self.means.values()):
+        if any(
+            set(self.ranks.values()) - set(columns) for columns in self.means.values()
+        ):
             raise ValueError("`ranks` must name columns of `means` in every table")
         return self

@@ -41,7 +41,7 @@ def read(folder: Path) -> list[str]:
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("change", [1, 32, 128])
-def test_whatever_byte_of_a_journal_is_changed_no_reply_is_misread_and_the_line_is_named(  # noqa: E501
+def test_changed_byte_of_a_journal_misreads_no_reply_and_its_line_is_named(
     tmp_path: Path, change: int
 ) -> None:
     path = journal(tmp_path)

@@ -20,9 +20,7 @@ Row = dict[str, Any]
 
 
 @pytest.mark.heavy
-def test_the_shipped_study_plans_every_perturbation_on_every_aspect_in_every_wording() -> (  # noqa: E501
-    None
-):
+def test_shipped_study_plans_every_perturbation_aspect_and_wording() -> None:
     path = HOME / "config" / "studies" / "confusion.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
     assert plan.expectations is not None

@@ -77,9 +77,7 @@ def by_place(rows: Any) -> dict[tuple[Any, ...], dict[str, Any]]:
 
 
 @pytest.mark.heavy
-def test_what_was_not_given_is_not_missing_and_numbers_are_those_of_the_items_alone() -> (  # noqa: E501
-    None
-):
+def test_items_not_given_are_not_missing_and_do_not_change_the_numbers() -> None:
     mask = partial(0.4)
     cards = {"good": {"share": 0.4}}
     scores = {"good": given_only(GOOD, mask), "noisy": NOISY}

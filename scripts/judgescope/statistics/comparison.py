@@ -478,16 +478,14 @@ def rank_coefficients(
     taken = flips.astype(np.float64)
     weights = np.hstack([1 - taken, taken]), np.hstack([taken, 1 - taken])
     values, code = np.unique(np.append(x1, x2), return_inverse=True)
-    people, place, counts = np.unique(y, return_inverse=True, return_counts=True)
-    if (
-        flips.size * values.size * people.size < 8 * y.size**2
-    ):  # pairs of values, not of targets
+    people, code_of_y, counts = np.unique(y, return_inverse=True, return_counts=True)
+    # Counts of pairs of values are cheaper than pairs of targets.
+    if flips.size * values.size * people.size < 8 * y.size**2:
         of = partial(correlation.over_rows, np.append(x1, x2), np.append(y, y), sides)
         own, others = (of(rows, statistics) for rows in weights)
         return {name: (own[name], others[name]) for name in statistics}
-    deviations = (2 * np.cumsum(counts) - counts - y.size)[
-        place
-    ]  # twice those of midranks
+    twice_deviations = 2 * np.cumsum(counts) - counts - y.size
+    deviations = twice_deviations[code_of_y]
     how: dict[Statistic, tuple[correlation.Weighing, int, int, int]] = {
         # the sum over pairs and its divisor, the power of ties and its divisor: the sum
         # of (2 midrank - n - 1)² is (n³ - sum w³) / 3
@@ -498,7 +496,7 @@ def rank_coefficients(
             3,
         ),
         "kendall_b": (
-            (place.astype(np.min_scalar_type(y.size)), correlation.signs),
+            (code_of_y.astype(np.min_scalar_type(y.size)), correlation.signs),
             1,
             2,
             1,

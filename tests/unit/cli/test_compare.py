@@ -41,9 +41,7 @@ def told(
     return list(lines("agreement", *sides, frame(*paired), limit=most))
 
 
-def test_a_paired_difference_stands_with_interval_and_p_the_way_round_that_was_asked() -> (  # noqa: E501
-    None
-):
+def test_paired_difference_has_interval_and_p_in_the_requested_direction() -> None:
     head, alike, titles, numbers, signature, read = told([A], [B], GAP, P, HOLM)
     assert head == "agreement: 1 number that both sides have; a | b"
     assert alike.startswith(

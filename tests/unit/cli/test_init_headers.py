@@ -207,9 +207,7 @@ def test_a_table_of_natural_headers() -> None:
     ] and "Notes" not in found.used
 
 
-def test_texts_of_one_source_are_the_judged_ones_and_the_repeated_texts_their_source() -> (  # noqa: E501
-    None
-):
+def test_texts_of_one_source_are_judged_and_repeated_texts_are_the_source() -> None:
     tasks = [
         f"Write at length about the mill at Orrin and its owners, part {at // 2}."
         for at in range(6)

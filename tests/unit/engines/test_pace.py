@@ -138,9 +138,7 @@ def test_each_round_of_429_closes_the_gate_twice_as_long_until_an_answer(
     assert asyncio.run(go()) == [1, 2, 4, 8, 16, LONGEST_WAIT / 2, LONGEST_WAIT / 2, 1]
 
 
-def test_a_throttled_request_waits_half_to_all_of_a_bound_that_doubles_by_its_name() -> (  # noqa: E501
-    None
-):
+def test_throttled_request_waits_half_to_all_of_a_doubling_bound_by_its_name() -> None:
     waits = {
         name: [drawn_wait(name, 1, attempt, throttled=True) for attempt in range(1, 10)]
         for name in ("k0", "k1")

@@ -463,9 +463,7 @@ def test_a_pair_without_a_reply_is_missing_and_not_wrong() -> None:
     assert 0.05 < claim.lost < 0.2 and "lost" in claim.nulls
 
 
-def test_replies_of_the_swapped_order_are_lost_where_the_other_order_has_a_verdict() -> (  # noqa: E501
-    None
-):
+def test_unread_swapped_order_counts_as_lost_if_the_other_order_is_read() -> None:
     world = World(unanimous=True)
     quality = world.ratings[0]
     whole = compared(

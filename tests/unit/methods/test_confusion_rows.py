@@ -153,9 +153,7 @@ def test_without_a_wanted_drop_there_is_no_index() -> None:
     )
 
 
-def test_one_perturbation_that_few_texts_have_room_for_does_not_take_the_interval_away() -> (  # noqa: E501
-    None
-):
+def test_one_perturbation_with_few_texts_does_not_remove_the_interval() -> None:
     few = np.where(np.arange(len(ITEMS)) < 7, 1.0, np.nan)
     rows = list(
         confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
@@ -265,9 +263,7 @@ def test_whom_a_judge_follows() -> None:
     assert alone["value"] == pytest.approx(np.corrcoef(true, true + 0.1 * clear)[0, 1])
 
 
-def test_aspects_correlate_over_originals_and_perturbed_texts_wordings_over_an_aspect() -> (  # noqa: E501
-    None
-):
+def test_aspects_correlate_over_all_texts_and_wordings_over_an_aspect() -> None:
     both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
     told = judge(typos_clear=HALF, cuts_true=1.0)
     cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
@@ -366,7 +362,7 @@ def test_drops_that_only_one_of_them_has_do_not_count() -> None:
     assert one(rows, "s_t_mean", judge="whole")["value"] == pytest.approx(1.5)
 
 
-def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> (  # noqa: E501
+def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note() -> (
     None
 ):
     chosen = share_of(ITEMS, 0.5, seed=7, dataset="d")

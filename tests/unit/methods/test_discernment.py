@@ -22,9 +22,7 @@ from judgescope.statistics.resampling import NO_WIDTH
 # Scores off the scale's grid
 
 
-def test_means_that_probabilities_weigh_lie_off_the_grid_and_are_compared_all_the_same() -> (  # noqa: E501
-    None
-):
+def test_means_weighted_by_probabilities_are_compared_off_the_grid() -> None:
     """3.47 is no whole number of points; a score that could not be so is an error
     still.
     """
@@ -71,7 +69,7 @@ def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothin
     assert own["ci_low"] < own["value"] and gap["note"] == ""
 
 
-def test_of_judges_with_other_shares_only_shared_items_are_compared_and_it_says_so() -> (  # noqa: E501
+def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note() -> (
     None
 ):
     whole, part = scored(1, 0.8), scored(1, 0.4, seed=2)
@@ -300,9 +298,7 @@ def test_wordings_of_an_aspect_share_its_weight() -> None:
 # What is not there
 
 
-def test_texts_that_could_not_be_made_are_the_reason_and_no_number_stands_for_the_rest() -> (  # noqa: E501
-    None
-):
+def test_texts_that_could_not_be_made_leave_a_reason_and_no_number() -> None:
     judge = scored(1, 0.8)
     del judge["cuts.single"]
     told = study({"good": judge}, status={"cuts.single": "failed: it is the same text"})

@@ -169,9 +169,7 @@ def test_means_of_several_draws_follow_no_hint_and_it_says_so(tmp_path: Path) ->
         assert (row["value"], row["note"]) == (None, robustness.SEVERAL_DRAWS)
 
 
-def test_an_attack_and_its_counterpart_are_compared_on_texts_that_have_both_scores() -> (  # noqa: E501
-    None
-):
+def test_attack_and_counterpart_are_compared_on_texts_with_both_scores() -> None:
     lost = np.arange(len(ITEMS)) % 2 == 0
     attacked = {
         "original": np.full(len(ITEMS), 2.0),

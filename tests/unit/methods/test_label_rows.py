@@ -284,9 +284,7 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
     assert found == {there: [wanted.value], absent: []}
 
 
-def test_labels_without_an_order_have_a_nominal_alpha_of_people_and_with_each_judge() -> (  # noqa: E501
-    None
-):
+def test_unordered_labels_have_a_nominal_alpha_of_people_and_with_each_judge() -> None:
     rng = np.random.default_rng(6)
     people = np.tile(np.arange(N) % 3, (3, 1)).astype(float)
     people[rng.random(people.shape) < 0.2] = 1.0

@@ -125,9 +125,7 @@ def test_the_classes_of_a_judge_are_its_values_and_peoples(
 
 
 @pytest.mark.heavy
-def test_a_score_off_the_judges_scale_leaves_its_classes_undefined_and_nothing_else() -> (  # noqa: E501
-    None
-):
+def test_score_off_the_scale_leaves_only_its_classes_undefined() -> None:
     """Chiang and Lee's parser reads 8 on a scale of 1 to 5, as its authors did."""
     odd = np.array(GOOD["clear"])
     odd[3] = 8.0
@@ -187,7 +185,7 @@ def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
 
 
 @pytest.mark.heavy
-def test_the_noisy_judge_is_warned_of_wherever_the_control_is_better_and_the_good_nowhere() -> (  # noqa: E501
+def test_noisy_judge_has_a_warning_where_a_control_is_better_and_the_good_none() -> (
     None
 ):
     control = {
@@ -553,9 +551,7 @@ def test_a_crowd_has_an_alpha_and_no_ceiling() -> None:
 
 
 @pytest.mark.heavy
-def test_the_best_judge_is_first_and_letters_are_shared_where_no_difference_is_shown() -> (  # noqa: E501
-    None
-):
+def test_best_judge_is_first_and_undecided_differences_share_letters() -> None:
     letters: dict[str, set[str]] = {}
     ranks = of(compared(), "rank_pearson", aspect="clear", level="pooled")
     for row in ranks:
@@ -609,9 +605,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
 
 
 @pytest.mark.heavy
-def test_the_mean_difference_over_aspects_is_that_of_the_means_deletion_by_deletion() -> (  # noqa: E501
-    None
-):
+def test_mean_difference_over_aspects_equals_difference_of_means_by_deletion() -> None:
     told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
     rows = list(comparison.rows(told))
     place = ("pearson", "pooled")

@@ -90,9 +90,7 @@ def test_no_part_of_an_aspect_comes_again_before_all_have_come() -> None:
     assert len(drawn) == 7 and set(drawn[:3]) == set(drawn[3:6]) == {0, 1, 2}
 
 
-def test_further_references_are_the_most_diverse_and_none_is_read_where_one_is_enough() -> (  # noqa: E501
-    None
-):
+def test_further_references_are_the_most_diverse_and_unread_if_one_is_enough() -> None:
     others = {
         "a": [
             ("a:reference.1", TEXT),

@@ -98,9 +98,7 @@ def test_any_reply_is_read_and_what_is_used_is_the_parent_with_its_edits(
             assert apply_edits(parent, edits) == unmarked(marked)
 
 
-def test_the_place_of_an_error_is_where_its_mark_stands_though_the_words_come_again() -> (  # noqa: E501
-    None
-):
+def test_error_is_placed_at_its_mark_even_if_the_words_repeat() -> None:
     marked = "the <error>dog the</error> the <error>floor</error>"
     edits, problem = marked_edits(marked, "the cat sat on the mat", 2)
     assert problem is None

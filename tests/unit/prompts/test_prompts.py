@@ -82,9 +82,7 @@ def test_a_form_that_improves_shows_the_source_and_the_reference_only_if_it_is_o
     assert "earlier" not in filled(form)
 
 
-def test_a_supervisor_sees_the_text_and_every_list_and_categories_where_there_are_any() -> (  # noqa: E501
-    None
-):
+def test_supervisor_sees_the_text_every_list_and_the_categories_if_any() -> None:
     error = {"location": "THE", "explanation": "Why.", "severity": 4, "category": None}
     bare = [
         [{**error, "location": None, "severity": None}],
@@ -126,9 +124,7 @@ def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> No
     assert again.count("An earlier attempt cannot be used: it is the same text.") == 1
 
 
-def test_what_a_card_tells_of_a_change_is_a_name_of_its_prompt_only_where_it_is_told() -> (  # noqa: E501
-    None
-):
+def test_change_described_by_a_card_is_a_prompt_name_only_where_given() -> None:
     degree = {"k": 1, "min_edits": None}
     silent = to_write("qa", degree, change_of({"adjustment": None, "k": 2}), text="x")
     assert set(silent) == {

@@ -148,9 +148,7 @@ def test_a_rating_asks_once_per_text_and_a_comparison_in_both_orders() -> None:
     assert second.index("Text y.") < second.index("Text x.")
 
 
-def test_equal_texts_are_one_request_and_the_source_is_seen_only_where_raters_saw_it() -> (  # noqa: E501
-    None
-):
+def test_equal_texts_are_one_request_with_the_source_only_if_raters_saw_it() -> None:
     judge = Judge(judge="j", model="it", form="score-only")
     twins = [
         subject("a", "x"),

@@ -65,9 +65,7 @@ def drops(*cells: str, aspects: Sequence[str] = ("fluency",)) -> list[ExpectedDr
     return [ExpectedDrop(cell=cell, aspects=[*aspects], why="all") for cell in cells]
 
 
-def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavier_one() -> (  # noqa: E501
-    None
-):
+def test_worst_perturbation_is_highest_above_its_original_then_the_heavier() -> None:
     scores = scores_of(
         {
             "original": {"a": 2.0, "b": 2.0, "c": 4.0, "d": 1.0, "e": 3.0},
@@ -93,9 +91,7 @@ def test_the_worst_perturbation_is_the_highest_above_its_original_then_the_heavi
     assert (worst.n, worst.n_missing, worst.higher, worst.equal) == (5, 1, 1, 3)
 
 
-def test_a_text_counts_once_in_its_worst_aspect_and_without_a_scale_by_the_judges_range() -> (  # noqa: E501
-    None
-):
+def test_text_counts_once_in_its_worst_aspect_without_a_scale_by_judge_range() -> None:
     fluency = {
         "original": {"a": 10.0, "b": 0.0},
         "typos.major": {"a-": 12.0, "b-": 20.0},

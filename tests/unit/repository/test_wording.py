@@ -38,7 +38,7 @@ def test_other_names_pass() -> None:
     ],
 )
 def test_an_empty_name_that_lives_long_is_noticed(last: str, noticed: bool) -> None:
-    source = "def rows():\n    found = 1\n" + "    print()\n" * 15 + f"    {last}\n"
+    source = "def rows():\n    found = 1\n" + "    print()\n" * 18 + f"    {last}\n"
     problems = [problem for _, problem in empty_names(source, "rows")]
     assert problems == ["local variable found of rows"] * noticed
 

@@ -30,9 +30,7 @@ OUTCOMES = arrays(
 )
 
 
-def test_a_text_costs_how_far_people_and_judge_are_from_the_rating_and_from_each_other() -> (  # noqa: E501
-    None
-):
+def test_anchor_cost_adds_distances_of_people_judge_and_rating() -> None:
     human = np.array([[5.0, 4.0, NAN], [5.0, 3.0, NAN], [4.0, NAN, NAN]])
     judged = np.array([[5.0, 2.0, 1.0], [3.0, 3.0, 1.0]])
     found = anchor_costs(human, judged, [1, 5])
@@ -72,9 +70,7 @@ def test_the_terms_are_those_of_the_paper_with_one_beyond_the_ends() -> None:
     assert rating_terms(outcomes, end=0)[1].tolist() == [[-0.5, 1.5, -1]]
 
 
-def test_ties_go_to_the_smaller_first_term_then_the_usual_errors_then_the_lower_rating() -> (  # noqa: E501
-    None
-):
+def test_ties_go_to_smaller_first_term_then_usual_errors_then_lower_rating() -> None:
     # ratings 1 and 2 have the same objective and the same first term
     outcomes = np.array([[[1.0, -1], [1, -1], [-1, -1]]])
     first, objective = rating_terms(outcomes)
@@ -125,7 +121,7 @@ def simulated(accuracy: float, end: float, n: int = 3000) -> list[float]:
     return [float(np.mean(rating[truth == k] == k)) for k in range(5)]
 
 
-def test_a_comparator_of_accuracy_08_finds_every_rating_and_needs_the_rule_at_the_ends() -> (  # noqa: E501
+def test_comparator_of_accuracy_08_finds_every_rating_with_the_rule_at_the_ends() -> (
     None
 ):
     with_rule, without = simulated(0.8, 1), simulated(0.8, 0)
@@ -190,9 +186,7 @@ def test_the_most_diverse_begin_with_the_medoid_and_go_to_the_farthest() -> None
     assert sorted(most_diverse(alike, 9)) == [0, 1, 2, 3]
 
 
-def test_texts_are_alike_as_chrf_says_in_both_directions_and_equal_ones_count_once() -> (  # noqa: E501
-    None
-):
+def test_similarity_is_chrf_in_both_directions_and_equal_texts_count_once() -> None:
     texts = [
         "A cat sat here.",
         "A cat  sat here.",

@@ -278,9 +278,7 @@ def difference(mean: float, error: float) -> Replicated:
     return with_interval(Replicated(Estimate(mean), rows, np.ones(SOURCES)))
 
 
-def test_a_difference_is_as_good_worse_or_undecided_with_the_sources_that_it_takes() -> (  # noqa: E501
-    None
-):
+def test_difference_is_as_good_worse_or_undecided_with_the_sources_needed() -> None:
     assert decided(difference(0.0, 0.01), 0.05) == AS_GOOD
     assert decided(difference(-0.2, 0.02), 0.05) == WORSE
     vague = difference(-0.02, 0.1)

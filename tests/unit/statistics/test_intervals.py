@@ -432,9 +432,7 @@ def test_percentiles_without_width_say_why() -> None:
     assert nearly.note == "no width: 99% of the resamples of 30 sources are equal"
 
 
-def test_where_all_sources_are_alike_a_share_has_the_interval_of_clopper_and_pearson() -> (  # noqa: E501
-    None
-):
+def test_share_of_sources_all_alike_has_the_clopper_pearson_interval() -> None:
     assert bounds_of_alike(0.0, (0, 1), 10) == pytest.approx((0, 0.3085), abs=1e-4)
     exact = binomtest(24, 24).proportion_ci(0.95, "exact")
     assert bounds_of_alike(1.0, (0, 1), 24) == pytest.approx((exact.low, exact.high))

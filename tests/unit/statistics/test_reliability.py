@@ -315,9 +315,7 @@ def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:
         assert moved[name].value == pytest.approx(one.value)
 
 
-def test_draws_of_labels_have_no_reliability_of_a_mean_and_no_order_where_there_is_none() -> (  # noqa: E501
-    None
-):
+def test_draws_of_labels_have_no_reliability_of_a_mean_and_unordered_no_order() -> None:
     draws, source = np.array([[0.0, 1, 2, 0, 2], [0, 1, 2, 2, 2]]), np.arange(5)
     kinds = repeatability(
         draws, source, None, scale=[0, 1, 2], labels=True, ordered=False

@@ -102,12 +102,12 @@ RULES = (
     "neither texts nor lengths. “As good as one more rater” means more: within a "
     "margin, the judge agrees with people as well as another rater would. The number "
     "shows how good that is; “may be trusted” is used only for a bar that the study "
-    "requires and the judge meets. A claim that is not shown may still be true. Agreement is the "
-    "rank correlation within sources, or pooled Spearman if too few sources have "
-    "different ratings; a source whose texts all get one score lowers it. For labels "
-    "it is balanced accuracy; of two labels, a judge fails to find the texts of one if "
-    "the interval ends below 90 %, and passes if it begins at or above 90 %. Controls "
-    "ignore quality."
+    "requires and the judge meets. A claim that is not shown may still be true. "
+    "Agreement is the rank correlation within sources, or pooled Spearman if too few "
+    "sources have different ratings; a source whose texts all get one score lowers it. "
+    "For labels it is balanced accuracy; of two labels, a judge fails to find the "
+    "texts of one if the interval ends below 90 %, and passes if it begins at or above "
+    "90 %. Controls ignore quality."
 )
 
 

@@ -9,7 +9,8 @@ from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.statistics.result import NO_LENGTHS
 
 LENGTH_NOT_TESTED: Final = "length_not_tested"
-"""Reason: nobody knows the texts' lengths, or (its detail) all are equally long."""
+"""Reason: nobody knows the texts' lengths, or its detail (all are equal, many are
+missing)."""
 
 
 def length_stated(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Claim]:

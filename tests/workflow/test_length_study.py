@@ -34,8 +34,8 @@ def test_a_study_uses_the_lengths_of_a_column(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(table(), Path("mine.csv"))
-    words = ("--rating", "fluency=human_1,human_2", "--metric", "gpt_score")
-    words += ("--item", "id", "--length", "tokens", "--yes")
+    words = ["--rating", "fluency=human_1,human_2", "--metric", "gpt_score"]
+    words += ["--item", "id", "--length", "tokens", "--yes"]
     done = run("-m", "judgescope", "init", "mine.csv", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert card("datasets", "mine")["columns"]["length"] == "tokens"
@@ -45,18 +45,20 @@ def test_a_study_uses_the_lengths_of_a_column(
     def rows(name: str, judge: str) -> dict[str, Row]:
         path = Path("results", "mine", "tables", f"{name}.parquet")
         found = Rows.of_table(read_table("results", path)).where(judge=judge)
-        return {row.statistic: row for row in found if row.level != "by_source"}
+        left = ("by_source", "by_system")
+        return {row.statistic: row for row in found if row.level not in left}
 
-    verdict = rows("verdicts", "gpt-score")
+    verdict = rows("verdicts", "gpt_score")
     assert verdict["verdict"].note.startswith("not_shown; length")
     assert (verdict["p_length"].value or 0) > 0.5
     assert (verdict["p_chance"].value or 1) < 0.025
     assert "length_not_tested" not in verdict["verdict"].note
-    agreement = rows("agreement", "gpt-score")
+    agreement = rows("agreement", "gpt_score")
     for name in ("partial_pearson", "partial_spearman", "length_slope"):
         assert agreement[name].n == 59 and agreement[name].value is not None
     control = rows("agreement", "length")["spearman"]
     assert control.n == 59 and (control.value or 0) > 0.8
-    page = next(Path("results", "mine", "report").glob("*.html")).read_text("utf-8")
-    assert "not shown to be better than the texts" in page
-    assert "1 text without a length" in page
+    pages = Path("results", "mine", "report").rglob("*.html")
+    report = "".join(page.read_text("utf-8") for page in pages)
+    assert "not shown to be better than the texts" in report
+    assert "1 text without a length" in report

@@ -54,7 +54,7 @@ def test_a_study_uses_the_lengths_of_a_column(
     assert (verdict["p_chance"].value or 1) < 0.025
     assert "length_not_tested" not in verdict["verdict"].note
     agreement = rows("agreement", "gpt_score")
-    for name in ("partial_pearson", "partial_spearman", "length_slope"):
+    for name in ("partial_pearson", "partial_spearman"):
         assert agreement[name].n == 59 and agreement[name].value is not None
     control = rows("agreement", "length")["spearman"]
     assert control.n == 59 and (control.value or 0) > 0.8

@@ -72,7 +72,7 @@ def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row
         if kind == LABELS
     }
     for (judge, _), family in families.items():
-        finds = labels.get(judge, {})
+        finds = labels.get(judge)
         praised = [counted_with_labels(claim, finds) for claim in family]
         for claim, verdict in decided(praised):
             yield from _rows(study, claim, verdict)
@@ -157,16 +157,17 @@ def above_chance(family: Sequence[Claim]) -> dict[str, Claim]:
     }
 
 
-def counted_with_labels(claim: Claim, finds: dict[str, Claim]) -> Claim:
+def counted_with_labels(claim: Claim, finds: dict[str, Claim] | None) -> Claim:
     """A share of found labels counts only beside balanced accuracy above chance.
 
     A judge that says *pass* to nearly everything finds nearly all good texts; the claim
-    then says what it does. With a length as good, the claim says so.
+    then says what it does. With a length as good, the claim says so. finds: the label
+    claims that beat chance, by aspect; None where the study makes none.
     """
     of_labels = claim.kind in (CAUGHT, PASSED)
     of_bar = claim.kind == BAR and claim.statistic in SHARES_OF_LABELS
     praised = claim.outcome in (Outcome.WITHSTANDS, Outcome.MEETS)
-    if not praised or not (of_labels or of_bar):
+    if finds is None or not praised or not (of_labels or of_bar):
         return claim
     labels = finds.get(claim.aspect)
     if labels is None:

@@ -349,7 +349,9 @@ class EvaluationData:
             "level": level or None,
             "ties": tie_rule(statistic),
             "weights": self.spec.weights and self.spec.weights.id,
-            "missing": self.spec.missing,
+            "gold": _unless(self.spec.gold_rule, "auto"),
+            "orders": _unless(self.spec.orders, "both"),
+            "unread": _unless(self.spec.unread, "missing"),
             "seed": self.spec.seed,
             "v": __version__,
         }
@@ -457,6 +459,11 @@ class TargetSet:
         raters = self.study.human_ratings.get(split(aspect)[0], {})
         rows = [aligned(raters[name], self.targets) for name in sorted(raters)]
         return np.array(rows).reshape(len(rows), len(self.targets))
+
+
+def _unless(policy: str, default: str) -> str | None:
+    """Return a policy as the signature has it: the default is not named."""
+    return None if policy == default else policy
 
 
 def numbers_of(estimate: Estimate) -> Numbers:

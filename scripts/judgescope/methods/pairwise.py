@@ -15,6 +15,7 @@ from judgescope.core.cells import split
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.differences import compared as compared_judges
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
+from judgescope.methods.gold import gold_numbers
 from judgescope.methods.measures import BY_SYSTEM, POOLED
 from judgescope.statistics import preferences
 from judgescope.statistics.arrays import Codes, Floats, place_within
@@ -31,7 +32,6 @@ from judgescope.statistics.order import (
     right_in_both_orders,
 )
 from judgescope.statistics.preferences import Comparisons, majority
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 Pair = tuple[str, str]
@@ -170,7 +170,8 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     row, pairs = partial(study.row, judge, aspect), Pairs(panel, aspect, votes)
     source, people = pairs.source, pairs.people
     verdict = verdicts_on(pairs.names, votes, 1, -1)
-    quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
+    quality = gold_numbers(study, panel.ratings(aspect)).values
+    first, second = pairs.places
     ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
         for name, one in preferences.vote_agreement(
@@ -379,7 +380,7 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     first, second = places_in(panel, pairs)
     steps = panel.rows["step"].to_pylist()
     in_chain = len({*steps}) > 1
-    quality = mean_rating(panel.ratings(aspect))
+    quality = gold_numbers(panel.study, panel.ratings(aspect)).values
     if in_chain:  # each error lowers the quality by one
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]

@@ -35,6 +35,7 @@ from judgescope.methods.claims.base import (
     p_above,
 )
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
     LARGEST_CEILING,
@@ -49,7 +50,7 @@ from judgescope.statistics.classes import balanced_accuracies, on_labels
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES
 from judgescope.statistics.nulls import dealt, p_systems
-from judgescope.statistics.raters import ceilings, mean_rating
+from judgescope.statistics.raters import ceilings
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, NO_SPANS, Estimate
 from judgescope.statistics.spans import Span, placed_at_random
@@ -72,7 +73,8 @@ class RatedTexts(BesideRaters):
 
     def __init__(self, panel: TargetSet, aspect: str) -> None:
         """The level is `pooled` if fewer than 10 sources have two different ratings."""
-        super().__init__(panel, aspect, mean_rating(panel.ratings(aspect)), "mean")
+        self.people = gold_numbers(panel.study, panel.ratings(aspect))
+        super().__init__(panel, aspect, self.people.values, self.people.rule)
         sources = varies(self.gold, panel.source, len(self.study.item_order))
         self.level = WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
         self.statistic = DECIDES[self.level]
@@ -121,7 +123,7 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
 
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
-    claim = texts.claim(judge, base.AGREEMENT, x, against(result, "mean").estimate)
+    claim = texts.claim(judge, base.AGREEMENT, x, texts.people.named(result).estimate)
     if result.estimate.note == CONSTANT_JUDGE:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if result.estimate.value is None:
@@ -158,7 +160,9 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
                 )
             }
 
-        for name, ceiling in ceilings(value, ratings, against="mean").items():
+        for name, ceiling in ceilings(
+            value, ratings, against=texts.people.rule
+        ).items():
             yield study.row(
                 HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT
             )

@@ -18,7 +18,7 @@ from judgescope.core.cells import joined, split
 from judgescope.methods import measures
 from judgescope.methods.base import AppliesTo, EnsembleMembers, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
-from judgescope.methods.gold import gold_numbers, number_rule
+from judgescope.methods.gold import gold_numbers, number_rule, why_no_classes
 from judgescope.methods.labels import NO_VOTES, truth_name, truth_of
 from judgescope.methods.measures import AVERAGE, POOLED, Measure, against, correlated
 from judgescope.scoring.aggregate import majority
@@ -257,7 +257,13 @@ class Votes(View):
             self.ensemble.panel,
             truth_name(self.ensemble.panel.study, self.aspect),
         )
-        q = len(panel.study.spec.aspects[self.aspect].labels)
+        scale = panel.study.spec.aspects[self.aspect]
+        q, why = len(scale.labels), ""
+        if scale.ordered:
+            why = why_no_classes(panel.study, self.people, scale.values or [])
+        if why:
+            nothing = panel.study.undefined(why)
+            return {(name, POOLED): nothing for name in ON_LABELS}
         results = on_labels(self.people, values, q, panel.source, panel.study.weights)
         return {(name, POOLED): against(results[name], which) for name in ON_LABELS}
 

@@ -139,13 +139,13 @@ def as_rater(
     For correlations (`mean`, or another rule of GOLD): g is this value of the others on
     the texts that have the judge's x, r's H_r and g; A_r = s(x, g), B_r = s(H_r, g).
     For classes (`each`): means over r' ≠ r of s(x, H_r') and of s(H_r, H_r'), on the
-    texts that have all three; a function of the others' ratings stands instead of their mean. Raters weigh
-    by their texts. judge (targets,), tables: ratings, (raters, targets) each, NaN =
-    missing; of several (shuffles of the same ratings) the mean is taken, deletion by
-    deletion. A rater of whom one side is undefined is left out, and the note counts
-    those left. The judge as used, the mean of its draws, is compared with one rater.
-    Undefined with one rater; of statistics without deletions there is the difference
-    alone. Methods.md 10.
+    texts that have all three; a function of the others' ratings stands instead of their
+    mean. Raters weigh by their texts. judge (targets,), tables: ratings, (raters,
+    targets) each, NaN = missing; of several (shuffles of the same ratings) the mean is
+    taken, deletion by deletion. A rater of whom one side is undefined is left out, and
+    the note counts those left. The judge as used, the mean of its draws, is compared
+    with one rater. Undefined with one rater; of statistics without deletions there is
+    the difference alone. Methods.md 10.
     """
     by_table: dict[Name, list[_Sides]] = {}
     for ratings in tables:
@@ -531,11 +531,9 @@ def _compared_with(against: Against) -> str:
     """Return the words for what a rater is compared with."""
     if not isinstance(against, str):
         return "the others' label"
-    return (
-        "every other"
-        if against == "each"
-        else f"the {GOLD_NAMES[against]} of the others"
-    )
+    if against == "each":
+        return "every other"
+    return f"the {GOLD_NAMES[against]} of the others"
 
 
 def ceilings(
@@ -548,9 +546,9 @@ def ceilings(
     rater is compared with the gold value of the others (such as their `mean`, for
     correlations), or with every other rater (`each`, for classes, which a mean leaves),
     or with the label that a function makes of theirs. Deletions are averaged row by
-    row, as `mean_over` does; `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater
-    leaves the rater out, and the note counts those left; undefined where none is left.
-    One rater: nothing.
+    row, as `mean_over` does; `n` and `n_missing` are the mean counts. A statistic that
+    is undefined for a rater leaves the rater out, and the note counts those left;
+    undefined where none is left. One rater: nothing.
     """
     by_name: dict[Name, list[Replicated]] = {}
     for rater, gold in _compared(ratings, against):

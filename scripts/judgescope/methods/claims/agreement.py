@@ -160,9 +160,8 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
                 )
             }
 
-        for name, ceiling in ceilings(
-            value, ratings, against=texts.people.rule
-        ).items():
+        numbers = ceilings(value, ratings, against=texts.people.rule)
+        for name, ceiling in numbers.items():
             yield study.row(
                 HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT
             )

@@ -1,4 +1,4 @@
-"""The study key `missing`: what counts for draws without a value, in scores alone."""
+"""The study key `unread`: how draws without a value count."""
 
 from math import log
 from pathlib import Path
@@ -13,7 +13,7 @@ from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, results
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import score_part
-from judgescope.scoring.specs import CellPart, Missing, Reading
+from judgescope.scoring.specs import CellPart, Reading, Unread
 from methods_setup import FIELD, study
 from running import HOME
 from study import Study
@@ -42,14 +42,14 @@ def answers(*texts: str, backwards: bool = False) -> pa.Table:
 
 
 def scores(
-    table: pa.Table, missing: Any = None, scale: Scale | None = FIVE
+    table: pa.Table, unread: Any = None, scale: Scale | None = FIVE
 ) -> list[Any]:
     parser = "score" if scale else "number"
     reading = Reading(
         pairs=[("fluency", None)], scale=scale, parser=parser, estimator="mean"
     )
-    told = missing and Missing(**missing)
-    judged, scored = score_part(table, reading, part=PART, missing=told)
+    told = unread and Unread(**unread)
+    judged, scored = score_part(table, reading, part=PART, unread=told)
     by_target = {row["target"]: row for row in judged.to_pylist()}
     assert [by_target[f"t{at}"]["value"] for at in (1, 2, 3)] == [
         None
@@ -71,10 +71,8 @@ def test_a_reply_whose_probabilities_give_no_value_is_a_missing_draw() -> None:
     reading = Reading(
         pairs=[("fluency", None)], scale=FIVE, parser="score", estimator="logprob_mean"
     )
-    filled = Missing(policy="worst", seed=7)
-    _, scored = score_part(
-        table_of("answers", rows), reading, part=PART, missing=filled
-    )
+    filled = Unread(policy="worst", seed=7)
+    _, scored = score_part(table_of("answers", rows), reading, part=PART, unread=filled)
     assert scored["value"].to_pylist() == [pytest.approx(4), 1, None]
     assert scored["n_missing"].to_pylist() == [0, 1, 1]
 
@@ -109,7 +107,7 @@ def test_a_study_with_zero_needs_scales_that_have_it(
         "datasets": ["demo-dialogue"],
         "methods": ["agreement"],
     }
-    told |= {"judges": ["score-only"], "missing": "zero"}
+    told |= {"judges": ["score-only"], "unread": "zero"}
     with pytest.raises(UserError, match="0 is not a value of this scale") as caught:
         load_plan(told, HOME, source="study.yaml")
     assert "judge score-only" in str(caught.value) and "1 to 5" in str(caught.value)
@@ -154,14 +152,14 @@ def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
     }
     told["judges"] = ["score-only"]
     asked, scored = [], []
-    for keys in ({}, {"missing": "drop"}, {"missing": "worst"}):
+    for keys in ({}, {"unread": "missing"}, {"unread": "worst"}):
         plan = load_plan(told | keys, HOME, source="study.yaml")
         asked.append(judging.ask(plan, "demo-dialogue", "judge"))
-        scored.append(judging.score(plan, "demo-dialogue", "judge").missing)
+        scored.append(judging.score(plan, "demo-dialogue", "judge").unread)
         statistics = results.statistics(plan, "agreement", "demo-dialogue")
-        assert statistics.missing == ("worst" if scored[-1] else None)
+        assert statistics.unread == ("worst" if scored[-1] else "missing")
     assert asked[0] == asked[1] == asked[2] and scored[:2] == [None, None]
     assert scored[2] is not None and scored[2].policy == "worst"
-    assert "missing" not in study(FIELD).signature("good", "pearson", "pooled")
-    filled = study(FIELD, missing="worst")
-    assert "|missing:worst|" in filled.signature("good", "pearson", "pooled")
+    assert "unread" not in study(FIELD).signature("good", "pearson", "pooled")
+    filled = study(FIELD, unread="worst")
+    assert "|unread:worst|" in filled.signature("good", "pearson", "pooled")

@@ -162,7 +162,8 @@ def _sides(
     """
     if len(ratings) < 2:
         nothing = _Sides(Estimate.undefined(ONE_RATER, n=len(ratings)))
-        return dict.fromkeys(statistics(judge, judge), nothing)
+        gold = ratings[0] if len(ratings) else judge
+        return dict.fromkeys(statistics(judge, gold), nothing)  # its names alone count
     pairs: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
     for rater, gold in _compared(ratings, against):
         all_three = ~(np.isnan(judge) | np.isnan(rater) | np.isnan(gold))

@@ -1,4 +1,4 @@
-"""The study key `unread`: how draws without a value count."""
+"""The study key `unread`: how draws without a value count; policies without effect."""
 
 from math import log
 from pathlib import Path
@@ -7,12 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from judgescope.core.errors import UserError
-from judgescope.parsing.judgment import Scale, zero_stands_in
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.parsing.judgment import WRONG, Policy, Scale, zero_stands_in
 from judgescope.plan.loading import load_plan
+from judgescope.plan.notices import policies
 from judgescope.plan.specs import judging, results
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import score_part
+from judgescope.scoring.ensembles import derive_part
 from judgescope.scoring.specs import CellPart, Reading, Unread
 from methods_setup import FIELD, study
 from running import HOME
@@ -163,3 +165,132 @@ def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
     assert "unread" not in study(FIELD).signature("good", "pearson", "pooled")
     filled = study(FIELD, unread="worst")
     assert "|unread:worst|" in filled.signature("good", "pearson", "pooled")
+
+
+# --- a verdict that is wrong ----------------------------------------------------------
+
+
+def estimators(table: pa.Table, policy: Policy) -> dict[str, str]:
+    """Return target -> how its score was computed, of labels."""
+    words = (("fail", 0), ("pass", 1))
+    scale = Scale(0, 1, 1, labels=("fail", "pass"), words=words)
+    reading = Reading(
+        pairs=[("fluency", None)], scale=scale, parser="score", estimator="mean"
+    )
+    unread = Unread(policy=policy, seed=7)
+    _, scored = score_part(table, reading, part=PART, unread=unread)
+    return {row["target"]: row["estimator"] for row in scored.to_pylist()}
+
+
+def test_scores_of_which_too_few_draws_were_read_are_marked_as_wrong() -> None:
+    said = {
+        "read": ["pass", "fail", "fail"],
+        "most": ["pass", "?", "pass"],
+        "tied": ["pass", "fail", "?"],
+        "few": ["pass", "?", "?"],
+        "none": ["?", "?", "?"],
+    }
+    own = {"judge": "j", "kind": "score", "aspect": "fluency", "finish": "stop"}
+    rows = [
+        {**own, "target": target, "draw": draw, "text": text, "status": "ok"}
+        | {"key": f"{target}{draw}"}
+        for target, texts in said.items()
+        for draw, text in enumerate(texts)
+    ]
+    rows += [
+        {**own, "target": "out", "draw": draw, "text": "why", "key": f"out{draw}"}
+        | {"status": "not_applicable"}
+        for draw in range(3)
+    ]
+    table = table_of("answers", rows)
+    marked = estimators(table, "wrong")
+    wrong = [target for target, how in marked.items() if how == WRONG]
+    assert wrong == ["few", "none"]
+    assert set(estimators(table, "worst").values()) == {"majority"}
+
+
+def test_a_lost_score_of_an_ensemble_is_wrong_if_a_members_is() -> None:
+    own = {"dataset": "d", "perturbation": "systems", "aspect": "fluency"}
+    kinds = {"a": ("ok", "ok"), "b": ("ok", "lost"), "c": ("lost", "lost")}
+    members = []
+    for at in (0, 1):
+        judged, scored = [], []
+        for target, each in kinds.items():
+            read = each[at] == "ok"
+            judged.append(
+                {"judge": "m", "aspect": "fluency", "kind": "score", "draw": 0}
+                | {"target": target, "status": "ok" if read else "unparsed"}
+            )
+            how = "mean" if read else WRONG
+            score = {**own, "judge": "m", "target": target, "estimator": how}
+            scored.append({**score, "value": 1.0 if read else None})
+        members.append((table_of("judgments", judged), table_of("scores", scored)))
+    found = {}
+    for least in (1, 2):
+        _, scores = derive_part(members, part=PART, min_annotators=least)
+        rows = scores.to_pylist()
+        found[least] = [row["target"] for row in rows if row["estimator"] == WRONG]
+    assert found == {1: ["c"], 2: ["b", "c"]}
+
+
+# --- policies that apply to nothing ---------------------------------------------------
+
+
+def lines(judges: list[str], dataset: str, **keys: str) -> list[str]:
+    study: dict[str, Any] = {"study": "s", "datasets": [dataset], "judges": judges}
+    method = "pairwise" if dataset == "demo-pairs" else "agreement"
+    plan = load_plan({**study, "methods": [method], **keys}, HOME, source="study.yaml")
+    return [*policies(plan)]
+
+
+SCORED: tuple[list[str], str] = (["score-only"], "demo-dialogue")
+COMPARED: tuple[list[str], str] = (["demo-pairs"], "demo-pairs")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("study", "key", "value", "why"),
+    [
+        (
+            COMPARED,
+            "gold",
+            "median",
+            "people rate no aspect of the study on",
+        ),
+        (SCORED, "orders", "net", "no judge of the study compares two texts in both"),
+        (SCORED, "orders", "strict", "no judge of the study compares two texts"),
+        (SCORED, "unread", "wrong", "no aspect has labels, and no judge compares two"),
+        (COMPARED, "unread", "worst", "no judge that is asked scores texts on a scale"),
+    ],
+)
+def test_a_policy_that_applies_to_nothing_says_so(
+    study: tuple[list[str], str], key: str, value: str, why: str
+) -> None:
+    [line] = lines(*study, **{key: value})
+    assert line.startswith(f"warning: the key `{key}: {value}` has no effect: {why}")
+
+
+@pytest.mark.heavy
+def test_a_policy_that_applies_says_nothing() -> None:
+    assert not lines(*SCORED) and not lines(*COMPARED)
+    assert not lines(*SCORED, gold="majority_else_mean", unread="mid")
+    assert not lines(*COMPARED, orders="net", unread="wrong")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("gold", "medain", "nearest: median"),
+        ("orders", "stric", "nearest: strict"),
+        ("unread", "drop", "allowed: mid, missing, random, worst, wrong, zero"),
+    ],
+)
+def test_an_unknown_policy_names_the_allowed_ones(
+    key: str, value: str, message: str
+) -> None:
+    with pytest.raises((UserError, UserErrors)) as caught:
+        lines(*SCORED, **{key: value})
+    text = str(caught.value)
+    assert f"key {key}" in text and value in text
+    assert message in text

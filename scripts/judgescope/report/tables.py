@@ -487,9 +487,9 @@ def class_table(
 ) -> Table:
     """Return the classes of texts (rows) by those of a judge (columns).
 
-    `names` are those of the classes, `more` those of further columns that are no class;
-    link(row, column), both from 1: where a count leads. Cells are shaded by their share
-    of the line; that of the right class is outlined.
+    `names` are those of the classes, `more` those of further columns, which hold other
+    verdicts; link(row, column), both from 1: where a count leads. Cells are shaded by
+    their share of the line; that of the right class is outlined.
     """
     counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
     lines, width = [], size + len(more)

@@ -308,9 +308,9 @@ def on_labels(
     studies (benchmarks/labels.py).
 
     gold, predicted (texts,): codes of labels, NaN = missing; a text without both counts
-    in `n_missing`. NO_LABEL in `predicted` is no hit and in the denominator of people's
-    labels: a further column of the table, of which there is no F1. labels: q; source
-    (texts,); weights: `deletions`, or None for no interval. Undefined without a
+    in `n_missing`. NO_LABEL in `predicted` never is a hit and in the denominator of
+    people's labels: a further column of the table, of which there is no F1. labels: q;
+    source (texts,); weights: `deletions`, or None for no interval. Undefined without a
     denominator; mcc also where a side has one label, kappa_nominal where both have the
     same one, and balanced_accuracy where people use one of two. ValueError for fewer
     than two labels, and for a code that is not a label.

@@ -27,7 +27,7 @@ from judgescope.statistics.result import Estimate
 PAPER = "Hu et al. 2025"
 WRONG = "wrong"
 WRONG_VERDICT: Final = 2.0
-"""A verdict on a pair that is no text and no tie, so that it differs from any truth."""
+"""A verdict on a pair that differs from any truth: for neither text, and not a tie."""
 HALF = "half"
 SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(

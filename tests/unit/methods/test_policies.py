@@ -118,7 +118,7 @@ def test_pairs_of_systems_are_told_apart_by_the_gold_value() -> None:
 
 SIX = [(1, 1), (1, 0), (1, -1), (0, 0), (0, -1), (-1, -1)]
 """The verdicts of both orders for the better text: RR, RT, RW, TT, TW, WW."""
-RIGHT = {
+RIGHT: dict[str, list[float]] = {
     "both": [1, 0.5, 0.5, 0.5, 0.5, 0],
     "net": [1, 1, 0.5, 0.5, 0, 0],
     "strict": [1, 0, 0, 0, 0, 0],

@@ -236,7 +236,9 @@ def test_a_lost_score_of_an_ensemble_is_wrong_if_a_members_is() -> None:
 # --- policies that apply to nothing ---------------------------------------------------
 
 
-def lines(judges: list[str], dataset: str, **keys: str) -> list[str]:
+def lines(data: tuple[list[str], str], keys: dict[str, str]) -> list[str]:
+    """Return what is said about the policies of a study of judges and a dataset."""
+    judges, dataset = data
     study: dict[str, Any] = {"study": "s", "datasets": [dataset], "judges": judges}
     method = "pairwise" if dataset == "demo-pairs" else "agreement"
     plan = load_plan({**study, "methods": [method], **keys}, HOME, source="study.yaml")
@@ -266,15 +268,15 @@ COMPARED: tuple[list[str], str] = (["demo-pairs"], "demo-pairs")
 def test_a_policy_that_applies_to_nothing_says_so(
     study: tuple[list[str], str], key: str, value: str, why: str
 ) -> None:
-    [line] = lines(*study, **{key: value})
+    [line] = lines(study, {key: value})
     assert line.startswith(f"warning: the key `{key}: {value}` has no effect: {why}")
 
 
 @pytest.mark.heavy
 def test_a_policy_that_applies_says_nothing() -> None:
-    assert not lines(*SCORED) and not lines(*COMPARED)
-    assert not lines(*SCORED, gold="majority_else_mean", unread="mid")
-    assert not lines(*COMPARED, orders="net", unread="wrong")
+    assert not lines(SCORED, {}) and not lines(COMPARED, {})
+    assert not lines(SCORED, {"gold": "majority_else_mean", "unread": "mid"})
+    assert not lines(COMPARED, {"orders": "net", "unread": "wrong"})
 
 
 @pytest.mark.heavy
@@ -290,7 +292,7 @@ def test_an_unknown_policy_names_the_allowed_ones(
     key: str, value: str, message: str
 ) -> None:
     with pytest.raises((UserError, UserErrors)) as caught:
-        lines(*SCORED, **{key: value})
+        lines(SCORED, {key: value})
     text = str(caught.value)
     assert f"key {key}" in text and value in text
     assert message in text

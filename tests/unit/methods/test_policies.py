@@ -135,7 +135,7 @@ def compared(
     `marked`: (item, order) of scores that count as wrong.
     """
     place = {"judge": "judge", "aspect": "clear", "perturbation": "systems"}
-    rows, scores = [], []
+    rows, scores = list[Row](), list[Row]()
     for item, order in product(range(len(votes)), (0, 1)):
         texts = [f"i{item:02}.s0", f"i{item:02}.s1"]
         shown = texts[::-1] if order else texts

@@ -169,7 +169,7 @@ def compared(
 
 def by_name(data: EvaluationData) -> dict[str, Row]:
     rows = [dict(row) for row in pairwise.rows(data) if row["judge"] == "judge"]
-    return {row["statistic"]: row for row in rows if row["level"] == "pooled"}
+    return {str(row["statistic"]): row for row in rows if row["level"] == "pooled"}
 
 
 @pytest.mark.parametrize("rule", RIGHT)

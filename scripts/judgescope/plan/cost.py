@@ -28,7 +28,7 @@ from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
 from judgescope.plan.loading import load_plan
-from judgescope.plan.notices import asked_once, too_few, unjudged, unordered
+from judgescope.plan.notices import asked_once, policies, too_few, unjudged, unordered
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.specs.judging import adapter_folder, ask
 from judgescope.plan.specs.results import without_data
@@ -486,6 +486,7 @@ def check(spec: CheckSpec) -> None:
         *without_data(plan),
         *unjudged(plan),
         *unordered(plan),
+        *policies(plan),
         *asked_once(plan),
     ):
         print(f"  {line}")

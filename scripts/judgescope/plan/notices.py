@@ -4,7 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from judgescope.methods.registry import METHODS
+from judgescope.parsing.judgment import Policy
+from judgescope.plan.judges import engine_of, scale_of
 from judgescope.plan.study import Plan
+from judgescope.schema.cards import Scale
 from judgescope.statistics.means import tango
 
 MARGIN: Final = 0.05
@@ -102,3 +105,56 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
                 f"score changes, {needed} are needed to show that a judge withstands "
                 "its hint"
             )
+
+
+def policies(plan: Plan) -> Iterator[str]:
+    """Yield a line about each policy of the study that applies to nothing in it."""
+    gold, orders, unread = plan.study.gold, plan.study.orders, plan.study.unread
+    if gold != "auto" and not _rates_in_order(plan):
+        yield (
+            f"warning: the key `gold: {gold}` has no effect: people rate no aspect of "
+            "the study on an ordered scale"
+        )
+    if orders != "both" and not _asks_both_orders(plan):
+        yield (
+            f"warning: the key `orders: {orders}` has no effect: no judge of the study "
+            "compares two texts in both orders"
+        )
+    if why := unread_without_effect(plan, unread):
+        yield f"warning: the key `unread: {unread}` has no effect: {why}"
+
+
+def unread_without_effect(plan: Plan, unread: Policy) -> str:
+    """Return why a policy for unread judgments applies to nothing, "" if it does."""
+    if unread == "missing":
+        return ""
+    if unread == "wrong":
+        labels = any(scale.categorical for scale in _rated_scales(plan))
+        if labels or any(map(plan.compares, plan.judges)):
+            return ""
+        return "no aspect has labels, and no judge compares two texts"
+    for cell in plan.cell_aspects:
+        if cell.judge in plan.derived or engine_of(plan, cell.judge) == "control":
+            continue
+        place = (cell.dataset, cell.judge, cell.aspect, cell.perturbation)
+        if not plan.compares(cell.judge) and scale_of(plan, *place) is not None:
+            return ""
+    return "no judge that is asked scores texts on a scale"
+
+
+def _rated_scales(plan: Plan) -> Iterator[Scale]:
+    """Yield the scale of each aspect that people rate in the study."""
+    for dataset in plan.evaluated:
+        if plan.datasets[dataset].ratings == "none" or plan.datasets[dataset].prefers:
+            continue
+        for aspect in plan.plain_aspects(dataset):
+            yield plan.scale_of(dataset, aspect)
+
+
+def _rates_in_order(plan: Plan) -> bool:
+    return any(scale.ordered for scale in _rated_scales(plan))
+
+
+def _asks_both_orders(plan: Plan) -> bool:
+    comparing = (card for name, card in plan.judges.items() if plan.compares(name))
+    return any(card.orders == "both" for card in comparing)

@@ -62,6 +62,9 @@ SHOWN_OF_STUDY = {
     "perturbations",
     "share",
     "allow_missing",
+    "gold",
+    "orders",
+    "unread",
 }
 SHOWN_OF_DATASET = {"name", "task", "ratings", "licence", "citation"}
 """Keys of the cards of a study and of its datasets that pages show."""

@@ -6,12 +6,15 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import fields
+
 from judgescope import __version__
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report import elements, words
 from judgescope.report.cells import Cell, count_cell, words_cell
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
+from judgescope.report.specs import StudyFacts
 from judgescope.report.tables import chart, judge_bodies, rater, section_of
 
 COUNTS = ("items", "targets", "originals", "ratings", "raters")
@@ -37,7 +40,9 @@ SIGNED = (
         "weights",
         "the weights of the aspects and their hash, if the statistic uses them",
     ),
-    ("missing", "how missing scores are treated, if they are not left out"),
+    ("gold", "what stands for several ratings of a text, if the study says so"),
+    ("orders", "how two orders of a pair make one verdict, if the study says so"),
+    ("unread", "how judgments that were not read count, if they are not left out"),
     ("seed", "the study's seed, from which every random number comes"),
     ("v", "the version of judgescope"),
 )
@@ -240,6 +245,14 @@ def _few(names: Iterable[str]) -> str:
     )
 
 
+def _policies(study: StudyFacts) -> list[tuple[str, str]]:
+    """Return the study's policies that are not the default, by their key."""
+    default = {field.name: field.default for field in fields(StudyFacts)}
+    keys = ("gold", "orders", "unread")
+    values = [(key, str(getattr(study, key))) for key in keys]
+    return [(key, value) for key, value in values if value != default[key]]
+
+
 @in_group("Reproduce", 10)
 def reproduce(report: Report) -> elements.Section:
     """Return the command, the seed, the versions, and how to read a signature."""
@@ -249,6 +262,7 @@ def reproduce(report: Report) -> elements.Section:
     ]
     versions += sorted(report.spec.versions.items())
     facts = [("command", report.spec.command), ("seed", str(report.spec.study.seed))]
+    facts += _policies(report.spec.study)
     lead = (
         "The same lock file and the same replies give the same bytes: the tables, and "
         "this file. Intervals are 95 %, jackknife-t over the sources, unless a table's "

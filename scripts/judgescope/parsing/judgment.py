@@ -33,6 +33,9 @@ OffGrid = Literal["drop", "keep", "round"]
 Policy = Literal["drop", "worst", "mid", "random", "zero"]
 """What replaces a missing judgment in a sensitivity analysis; see `stand_in`."""
 
+CHOICE_VALUES: Final = {"a": 1.0, "b": -1.0, "tie": 0.0}
+"""1: the first text is better, -1: the second, 0: neither."""
+
 _TOLERANCE = 1e-9
 
 

@@ -1,6 +1,7 @@
 """Warnings at the end of a run about judges of whose replies many are unread."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from judgescope.parsing.unread_shapes import (
@@ -13,27 +14,36 @@ from judgescope.report.rows import Rows
 from judgescope.schema.tables import read_table
 
 
-def unread_warnings(out: Path, coverage: Rows) -> list[str]:
-    """Return a warning for each judge with many unread replies: what would help, and
-    the commonest shapes.
+JudgeOfDataset = tuple[str, str]
+"""A dataset and a judge."""
+
+
+def with_unread(
+    lost: Mapping[JudgeOfDataset, str], out: Path, coverage: Rows
+) -> dict[JudgeOfDataset, str]:
+    """Return warnings about lost judgments, with what helps against unread replies.
+
+    Judges with many unread replies also get the commonest shapes of these; a judge that
+    has no warning gets one.
     """
-    counts = Counter[tuple[str, str]]()
-    remedies: dict[tuple[str, str], str] = {}
+    counts = Counter[JudgeOfDataset]()
+    remedies: dict[JudgeOfDataset, str] = {}
     for row in coverage.where(statistic=f"count_{UNREAD}"):
         key = row.dataset, row.judge
         for remedy in (READ_REMEDY, CORRECT_READ):
             if remedy in row.note and row.value is not None:
                 remedies[key] = remedy
                 counts[key] += round(row.value)
-    warnings = []
-    for (dataset, judge), remedy in sorted(remedies.items()):
-        number = counts[dataset, judge]
+    warnings = dict(lost)
+    for key, remedy in sorted(remedies.items()):
+        dataset, judge = key
+        title = f"\nwarning: {dataset}: {counts[key]:,} replies of {judge} are unread"
         lines = [
-            f"\nwarning: {dataset}: {number:,} replies of {judge} have no verdict that "
-            f"its parser finds: {remedy}"
+            warnings.get(key, title),
+            f"unread replies: {remedy}",
+            *unread_replies(out, dataset, judge).commonest(),
         ]
-        lines += unread_replies(out, dataset, judge).commonest()
-        warnings.append("\n  ".join(lines))
+        warnings[key] = "\n  ".join(lines)
     return warnings
 
 

@@ -27,6 +27,7 @@ class StudyReplies:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.judges: dict[str, UnreadReplies] = {}
+        self._sampled: set[str] = set()
         self._reader = cache(self._new_reader)
 
     def _new_reader(self, cell: CellAspect) -> Read:
@@ -45,7 +46,7 @@ class StudyReplies:
         """
         if self.plan.computes(self.plan.judges[cell.judge].model):
             return
-        step = max(1, len(answers) // SAMPLE)
+        step = self._step(cell.judge, len(answers))
         for draws in answers[::step]:
             for answer in draws:
                 self._add(cell, answer.text, "stop", answer.status)
@@ -59,7 +60,7 @@ class StudyReplies:
         table = stored.key_table
         for judge in dict.fromkeys(judge for _, judge, _ in cells):
             places = job.places(judge)
-            step = max(1, len(places) // SAMPLE)
+            step = self._step(judge, len(places))
             for place in places[::step].tolist():
                 # A request that judges share is listed for the first of them.
                 perturbation, _, aspect = cells[int(owners[place])]
@@ -70,6 +71,13 @@ class StudyReplies:
                         reply = stored.reply(slot)
                         self._add(cell, reply.text, reply.finish, reply.status)
 
+    def _step(self, judge: str, number: int) -> int:
+        """Return of how many texts one is read, and note that it is a sample."""
+        step = max(1, number // SAMPLE)
+        if step > 1:
+            self._sampled.add(judge)
+        return step
+
     def lines(self) -> Iterator[str]:
         """Yield a warning for each judge of whose replies more than a tenth is unread:
         what would help, and the commonest shapes.
@@ -78,10 +86,12 @@ class StudyReplies:
             if not replies.many:
                 continue
             remedy = read_remedy(parser_of(self.plan, judge))
+            replied = "sampled replies" if judge in self._sampled else "replies"
             yield (
-                f"warning: {replies.unread:,} of {replies.replies:,} replies read of "
+                f"warning: {replies.unread:,} of {replies.replies:,} {replied} of "
                 f"judges/{judge}.yaml have no verdict that its parser finds"
-                f"{f': {remedy}' if remedy else ''}"
             )
+            if remedy:
+                yield f"  {remedy}"
             for line in replies.commonest():
                 yield f"  {line}"

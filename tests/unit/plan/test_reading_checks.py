@@ -218,7 +218,7 @@ def test_examples_that_are_read_as_expected_pass(
             "scores",
             {},
             {"reply": "Rating: 4", "value": 5},
-            ("'Rating: 4'", "'4.0 (status ok, rule labelled)'", "the verdict 5"),
+            ("'Rating: 4'", "'4 (status ok, rule labelled)'", "the verdict 5"),
         ),
         (
             "scores",
@@ -230,7 +230,7 @@ def test_examples_that_are_read_as_expected_pass(
             "scores",
             {},
             {"reply": "Rating: 4", "value": None},
-            ("4.0 (status ok", "no verdict (value: null)"),
+            ("4 (status ok", "no verdict (value: null)"),
         ),
         (
             "labels",

@@ -141,8 +141,9 @@ def _check_example(
             shown = " ".join(example.reply.split())
             if len(shown) > SHOWN:
                 shown = f"{shown[:SHOWN]}…"
-            value = judgment.label or judgment.value
-            stated = "no verdict" if judgment.status != "ok" else f"{value}"
+            stated = "no verdict"
+            if judgment.value is not None:
+                stated = judgment.label or f"{judgment.value:g}"
             raise UserError(
                 f"an example reply is read differently than its card says: {shown!r}",
                 where=f"{where} (dataset {dataset}, aspect {aspect})",

@@ -13,7 +13,6 @@ from judgescope.parsing.unread_shapes import (
 from judgescope.report.rows import Rows
 from judgescope.schema.tables import read_table
 
-
 JudgeOfDataset = tuple[str, str]
 """A dataset and a judge."""
 

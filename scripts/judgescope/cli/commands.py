@@ -497,7 +497,7 @@ def add_replies(commands: Commands) -> None:
         "parsers say, and compare the result with the stored judgments: the number of "
         "replies that get another status, value or label, by old and new rule, and ten "
         "examples. Errors that a judge lists are not compared.\n\nSends no request and "
-        "changes no file: `judgescope run STUDY` scores replies anew by itself when a "
+        "changes no file: `judgescope run STUDY` scores replies again by itself when a "
         "card or a parser has changed. The exit status is 0, whatever has moved.",
     )
     _add_study(again, "the study's YAML file; also works during a run")

@@ -41,8 +41,8 @@ class StudyReplies:
     def add_recorded(
         self, cell: CellAspect, answers: Sequence[Sequence[Answer]]
     ) -> None:
-        """Read the recorded replies of a cell, all or an even sample; recorded scores
-        are no replies.
+        """Read the recorded replies of a cell, all or an even sample; ignore recorded
+        scores.
         """
         if self.plan.computes(self.plan.judges[cell.judge].model):
             return

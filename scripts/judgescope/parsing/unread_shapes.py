@@ -20,11 +20,11 @@ MANY: Final = 0.1
 """A larger share of unread replies is worth a warning."""
 READ_REMEDY: Final = (
     "say how this judge states its verdict with `read: {pattern: …}` or `read: {path: "
-    "…}` in its card (docs/guide/llm-judge.md); no request is sent again"
+    "…}` in its card (docs/guide/parsing.md); no request is sent again"
 )
 """What helps against unread replies of a judge that gives one verdict."""
 CORRECT_READ: Final = (
-    "correct `read` in this judge's card (docs/guide/llm-judge.md); no request is sent "
+    "correct `read` in this judge's card (docs/guide/parsing.md); no request is sent "
     "again"
 )
 """What helps if its card already has the key."""

@@ -1,9 +1,11 @@
 """What `check` says about a judge's keys `read` and `examples`."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from msgspec import to_builtins
 from pydantic import ValidationError
 
@@ -11,6 +13,7 @@ from judgescope.core.errors import UserError
 from judgescope.plan.judges import card_hash, facts_of, parser_of, settings_of
 from judgescope.plan.specs.judging import ask, reading, score
 from judgescope.schema.cards import Judge
+from running import HOME
 from study import Study
 
 GRADE = r"Final grade:\s*(?P<verdict>[\w ]+)"
@@ -284,3 +287,17 @@ def test_judges_that_return_numbers_have_no_replies_to_read(
     error = refused(study, model="control", form="random", **keys)
     assert "this one returns numbers" in str(error)
     assert f"leave `{next(iter(keys))}` out" in str(error)
+
+
+def test_the_card_in_the_guide_reads_its_examples(study: Study) -> None:
+    guide = (HOME / "docs/guide/parsing.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    by_pattern, by_path, by_choice = map(yaml.safe_load, blocks)
+    assert len(by_pattern["examples"]) == 4
+    keys = {key: by_pattern[key] for key in ("read", "examples")}
+    assert planned(study, **keys)
+    correct = {"reply": 'So:\n{"result": {"correct": true}}', "value": "pass"}
+    assert planned(study, "labels", **by_path, examples=[correct])
+    second = {"reply": "I prefer the second.", "value": "B"}
+    neither = {"reply": "In all, neither is better.", "value": "tie"}
+    assert planned(study, "pairs", **by_choice, examples=[second, neither])

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from judgescope.core.errors import UserError
 from judgescope.plan.judges import card_hash, facts_of, parser_of, settings_of
 from judgescope.plan.specs.judging import ask, reading, score
+from judgescope.plan.specs.pages import settings_of as shown_settings
 from judgescope.schema.cards import Judge
 from running import HOME
 from study import Study
@@ -111,6 +112,15 @@ def test_read_changes_signatures_and_scoring_but_no_request(study: Study) -> Non
     assert len({plain[0], by_pattern[0], mapped[0]}) == 3
     assert plain[2] != by_pattern[2] != mapped[2]
     assert with_example == by_pattern
+
+
+def test_the_report_shows_the_rule_but_no_example(study: Study) -> None:
+    example = {"reply": "Final grade: 4", "value": 4}
+    plan = planned(study, read={"pattern": GRADE}, examples=[example])
+    shown = shown_settings(plan, "own")
+    assert shown["read"] == {"pattern": GRADE}
+    assert shown["parser"] == "pattern"
+    assert "examples" not in shown
 
 
 def test_cards_without_the_keys_are_dumped_as_before() -> None:

@@ -15,7 +15,7 @@ from judgescope.replies.planning import Job
 from judgescope.scoring.cell import reader
 
 SAMPLE: Final = 1_000
-"""About how many texts or pairs of a judge are read, evenly spread."""
+"""About how many replies of a judge are read, of evenly spread texts or pairs."""
 
 
 class StudyReplies:
@@ -46,7 +46,7 @@ class StudyReplies:
         """
         if self.plan.computes(self.plan.judges[cell.judge].model):
             return
-        step = self._step(cell.judge, len(answers))
+        step = self._step(cell.judge, sum(len(draws) for draws in answers))
         for draws in answers[::step]:
             for answer in draws:
                 self._add(cell, answer.text, "stop", answer.status)
@@ -60,7 +60,7 @@ class StudyReplies:
         table = stored.key_table
         for judge in dict.fromkeys(judge for _, judge, _ in cells):
             places = job.places(judge)
-            step = self._step(judge, len(places))
+            step = self._step(judge, int(table.draws[places].sum()))
             for place in places[::step].tolist():
                 # A request that judges share is listed for the first of them.
                 perturbation, _, aspect = cells[int(owners[place])]
@@ -71,9 +71,9 @@ class StudyReplies:
                         reply = stored.reply(slot)
                         self._add(cell, reply.text, reply.finish, reply.status)
 
-    def _step(self, judge: str, number: int) -> int:
+    def _step(self, judge: str, n_replies: int) -> int:
         """Return of how many texts one is read, and note that it is a sample."""
-        step = max(1, number // SAMPLE)
+        step = max(1, n_replies // SAMPLE)
         if step > 1:
             self._sampled.add(judge)
         return step

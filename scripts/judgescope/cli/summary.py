@@ -20,6 +20,7 @@ from judgescope.cli.context import (
     with_config,
 )
 from judgescope.cli.terminal import aligned, plain, undefined
+from judgescope.cli.unread_summary import with_unread
 from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
@@ -133,7 +134,8 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
             "its agreement means nothing"
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage)]
-    parts += [*_read(out, coverage), *lost.values(), *warnings]
+    parts += [*_read(out, coverage), *with_unread(lost, out, coverage).values()]
+    parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 

@@ -35,6 +35,9 @@ Policy = Literal["missing", "wrong", "worst", "mid", "random", "zero"]
 WRONG: Final = "unread: wrong"
 """The estimator of a score without a value that counts as a wrong verdict."""
 
+CHOICE_VALUES: Final = {"a": 1.0, "b": -1.0, "tie": 0.0}
+"""1: the first text is better, -1: the second, 0: neither."""
+
 _TOLERANCE = 1e-9
 
 

@@ -37,7 +37,7 @@ class Reading(
     scale: Scale | None
     parser: str
     estimator: str
-    settings: dict[str, float | str] = {}
+    settings: dict[str, float | str | dict[str, str]] = {}
     samples: bool = False
     cut: bool = False
 

@@ -33,7 +33,7 @@ from judgescope.parsing.text import (
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Unread
-from parsed import parse
+from parsed import CARD_RULES, parse
 
 FIVE = Scale(1, 5, 1)
 PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}
@@ -42,7 +42,7 @@ PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}
 def read(
     text: str, parser: str, scale: Scale | None = FIVE
 ) -> tuple[str, str, float | None]:
-    settings = PENALTIES if parser == "errors" else NO_SETTINGS
+    settings = PENALTIES if parser == "errors" else CARD_RULES.get(parser, NO_SETTINGS)
     found = parse(text, scale=scale, finish="stop", parser=parser, settings=settings)
     return found.status, found.rule, found.value
 

@@ -4,12 +4,13 @@ reproduction.
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import fields
 
 from judgescope import __version__
 from judgescope.parsing.judgment import OFF_GRID
+from judgescope.parsing.unread_shapes import CORRECT_READ, READ_REMEDY, UNREAD
 from judgescope.report import elements, words
 from judgescope.report.cells import Cell, count_cell, words_cell
 from judgescope.report.report import Dataset, Judge, Report, in_group
@@ -178,6 +179,7 @@ def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.
     yield chart(title, summary, table, line=1, axis=axis) if tally.failed else table
     if tally.counts[OFF_GRID]:
         yield elements.Text(words.OFF_GRID_SENTENCE, style="small")
+    yield from _unread(judges)
     bodies = []
     for judge, mine in judges.items():
         lines = [
@@ -197,6 +199,22 @@ def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.
     yield elements.Fold(
         f"Judgments of {dataset.name} by judge, set of texts and aspect", [table]
     )
+
+
+def _unread(judges: Mapping[Judge, Rows]) -> Iterator[elements.Text]:
+    """Yield a sentence on the judges with many unread replies, for each remedy."""
+    for remedy in (READ_REMEDY, CORRECT_READ):
+        names = []
+        for judge, rows in judges.items():
+            counts = rows.where(statistic=f"{PREFIX}{UNREAD}")
+            if any(remedy in row.note for row in counts):
+                names.append(judge.id)
+        if names:
+            text = (
+                "More than a tenth of the replies is unread, of "
+                f"{', '.join(names)}: {remedy}."
+            )
+            yield elements.Text(text, style="small")
 
 
 @in_group("Data quality", 40)

@@ -28,7 +28,14 @@ from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
 from judgescope.plan.loading import load_plan
-from judgescope.plan.notices import asked_once, policies, too_few, unjudged, unordered
+from judgescope.plan.notices import (
+    asked_once,
+    policies,
+    systems_untested,
+    too_few,
+    unjudged,
+    unordered,
+)
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.specs.judging import adapter_folder, ask
 from judgescope.plan.specs.results import without_data
@@ -551,5 +558,12 @@ def _print_notices(plan: Plan, dataset: str, unread: StudyReplies) -> None:
         print(coded(f"  {dataset}: {line}"))
     if len(problems) > SHOWN:
         print(f"  {dataset}: and {len(problems) - SHOWN} more notices")
+    rated = Path(plan.paths.targets(dataset, "systems"))
+    if rated.is_file():
+        texts = read_table("targets", str(rated), columns=["item", "system"])
+        items = texts["item"].to_pylist()
+        systems = texts["system"].to_pylist()
+        for line in systems_untested(plan, dataset, items, systems):
+            print(f"  {dataset}: {line}")
     for line in join_lines(joins(plan, dataset, unread.add_recorded)):
         print(f"  {dataset}: {line}")

@@ -1,7 +1,9 @@
 """What a study does not use or cannot show, printed before any request is sent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
+
+import numpy as np
 
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Policy
@@ -9,6 +11,7 @@ from judgescope.plan.judges import engine_of, scale_of
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Scale
 from judgescope.statistics.means import tango
+from judgescope.statistics.systems import can_be_asked, largest_family, system_blocks
 
 MARGIN: Final = 0.05
 """A judge withstands hints that move less than this share of its scores (methods.md
@@ -105,6 +108,42 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
                 f"score changes, {needed} are needed to show that a judge withstands "
                 "its hint"
             )
+
+
+def systems_untested(
+    plan: Plan, dataset: str, items: Sequence[str], systems: Sequence[str | None]
+) -> Iterator[str]:
+    """Yield a line if a preference for systems cannot be tested on a dataset.
+
+    items, systems: of each text of the dataset's systems. The test permutes systems; of
+    few systems there are too few permutations to pass Holm's correction over the
+    aspects (methods.md 19).
+    """
+    card = plan.datasets[dataset]
+    named = [system for system in systems if system]
+    anonymous = card.prefers and card.columns is not None and not card.columns.systems
+    if card.ratings == "none" or anonymous or not named or len(named) < len(systems):
+        return
+    source = np.unique(np.array(items), return_inverse=True)[1]
+    system = np.unique(np.array(named), return_inverse=True)[1]
+    number = int(system.max()) + 1
+    blocks = system_blocks(source, system)
+    aspects = len(plan.plain_aspects(dataset))
+    if number < 2 or can_be_asked(blocks, aspects):
+        return
+    why = blocks.why_not
+    if not why:
+        most = largest_family([block.size for block in blocks.permuted])
+        why = (
+            f"{number} systems allow the test for {most} aspects, the study has "
+            f"{aspects}"
+        )
+        if not most:
+            why = f"{number} systems are too few for it"
+    yield (
+        "a preference for systems is not tested: "
+        f"{why}; agreement among texts of one system decides how far a claim reaches"
+    )
 
 
 def policies(plan: Plan) -> Iterator[str]:

@@ -50,6 +50,7 @@ from judgescope.replies.probing import read_findings
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
 from judgescope.schema import cards
+from judgescope.schema.tables import read_table
 
 TITLES = ("needed", "in store", "to ask", "tokens in", "out, likely", "out, most")
 WIDTH, COLUMN = 28, 15

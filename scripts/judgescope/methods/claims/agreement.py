@@ -132,6 +132,7 @@ class RatedTexts(BesideRaters):
         super().__init__(panel, aspect, gold, self.people.rule)
         self.level = level
         self.statistic = DECIDES[level]
+        self._parts: dict[int, RatedTexts] = {}
 
     @property
     def n_sources(self) -> int:
@@ -215,6 +216,14 @@ class RatedTexts(BesideRaters):
         p = p_within_pooled(x[both], self.gold[both], source, rng)
         return nulls.with_null(base.WITHIN, p, Rival())
 
+    def without(self, system: int) -> "RatedTexts":
+        """The same without the texts of a system; what it draws serves every judge."""
+        if system not in self._parts:
+            kept = self.panel.system != system
+            part = RatedTexts(self.panel, self.aspect, self.level, kept)
+            self._parts[system] = part
+        return self._parts[system]
+
     def by_system(self, x: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
         if self.preference.m < 2:
@@ -226,9 +235,7 @@ class RatedTexts(BesideRaters):
             return beyond_systems(*data, self.n_sources)
 
         def nulls_without(system: int, family: int) -> Nulls | None:
-            part = RatedTexts(
-                self.panel, self.aspect, self.level, self.panel.system != system
-            )
+            part = self.without(system)
             result = part.number(x)
             if result.estimate.value is None:
                 return None
@@ -436,6 +443,7 @@ class LabelledTexts(BesideRaters):
         self.scale = panel.study.spec.aspects[aspect]
         self.q = len(self.scale.labels)
         self.chance = 1 / self.q
+        self._parts: dict[int, LabelledTexts] = {}
 
     @property
     def has_order(self) -> bool:
@@ -529,6 +537,13 @@ class LabelledTexts(BesideRaters):
             drawn,
         )
 
+    def without(self, system: int) -> "LabelledTexts":
+        """The same without the texts of a system; what it draws serves every judge."""
+        if system not in self._parts:
+            kept = self.panel.system != system
+            self._parts[system] = LabelledTexts(self.panel, self.aspect, kept)
+        return self._parts[system]
+
     def by_system(self, codes: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
         if self.preference.m < 2:
@@ -542,7 +557,7 @@ class LabelledTexts(BesideRaters):
             return beyond_systems(*data, len(self.study.item_order))
 
         def nulls_without(system: int, family: int) -> Nulls | None:
-            part = LabelledTexts(self.panel, self.aspect, self.panel.system != system)
+            part = self.without(system)
             result = part.number(codes)
             if result.estimate.value is None:
                 return None

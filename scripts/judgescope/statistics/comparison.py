@@ -37,6 +37,8 @@ from judgescope.statistics.resampling import (
     with_percentiles,
 )
 from judgescope.statistics.result import NO_SOURCE, UNDEFINED_JUDGE, Estimate
+from judgescope.statistics.within_sources import Centred, of_sums
+from judgescope.statistics.within_sources import centred as centred_within
 
 DECLARED: Final = declare(
     rank=amount(
@@ -67,6 +69,8 @@ DECLARED: Final = declare(
 
 
 POWER: Final = 0.8
+LEVEL_OF_TESTS: Final = 0.05
+"""Judges whose p, after Holm's correction, is at most this share no letter."""
 NOT_SMOOTH: Final = "a rank is not smooth"
 """Why a rank's interval is a bootstrap's."""
 
@@ -184,6 +188,36 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
             )
         estimates[judge] = rank
     return estimates
+
+
+PairedP = Mapping[tuple[str, str], float]
+"""Two judges -> p of their difference, after Holm's correction."""
+
+
+def grouped_ranks(
+    names: Sequence[str], rows: Floats, n_sources: int, p: PairedP
+) -> list[Estimate]:
+    """The judges' `ranks`, with the letters of `letters` in their notes.
+
+    names (judges,); rows (judges, 1 + resamples), n_sources as in `ranks`; p of the
+    pairs that were tested. An undefined judge has no letter.
+
+    >>> rows = np.array([[0.5], [0.1]])
+    >>> [one.note for one in grouped_ranks(["a", "b"], rows, 12, {("a", "b"): 0.01})]
+    ['group a', 'group b']
+    """
+    different = np.zeros((len(names), len(names)), dtype=bool)
+    for (judge, other), p_holm in p.items():
+        i, j = names.index(judge), names.index(other)
+        different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
+    known = np.flatnonzero(~np.isnan(rows[:, 0])).tolist()
+    groups = letters(
+        sorted(known, key=lambda at: (-rows[at, 0], names[at])), different
+    )
+    return [
+        rank.with_note(f"group {group}" if group else "")
+        for rank, group in zip(ranks(rows, n_sources), groups, strict=True)
+    ]
 
 
 def detectable(first: Replicated, second: Replicated) -> float | None:
@@ -342,6 +376,78 @@ def kappa_test(
     moved = dot(swapped.astype(np.float64), second - first)
     differences = kappas(first.sum(axis=0) + moved) - kappas(second.sum(axis=0) - moved)
     return _test(differences, int(complete.sum()))
+
+
+def within_sources_test(
+    x1: Floats, x2: Floats, y: Floats, source: Codes, unit: Codes, flips: Flips
+) -> PairedTest:
+    """The test of `normal_scores` of x1 minus that of x2, on texts that count for both.
+
+    These have both scores and a rating, and a source with two such texts; each judge
+    is ranked among them. A permutation swaps the judges' normal scores, minus the mean
+    of their source, of every text of a unit: ranks are those of the data. Where a unit
+    is no whole source, what a permutation puts together is centred by source anew. Both
+    judges' normal scores are on one scale, so that nothing is standardised.
+
+    x1, x2, y (texts,), NaN = missing; source (texts,), codes; unit (texts,), the codes
+    of what is swapped together: columns of flips (permutations, units). NaN where one
+    of the correlations is undefined. Deutsch, Dror, Roth 2021, section 4; methods.md
+    18.
+
+    >>> y = np.array([1.0, 2.0, 3.0] * 2)
+    >>> source = np.array([0, 0, 0, 1, 1, 1])
+    >>> swaps = np.array([[True, False], [False, True], [True, True]])
+    >>> test = within_sources_test(y, -y, y, source, source, swaps)
+    >>> round(test.difference, 3), test.p
+    (2.0, 0.5)
+    """
+    both = ~(np.isnan(x1) | np.isnan(x2))
+    n_sources = int(source.max(initial=-1)) + 1
+    first = centred_within(np.where(both, x1, np.nan), y, source, n_sources)
+    second = centred_within(np.where(both, x2, np.nan), y, source, n_sources)
+    counting = first.counting
+    n = int(counting.sum())
+    if any(correlation.why_undefined(x[counting], y[counting]) for x in (x1, x2)):
+        return _test(np.full(1, np.nan), n)
+    used, code = np.unique(unit[counting], return_inverse=True)
+    swapped = np.vstack([np.zeros((1, used.size), dtype=bool), flips[:, used]])
+
+    a1, a2, b = first.judge, second.judge, first.people
+    gaps = [
+        np.bincount(code, weights=quantity, minlength=used.size)
+        for quantity in ((a2 - a1) * b, a2 * a2 - a1 * a1)
+    ]
+    products, squares = dot(swapped.astype(np.float64), np.stack(gaps, axis=1)).T
+    off_centre = np.zeros(len(swapped))
+    if not np.array_equal(unit[counting], first.source):
+        off_centre = _squared_means(first, a2 - a1, code, swapped)
+    people = np.full(len(swapped), np.sum(b * b))
+    own = of_sums(
+        np.sum(a1 * b) + products, np.sum(a1 * a1) + squares - off_centre, people
+    )
+    other = of_sums(
+        np.sum(a2 * b) - products, np.sum(a2 * a2) - squares - off_centre, people
+    )
+    return _test(own - other, n)
+
+
+def _squared_means(
+    scores: Centred, added: Floats, unit: Codes, swapped: Flips
+) -> Floats:
+    """Σ k m² over sources, m the mean of what a permutation adds to the k texts: (rows,).
+
+    added, unit (n,), as the texts of `scores`; swapped (rows, units).
+    """
+    order = np.argsort(scores.source, kind="stable")
+    _, starts, k = np.unique(
+        scores.source[order], return_index=True, return_counts=True
+    )
+    parts = []
+    for block in blocks(len(swapped), order.size, CELLS):
+        moved = swapped[block][:, unit[order]] * added[order]
+        sums = np.add.reduceat(moved, starts, axis=1)
+        parts.append(np.sum(sums * sums / k, axis=1))
+    return np.concatenate(parts)
 
 
 def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> PairedTest:

@@ -23,11 +23,10 @@ from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
-from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
-from judgescope.methods.measures import POOLED, WITHIN_SOURCE
+from judgescope.methods.measures import DECIDES, POOLED, WITHIN_SOURCE
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
 from judgescope.plan.study import Plan

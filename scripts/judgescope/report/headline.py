@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from judgescope.methods.claims.agreement import DECIDES, LABEL_STATISTIC
+from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.methods.claims.base import AGREEMENT, LABELS
+from judgescope.methods.measures import DECIDES
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Place, Row
 from judgescope.report.tables import AVERAGE, PEOPLE, between

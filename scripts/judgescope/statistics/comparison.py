@@ -211,9 +211,7 @@ def grouped_ranks(
         i, j = names.index(judge), names.index(other)
         different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
     known = np.flatnonzero(~np.isnan(rows[:, 0])).tolist()
-    groups = letters(
-        sorted(known, key=lambda at: (-rows[at, 0], names[at])), different
-    )
+    groups = letters(sorted(known, key=lambda at: (-rows[at, 0], names[at])), different)
     return [
         rank.with_note(f"group {group}" if group else "")
         for rank, group in zip(ranks(rows, n_sources), groups, strict=True)
@@ -264,6 +262,11 @@ extreme."""
 ROUND_OFF = 1e-14
 """Of values within [-1, 1]: a mean square deviation below it may be round-off of equal
 values."""
+
+
+def permuted(permute: Permute, permutations: int) -> str:
+    """The words for a permutation test in the column `method`."""
+    return f"PERM-{permute.upper()}, {permutations} permutations, two-sided"
 
 
 class PairedTest(NamedTuple):
@@ -434,7 +437,7 @@ def within_sources_test(
 def _squared_means(
     scores: Centred, added: Floats, unit: Codes, swapped: Flips
 ) -> Floats:
-    """Σ k m² over sources, m the mean of what a permutation adds to the k texts: (rows,).
+    """Σ k m² over sources, (rows,): m is the mean of what a permutation adds to k texts.
 
     added, unit (n,), as the texts of `scores`; swapped (rows, units).
     """
@@ -459,6 +462,34 @@ def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> Pai
     gaps = np.bincount(source, weights=first - second, minlength=flips.shape[1])
     signs = np.vstack([np.ones((1, flips.shape[1])), np.where(flips, -1.0, 1.0)])
     return _test(dot(signs, gaps) / max(first.size, 1), first.size)
+
+
+def balanced_accuracy_test(
+    gold: Floats, first: Floats, second: Floats, labels: int, unit: Codes, flips: Flips
+) -> PairedTest:
+    """The test of balanced_accuracy of the first judge's labels minus the second's.
+
+    A permutation swaps the judges' labels of every text of a unit. gold, first, second
+    (texts,): codes of labels, NaN = missing, which leaves the text out; unit (texts,),
+    the codes of what is swapped together: columns of flips (permutations, units). NaN
+    where no text has all three, or people use one of two labels.
+
+    >>> gold = np.array([0.0, 1.0, 0.0, 1.0])
+    >>> every = np.array([[True, False], [False, True], [True, True]])
+    >>> unit = np.array([0, 0, 1, 1])
+    >>> balanced_accuracy_test(gold, gold, 1 - gold, 2, unit, every)[:2]
+    (1.0, 0.5)
+    """
+    complete = ~np.isnan(gold + first + second)
+    people = gold[complete]
+    used, code, texts = np.unique(people, return_inverse=True, return_counts=True)
+    n = people.size
+    if n == 0 or (labels == 2 and used.size < 2):
+        return _test(np.full(1, np.nan), n)
+    # The mean of hits weighed so is the mean of the labels' shares.
+    weight = n / (used.size * texts[code])
+    hits = [weight * (labels_of[complete] == people) for labels_of in (first, second)]
+    return mean_test(hits[0], hits[1], unit[complete], flips)
 
 
 def _standardised(values: Floats) -> Floats:

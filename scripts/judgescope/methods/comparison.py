@@ -92,9 +92,9 @@ class Field:
         self.correlations = self._correlations()
         selected = [(name, level) for name in STATISTICS for level in self.correlations]
         self.measures: list[Measure] = [WITHIN]
-        for name, level in selected:
-            if name in self.correlations[level]:
-                self.measures.append((name, level))
+        for statistic, level in selected:
+            if statistic in self.correlations[level]:
+                self.measures.append((statistic, level))
         self.averaged = {WITHIN, *product(wanted.statistics, wanted.levels)} - {KAPPA}
         self.classes: dict[str, list[float] | None] = {}
         self.no_classes: dict[str, str] = {}
@@ -110,11 +110,10 @@ class Field:
         pooled Spearman where it decides the agreement of a judge.
         """
         wanted = [name for name in STATISTICS if name in self.settings.statistics]
-        by_level = {level: list(wanted) for level in self.settings.levels}
+        by_level = {level: list(wanted) for level in self.settings.levels if wanted}
         name, level = POOLED_DECIDES
-        pooled = by_level.setdefault(level, [])
-        if name not in pooled and self._pooled_decides():
-            pooled.append(name)
+        if name not in by_level.get(level, []) and self._pooled_decides():
+            by_level[level] = [*by_level.get(level, []), name]
         return by_level
 
     def _pooled_decides(self) -> bool:

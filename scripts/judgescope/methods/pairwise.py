@@ -5,6 +5,7 @@ Consistency over orders, position bias, agreement with people, strengths of syst
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from judgescope.statistics import preferences
 from judgescope.statistics.arrays import Codes, Floats, place_within
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.classes import on_labels
+from judgescope.statistics.comparison import grouped_ranks
+from judgescope.statistics.intervals import holm
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import (
     best_of_n,
@@ -43,6 +46,8 @@ LISTED, SWAPPED = "as_listed", "swapped"
 LISTED_BY_SYSTEM = f"{LISTED}_{BY_SYSTEM}"
 ACCURACY, KAPPA = "accuracy_comparison", "kappa_nominal"
 HALF_CREDIT = f"{ACCURACY}_half"
+MCNEMAR = "mcnemar"
+P_OF_TWO = f"p_{MCNEMAR}"
 CHOICES = 3
 """The first text, the second, neither."""
 
@@ -225,13 +230,61 @@ def of_two(
     p.
     """
     pairs, weights = Pairs(panel, aspect), panel.study.weights
-    better = np.sign(net_votes(pairs.people))
-    better[better == 0] = np.nan
-    verdicts = (verdicts_on(pairs.names, each, 1, -1) for each in (votes, others))
-    one, other = ((1 + verdict * better) / 2 for verdict in verdicts)
+    one, other = half_credits(pairs, [votes, others])
     gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
     yield f"difference_{HALF_CREDIT}", gap
-    yield "p_mcnemar", preferences.mcnemar(one, other, pairs.source)
+    yield P_OF_TWO, preferences.mcnemar(one, other, pairs.source)
+
+
+def half_credits(pairs: Pairs, votes: Iterable[Votes]) -> list[Floats]:
+    """Each judge's credit by people's majority, (pairs,) each: 1, ½ for neither, 0.
+
+    NaN without a vote, and where people's votes are equal.
+    """
+    better = np.sign(net_votes(pairs.people))
+    better[better == 0] = np.nan
+    verdicts = (verdicts_on(pairs.names, each, 1, -1) for each in votes)
+    return [(1 + verdict * better) / 2 for verdict in verdicts]
+
+
+def of_several(
+    study: EvaluationData, aspect: str, votes: Mapping[str, Votes]
+) -> Iterator[Row]:
+    """Yield the judges' ranks by half credit, and the tests of every two of them.
+
+    votes: judge -> its votes. Judges that share a letter do not differ at .05 after
+    Holm's correction over all pairs of the aspect.
+    """
+    tested = [
+        pair for pair in compared_judges(study, "systems") if votes.keys() >= {*pair}
+    ]
+    if not tested:
+        return
+    results = [
+        dict(of_two(study.systems.given(*pair), aspect, *(votes[one] for one in pair)))
+        for pair in tested
+    ]
+    p = np.array([each[P_OF_TWO].value for each in results], dtype=np.float64)
+    corrected = dict(zip(tested, holm(p).tolist(), strict=True))
+
+    compared = {name for pair in tested for name in pair}
+    names = [name for name in votes if name in compared]
+    panel = study.systems.given(*names)
+    pairs = Pairs(panel, aspect)
+    credits = half_credits(pairs, [votes[name] for name in names])
+    values = [clustered_mean(x, pairs.source, study.resamples).rows for x in credits]
+    sources = np.unique(pairs.source).size
+    ranks = grouped_ranks(names, np.stack(values), sources, corrected)
+    for name, rank in zip(names, ranks, strict=True):
+        noted = rank.with_note(study.share_note(*names))
+        yield study.row(name, aspect, f"rank_{HALF_CREDIT}", POOLED, noted)
+
+    for (judge, other), estimates in zip(tested, results, strict=True):
+        estimates[f"p_holm_{MCNEMAR}"] = replace(
+            estimates[P_OF_TWO], value=corrected[judge, other]
+        )
+        for name, estimate in estimates.items():
+            yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
 def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:
@@ -311,14 +364,11 @@ def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[
             yield from of_judge(panel, judge, aspect, votes)
         if votes and chosen:
             known[judge, aspect] = votes
-    for (judge, other), aspect in product(
-        compared_judges(study, "systems"), study.spec.aspects
-    ):
-        if (judge, aspect) in known and (other, aspect) in known:
-            panel = study.systems.given(judge, other)
-            both = known[judge, aspect], known[other, aspect]
-            for name, estimate in of_two(panel, aspect, *both):
-                yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
+    for aspect in study.spec.aspects:
+        of_aspect = {
+            judge: votes for (judge, on), votes in known.items() if on == aspect
+        }
+        yield from of_several(study, aspect, of_aspect)
 
 
 def scored_votes(study: EvaluationData) -> VotesByCell:

@@ -224,11 +224,11 @@ GAPS = np.array([None, *SOURCE[1:]], dtype=object)
         ),
         (
             lambda: js.paired_test(JUDGE, JUDGE, HUMAN, statistic="tau"),
-            "statistic must be one of pearson, spearman, kendall_b, not 'tau'",
+            "statistic must be one of pearson, spearman, kendall_b, normal_scores, not 'tau'",
         ),
         (
             lambda: js.paired_test(JUDGE, JUDGE, HUMAN, level="source"),
-            "level must be one of",
+            "level of kendall_b must be one of",
         ),
         (
             lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permute="all"),

@@ -238,7 +238,7 @@ def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() 
     assert ranked["same"]["ci_low"] < 2 == ranked["same"]["ci_high"]
 
 
-def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
+def test_labels_without_an_order_have_no_ranks_by_correlation() -> None:
     people = np.tile([0.0, 1.0, 2.0], 20)
     rows = list(
         comparison.rows(
@@ -248,6 +248,8 @@ def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
     assert {row["statistic"] for row in rows} == {
         *("difference_label_accuracy", "difference_balanced_accuracy"),
         *("p_mcnemar", "p_holm_mcnemar", "rank_label_accuracy"),
+        *("p_balanced_accuracy", "p_holm_balanced_accuracy", "p_fdr_balanced_accuracy"),
+        "rank_balanced_accuracy",
     }
 
 

@@ -238,6 +238,25 @@ def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() 
     assert ranked["same"]["ci_low"] < 2 == ranked["same"]["ci_high"]
 
 
+def test_letters_of_labels_follow_p_of_balanced_accuracy() -> None:
+    rng = np.random.default_rng(3)
+    worse = np.where(rng.random(N) < 0.5, 1 - GOLD, GOLD)
+    same = GOLD.copy()
+    same[3] = 1 - same[3]
+    rows = list(comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse)))
+    letters = {
+        row["judge"]: set(row["note"].partition("group ")[2])
+        for row in rows
+        if row["statistic"] == "rank_balanced_accuracy"
+    }
+    assert letters == {"right": {"a"}, "same": {"a"}, "worse": {"b"}}
+    tests = [r for r in rows if r["statistic"] == "p_holm_balanced_accuracy"]
+    assert len(tests) == 3
+    for row in tests:
+        differ = letters[row["judge"]].isdisjoint(letters[row["judge_b"]])
+        assert differ == (row["value"] <= 0.05)
+
+
 def test_labels_without_an_order_have_no_ranks_by_correlation() -> None:
     people = np.tile([0.0, 1.0, 2.0], 20)
     rows = list(

@@ -219,7 +219,7 @@ def paired_test(
     )
     if statistic == "normal_scores" or level == "within_source":
         test = within_sources_test(x1, x2, y, sources, units, flips)
-        one, other = (
+        first_result, second_result = (
             within_sources(
                 np.where(lost, np.nan, x), y, sources, len(_deletions(sources))
             )
@@ -243,13 +243,15 @@ def paired_test(
             statistics=[statistic],
             levels=[level],
         )
-        one, other = (
+        first_result, second_result = (
             of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level]
             for x in (x1, x2)
         )
     if level == "by_source":
-        one, other = on_shared_sources(one, other)
-    return PairedComparison(difference(one, other).estimate, test.p, test.p_greater)
+        first_result, second_result = on_shared_sources(first_result, second_result)
+    return PairedComparison(
+        difference(first_result, second_result).estimate, test.p, test.p_greater
+    )
 
 
 def soft_pairwise(

@@ -389,7 +389,7 @@ def within_sources_test(
     These have both scores and a rating, and a source with two such texts; each judge
     is ranked among them. A permutation swaps the judges' normal scores, minus the mean
     of their source, of every text of a unit: ranks are those of the data. Where a unit
-    is no whole source, what a permutation puts together is centred by source anew. Both
+    is not a source, what a permutation puts together is centred by source again. Both
     judges' normal scores are on one scale, so that nothing is standardised.
 
     x1, x2, y (texts,), NaN = missing; source (texts,), codes; unit (texts,), the codes
@@ -437,7 +437,7 @@ def within_sources_test(
 def _squared_means(
     scores: Centred, added: Floats, unit: Codes, swapped: Flips
 ) -> Floats:
-    """Σ k m² over sources, (rows,): m is the mean of what a permutation adds to k texts.
+    """Σ k m² over sources, (rows,): m the mean of what a permutation adds to k texts.
 
     added, unit (n,), as the texts of `scores`; swapped (rows, units).
     """

@@ -21,7 +21,7 @@ from judgescope.statistics.classes import cross_fitted, strict_majority
 from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.verdict import Outcome
-from methods_setup import one, study
+from methods_setup import of, one, study
 
 N = 60
 GOLD = np.array([1.0, 1.0, 0.0] * 20)
@@ -246,11 +246,10 @@ def test_letters_of_labels_follow_p_of_balanced_accuracy() -> None:
     rows = list(comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse)))
     letters = {
         row["judge"]: set(row["note"].partition("group ")[2])
-        for row in rows
-        if row["statistic"] == "rank_balanced_accuracy"
+        for row in of(rows, "rank_balanced_accuracy")
     }
     assert letters == {"right": {"a"}, "same": {"a"}, "worse": {"b"}}
-    tests = [r for r in rows if r["statistic"] == "p_holm_balanced_accuracy"]
+    tests = of(rows, "p_holm_balanced_accuracy")
     assert len(tests) == 3
     for row in tests:
         differ = letters[row["judge"]].isdisjoint(letters[row["judge_b"]])

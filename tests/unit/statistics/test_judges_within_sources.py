@@ -105,8 +105,8 @@ def test_p_does_not_depend_on_the_order_of_judges_sources_and_texts() -> None:
     assert turned.difference == pytest.approx(-test.difference)
     assert turned.p == test.p
     order = np.random.default_rng(4).permutation(N)
-    shuffled = [one[order] for one in (x1, x2, y, SOURCE, SOURCE)]
-    again = within_sources_test(*shuffled, flips)
+    code = SOURCE[order]
+    again = within_sources_test(x1[order], x2[order], y[order], code, code, flips)
     assert again[1:] == test[1:]
     names = np.array([3, 0, 4, 1, 2])
     renamed = np.empty_like(flips)
@@ -122,8 +122,9 @@ def test_judges_are_ranked_among_the_texts_that_count_for_both() -> None:
     flips = every_swap(SOURCES)
     test = within_sources_test(x1, x2, y, SOURCE, SOURCE, flips)
     kept = ~np.isnan(x1 + x2 + y) & (SOURCE != 4)
-    part = [one[kept] for one in (x1, x2, y, SOURCE, SOURCE)]
-    assert within_sources_test(*part, flips) == test
+    code = SOURCE[kept]
+    part = within_sources_test(x1[kept], x2[kept], y[kept], code, code, flips)
+    assert part == test
     assert test.n == kept.sum() == N - 6
     values = [
         within_sources(one[kept], y[kept], SOURCE[kept], SOURCES).rows[0]
@@ -148,12 +149,11 @@ def test_a_judge_that_only_knows_the_source_agrees_with_nobody() -> None:
 def test_without_a_correlation_there_is_no_p(which: int) -> None:
     data = list(study(7))
     data[which] = np.full(N, 3.0)
-    test = within_sources_test(*data, SOURCE, SOURCE, every_swap(SOURCES))
+    x1, x2, y = data
+    test = within_sources_test(x1, x2, y, SOURCE, SOURCE, every_swap(SOURCES))
     assert np.isnan(test.difference) and np.isnan(test.p)
     missing = np.full(N, NAN)
-    nothing = within_sources_test(
-        missing, data[1], data[2], SOURCE, SOURCE, every_swap(SOURCES)
-    )
+    nothing = within_sources_test(missing, x2, y, SOURCE, SOURCE, every_swap(SOURCES))
     assert np.isnan(nothing.p) and nothing.n == 0
 
 
@@ -251,7 +251,8 @@ def significant(
             told = agreement * quality + np.sqrt(1 - agreement**2) * noise
             judges.append(np.clip(np.round(3 + told + 0.5 * difficulty), 1, 5))
         flips = flips_of(rng, sources, PERMUTATIONS)
-        test = within_sources_test(*judges, y, source, source, flips)
+        x1, x2 = judges
+        test = within_sources_test(x1, x2, y, source, source, flips)
         found += test.p <= 0.05
     return found / studies
 

@@ -40,10 +40,12 @@ from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
+    DECIDES,
     LARGEST_CEILING,
     POOLED,
     WITHIN_SOURCE,
     against,
+    level_of,
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
@@ -80,7 +82,6 @@ from judgescope.statistics.spans import Span, placed_at_random
 from judgescope.statistics.systems import p_moved, p_systems
 from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
 from judgescope.statistics.within_sources import (
-    STATISTIC,
     beyond_systems,
     normal_scores,
     texts_that_count,
@@ -88,27 +89,11 @@ from judgescope.statistics.within_sources import (
     within_sources,
 )
 
-DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
-"""Level of a claim of agreement -> the statistic that decides it."""
 MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 CONSTANT: Final = "constant"
 """Reason: the judge gives one score to all texts."""
 SPAN_STATISTIC: Final = "span_f1"
 PLACEMENTS: Final = 200
-
-
-def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
-    """The level at which scores x are compared with people's values y.
-
-    Within sources if at least half of the texts with both values count there (their
-    source has two such texts) and 10 sources have two different ratings; else over all
-    texts (methods.md 18). x, y, source (texts,), NaN = missing.
-    """
-    both, counting = texts_that_count(x, y, source, n_sources)
-    differing = varies(np.where(counting, y, np.nan), source, n_sources)
-    most = 2 * int(counting.sum()) >= int(both.sum())
-    enough = int(differing.sum()) >= FEWEST_SOURCES
-    return WITHIN_SOURCE if most and enough else POOLED
 
 
 class RatedTexts(BesideRaters):

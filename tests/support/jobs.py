@@ -27,6 +27,7 @@ class Job:
     def __init__(self, folder: Path, texts: int, **card: Any) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.out = folder, folder / "results"
+        self.study, self.store = "s", folder / "store"
         fields = {"model": "static", "engine": "openai", "probe": False, **card}
         self.model = OpenAIModel.model_validate(fields)
         self.card = folder / "static.yaml"
@@ -114,15 +115,15 @@ class Job:
             "--spec",
             str(place),
         ]
-        command += ["--card", str(self.card), "--store", str(self.folder / "store")]
-        command += ["--budget", json.dumps({"study": "s", "caps": []})]
+        command += ["--card", str(self.card), "--store", str(self.store)]
+        command += ["--budget", json.dumps({"study": self.study, "caps": []})]
         return subprocess.Popen(command, **streams)
 
     def replies(self) -> list[tuple[str, int]]:
         """Return (key, draw) of every whole line of the journals."""
         lines = [
             line
-            for path in sorted(self.folder.glob("store/*/*.jsonl"))
+            for path in sorted(self.store.glob("*/*.jsonl"))
             for line in path.read_bytes().splitlines(keepends=True)
             if line.endswith(b"}\n")
         ]

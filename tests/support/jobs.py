@@ -13,6 +13,7 @@ from msgspec.json import encode
 
 from judgescope.core.cells import pack
 from judgescope.prompts import load
+from judgescope.replies.journal import CLOSED
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import Decoding, OpenAIModel
 from judgescope.schema.tables import table_of, write_table
@@ -120,11 +121,11 @@ class Job:
         return subprocess.Popen(command, **streams)
 
     def replies(self) -> list[tuple[str, int]]:
-        """Return (key, draw) of every whole line of the journals."""
+        """Return (key, draw) of every whole reply in the journals."""
         lines = [
             line
             for path in sorted(self.store.glob("*/*.jsonl"))
             for line in path.read_bytes().splitlines(keepends=True)
-            if line.endswith(b"}\n")
+            if line.endswith(b"}\n") and not line.startswith(CLOSED)
         ]
         return [(row["key"], row["draw"]) for row in map(json.loads, lines)]

@@ -75,6 +75,8 @@ def main() -> None:
         parser.error(_unexpected(args, parser))
     status = getattr(args, "failed", FAILED)
     try:
+        if pairs := getattr(args, "trust", None):
+            context.trust(pairs)
         done = args.act(args)
         sys.stdout.flush()
         status = done
@@ -228,6 +230,8 @@ def command_line() -> argparse.ArgumentParser:
         about = "the study's YAML file; default: the demo, config/config.yaml"
         command.add_argument("study", nargs="?", type=commands.study_file, help=about)
         command.set_defaults(act=act, passes_options=True)
+        if name != "check":
+            commands.add_trust(command)
     added.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",

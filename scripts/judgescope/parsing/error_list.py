@@ -4,7 +4,9 @@ import re
 from typing import Literal, NamedTuple
 
 from judgescope.parsing.judgment import Judgment, Scale, parser
-from judgescope.parsing.text import answer_of, fold, is_refusal
+from judgescope.parsing.characters import fold
+from judgescope.parsing.reasoning import answer_of
+from judgescope.parsing.text import is_refusal
 
 SEVERITIES = ("minor", "major", "critical")
 _SEVERITY = rf"(?P<severity>{'|'.join(SEVERITIES)})"

@@ -181,6 +181,7 @@ class Judgment(NamedTuple):
     tail: str | None = None
     errors: tuple[ErrorSpan, ...] = ()
     parser: str = ""
+    strength: int | None = None
 
 
 Reader = Callable[..., Judgment]

@@ -7,12 +7,30 @@ time grows linearly with the length of a reply.
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from judgescope.parsing import labels as label_values
 from judgescope.parsing.judgment import Judgment, Scale, parser
-from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted
+from judgescope.parsing.characters import fold
+from judgescope.parsing.keys import (
+    NUMBERS,
+    SEVERAL,
+    UNREAD,
+    Menu,
+    Rank,
+    Statement,
+    chosen,
+    rank_of,
+)
+from judgescope.parsing.lines import line_values
+from judgescope.parsing.mentions import hide_mentions
+from judgescope.parsing.quotes import unquoted
+from judgescope.parsing.reasoning import answer_of
+from judgescope.parsing.structure import Structured, structured
+from judgescope.parsing.tags import blank_markup
+from judgescope.parsing.text import nothing_read
 
 _NAMES = (
     "zero",
@@ -162,6 +180,8 @@ _LEAD_IN_WORDS = 8
 WALK = 3
 """The minimum number of values in order that make a walk through the scale."""
 _LABEL_LENGTH = 60
+SHORT_NAME = 5
+"""The maximum number of words in the name of a rating; more are a clause."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.!?;,()\n\d]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
@@ -180,6 +200,7 @@ class Grammar(NamedTuple):
     echo: re.Pattern[str]
     labelled: re.Pattern[str]
     labels: dict[str, int]
+    menu: Menu
 
 
 @lru_cache(maxsize=64)
@@ -190,9 +211,41 @@ def _grammar(scale: Scale) -> Grammar:
     alone = bool(scale.words)
     labelled = _labelled(_value_pattern(labels, alone=alone), alone=alone)
     labelled = labelled.replace("TOP", _bound(scale.max))
-    return Grammar(
-        scale, re.compile(_echo(scale, labels)), re.compile(labelled), labels
+    grammar = Grammar(
+        scale,
+        re.compile(_echo(scale, labels)),
+        re.compile(labelled),
+        labels,
+        Menu(NUMBERS, _unread, _about_nothing),
     )
+    if scale.words:
+        return grammar._replace(menu=label_values.menu(scale))
+    return grammar._replace(menu=Menu(NUMBERS, partial(read_value, grammar=grammar), _about_nothing))
+
+
+def _unread(_value: object) -> None:
+    """Nothing is read before a grammar is complete."""
+
+
+def _about_nothing(_name: str, _value: object) -> None:
+    """A number is never a yes or no about a name."""
+
+
+def read_value(value: object, grammar: Grammar) -> Judgment:
+    """Return the judgment of a named value: `4`, `"4/5"`, `"four - good"`.
+
+    true, false and null are no ratings.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return Judgment("unparsed", UNREAD)
+    if not isinstance(value, str):
+        return grammar.scale.read(float(value), "labelled")
+    folded = blank_markup(fold(f"Rating: {value.strip()}"))
+    visible = grammar.echo.sub(_hidden, folded)
+    match = grammar.labelled.match(visible)
+    if match is None or not match["explicit"]:
+        return Judgment("unparsed", UNREAD)
+    return _reading("labelled", match, f"Rating: {value.strip()}", grammar)
 
 
 _WORDS = r"(?:its\s|the\s)?[^\W\d]{3,20}"
@@ -355,35 +408,206 @@ def read_score(text: str, scale: Scale) -> Judgment:
     if isinstance(answer, Judgment):
         return answer
     grammar = _grammar(scale)
-    visible = grammar.echo.sub(_hidden, fold(answer))
+    found = structured(answer, grammar.menu)
+    if found.closed:
+        return found.judgment or nothing_read(answer, "no_verdict")
+    prose = _read_prose(found.rest, grammar)
+    if found.judgment is None:
+        return prose.judgment or nothing_read(found.rest, "no_verdict")
+    if _is_later(prose, found) and prose.judgment:
+        return prose.judgment
+    return found.judgment
+
+
+class ProseVerdict(NamedTuple):
+    """What the prose of a reply says.
+
+    judgment: None without a verdict; start: where it stands, None if it has no label of
+    its own (`a score of 4` in a sentence).
+    """
+
+    judgment: Judgment | None
+    start: int | None = None
+
+
+def _is_later(prose: ProseVerdict, found: Structured) -> bool:
+    """Return whether prose, not structure, has the last verdict.
+
+    An object within a line may be a quotation; a labelled line beside it is not.
+    """
+    if prose.start is None or found.start <= prose.start < found.end:
+        return False
+    return prose.start >= found.end or found.inline
+
+
+def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
+    """Return the last labelled verdict of an answer; without one, that of the first
+    matching pattern.
+    """
+    scale = grammar.scale
+    folded = fold(answer)
+    plain = hide_mentions(blank_markup(folded))
+    visible = grammar.echo.sub(_hidden, plain)
     labelled = _labelled_ratings(grammar, visible)
-    explicit = (
-        [match for match in labelled if match["explicit"]] if scale.words else labelled
-    )
+    if scale.words:
+        return _read_label(answer, plain, visible, labelled, grammar)
+    named = _by_rank(labelled)
+    if named is None:
+        return ProseVerdict(Judgment("unparsed", SEVERAL))
+    last_named = _last_named(plain)
+    if last_named is not None and all(
+        _start_of_value(match) < last_named for match in named
+    ):
+        if named or labelled:
+            return ProseVerdict(Judgment("unparsed", UNREAD), last_named)
+    if named:
+        if _is_walk(named, grammar):
+            return ProseVerdict(Judgment("unparsed", "enumerated"))
+        last = named[-1]
+        if not _is_spoken(last):
+            judgment = _reading("labelled", last, answer, grammar)
+            return ProseVerdict(judgment, last.start())
+    spoken = _last_spoken(grammar, visible, named)
+    if spoken is not None:
+        form, match = spoken
+        return ProseVerdict(_reading(form, match, answer, grammar))
+    for form, match in _unlabelled(grammar, visible):
+        return ProseVerdict(_reading(form, match, answer, grammar))
+    return ProseVerdict(None)
+
+
+def _read_label(
+    answer: str,
+    plain: str,
+    visible: str,
+    labelled: list[re.Match[str]],
+    grammar: Grammar,
+) -> ProseVerdict:
+    """Return the verdict in prose on a scale that has only labels.
+
+    Named values come first (`Verdict: fail`, `Pass: no`), then the patterns.
+    """
+    values = line_values(plain)
+    verdict = chosen((one.statement for one in values), grammar.menu)
+    if verdict is not None:
+        statement, judgment = verdict
+        match = next(one.match for one in values if one.statement is statement)
+        if judgment.status == "ok":
+            start, end = match.end(), _end_of_label(plain, match.end(), statement)
+            rationale = _rationale(answer, match.start(), end)
+            tail = answer[start:].lstrip(_EDGE)
+            judgment = judgment._replace(rationale=rationale, tail=tail)
+        return ProseVerdict(judgment, match.start())
+    explicit = [match for match in labelled if match["explicit"]]
     if explicit:
         if _is_walk(explicit, grammar):
-            return Judgment("unparsed", "enumerated")
-        return _reading("labelled", explicit[-1], answer, grammar)
-    unlabelled: Iterable[tuple[str, re.Match[str]]] = _unlabelled(grammar, visible)
-    if scale.words:
-        forms = dict(unlabelled)
-        ends = {
-            _value(forms[form], grammar)
-            for form in ("leading", "trailing")
-            if form in forms
-        }
-        if len(ends) > 1:
-            return Judgment("unparsed", "contradiction")
-        unlabelled = [("labelled", match) for match in labelled[-1:]] + [*forms.items()]
-    for form, match in unlabelled:
-        return _reading(form, match, answer, grammar)
-    return nothing_read(answer, "no_verdict")
+            return ProseVerdict(Judgment("unparsed", "enumerated"))
+        judgment = _reading("labelled", explicit[-1], answer, grammar)
+        return ProseVerdict(judgment, explicit[-1].start())
+    forms = dict(_unlabelled(grammar, visible))
+    ends = {
+        _value(forms[form], grammar)
+        for form in ("leading", "trailing")
+        if form in forms
+    }
+    if len(ends) > 1:
+        return ProseVerdict(Judgment("unparsed", "contradiction"))
+    found = [("labelled", match) for match in labelled[-1:]]
+    found += forms.items()
+    for form, match in found:
+        return ProseVerdict(_reading(form, match, answer, grammar))
+    return ProseVerdict(None)
+
+
+def _end_of_label(plain: str, start: int, statement: Statement) -> int:
+    """Return the end of the label in the value of a line, else that of its first word.
+
+    """
+    value = str(statement.value)
+    begin = plain.find(value, start)
+    word = re.compile(r"[\W_]*(?:\w+)").match(plain, begin)
+    return word.end() if word else start
+
+
+def _by_rank(matches: list[re.Match[str]]) -> list[re.Match[str]] | None:
+    """Return the ratings with the best names; None if they are several different parts.
+
+    `Confidence rating: 5` is never one, and `Tone rating: 5` only where no `Rating` is.
+    """
+    if len(matches) == 1 and not matches[0]["explicit"]:
+        return matches
+    ranks = [_rank(match) for match in matches]
+    kept = [
+        match
+        for match, rank in zip(matches, ranks, strict=True)
+        if rank is not Rank.NEVER
+    ]
+    whole = [
+        match
+        for match, rank in zip(matches, ranks, strict=True)
+        if rank < Rank.PART
+    ]
+    if whole:
+        return whole
+    if len({_label(match) for match in kept}) > 1:
+        values = {match[0].split()[-1] for match in kept}
+        return None if len(values) > 1 else kept
+    return kept
+
+
+def _rank(match: re.Match[str]) -> Rank:
+    """Return the rank of a rating's name, of a longer clause that of its last words."""
+    words = _label(match).split()
+    if len(words) <= SHORT_NAME:
+        return rank_of((" ".join(words),), NUMBERS)
+    near = rank_of((" ".join(words[-2:]),), NUMBERS)
+    return near if near is Rank.NEVER else Rank.EXACT
+
+
+def _is_spoken(match: re.Match[str]) -> bool:
+    """Return whether a rating stands in a sentence: `a score of 4`."""
+    return bool(match["prose"] or match["far"])
+
+
+def _last_spoken(
+    grammar: Grammar, visible: str, named: list[re.Match[str]]
+) -> tuple[str, re.Match[str]] | None:
+    """Return the last rating that sentences give: `a score of 4`, `I give it a 4`.
+
+    None if the second kind contradicts itself.
+    """
+    if not named:
+        return None
+    pattern = _forms(grammar.scale)["given"]
+    given = unquoted(pattern.finditer(visible), visible)
+    last = named[-1]
+    if given and given[-1].start() > last.end():
+        return "given", given[-1]
+    return "labelled", last
+
+
+def _last_named(plain: str) -> int | None:
+    """Return where the last line stands that names a verdict, None without one."""
+    last = None
+    for one in line_values(plain):
+        statement = one.statement
+        rank = rank_of(statement.names, NUMBERS)
+        words = statement.names[0].split()
+        if rank > Rank.EXACT or len(words) > SHORT_NAME or not statement.value:
+            continue
+        if len(words) == 1 and rank is Rank.FINAL:
+            continue  # `overall:` may begin a sentence
+        if one.match["sign"] in (":", "="):
+            last = one.match.end()
+    return last
 
 
 def _unlabelled(grammar: Grammar, visible: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the last match of each pattern whose matches all have the same value."""
     for form, pattern in _forms(grammar.scale).items():
         matches = unquoted(pattern.finditer(visible), visible)
+        if form.startswith("named"):
+            matches = [match for match in matches if _rank(match) is not Rank.NEVER]
         if matches and len({_value(match, grammar) for match in matches}) == 1:
             yield form, matches[-1]
 

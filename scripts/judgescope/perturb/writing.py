@@ -24,7 +24,7 @@ from judgescope.core.rng import share_of
 from judgescope.engines.requests import Reply, Request
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.text import without_reasoning
+from judgescope.parsing.reasoning import without_reasoning
 from judgescope.parsing.written import (
     problem_with_analysis,
     read_steps,

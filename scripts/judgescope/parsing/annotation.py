@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from judgescope.parsing.characters import fold
 from judgescope.parsing.error_list import says_no_errors
 from judgescope.parsing.judgment import STATED, ErrorSpan, Judgment, Scale, parser
-from judgescope.parsing.score import read_score
-from judgescope.parsing.characters import fold
 from judgescope.parsing.reasoning import answer_of
+from judgescope.parsing.score import read_score
 from judgescope.parsing.text import is_refusal
 
 

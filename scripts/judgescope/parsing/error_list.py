@@ -3,8 +3,8 @@
 import re
 from typing import Literal, NamedTuple
 
-from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.characters import fold
+from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.text import is_refusal
 

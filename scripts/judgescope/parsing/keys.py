@@ -33,45 +33,306 @@ class Rank(IntEnum):
 
 
 _FINAL: Final = frozenset(
-    "final overall finally aggregate aggregated combined conclusive ultimate definitive"
-    " net insgesamt gesamt global globale general итоговая итог итоговый итого 总体"
-    " 总 综合 最终 総合 最終 총 최종 종합".split()
+    [
+        "final",
+        "overall",
+        "finally",
+        "aggregate",
+        "aggregated",
+        "combined",
+        "conclusive",
+        "ultimate",
+        "definitive",
+        "net",
+        "insgesamt",
+        "gesamt",
+        "global",
+        "globale",
+        "general",
+        "итоговая",
+        "итог",
+        "итоговый",
+        "итого",
+        "总体",
+        "总",
+        "综合",
+        "最终",
+        "総合",
+        "最終",
+        "총",
+        "최종",
+        "종합",
+    ]
 )
 _TOTAL: Final = frozenset(
-    "total sum average mean avg summary gesamtsumme totale 总分 合計 평균".split()
+    [
+        "total",
+        "sum",
+        "average",
+        "mean",
+        "avg",
+        "summary",
+        "gesamtsumme",
+        "totale",
+        "总分",
+        "合計",
+        "평균",
+    ]
 )
 _RATINGS: Final = frozenset(
-    "score scores rating ratings grade grades mark marks rate scoring bewertung note"
-    " punktzahl punkte wertung puntuación puntuacion calificación calificacion nota"
-    " valutazione punteggio voto évaluation pontuação avaliação оценка балл ocena puan"
-    " değerlendirme bedömning betyg poäng vurdering karakter arvosana pisteet beoordeling"
-    " cijfer értékelés hodnocení skóre nilai điểm βαθμός βαθμολογία התוצאה ציון دרجة"
-    " الدرجة درجة التقييم تقييم امتیاز نمره คะแนน अंक स्कोर रेटिंग 评分 分数 得分 打分"
-    " 評分 分數 評価 スコア 点数 得点 評点 점수 평점 등급".split()
+    [
+        "score",
+        "scores",
+        "rating",
+        "ratings",
+        "grade",
+        "grades",
+        "scoring",
+        "bewertung",
+        "punktzahl",
+        "punkte",
+        "wertung",
+        "puntuación",
+        "puntuacion",
+        "calificación",
+        "calificacion",
+        "valutazione",
+        "punteggio",
+        "voto",
+        "évaluation",
+        "pontuação",
+        "avaliação",
+        "оценка",
+        "балл",
+        "ocena",
+        "puan",
+        "değerlendirme",
+        "bedömning",
+        "betyg",
+        "poäng",
+        "vurdering",
+        "karakter",
+        "arvosana",
+        "pisteet",
+        "beoordeling",
+        "cijfer",
+        "értékelés",
+        "hodnocení",
+        "skóre",
+        "nilai",
+        "điểm",
+        "βαθμός",
+        "βαθμολογία",
+        "התוצאה",
+        "ציון",
+        "دרجة",
+        "الدرجة",
+        "درجة",
+        "التقييم",
+        "تقييم",
+        "امتیاز",
+        "نمره",
+        "คะแนน",
+        "अंक",
+        "स्कोर",
+        "रेटिंग",
+        "评分",
+        "分数",
+        "得分",
+        "打分",
+        "評分",
+        "分數",
+        "評価",
+        "スコア",
+        "点数",
+        "得点",
+        "評点",
+        "점수",
+        "평점",
+        "등급",
+    ]
 )
 """Names of ratings; of other languages the usual ones. Others are read as parts."""
 _VERDICTS: Final = frozenset(
-    "verdict judgment judgement label category class classification decision result"
-    " outcome conclusion assessment evaluation answer value choice status determination"
-    " ruling finding urteil ergebnis entscheidung etikett fazit veredicto resultado"
-    " decisión etiqueta verdict résultat décision étiquette giudizio risultato вердикт"
-    " решение результат метка werdykt wynik karar sonuç 判定 结论 結論 结果 結果 判断"
-    " 标签 ラベル 判決 판정 결론 결과".split()
+    [
+        "verdict",
+        "judgment",
+        "judgement",
+        "label",
+        "category",
+        "class",
+        "classification",
+        "decision",
+        "result",
+        "outcome",
+        "conclusion",
+        "assessment",
+        "evaluation",
+        "answer",
+        "value",
+        "choice",
+        "status",
+        "determination",
+        "ruling",
+        "finding",
+        "urteil",
+        "ergebnis",
+        "entscheidung",
+        "etikett",
+        "fazit",
+        "veredicto",
+        "resultado",
+        "decisión",
+        "etiqueta",
+        "verdict",
+        "résultat",
+        "décision",
+        "étiquette",
+        "giudizio",
+        "risultato",
+        "вердикт",
+        "решение",
+        "результат",
+        "метка",
+        "werdykt",
+        "wynik",
+        "karar",
+        "sonuç",
+        "判定",
+        "结论",
+        "結論",
+        "结果",
+        "結果",
+        "判断",
+        "标签",
+        "ラベル",
+        "判決",
+        "판정",
+        "결론",
+        "결과",
+    ]
 )
 _CHOICES: Final = frozenset(
-    "winner better best preferred preference chosen choose selected select selection"
-    " pick picked favorite favourite superior gewinner besser beste bevorzugt ganador"
-    " mejor vainqueur meilleur meilleure vincitore migliore vencedor melhor победитель"
-    " лучше лучший 更好 更好的 胜者 赢家 勝者 より良い 승자".split()
+    [
+        "winner",
+        "better",
+        "best",
+        "preferred",
+        "preference",
+        "chosen",
+        "choose",
+        "selected",
+        "select",
+        "selection",
+        "pick",
+        "picked",
+        "favorite",
+        "favourite",
+        "superior",
+        "gewinner",
+        "besser",
+        "beste",
+        "bevorzugt",
+        "ganador",
+        "mejor",
+        "vainqueur",
+        "meilleur",
+        "meilleure",
+        "vincitore",
+        "migliore",
+        "vencedor",
+        "melhor",
+        "победитель",
+        "лучше",
+        "лучший",
+        "更好",
+        "更好的",
+        "胜者",
+        "赢家",
+        "勝者",
+        "より良い",
+        "승자",
+    ]
 )
 _NEUTRAL: Final = frozenset(
-    "the my a an this your its of for is on output response result results evaluation"
-    " assessment judgment judgement verdict decision answer data arguments args params"
-    " parameters parameter input inputs function tool call grade rating score json"
-    " content item llm judge judges ai model assigned given number numeric numerical"
-    " value int integer out scale from to in as text type text's point points star"
-    " stars new revised updated corrected adjusted actual root object properties"
-    " 是 的".split()
+    [
+        "the",
+        "my",
+        "a",
+        "an",
+        "this",
+        "your",
+        "its",
+        "of",
+        "for",
+        "is",
+        "on",
+        "output",
+        "response",
+        "result",
+        "results",
+        "evaluation",
+        "assessment",
+        "judgment",
+        "judgement",
+        "verdict",
+        "decision",
+        "answer",
+        "data",
+        "arguments",
+        "args",
+        "params",
+        "parameters",
+        "parameter",
+        "input",
+        "inputs",
+        "function",
+        "tool",
+        "call",
+        "grade",
+        "rating",
+        "score",
+        "json",
+        "content",
+        "item",
+        "llm",
+        "judge",
+        "judges",
+        "ai",
+        "model",
+        "assigned",
+        "given",
+        "number",
+        "numeric",
+        "numerical",
+        "value",
+        "int",
+        "integer",
+        "out",
+        "scale",
+        "from",
+        "to",
+        "in",
+        "as",
+        "text",
+        "type",
+        "text's",
+        "point",
+        "points",
+        "star",
+        "stars",
+        "new",
+        "revised",
+        "updated",
+        "corrected",
+        "adjusted",
+        "actual",
+        "root",
+        "object",
+        "properties",
+        "是",
+        "的",
+    ]
 )
 """Words that qualify nothing, and containers."""
 _NEVER: Final = frozenset(
@@ -83,8 +344,8 @@ _NEVER: Final = frozenset(
     " previous prior earlier former initial initially draft preliminary provisional"
     " tentative first interim original old expected reference gold golden human target"
     " ground truth predicted example sample self bonus penalty deduction deductions"
-    " rejected loser worse worst runner lost losing second alternative other others"
-    " hypothetical would unless"
+    " rejected loser worse worst runner lost losing alternative other others"
+    " hypothetical unless"
     # what is no verdict
     " id ids idx index uuid key rank position pos start end begin offset line lines"
     " column page pages paragraph paragraphs sentence sentences word words char chars"

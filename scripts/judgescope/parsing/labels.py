@@ -9,17 +9,110 @@ from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.keys import LABELS, Menu, words_of
 
 _YES: Final = frozenset(
-    "yes true y t 1 yep yeah sure certainly definitely absolutely affirmative checked"
-    " ✓ ✔ ✅ ☑ 👍 sí si oui ja da да так evet はい 是 是的 对 예 네 نعم כן हाँ".split()
+    [
+        "yes",
+        "true",
+        "y",
+        "t",
+        "1",
+        "yep",
+        "yeah",
+        "sure",
+        "certainly",
+        "definitely",
+        "absolutely",
+        "affirmative",
+        "checked",
+        "✓",
+        "✔",
+        "✅",
+        "☑",
+        "👍",
+        "sí",
+        "si",
+        "oui",
+        "ja",
+        "da",
+        "да",
+        "так",
+        "evet",
+        "はい",
+        "是",
+        "是的",
+        "对",
+        "예",
+        "네",
+        "نعم",
+        "כן",
+        "हाँ",
+    ]
 )
 _NO: Final = frozenset(
-    "no false n f 0 nope nah not never negative unchecked ✗ ✘ ❌ ❎ ☒ 👎"
-    " non nein nee nej nie нет ні hayır いいえ 否 不 不是 아니요 아니오 لا לא नहीं".split()
+    [
+        "no",
+        "false",
+        "n",
+        "f",
+        "0",
+        "nope",
+        "nah",
+        "not",
+        "never",
+        "negative",
+        "unchecked",
+        "✗",
+        "✘",
+        "❌",
+        "❎",
+        "☒",
+        "👎",
+        "non",
+        "nein",
+        "nee",
+        "nej",
+        "nie",
+        "нет",
+        "ні",
+        "hayır",
+        "いいえ",
+        "否",
+        "不",
+        "不是",
+        "아니요",
+        "아니오",
+        "لا",
+        "לא",
+        "नहीं",
+    ]
 )
 _UNCLEAR: Final = frozenset(
-    "maybe perhaps partial partially partly unsure unclear unknown undecided uncertain"
-    " borderline mixed somewhat mostly possibly null none nan n/a na unrated half"
-    " cannot can't depends".split()
+    [
+        "maybe",
+        "perhaps",
+        "partial",
+        "partially",
+        "partly",
+        "unsure",
+        "unclear",
+        "unknown",
+        "undecided",
+        "uncertain",
+        "borderline",
+        "mixed",
+        "somewhat",
+        "mostly",
+        "possibly",
+        "null",
+        "none",
+        "nan",
+        "n/a",
+        "na",
+        "unrated",
+        "half",
+        "cannot",
+        "can't",
+        "depends",
+    ]
 )
 _FIRST_WORD = re.compile(
     r"[\W_]*?(?P<word>[✓✔✅☑👍✗✘❌❎☒👎]|[01](?!\d|[.,]\d|\s?[/%])|[^\W\d_][\w/']*)"
@@ -34,7 +127,7 @@ _PHRASES = re.compile(
     r"(?:absolutely|certainly|definitely|clearly|of course|not) (?:not\b|yes\b|no\b|at "
     r"all\b|really\b)|\bnot (?:met|fulfilled|satisfied|given|the case|true)\b"
 )
-_INTERNAL = re.compile(r"\W+")
+_COUNT = re.compile(r"\W{0,8}\d")
 _ASKED = re.compile(
     r"\A(?:(?:is|was|are|does|did|has|do|it|this|the|answer|text|response|reply|output"
     r"|overall|final|a|an) )+"
@@ -166,6 +259,8 @@ def read_about(name: str, value: object, known: Vocabulary) -> Judgment | None:
     if value is None:
         return Judgment("unparsed", "no_label")
     said = truth(value)
+    if said is None and isinstance(value, str) and _COUNT.match(value):
+        said = "unclear"
     if said is None:
         return None
     if said == "unclear":

@@ -8,7 +8,9 @@ import re
 _NUMBER = (
     r"(?:\d{1,4}(?:\.\d{1,4})?|zero|one|two|three|four|five|six|seven|eight|nine|ten)"
 )
-_PHRASE = r"(?:an? |the )?(?:[a-z]{2,12} )?(?:(?:score|rating|grade|mark) (?:of )?)?(?:an? )?"
+_PHRASE = (
+    r"(?:an? |the )?(?:[a-z]{2,12} )?(?:(?:score|rating|grade|mark) (?:of )?)?(?:an? )?"
+)
 _SUBJECTS = (
     r"unlike|others?|(?:some|many|another|a different) (?:judges?|people|readers?|"
     r"reviewers?|raters?|editors?)|were (?:it|they)|had (?:it|they)"
@@ -25,12 +27,16 @@ _MENTIONS = re.compile(
     rf"\b(?:(?:{_SUBJECTS})\b(?P<between>[^.;!?\n]{{0,60}}?)"
     rf"|(?:{_AGAINST}) {_PHRASE})\b(?P<number>{_NUMBER})(?![\w/]|\.\d)"
     # `from 5 to 2`
-    rf"|\bfrom {_PHRASE}(?P<old>{_NUMBER})(?= (?:down )?to )"
+    rf"|\b(?:lower|rais|reduc|drop|chang|mov|revis)[a-z]{{0,4}}"
+    r"(?: (?:the |my |its )?(?:score|rating|grade|mark|it))? "
+    rf"from {_PHRASE}(?P<old>{_NUMBER})(?= (?:down )?to )"
     # `5 -> 3`
     rf"|(?<![\w.,/])(?P<before>\d{{1,4}}(?:\.\d{{1,4}})?)\s?(?:[-=]{{1,2}}>|>)"
     rf"\s?(?=\d)"
 )
-_BREAK = re.compile(r",\s(?:this|it|but|so|i|the|mine|overall|my)\b|\b(?:but|so|hence)\b")
+_BREAK = re.compile(
+    r",\s(?:this|it(?! would)|but|so|i(?! would|'d)|the|mine|overall|my)\b|\b(?:but|so|hence)\b"
+)
 
 
 def hide_mentions(folded: str) -> str:

@@ -18,7 +18,7 @@ from judgescope.parsing.labels import truth
 from judgescope.parsing.lines import line_values
 from judgescope.parsing.quotes import unquoted
 from judgescope.parsing.reasoning import answer_of
-from judgescope.parsing.structure import Structured, structured
+from judgescope.parsing.structure import structured
 from judgescope.parsing.tags import blank_markup
 from judgescope.parsing.text import nothing_read
 
@@ -70,7 +70,9 @@ _AFTER = re.compile(
 """What may follow a side in a value: "A and B", "A/B", "a matter of taste" name none."""
 _BY = re.compile(r"\s{0,2}(?:and|or|&|/|,\s?(?:and|or)?)\s{0,2}")
 _BRACKETS = re.compile(r"\[\[\s{0,3}([^\[\]\n]{1,40}?)\s{0,3}\]\]")
-_JOINED = re.compile(r"[\s*_\"'`]{0,4}(?:,|/|\bor\b|\band\b|,\s?(?:or|and)\b)[\s*_\"'`]{0,4}")
+_JOINED = re.compile(
+    r"[\s*_\"'`]{0,4}(?:,|/|\bor\b|\band\b|,\s?(?:or|and)\b)[\s*_\"'`]{0,4}"
+)
 _EDGE: Final = " \t\n.!*_\"'`"
 _LAST: Final = 400
 """The maximum number of characters in a last sentence."""
@@ -115,7 +117,9 @@ def read_side(text: str, tie: str = "") -> SideReading | None:
     better = _IS_BETTER.match(text, start.end())
     if not (behind or better):
         return None
-    if start["alone"] in ("1", "2") and re.match(r"\s?[/.,:]\s?\d", text[start.end() :]):
+    if start["alone"] in ("1", "2") and re.match(
+        r"\s?[/.,:]\s?\d", text[start.end() :]
+    ):
         return None  # 1/2 and 1.5
     return SideReading(_side_of(start), end=start.end())
 
@@ -173,9 +177,7 @@ def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     prose = _prose_choice(found.rest, letter)
     if found.judgment is None:
         return prose.judgment
-    named = prose.start is not None and not (
-        found.start <= prose.start < found.end
-    )
+    named = prose.start is not None and not (found.start <= prose.start < found.end)
     if named and (found.inline or (prose.start or 0) >= found.end):
         return prose.judgment
     return _complete(found.judgment) or prose.judgment
@@ -299,9 +301,7 @@ def _without_repeated_question(named: list[_Named], folded: str) -> list[_Named]
     for choices in lines.values():
         brackets = [one for one in choices if folded.startswith("[[", one.start)]
         sides = {one.reading.side for one in choices if one.reading}
-        if brackets:
-            kept.append(choices[-1])
-        elif len(sides) <= 1:
+        if brackets or len(sides) <= 1:
             kept.append(choices[-1])
     return kept
 
@@ -322,9 +322,7 @@ def _bracketed(folded: str, tie: str) -> Iterator[_Named]:
         yield _Named(Rank.EXACT, reading, match.start(), match.end())
 
 
-_ASKED = re.compile(
-    r"\s*[*_]*\s*[a-z][.)]{1}[*_\"'`)\]]{0,4}[ \t]{1,2}\w"
-)
+_ASKED = re.compile(r"\s*[*_]*\s*[a-z][.)]{1}[*_\"'`)\]]{0,4}[ \t]{1,2}\w")
 """`Answer: A. Voyager 1` answers a question of the text."""
 _PROSE_NAME = re.compile(
     r"(?:\b(?P<noun>choice|verdict|winner|decision|preference|better(?:\s+(?:text|"
@@ -369,9 +367,7 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
             continue
         if match["sign"] == "is" and not _IS_END.match(value, reading.end):
             continue
-        yield _Named(
-            Rank.EXACT, reading, match.start(), match.end() + reading.end
-        )
+        yield _Named(Rank.EXACT, reading, match.start(), match.end() + reading.end)
 
 
 PlacedSide = tuple[SideReading, int, int]
@@ -392,7 +388,7 @@ def _only_side(bare: str, start: int, end: int, tie: str) -> PlacedSide | None:
         return SideReading("tie"), start, end
     reading = read_side(bare, tie)
     rest = bare[reading.end :].strip(" )]\"'`*_.!") if reading else "x"
-    if reading is None or (rest and not _BRACKETS.match(bare)):
+    if reading is None or (rest and not _BRACKETS.fullmatch(bare)):
         return None
     return reading, start, end
 

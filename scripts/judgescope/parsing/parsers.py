@@ -5,13 +5,12 @@ a text.
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
+from judgescope.core.finish import ending, is_unknown, plain_reason
 from judgescope.parsing import annotation, error_list  # noqa: F401  registers parsers
 from judgescope.parsing.characters import fold
-from judgescope.parsing.finish import ending
 from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
 from judgescope.parsing.pairs import VALUES, read_choice
 from judgescope.parsing.quotes import unquoted
@@ -29,6 +28,10 @@ CONTEXT: Final = "context"
 context."""
 CUT: Final = "finish_length"
 """The rule of a judgment that failed because the reply was truncated."""
+LONGEST_REASON: Final = 40
+"""The number of characters of an unknown reason to stop that a rule shows."""
+FILTERED: Final = "filtered"
+"""The rule of a judgment that failed because a filter ended the reply."""
 _TOO_LONG = re.compile(
     r"context[ _](length|size|window)|prompt is too long|input is too long|"
     r"too many tokens"
@@ -58,12 +61,12 @@ def parsed_by(
     """Return the function that turns a completion into a judgment.
 
     It never reads the prompt, and returns only numbers that the completion states.
-    `finish` is the engine's reason for stopping: a reply truncated by `length` is not
-    an answer. A status other than ok is passed on; if it is `not_applicable`, the text
-    is the reason and becomes the rule. `cut`: a reply truncated by `length` is accepted
-    if its first line is exactly the verdict; its rule ends in `.cut`. ValueError for an
-    unknown parser, a missing scale or wrong settings. Sources: methods.md 6 and the
-    facts on servers in engines.md.
+    `finish` is the engine's reason for stopping (`finish.ending`): a reply that was cut
+    or filtered is not an answer. A status other than ok is passed on; if it is
+    `not_applicable`, the text is the reason and becomes the rule. `cut`: a reply that
+    was cut is accepted if its first line is exactly the verdict; its rule ends in
+    `.cut`. ValueError for an unknown parser, a missing scale or wrong settings.
+    Sources: methods.md 6 and the facts on servers in engines.md.
     """
     if parser not in PARSERS:
         raise ValueError(
@@ -85,8 +88,10 @@ def parsed_by(
                 _first_line(text, lambda line: read(line, scale, **settings)) or reading
             )
         reading = reading or read(text, scale, **settings)
-        if reading.status == "unparsed" and finish == "content_filter":
-            reading = Judgment("refused", "content_filter")
+        if reading.status == "ok" and "</" in text:
+            reading = _with_reasons(reading, text)
+        if is_unknown(finish):
+            reading = reading._replace(rule=f"{reading.rule}+{_ended_by(finish)}")
         return reading._replace(parser=f"{parser}@{version}")
 
     return judgment
@@ -98,13 +103,30 @@ def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None
         return Judgment("not_applicable", text.strip() or "not_applicable")
     if reply_status != "ok":
         return Judgment("error", CONTEXT if _TOO_LONG.search(text) else reply_status)
-    if finish == "length":
+    ended = ending(finish)
+    if ended == "cut":
         return Judgment("truncated", CUT)
+    if ended == "filtered":
+        return Judgment("refused", FILTERED)
+    if ended == "failed":
+        return Judgment("error", "failed")
     if text and not text.isspace():
         return None
-    if finish == "content_filter":
-        return Judgment("refused", "content_filter")
     return Judgment("empty", "empty")
+
+
+def _ended_by(finish: str | None) -> str:
+    """Return an unknown reason to stop as coverage names it."""
+    return f"finish {plain_reason(finish)[:LONGEST_REASON]}"
+
+
+def _with_reasons(reading: Judgment, text: str) -> Judgment:
+    """Return a judgment whose rationale has the reasons in tags, too."""
+    reasons = split_reasoning(text).reasons
+    if reasons is None:
+        return reading
+    parts = [reasons, reading.rationale or ""]
+    return reading._replace(rationale="\n\n".join(part for part in parts if part))
 
 
 def _first_line(text: str, read: Callable[[str], Judgment]) -> Judgment | None:
@@ -176,7 +198,7 @@ def read_chiang_lee(text: str, _: Scale | None) -> Judgment:
 _RESULT = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 
 
-@parser("result", 6, needs_scale=True)
+@parser("result", 7, needs_scale=True)
 def read_result(text: str, scale: Scale) -> Judgment:
     """Return the rating after the last [RESULT], as judges trained on rubrics write it.
 

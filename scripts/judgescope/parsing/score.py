@@ -6,14 +6,14 @@ time grows linearly with the length of a reply.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 from judgescope.parsing import labels as label_values
-from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.characters import fold
+from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.keys import (
     NUMBERS,
     SEVERAL,
@@ -29,7 +29,7 @@ from judgescope.parsing.mentions import hide_mentions
 from judgescope.parsing.quotes import unquoted
 from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.structure import Structured, structured
-from judgescope.parsing.tags import blank_markup
+from judgescope.parsing.tags import blank_markup, blank_signs
 from judgescope.parsing.text import nothing_read
 
 _NAMES = (
@@ -60,7 +60,10 @@ _END = (
 )
 _WORD_END = r"(?![^\W_]|-\w)"
 _OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
-_SLASH = rf"\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
+_SLASH = (
+    rf"(?:\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
+    r"|\s+(?:von|sur|su|из|av|af|van|sobre|trên|dari|üzerinden)\s+|\s+de\s+(?=\d))"
+)
 _TOP = rf"{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END}"
 # between a value and its denominator
 _OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"
@@ -104,6 +107,13 @@ _GIVE = (
     r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|"
     r"ing)|"
     rf"gets?|getting|say|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
+)
+_DECIDE = (
+    r"(?:(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+|'d\s+)?(?:say|choose|pick|select|"
+    r"settle\s+(?:on|for)|go\s+(?:with|for)|opt\s+for)"
+    r"|(?:mark|label|classif|grad|judg|consider|deem)(?:y|ied|ed|e)?\s+(?:it|this|that|the"
+    r"\s+[a-z]{2,20})(?:\s+(?:as|to\s+be))?|(?<=,\s)(?:so|hence|thus|therefore))"
+    r"(?:\s+an?)?"
 )
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _CLAIM = (
@@ -183,7 +193,7 @@ _LABEL_LENGTH = 60
 SHORT_NAME = 5
 """The maximum number of words in the name of a rating; more are a clause."""
 _LETTERS = re.compile(r"[^\W\d_]+")
-_CLAUSE = re.compile(r"[.!?;,()\n\d]|\s[-–—]\s")
+_CLAUSE = re.compile(r"[.!?;:,()\n\d|]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
 _EDGE_OR_DOT = _EDGE + "."
 
@@ -220,7 +230,9 @@ def _grammar(scale: Scale) -> Grammar:
     )
     if scale.words:
         return grammar._replace(menu=label_values.menu(scale))
-    return grammar._replace(menu=Menu(NUMBERS, partial(read_value, grammar=grammar), _about_nothing))
+    return grammar._replace(
+        menu=Menu(NUMBERS, partial(read_value, grammar=grammar), _about_nothing)
+    )
 
 
 def _unread(_value: object) -> None:
@@ -240,7 +252,7 @@ def read_value(value: object, grammar: Grammar) -> Judgment:
         return Judgment("unparsed", UNREAD)
     if not isinstance(value, str):
         return grammar.scale.read(float(value), "labelled")
-    folded = blank_markup(fold(f"Rating: {value.strip()}"))
+    folded = blank_signs(blank_markup(fold(f"Rating: {value.strip()}")))
     visible = grammar.echo.sub(_hidden, folded)
     match = grammar.labelled.match(visible)
     if match is None or not match["explicit"]:
@@ -250,26 +262,31 @@ def read_value(value: object, grammar: Grammar) -> Judgment:
 
 _WORDS = r"(?:its\s|the\s)?[^\W\d]{3,20}"
 _REGARDING = r"(?:in\s+terms\s+of|with\s+(?:regard|respect)\s+to|regarding|for)"
+_NAME_OF_LINE = (
+    r"(?:[a-z]|[^\W\d_a-z](?=[^\W\d_]|\s?[^\w\s]))"
+    r"[^\n\d:=.!?;,(){}\[\]<>\"*|`~#]{0,40}"
+)
+"""The name of a line, in letters of any script; marks of vowels belong to it."""
 _FORMS = {
-    "bare": rf"\A(?:[-•]\s+)?VALUE{_UNIT}{_BRACKETED}[\W_]*\Z",
+    "bare": rf"\A(?:[-•>#=]{{1,6}}\s+)?VALUE{_UNIT}{_BRACKETED}[\W_]*\Z",
     "double_brackets": r"\[\[VALUE\]\]",
     # `scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of
     # 5`
-    "given": rf"\b(?:{_QUALITY}|{_RATE}|{_GIVE})(?=\s)VALUE{_UNIT}{_STOP}",
+    "given": rf"\b(?:{_QUALITY}|{_RATE}|{_GIVE}|{_DECIDE})(?=\s)VALUE{_UNIT}{_STOP}",
     # `3/5` and `three stars out of five` in a sentence; other denominators are not
     # verdicts
     "fraction": rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD})"
     rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF})TOP{_END})VALUE{_STOP}",
     # a line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts
-    "named_line": rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
-    rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}"
+    "named_line": rf"(?m)(?:^|[.!?;](?:\s{{1,2}}|(?=[^\x00-\x7f])))[ \t*_#>\"'{{-]{{0,8}}"
+    rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b){_NAME_OF_LINE}"
     rf"(?<![^s]s)[*_\"'`]{{0,4}}"
     rf"{_BRACKETED}\s?[:=]VALUE[ \t*_\"'`}}\].,]{{0,8}}$",
     # a line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the
     # reason
     "named_lead": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|"
     rf"{_REMARK})\b)"
-    rf"[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
+    rf"{_NAME_OF_LINE}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
     r"(?:[.;,]\s|\s[-–—]\s|\s\()(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)",
     # `The coherence is 3 (good).`: a value and its meaning in brackets; counts are not
     # ratings
@@ -296,7 +313,7 @@ _FORMS = {
 }
 """Name -> pattern of a rating without a label, in order of precedence."""
 _LEADING_LABEL = (
-    r"\AVALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
+    r"\A(?:[->#=]{1,6}\s+)?VALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
     r"|[.:;,!][*_]{0,3}\s)"
 )
 
@@ -368,7 +385,7 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*",
     )
     return (
-        rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
+        rf"(?<![\w.])(?:(?P<scale>{high}[- ]point(?:\s+likert)?(?:\s+scale)?|{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|{_DIGITS}(?:(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}|(?:,\s*{_DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}})"
         rf"|{_EITHER}|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
@@ -392,7 +409,7 @@ def _bound(value: float) -> str:
     return rf"(?:{digits}|{word}\b)" if word else digits
 
 
-@parser("score", 6, needs_scale=True)
+@parser("score", 7, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
@@ -445,12 +462,12 @@ def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
     matching pattern.
     """
     scale = grammar.scale
-    folded = fold(answer)
-    plain = hide_mentions(blank_markup(folded))
+    folded = blank_markup(fold(answer))
+    plain = hide_mentions(blank_signs(folded))
     visible = grammar.echo.sub(_hidden, plain)
     labelled = _labelled_ratings(grammar, visible)
     if scale.words:
-        return _read_label(answer, plain, visible, labelled, grammar)
+        return _read_label(answer, folded, visible, labelled, grammar)
     named = _by_rank(labelled)
     if named is None:
         return ProseVerdict(Judgment("unparsed", SEVERAL))
@@ -513,6 +530,8 @@ def _read_label(
     if len(ends) > 1:
         return ProseVerdict(Judgment("unparsed", "contradiction"))
     found = [("labelled", match) for match in labelled[-1:]]
+    if "leading" in forms:  # `No - it would need a source to be a yes.`
+        found.insert(0, ("leading", forms["leading"]))
     found += forms.items()
     for form, match in found:
         return ProseVerdict(_reading(form, match, answer, grammar))
@@ -520,9 +539,7 @@ def _read_label(
 
 
 def _end_of_label(plain: str, start: int, statement: Statement) -> int:
-    """Return the end of the label in the value of a line, else that of its first word.
-
-    """
+    """Return the end of the label in the value of a line, else that of its first word."""
     value = str(statement.value)
     begin = plain.find(value, start)
     word = re.compile(r"[\W_]*(?:\w+)").match(plain, begin)
@@ -534,31 +551,22 @@ def _by_rank(matches: list[re.Match[str]]) -> list[re.Match[str]] | None:
 
     `Confidence rating: 5` is never one, and `Tone rating: 5` only where no `Rating` is.
     """
-    if len(matches) == 1 and not matches[0]["explicit"]:
-        return matches
-    ranks = [_rank(match) for match in matches]
-    kept = [
-        match
-        for match, rank in zip(matches, ranks, strict=True)
-        if rank is not Rank.NEVER
-    ]
-    whole = [
-        match
-        for match, rank in zip(matches, ranks, strict=True)
-        if rank < Rank.PART
-    ]
+    ranked = [(match, _rank(match)) for match in matches]
+    kept = [match for match, rank in ranked if rank is not Rank.NEVER]
+    whole = [match for match, rank in ranked if rank < Rank.PART]
     if whole:
         return whole
-    if len({_label(match) for match in kept}) > 1:
-        values = {match[0].split()[-1] for match in kept}
-        return None if len(values) > 1 else kept
+    last = {_label(match): match[0].rpartition(" ")[2] for match in kept}
+    if len(last) > 1 and len(set(last.values())) > 1:
+        return None
     return kept
 
 
 def _rank(match: re.Match[str]) -> Rank:
     """Return the rank of a rating's name, of a longer clause that of its last words."""
     words = _label(match).split()
-    if len(words) <= SHORT_NAME:
+    explicit = "explicit" not in match.re.groupindex or match["explicit"]
+    if explicit and len(words) <= SHORT_NAME:
         return rank_of((" ".join(words),), NUMBERS)
     near = rank_of((" ".join(words[-2:]),), NUMBERS)
     return near if near is Rank.NEVER else Rank.EXACT
@@ -607,7 +615,7 @@ def _unlabelled(grammar: Grammar, visible: str) -> Iterator[tuple[str, re.Match[
     for form, pattern in _forms(grammar.scale).items():
         matches = unquoted(pattern.finditer(visible), visible)
         if form.startswith("named"):
-            matches = [match for match in matches if _rank(match) is not Rank.NEVER]
+            matches = _by_rank(matches) or []
         if matches and len({_value(match, grammar) for match in matches}) == 1:
             yield form, matches[-1]
 
@@ -686,7 +694,7 @@ def _step_of(value: float, scale: Scale) -> int | None:
 def _label(match: re.Match[str]) -> str:
     """Return the words of the clause before a rating, without numbers and marks."""
     start = _start_of_value(match)
-    line = match.string[max(0, start - _LABEL_LENGTH) : start]
+    line = match.string[max(0, start - _LABEL_LENGTH) : start].rstrip(_EDGE)
     return " ".join(_LETTERS.findall(_CLAUSE.split(line)[-1]))
 
 

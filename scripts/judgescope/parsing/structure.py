@@ -11,9 +11,30 @@ from judgescope.parsing.quotes import TEXT_SAYS, quotations, unquoted
 from judgescope.parsing.tags import TaggedValue, table_rows, tagged
 
 _REASONS = frozenset(
-    "reason reasons reasoning rationale explanation justification comment comments"
-    " feedback analysis why notes thought thoughts begründung razón motif причина 理由"
-    " 原因 解释 이유".split()
+    [
+        "reason",
+        "reasons",
+        "reasoning",
+        "rationale",
+        "explanation",
+        "justification",
+        "comment",
+        "comments",
+        "feedback",
+        "analysis",
+        "why",
+        "notes",
+        "thought",
+        "thoughts",
+        "begründung",
+        "razón",
+        "motif",
+        "причина",
+        "理由",
+        "原因",
+        "解释",
+        "이유",
+    ]
 )
 _LEAD_MARKS = re.compile(r"[\s`~*_#>|-]*(?:json[c5l]?|python|yaml)?[\s:]*", re.I)
 _LEAD = 200

@@ -35,6 +35,15 @@ _INLINE = re.compile(
 _STRUCK = re.compile(
     r"~~[^~\n]{1,80}~~|<(s|del|strike)>[^<>\n]{0,80}</\1>", re.IGNORECASE
 )
+_EMOJI = re.compile(
+    "[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+)
+_UNITS = re.compile(
+    r"(?<=\d)\s?(?:分|點|点|점|pts?\.?|punkte?n?|punt[oi]s?|punten|punti|pontos?|балл(?:а|ов)?"
+    r"|очк[аио]в?|poäng|point|bodů|pkt\.?|puan|điểm|คะแนน|نقاط|نقطة|अंक|stelle|étoiles?"
+    r"|sterne?|estrellas?)(?![^\W_])"
+)
+"""Units of points and stars in other languages."""
 _ROW = re.compile(r"^[ \t]{0,8}\|[^\n]{1,1000}$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 _EDGES: Final = " \t*_`"
@@ -46,11 +55,27 @@ def blank_markup(text: str) -> str:
     >>> blank_markup("<b>Score:</b> ~~5~~ 4")
     '   Score:           4'
     """
+    if "[result]" in text:
+        text = text.replace("[result]", "rating: ")
+    if "\\n" in text and "\n" not in text:
+        text = text.replace("\\n", " \n")
     if "<" in text or "&" in text or "\\" in text:
         text = _INLINE.sub(_blanks, text)
     if "~~" in text or "<" in text:
         text = _STRUCK.sub(_blanks, text)
     return text
+
+
+def blank_signs(text: str) -> str:
+    """Return a folded text without emoji, and without units of other languages.
+
+    >>> blank_signs("score: 3分 🌟")
+    'score: 3   '
+    """
+    if not text.isascii():
+        text = _EMOJI.sub(" ", text)
+        return _UNITS.sub(_blanks, text)
+    return _UNITS.sub(_blanks, text) if "pt" in text or "punkt" in text else text
 
 
 def _blanks(match: re.Match[str]) -> str:

@@ -19,6 +19,7 @@ from judgescope.core.canonical import JobSpec
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import write_text
+from judgescope.core.finish import ending
 from judgescope.core.names import ORIGINAL, REFERENCE
 from judgescope.core.rng import share_of
 from judgescope.engines.requests import Reply, Request
@@ -162,8 +163,13 @@ def checked(
     text, unclosed = without_reasoning(reply.text)
     if reply.status == "error":
         return text, f"the endpoint refused: {reply.text}"
-    if reply.finish == "length" or unclosed:
+    ended = ending(reply.finish)
+    if ended == "cut" or unclosed:
         return text, "the reply was cut"
+    if ended == "filtered":
+        return text, "a filter ended the reply"
+    if ended == "failed":
+        return text, "the endpoint failed during the reply"
     if not text:
         return text, "the reply is empty"
     text, problem = read(text, parent)

@@ -67,3 +67,12 @@ def without_invisible(text: str) -> str:
     'Rating: 3'
     """
     return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text, as the lists of names are written.
+
+    >>> sorted(word_set("pass fail"))
+    ['fail', 'pass']
+    """
+    return frozenset(words.split())

@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import fold, word_set
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.objects import parsed_text
 
@@ -32,337 +32,98 @@ class Rank(IntEnum):
     NEVER = 5
 
 
-_FINAL: Final = frozenset(
-    [
-        "final",
-        "overall",
-        "finally",
-        "aggregate",
-        "aggregated",
-        "combined",
-        "conclusive",
-        "ultimate",
-        "definitive",
-        "net",
-        "insgesamt",
-        "gesamt",
-        "global",
-        "globale",
-        "general",
-        "итоговая",
-        "итог",
-        "итоговый",
-        "итого",
-        "总体",
-        "总",
-        "综合",
-        "最终",
-        "総合",
-        "最終",
-        "총",
-        "최종",
-        "종합",
-    ]
+_FINAL: Final = word_set(
+    """
+    final overall finally aggregate aggregated combined conclusive ultimate
+    definitive net insgesamt gesamt global globale general итоговая итог итоговый
+    итого 总体 总 综合 最终 総合 最終 총 최종 종합
+    """
 )
-_TOTAL: Final = frozenset(
-    [
-        "total",
-        "sum",
-        "average",
-        "mean",
-        "avg",
-        "summary",
-        "gesamtsumme",
-        "totale",
-        "总分",
-        "合計",
-        "평균",
-    ]
+_TOTAL: Final = word_set(
+    """
+    total sum average mean avg summary gesamtsumme totale 总分 合計 평균
+    """
 )
-_RATINGS: Final = frozenset(
-    [
-        "score",
-        "scores",
-        "rating",
-        "ratings",
-        "grade",
-        "grades",
-        "scoring",
-        "bewertung",
-        "punktzahl",
-        "punkte",
-        "wertung",
-        "puntuación",
-        "puntuacion",
-        "calificación",
-        "calificacion",
-        "valutazione",
-        "punteggio",
-        "voto",
-        "évaluation",
-        "pontuação",
-        "avaliação",
-        "оценка",
-        "балл",
-        "ocena",
-        "puan",
-        "değerlendirme",
-        "bedömning",
-        "betyg",
-        "poäng",
-        "vurdering",
-        "karakter",
-        "arvosana",
-        "pisteet",
-        "beoordeling",
-        "cijfer",
-        "értékelés",
-        "hodnocení",
-        "skóre",
-        "nilai",
-        "điểm",
-        "βαθμός",
-        "βαθμολογία",
-        "התוצאה",
-        "ציון",
-        "دרجة",
-        "الدرجة",
-        "درجة",
-        "التقييم",
-        "تقييم",
-        "امتیاز",
-        "نمره",
-        "คะแนน",
-        "अंक",
-        "स्कोर",
-        "रेटिंग",
-        "评分",
-        "分数",
-        "得分",
-        "打分",
-        "評分",
-        "分數",
-        "評価",
-        "スコア",
-        "点数",
-        "得点",
-        "評点",
-        "점수",
-        "평점",
-        "등급",
-    ]
+_RATINGS: Final = word_set(
+    """
+    score scores rating ratings grade grades scoring bewertung punktzahl punkte
+    wertung puntuación puntuacion calificación calificacion valutazione punteggio
+    voto évaluation pontuação avaliação оценка балл ocena puan değerlendirme
+    bedömning betyg poäng vurdering karakter arvosana pisteet beoordeling cijfer
+    értékelés hodnocení skóre nilai điểm βαθμός βαθμολογία התוצאה ציון دרجة الدرجة
+    درجة التقييم تقييم امتیاز نمره คะแนน अंक स्कोर रेटिंग 评分 分数 得分 打分 評分 分數 評価 スコア
+    点数 得点 評点 점수 평점 등급
+    """
 )
 """Names of ratings; of other languages the usual ones. Others are read as parts."""
-_VERDICTS: Final = frozenset(
-    [
-        "verdict",
-        "judgment",
-        "judgement",
-        "label",
-        "category",
-        "class",
-        "classification",
-        "decision",
-        "result",
-        "outcome",
-        "conclusion",
-        "assessment",
-        "evaluation",
-        "answer",
-        "value",
-        "choice",
-        "status",
-        "determination",
-        "ruling",
-        "finding",
-        "urteil",
-        "ergebnis",
-        "entscheidung",
-        "etikett",
-        "fazit",
-        "veredicto",
-        "resultado",
-        "decisión",
-        "etiqueta",
-        "verdict",
-        "résultat",
-        "décision",
-        "étiquette",
-        "giudizio",
-        "risultato",
-        "вердикт",
-        "решение",
-        "результат",
-        "метка",
-        "werdykt",
-        "wynik",
-        "karar",
-        "sonuç",
-        "判定",
-        "结论",
-        "結論",
-        "结果",
-        "結果",
-        "判断",
-        "标签",
-        "ラベル",
-        "判決",
-        "판정",
-        "결론",
-        "결과",
-    ]
+_VERDICTS: Final = word_set(
+    """
+    verdict judgment judgement label category class classification decision result
+    outcome conclusion assessment evaluation answer value choice status
+    determination ruling finding urteil ergebnis entscheidung etikett fazit
+    veredicto resultado decisión etiqueta résultat décision étiquette giudizio
+    risultato вердикт решение результат метка werdykt wynik karar sonuç 判定 结论 結論 结果
+    結果 判断 标签 ラベル 判決 판정 결론 결과
+    """
 )
-_CHOICES: Final = frozenset(
-    [
-        "winner",
-        "better",
-        "best",
-        "preferred",
-        "preference",
-        "chosen",
-        "choose",
-        "selected",
-        "select",
-        "selection",
-        "pick",
-        "picked",
-        "favorite",
-        "favourite",
-        "superior",
-        "gewinner",
-        "besser",
-        "beste",
-        "bevorzugt",
-        "ganador",
-        "mejor",
-        "vainqueur",
-        "meilleur",
-        "meilleure",
-        "vincitore",
-        "migliore",
-        "vencedor",
-        "melhor",
-        "победитель",
-        "лучше",
-        "лучший",
-        "更好",
-        "更好的",
-        "胜者",
-        "赢家",
-        "勝者",
-        "より良い",
-        "승자",
-    ]
+_CHOICES: Final = word_set(
+    """
+    winner better best preferred preference chosen choose selected select selection
+    pick picked favorite favourite superior gewinner besser beste bevorzugt ganador
+    mejor vainqueur meilleur meilleure vincitore migliore vencedor melhor победитель
+    лучше лучший 更好 更好的 胜者 赢家 勝者 より良い 승자
+    """
 )
-_NEUTRAL: Final = frozenset(
-    [
-        "the",
-        "my",
-        "a",
-        "an",
-        "this",
-        "your",
-        "its",
-        "of",
-        "for",
-        "is",
-        "on",
-        "output",
-        "response",
-        "result",
-        "results",
-        "evaluation",
-        "assessment",
-        "judgment",
-        "judgement",
-        "verdict",
-        "decision",
-        "answer",
-        "data",
-        "arguments",
-        "args",
-        "params",
-        "parameters",
-        "parameter",
-        "input",
-        "inputs",
-        "function",
-        "tool",
-        "call",
-        "grade",
-        "rating",
-        "score",
-        "json",
-        "content",
-        "item",
-        "llm",
-        "judge",
-        "judges",
-        "ai",
-        "model",
-        "assigned",
-        "given",
-        "number",
-        "numeric",
-        "numerical",
-        "value",
-        "int",
-        "integer",
-        "out",
-        "scale",
-        "from",
-        "to",
-        "in",
-        "as",
-        "text",
-        "type",
-        "text's",
-        "point",
-        "points",
-        "star",
-        "stars",
-        "new",
-        "revised",
-        "updated",
-        "corrected",
-        "adjusted",
-        "actual",
-        "root",
-        "object",
-        "properties",
-        "是",
-        "的",
-    ]
+_NEUTRAL: Final = word_set(
+    """
+    the my a an this your its of for is on output response result results evaluation
+    assessment judgment judgement verdict decision answer data arguments args params
+    parameters parameter input inputs function tool call grade rating score json
+    content item llm judge judges ai model assigned given number numeric numerical
+    value int integer out scale from to in as text type text's point points star
+    stars new revised updated corrected adjusted actual root object properties 是 的
+    """
 )
 """Words that qualify nothing, and containers."""
-_NEVER: Final = frozenset(
-    # how sure, how heavy, between what
-    "confidence confident certainty certain uncertainty probability probabilities prob"
-    " likelihood weight weights weighting max maximum min minimum range limit limits"
-    " threshold cutoff lowest highest possible perfect top bottom step steps baseline"
-    # another verdict than this one
-    " previous prior earlier former initial initially draft preliminary provisional"
-    " tentative first interim original old expected reference gold golden human target"
-    " ground truth predicted example sample self bonus penalty deduction deductions"
-    " rejected loser worse worst runner lost losing alternative other others"
-    " hypothetical unless"
-    # what is no verdict
-    " id ids idx index uuid key rank position pos start end begin offset line lines"
-    " column page pages paragraph paragraphs sentence sentences word words char chars"
-    " character characters token tokens length len size count counts counted n num"
-    " amount quantity year date day month time timestamp seconds duration version"
-    " seed temperature cost price usage error errors mistake mistakes issue issues"
-    " problem problems flaw flaws violation violations severity location span quote"
-    " quotation question questions criterion criteria rubric name title description type"
-    " reason reasons reasoning rationale explanation explanations explain comment"
-    " comments justification feedback analysis notes remark remarks thought thoughts"
-    " thinking evidence summary suggestion suggestions improvement improvements"
-    " strength strengths weakness weaknesses source url age pupils version"
-    " begründung grund gerekçe razón justificación motif justificación explicación"
-    " motivazione giustificazione причина обоснование 理由 原因 解释 説明 근거 이유"
-    " konfidenz sicherheit confianza confiance fiducia уверенность 置信度 信心 確信度"
-    " 자신감 confianza schwierigkeit".split()
+_UNSURE: Final = word_set(
+    """
+    confidence confident certainty certain uncertainty probability probabilities
+    prob likelihood weight weights weighting max maximum min minimum range limit
+    limits threshold cutoff lowest highest possible top bottom step steps
+    baseline
+    """
 )
+"""Names: how sure, how heavy, between what."""
+_ANOTHER: Final = word_set(
+    """
+    previous prior earlier former initial initially draft preliminary provisional
+    tentative first interim original old expected reference gold golden human target
+    ground truth predicted example sample self bonus penalty deduction deductions
+    rejected loser worse worst runner lost losing alternative other others
+    hypothetical unless
+    """
+)
+"""Names: another verdict than this one."""
+_OTHERWISE: Final = word_set(
+    """
+    id ids idx index uuid key rank position pos start end begin offset line lines
+    column page pages paragraph paragraphs sentence sentences word words char chars
+    character characters token tokens length len size count counts counted n num
+    amount quantity year date day month time timestamp seconds duration version seed
+    temperature cost price usage error errors mistake mistakes issue issues problem
+    problems flaw flaws violation violations severity location span quote quotation
+    question questions criterion criteria rubric name title description type reason
+    reasons reasoning rationale explanation explanations explain comment comments
+    justification feedback analysis notes remark remarks thought thoughts thinking
+    evidence summary suggestion suggestions improvement improvements strength
+    strengths weakness weaknesses source url age pupils begründung grund gerekçe
+    razón justificación motif explicación motivazione giustificazione причина
+    обоснование 理由 原因 解释 説明 근거 이유 konfidenz sicherheit confianza confiance fiducia
+    уверенность 置信度 信心 確信度 자신감 schwierigkeit
+    """
+)
+"""Names: no verdict at all."""
+_NEVER: Final = _UNSURE | _ANOTHER | _OTHERWISE
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPLIT = re.compile(r"[\W_]+")
 LONGEST_NAME: Final = 60

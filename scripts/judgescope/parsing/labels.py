@@ -4,115 +4,28 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import fold, word_set
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.parsing.keys import LABELS, Menu, words_of
 
-_YES: Final = frozenset(
-    [
-        "yes",
-        "true",
-        "y",
-        "t",
-        "1",
-        "yep",
-        "yeah",
-        "sure",
-        "certainly",
-        "definitely",
-        "absolutely",
-        "affirmative",
-        "checked",
-        "✓",
-        "✔",
-        "✅",
-        "☑",
-        "👍",
-        "sí",
-        "si",
-        "oui",
-        "ja",
-        "da",
-        "да",
-        "так",
-        "evet",
-        "はい",
-        "是",
-        "是的",
-        "对",
-        "예",
-        "네",
-        "نعم",
-        "כן",
-        "हाँ",
-    ]
+_YES: Final = word_set(
+    """
+    yes true y t 1 yep yeah sure certainly definitely absolutely affirmative checked
+    ✓ ✔ ✅ ☑ 👍 sí si oui ja da да так evet はい 是 是的 对 예 네 نعم כן हाँ
+    """
 )
-_NO: Final = frozenset(
-    [
-        "no",
-        "false",
-        "n",
-        "f",
-        "0",
-        "nope",
-        "nah",
-        "not",
-        "never",
-        "negative",
-        "unchecked",
-        "✗",
-        "✘",
-        "❌",
-        "❎",
-        "☒",
-        "👎",
-        "non",
-        "nein",
-        "nee",
-        "nej",
-        "nie",
-        "нет",
-        "ні",
-        "hayır",
-        "いいえ",
-        "否",
-        "不",
-        "不是",
-        "아니요",
-        "아니오",
-        "لا",
-        "לא",
-        "नहीं",
-    ]
+_NO: Final = word_set(
+    """
+    no false n f 0 nope nah not never negative unchecked ✗ ✘ ❌ ❎ ☒ 👎 non nein nee
+    nej nie нет ні hayır いいえ 否 不 不是 아니요 아니오 لا לא नहीं
+    """
 )
-_UNCLEAR: Final = frozenset(
-    [
-        "maybe",
-        "perhaps",
-        "partial",
-        "partially",
-        "partly",
-        "unsure",
-        "unclear",
-        "unknown",
-        "undecided",
-        "uncertain",
-        "borderline",
-        "mixed",
-        "somewhat",
-        "mostly",
-        "possibly",
-        "null",
-        "none",
-        "nan",
-        "n/a",
-        "na",
-        "unrated",
-        "half",
-        "cannot",
-        "can't",
-        "depends",
-    ]
+_UNCLEAR: Final = word_set(
+    """
+    maybe perhaps partial partially partly unsure unclear unknown undecided
+    uncertain borderline mixed somewhat mostly possibly null none nan n/a na unrated
+    half cannot can't depends
+    """
 )
 _FIRST_WORD = re.compile(
     r"[\W_]*?(?P<word>[✓✔✅☑👍✗✘❌❎☒👎]|[01](?!\d|[.,]\d|\s?[/%])|[^\W\d_][\w/']*)"
@@ -140,13 +53,14 @@ _DENIED = re.compile(
     re.DOTALL,
 )
 _IT_IS = re.compile(
-    r"\A(?:(?:it|this|that|the (?:answer|text|response|reply|output))(?:'s| is| was)|is)"
+    r"\A(?:(?:it|this|that|the (?:answer|text|response|reply|output))(?:'s| is| was)"
+    r"|is)"
     r"(?: an?| the)? ",
 )
 _EDGES: Final = " \t\r\n*_\"'`()[]{}<>.,:;!?#|~$=-–—•+"
 _STOP = re.compile(
-    r"(?![^\W_]|-\w)(?:[\s*_\"'`)\]}>$]*(?:\Z|\n|[^\w\s/|&,]|,(?!\s*(?:{words}))"
-    r"|\s[-–—]\s|\s(?:because|since|as|for|with|due|based|overall|given)\b))"
+    r"(?![^\W_]|-\w)[*_\"'`)\]}>$]*+(?:\s*+\Z|\s?[^\w\s/|&,]|,(?!\s*(?:{words}))"
+    r"|\s[-–—]\s|\s(?:because|since|as|for|with|due|based|overall|given)\b)"
 )
 
 

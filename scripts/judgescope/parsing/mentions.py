@@ -12,7 +12,7 @@ _PHRASE = (
     r"(?:an? |the )?(?:[a-z]{2,12} )?(?:(?:score|rating|grade|mark) (?:of )?)?(?:an? )?"
 )
 _SUBJECTS = (
-    r"unlike|others?|(?:some|many|another|a different) (?:judges?|people|readers?|"
+    r"unlike|others (?:may|might|would|could|will)|(?:some|many|another|a different) (?:judges?|people|readers?|"
     r"reviewers?|raters?|editors?)|were (?:it|they)|had (?:it|they)"
     r"|if (?:it|the (?:text|reply|response|answer|summary)) (?:were|was|had|gave|cited)"
 )
@@ -35,7 +35,8 @@ _MENTIONS = re.compile(
     rf"\s?(?=\d)"
 )
 _BREAK = re.compile(
-    r",\s(?:this|it(?! would)|but|so|i(?! would|'d)|the|mine|overall|my)\b|\b(?:but|so|hence)\b"
+    r",\s(?:this|it(?! would)|but|so|i(?! would|'d)|the|mine|overall|my)\b"
+    r"|\b(?:but|so|hence|thus|therefore|resulting|earning|receiving|scoring|giving)\b"
 )
 
 

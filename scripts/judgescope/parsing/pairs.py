@@ -67,13 +67,15 @@ _AFTER = re.compile(
     rf"{_CLOSE}(?:[.,:;!(<}}\n|–—-]|\Z|(?:because|since|as\s+(?:its?|the|this|that)|for"
     r"|by|with|is)\b|(?:as)\b)"
 )
-"""What may follow a side in a value: "A and B", "A/B", "a matter of taste" name none."""
+"""What may follow a side in a value: "A and B" and "a matter of taste" name none."""
 _BY = re.compile(r"\s{0,2}(?:and|or|&|/|,\s?(?:and|or)?)\s{0,2}")
 _BRACKETS = re.compile(r"\[\[\s{0,3}([^\[\]\n]{1,40}?)\s{0,3}\]\]")
 _JOINED = re.compile(
     r"[\s*_\"'`]{0,4}(?:,|/|\bor\b|\band\b|,\s?(?:or|and)\b)[\s*_\"'`]{0,4}"
 )
 _EDGE: Final = " \t\n.!*_\"'`"
+SHORT_REFUSAL: Final = 300
+"""The maximum number of characters of a refusal; longer replies discuss refusals."""
 _LAST: Final = 400
 """The maximum number of characters in a last sentence."""
 
@@ -268,6 +270,8 @@ def _prose_choice(answer: str, tie: str) -> ProseChoice:
             return ProseChoice(Judgment("unparsed", found))
         reading, start, end = found
         return ProseChoice(_chosen(answer, reading, rule, start, end))
+    if len(answer) > SHORT_REFUSAL:
+        return ProseChoice(Judgment("unparsed", "no_choice"))
     return ProseChoice(nothing_read(answer, "no_choice"))
 
 
@@ -326,10 +330,11 @@ _ASKED = re.compile(r"\s*[*_]*\s*[a-z][.)]{1}[*_\"'`)\]]{0,4}[ \t]{1,2}\w")
 """`Answer: A. Voyager 1` answers a question of the text."""
 _PROSE_NAME = re.compile(
     r"(?:\b(?P<noun>choice|verdict|winner|decision|preference|better(?:\s+(?:text|"
-    rf"{_TEXT}))?|best\s+{_TEXT}|preferred\s+{_TEXT})"
+    rf"{_TEXT}))?)"
     r"|(?:^|(?<=[.!?]\s))\s{0,2}[*_\"'`(\[]{0,4}"
     r"(?:(?:overall|so|thus|hence|therefore|in\s+(?:conclusion|summary))\b,?\s)?"
-    r"(?P<answer>(?:the|my)(?:\s+final)?\s+answer))[*_\"'`]*\s*"
+    r"(?P<answer>(?:the|my)(?:\s+(?:final|best|preferred))?\s+"
+    rf"(?:answer|(?:better|best|preferred)\s+{_TEXT})))[*_\"'`]*\s*"
     r"(?P<sign>(?:is\s*)?[:=-]+>?|is(?=\s)|(?:is\s)?>)\s*",
     re.MULTILINE,
 )
@@ -363,7 +368,7 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
             continue
         value = folded[match.end() : match.end() + 200]
         reading = read_side(value, tie)
-        if reading is None:
+        if reading is None or (match["answer"] and _ASKED.match(value)):
             continue
         if match["sign"] == "is" and not _IS_END.match(value, reading.end):
             continue

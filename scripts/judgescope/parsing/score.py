@@ -112,7 +112,7 @@ _DECIDE = (
     r"(?:(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+|'d\s+)?(?:say|choose|pick|select|"
     r"settle\s+(?:on|for)|go\s+(?:with|for)|opt\s+for)"
     r"|(?:mark|label|classif|grad|judg|consider|deem)(?:y|ied|ed|e)?\s+(?:it|this|that|the"
-    r"\s+[a-z]{2,20})(?:\s+(?:as|to\s+be))?|(?<=,\s)(?:so|hence|thus|therefore))"
+    r"\s+[a-z]{2,20})(?:\s+(?:as|to\s+be))?)"
     r"(?:\s+an?)?"
 )
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
@@ -252,12 +252,13 @@ def read_value(value: object, grammar: Grammar) -> Judgment:
         return Judgment("unparsed", UNREAD)
     if not isinstance(value, str):
         return grammar.scale.read(float(value), "labelled")
-    folded = blank_signs(blank_markup(fold(f"Rating: {value.strip()}")))
-    visible = grammar.echo.sub(_hidden, folded)
-    match = grammar.labelled.match(visible)
-    if match is None or not match["explicit"]:
-        return Judgment("unparsed", UNREAD)
-    return _reading("labelled", match, f"Rating: {value.strip()}", grammar)
+    for text in (f"Rating: {value.strip()}", value.strip()):
+        folded = blank_signs(blank_markup(fold(text)))
+        visible = grammar.echo.sub(_hidden, folded)
+        match = grammar.labelled.match(visible)
+        if match and match["explicit"]:
+            return _reading("labelled", match, text, grammar)
+    return Judgment("unparsed", UNREAD)
 
 
 _WORDS = r"(?:its\s|the\s)?[^\W\d]{3,20}"
@@ -303,7 +304,8 @@ _FORMS = {
     r"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?(unit)[.:;,!][*_]{0,3}\s|(?!)))"
     rf"|(?(number)[-–—]\s(?=[^\d\s])|(?!)))(?!{_LIST})",
     # a last sentence, line or bracket that contains only a value
-    "trailing": r"(?:(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}|(?=[(\[]))"
+    "trailing": r"(?:(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}|(?=[(\[])"
+    r"|,\s(?:so|hence|thus|therefore)(?:\san?)?(?=\s))"
     rf"VALUE{_UNIT}[\W_]*\Z",
     # `The answer is 4` as the first line of a reply, or as its last sentence
     "answer": r"(?:(?P<first>\A)|(?<=[.!?\n]))\s{0,2}(?:(?:so|thus|hence|"
@@ -385,7 +387,7 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*",
     )
     return (
-        rf"(?<![\w.])(?:(?P<scale>{high}[- ]point(?:\s+likert)?(?:\s+scale)?|{low}{gloss}(?:{between}){high}{gloss}{_END})"
+        rf"(?<![\w.])(?:(?P<scale>{high}[- ]point\b(?:\s+likert)?(?:\s+scale)?|{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|{_DIGITS}(?:(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}|(?:,\s*{_DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}})"
         rf"|{_EITHER}|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
@@ -471,11 +473,10 @@ def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
     named = _by_rank(labelled)
     if named is None:
         return ProseVerdict(Judgment("unparsed", SEVERAL))
-    last_named = _last_named(plain)
-    if last_named is not None and all(
-        _start_of_value(match) < last_named for match in named
-    ):
-        if named or labelled:
+    last_named = _last_named(visible)
+    if last_named is not None and labelled:
+        later = [match for match in named if _start_of_value(match) >= last_named]
+        if not later:
             return ProseVerdict(Judgment("unparsed", UNREAD), last_named)
     if named:
         if _is_walk(named, grammar):
@@ -539,7 +540,7 @@ def _read_label(
 
 
 def _end_of_label(plain: str, start: int, statement: Statement) -> int:
-    """Return the end of the label in the value of a line, else that of its first word."""
+    """Return the end of the first word in the value of a line."""
     value = str(statement.value)
     begin = plain.find(value, start)
     word = re.compile(r"[\W_]*(?:\w+)").match(plain, begin)
@@ -594,10 +595,10 @@ def _last_spoken(
     return "labelled", last
 
 
-def _last_named(plain: str) -> int | None:
+def _last_named(visible: str) -> int | None:
     """Return where the last line stands that names a verdict, None without one."""
     last = None
-    for one in line_values(plain):
+    for one in line_values(visible):
         statement = one.statement
         rank = rank_of(statement.names, NUMBERS)
         words = statement.names[0].split()

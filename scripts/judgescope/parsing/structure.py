@@ -3,40 +3,22 @@
 import re
 from typing import NamedTuple
 
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import fold, word_set
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.keys import Menu, Statement, chosen, statements_in, words_of
 from judgescope.parsing.objects import FoundObject, objects_in
 from judgescope.parsing.quotes import TEXT_SAYS, quotations, unquoted
 from judgescope.parsing.tags import TaggedValue, table_rows, tagged
 
-_REASONS = frozenset(
-    [
-        "reason",
-        "reasons",
-        "reasoning",
-        "rationale",
-        "explanation",
-        "justification",
-        "comment",
-        "comments",
-        "feedback",
-        "analysis",
-        "why",
-        "notes",
-        "thought",
-        "thoughts",
-        "begründung",
-        "razón",
-        "motif",
-        "причина",
-        "理由",
-        "原因",
-        "解释",
-        "이유",
-    ]
+_REASONS = word_set(
+    """
+    reason reasons reasoning rationale explanation justification comment comments
+    feedback analysis why notes thought thoughts begründung razón motif причина 理由
+    原因 解释 이유
+    """
 )
 _LEAD_MARKS = re.compile(r"[\s`~*_#>|-]*(?:json[c5l]?|python|yaml)?[\s:]*", re.I)
+_FENCE = re.compile(r"\s*(?:[`~\"']{1,3}(?:json)?)?\s*\Z", re.IGNORECASE)
 _LEAD = 200
 
 
@@ -111,15 +93,16 @@ def _is_quoted(
     one: FoundObject, answer: str, quotations: list[tuple[int, int]]
 ) -> bool:
     """Return whether the judged text, not the judge, says an object."""
-    if any(start <= one.start and one.end <= end for start, end in quotations):
-        return True
     begin = answer.rfind("\n", 0, one.start) + 1
     line = answer[begin : one.start]
     if line.lstrip().startswith(">"):
         return True
-    lead = answer[max(0, one.start - _LEAD) : one.start].rstrip(" \n`~json:")
+    lead = _FENCE.sub("", answer[max(0, one.start - _LEAD) : one.start])
     clause = re.split(r"[.!?\n]", fold(lead))[-1]
-    return TEXT_SAYS.search(clause) is not None
+    if TEXT_SAYS.search(clause):
+        return True
+    within = any(start <= one.start and one.end <= end for start, end in quotations)
+    return within and any(map(str.isalnum, answer[one.end :]))
 
 
 def _with_reason(

@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@6",
+        "score@7",
     )
 
 
@@ -462,8 +462,8 @@ def settings_of(parser: str) -> dict[str, float]:
     [
         ("Score: 4", "length", "ok", "truncated", "finish_length"),
         ("", "length", "ok", "truncated", "finish_length"),
-        ("", "content_filter", "ok", "refused", "content_filter"),
-        ("The text", "content_filter", "ok", "refused", "content_filter"),
+        ("", "content_filter", "ok", "refused", "filtered"),
+        ("The text", "content_filter", "ok", "refused", "filtered"),
         ("HTTP 400: 4 tokens too many", None, "error", "error", "error"),
         ("no_references", "stop", "not_applicable", "not_applicable", "no_references"),
         (None, "stop", "ok", "empty", "empty"),

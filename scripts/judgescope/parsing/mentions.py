@@ -12,8 +12,8 @@ _PHRASE = (
     r"(?:an? |the )?(?:[a-z]{2,12} )?(?:(?:score|rating|grade|mark) (?:of )?)?(?:an? )?"
 )
 _SUBJECTS = (
-    r"unlike|others (?:may|might|would|could|will)|(?:some|many|another|a different) (?:judges?|people|readers?|"
-    r"reviewers?|raters?|editors?)|were (?:it|they)|had (?:it|they)"
+    r"unlike|others (?:may|might|would|could|will)"
+    r"|(?:some|many|another|a different) (?:judges?|people|readers?|reviewers?|raters?|editors?)|were (?:it|they)|had (?:it|they)"
     r"|if (?:it|the (?:text|reply|response|answer|summary)) (?:were|was|had|gave|cited)"
 )
 """Words of a clause about another text, another judge, or what would be."""
@@ -30,34 +30,51 @@ _MENTIONS = re.compile(
     rf"|\b(?:lower|rais|reduc|drop|chang|mov|revis)[a-z]{{0,4}}"
     r"(?: (?:the |my |its )?(?:score|rating|grade|mark|it))? "
     rf"from {_PHRASE}(?P<old>{_NUMBER})(?= (?:down )?to )"
-    # `5 -> 3`
-    rf"|(?<![\w.,/])(?P<before>\d{{1,4}}(?:\.\d{{1,4}})?)\s?(?:[-=]{{1,2}}>|>)"
-    rf"\s?(?=\d)"
 )
+_WITHDRAWN = re.compile(
+    r"(?<![\w.,/])\d{1,4}(?:\.\d{1,4})?\s?(?:[-=]{1,2}>|>)\s?(?=\d)"
+)
+"""`5 -> 3`."""
+_WORDS = (
+    "unlike", "others ", " judge", "people", "reader", "reviewer", "rater", "editor",
+    "were it", "were they", "had it", "had they", "if it", "if the ", "short of",
+    "miss", "instead of", "rather than", "reserved for", "kept for", "to reach",
+    "to earn", "to deserve", "to get", "to receive", "to merit", "not", "nowhere",
+    "far from", "almost", "nearly", "from ",
+)  # fmt: skip
+"""One of these stands in every mention; most replies have none."""
 _BREAK = re.compile(
     r",\s(?:this|it(?! would)|but|so|i(?! would|'d)|the|mine|overall|my)\b"
     r"|\b(?:but|so|hence|thus|therefore|resulting|earning|receiving|scoring|giving)\b"
 )
 
 
+def hide_withdrawn(folded: str) -> str:
+    """Return a folded text without the first of two numbers with an arrow between.
+
+    >>> hide_withdrawn("rating: 5 -> 3")
+    'rating:      3'
+    """
+    if ">" not in folded:
+        return folded
+    return _WITHDRAWN.sub(lambda match: " " * len(match[0]), folded)
+
+
 def hide_mentions(folded: str) -> str:
     """Return a folded text in which such numbers are `#`, of the same length.
 
-    >>> hide_mentions("not quite a 5, so 4"), hide_mentions("rating: 5 -> 3")
-    ('not quite a #, so 4', 'rating:      3')
+    >>> hide_mentions("not quite a 5, so 4")
+    'not quite a #, so 4'
     """
+    if not any(word in folded for word in _WORDS):
+        return folded
     return _MENTIONS.sub(_hidden, folded)
 
 
 def _hidden(match: re.Match[str]) -> str:
     """Return a mention without its number; a clause of the judge's own stays."""
-    if match["before"]:
-        return " " * len(match[0])
-    if match["old"]:
-        start, end = match.span("old")
-    else:
-        if match["between"] and _BREAK.search(match["between"]):
-            return match[0]
-        start, end = match.span("number")
+    if match["between"] and _BREAK.search(match["between"]):
+        return match[0]
+    start, end = match.span("old" if match["old"] else "number")
     at = start - match.start()
     return match[0][:at] + "#" * (end - start) + match[0][at + end - start :]

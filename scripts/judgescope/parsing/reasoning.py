@@ -90,6 +90,11 @@ _HEADING = re.compile(
     r"[ \t]{0,2}[*_]{0,3}(?::|\.{3}|…)[*_]{0,3}(?:[ \t]|\n|\Z)",
     re.IGNORECASE,
 )
+_HEADED = re.compile(
+    r"[ \t#*_]{0,6}(?:analysis|commentary|my |think|thought|reasoning|internal)",
+    re.IGNORECASE,
+)
+"""How a reply begins if only a heading marks its reasoning."""
 _BREAK = re.compile(r"\n[ \t]*\n")
 _USER_TURN = (
     r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*user\b"
@@ -148,10 +153,14 @@ def split_reasoning(text: str) -> Thought:
     >>> split_reasoning("<|channel|>analysis<|message|>2?<|channel|>final<|message|>3")
     Thought(answer='3', reasoning='2?', reasons=None, unclosed=False)
     """
-    cut = _Cut([], [])
     marked = "<" in text or "[" in text or "◁" in text or "&lt;" in text
     if not marked:  # most replies have no tag or token
-        return _without_headings(text.strip(), cut)
+        text = text.strip()
+        if not _HEADED.match(text):
+            return Thought(text)
+    cut = _Cut([], [])
+    if not marked:
+        return _without_headings(text, cut)
     end = _END_OF_TURN.search(text)
     if end and text[: end.start()].strip():
         text = text[: end.start()]
@@ -251,23 +260,17 @@ def _family(tag: re.Match[str]) -> str:
 
 def _without_headings(text: str, cut: _Cut) -> Thought:
     """Return the text without reasoning that only a heading at its start marks."""
-    first = text[:24].lstrip(" \t#*_")[:10].casefold()
-    if first.startswith(("analysis", "commentary")):
-        lost = _LOST_CHANNELS.match(text)
-        if lost:
-            cut.thoughts.append(lost[0])
-            return cut.beside(text[lost.end() :].strip())
-    if first.startswith(("my ", "think", "thought", "reasoning", "internal")):
-        done = _DONE.match(text)
-        if done:
-            cut.thoughts.append(done[0])
-            return cut.beside(text[done.end() :].strip())
-        heading = _HEADING.match(text)
-        paragraph = heading and _BREAK.search(text, heading.end())
-        rest = text[paragraph.end() :].strip() if paragraph else ""
-        if rest and paragraph:
-            cut.thoughts.append(text[: paragraph.start()])
-            return cut.beside(rest)
+    lost = _LOST_CHANNELS.match(text)
+    done = lost or _DONE.match(text)
+    if done:
+        cut.thoughts.append(done[0])
+        return cut.beside(text[done.end() :].strip())
+    heading = _HEADING.match(text)
+    paragraph = heading and _BREAK.search(text, heading.end())
+    rest = text[paragraph.end() :].strip() if paragraph else ""
+    if rest and paragraph:
+        cut.thoughts.append(text[: paragraph.start()])
+        return cut.beside(rest)
     return cut.beside(text)
 
 

@@ -24,8 +24,8 @@ from judgescope.parsing.keys import (
     chosen,
     rank_of,
 )
-from judgescope.parsing.lines import line_values
-from judgescope.parsing.mentions import hide_mentions
+from judgescope.parsing.lines import line_values, named, value_behind
+from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import unquoted
 from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.structure import Structured, structured
@@ -397,7 +397,7 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"
         rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{_DIGITS}|"
         rf"(?:{words}){_WORD_END}))"
-        r"|(?:max(?:imum)?|min(?:imum)?|possible|perfect|top|highest|best)[._\s]+"
+        r"|(?:(?:max|min)(?:imum)?\.?|possible|perfect|top|highest|best)[_ \t]+"
         r"(?:possible\s+)?(?:score|rating|grade)[*_\"']{0,4}(?:\s+(?:is|of)|"
         r"\s?[:=])?[\s*_\"']{0,6}"
         rf"{_DIGITS}(?!\s*/))"
@@ -465,27 +465,29 @@ def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
     """
     scale = grammar.scale
     folded = blank_markup(fold(answer))
-    plain = hide_mentions(blank_signs(folded))
-    visible = grammar.echo.sub(_hidden, plain)
-    labelled = _labelled_ratings(grammar, visible)
     if scale.words:
-        return _read_label(answer, folded, visible, labelled, grammar)
-    named = _by_rank(labelled)
-    if named is None:
+        return _read_label(answer, folded, grammar)
+    visible = grammar.echo.sub(_hidden, hide_withdrawn(blank_signs(folded)))
+    labelled = _labelled_ratings(grammar, visible)
+    if not labelled or _is_spoken(labelled[-1]):
+        visible = hide_mentions(visible)
+        labelled = _labelled_ratings(grammar, visible)
+    ratings = _by_rank(labelled)
+    if ratings is None:
         return ProseVerdict(Judgment("unparsed", SEVERAL))
-    last_named = _last_named(visible)
-    if last_named is not None and labelled:
-        later = [match for match in named if _start_of_value(match) >= last_named]
-        if not later:
-            return ProseVerdict(Judgment("unparsed", UNREAD), last_named)
-    if named:
-        if _is_walk(named, grammar):
+    if labelled:
+        behind = _start_of_value(ratings[-1]) if ratings else 0
+        unread = _last_named(visible, behind)
+        if unread is not None:
+            return ProseVerdict(Judgment("unparsed", UNREAD), unread)
+    if ratings:
+        if _is_walk(ratings, grammar):
             return ProseVerdict(Judgment("unparsed", "enumerated"))
-        last = named[-1]
+        last = ratings[-1]
         if not _is_spoken(last):
             judgment = _reading("labelled", last, answer, grammar)
             return ProseVerdict(judgment, last.start())
-    spoken = _last_spoken(grammar, visible, named)
+    spoken = _last_spoken(grammar, visible, ratings)
     if spoken is not None:
         form, match = spoken
         return ProseVerdict(_reading(form, match, answer, grammar))
@@ -494,13 +496,13 @@ def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
     return ProseVerdict(None)
 
 
-def _read_label(
-    answer: str,
-    plain: str,
-    visible: str,
-    labelled: list[re.Match[str]],
-    grammar: Grammar,
-) -> ProseVerdict:
+def _visible(folded: str, grammar: Grammar) -> str:
+    """Return a folded reply without what names no verdict, of the same length."""
+    shown = hide_mentions(hide_withdrawn(blank_signs(folded)))
+    return grammar.echo.sub(_hidden, shown)
+
+
+def _read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
     """Return the verdict in prose on a scale that has only labels.
 
     Named values come first (`Verdict: fail`, `Pass: no`), then the patterns.
@@ -516,6 +518,8 @@ def _read_label(
             tail = answer[start:].lstrip(_EDGE)
             judgment = judgment._replace(rationale=rationale, tail=tail)
         return ProseVerdict(judgment, match.start())
+    visible = _visible(plain, grammar)
+    labelled = _labelled_ratings(grammar, visible)
     explicit = [match for match in labelled if match["explicit"]]
     if explicit:
         if _is_walk(explicit, grammar):
@@ -565,8 +569,14 @@ def _by_rank(matches: list[re.Match[str]]) -> list[re.Match[str]] | None:
 
 def _rank(match: re.Match[str]) -> Rank:
     """Return the rank of a rating's name, of a longer clause that of its last words."""
+    labelled = "explicit" in match.re.groupindex
+    explicit = not labelled or match["explicit"]
+    begin = match.start()
+    if labelled and explicit and match.string[begin - 1 : begin] in ("", "\n"):
+        name = match.string[begin : match.start("explicit")]
+        if name.isalpha():
+            return Rank.EXACT
     words = _label(match).split()
-    explicit = "explicit" not in match.re.groupindex or match["explicit"]
     if explicit and len(words) <= SHORT_NAME:
         return rank_of((" ".join(words),), NUMBERS)
     near = rank_of((" ".join(words[-2:]),), NUMBERS)
@@ -588,27 +598,32 @@ def _last_spoken(
     if not named:
         return None
     pattern = _forms(grammar.scale)["given"]
-    given = unquoted(pattern.finditer(visible), visible)
     last = named[-1]
-    if given and given[-1].start() > last.end():
+    given = unquoted(pattern.finditer(visible, last.end()), visible)
+    if given:
         return "given", given[-1]
     return "labelled", last
 
 
-def _last_named(visible: str) -> int | None:
-    """Return where the last line stands that names a verdict, None without one."""
-    last = None
-    for one in line_values(visible):
-        statement = one.statement
-        rank = rank_of(statement.names, NUMBERS)
-        words = statement.names[0].split()
-        if rank > Rank.EXACT or len(words) > SHORT_NAME or not statement.value:
-            continue
-        if len(words) == 1 and rank is Rank.FINAL:
-            continue  # `overall:` may begin a sentence
-        if one.match["sign"] in (":", "="):
-            last = one.match.end()
-    return last
+def _last_named(visible: str, start: int) -> int | None:
+    """Return where a line behind `start` names a verdict, None without one."""
+    if visible.find(":", start) < 0 and visible.find("=", start) < 0:
+        return None
+    verdicts = [match for match in named(visible, start) if _names_verdict(match)]
+    stated = unquoted(verdicts, visible)
+    return stated[-1].end() if stated else None
+
+
+def _names_verdict(match: re.Match[str]) -> bool:
+    """Return whether a name on a line is that of the verdict, and a value follows."""
+    name = match["name"].strip()
+    rank = rank_of((name,), NUMBERS)
+    if rank > Rank.EXACT or match["sign"] not in (":", "="):
+        return False
+    n_words = name.count(" ") + 1
+    if n_words > SHORT_NAME or (n_words == 1 and rank is Rank.FINAL):
+        return False  # `overall:` may begin a sentence
+    return bool(value_behind(match))
 
 
 def _unlabelled(grammar: Grammar, visible: str) -> Iterator[tuple[str, re.Match[str]]]:

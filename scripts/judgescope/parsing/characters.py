@@ -6,10 +6,10 @@ from typing import Final
 
 _FULL_WIDTH = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)}
 _SPACES = dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000\u200b\ufeff", " ")
+_BREAKS = dict.fromkeys("\u2028\u2029\x0b\x0c\x85", "\n")
 _SPACES |= {chr(code): " " for code in range(0x2000, 0x200B)}
 _SIGNS = {"。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'} | {
-    "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "−": "-", "‐": "-", "‑": "-",
-    "«": '"', "»": '"', "‹": "'", "›": "'", "『": '"', "』": '"', "﹕": ":", "︰": ":",
+    "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "−": "-", "‐": "-", "‑": "-",  "『": '"', "』": '"', "﹕": ":", "︰": ":",
     "∶": ":", "꞉": ":", "٫": ".", "٬": ",", "،": ",", "؛": ";", "؟": "?", "٪": "%",
     "।": ".", "։": ":", "‒": "-", "﹣": "-",
 }  # fmt: skip
@@ -25,7 +25,7 @@ _ZEROS: Final = (
 _DIGITS = {zero + digit: str(digit) for zero in _ZEROS for digit in range(10)}
 _CIRCLED = {0x245F + digit: str(digit) for digit in range(1, 10)}
 _ONE_SPELLING = (
-    _FULL_WIDTH | _DIGITS | _CIRCLED | str.maketrans(_SPACES | _SIGNS | _ARROWS)
+    _FULL_WIDTH | _DIGITS | _CIRCLED | str.maketrans(_SPACES | _BREAKS | _SIGNS | _ARROWS)
 )
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f"

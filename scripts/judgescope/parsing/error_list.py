@@ -33,7 +33,8 @@ _NOTHING = re.compile(
     r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)\W*"
 )
 _NO_ERRORS = re.compile(
-    r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:none|n/a|(?:there (?:are|is|were) "
+    r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:(?:none|n/a)(?:\s?[(\[][^()\[\]]{0,80}"
+    r"[)\]])?|(?:there (?:are|is|were) "
     r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:(?!other|"
     r"further|more|addi)"
     r"[\w-]{1,40} ){0,3}errors?"
@@ -62,7 +63,7 @@ class _Line(NamedTuple):
     detail: str = ""
 
 
-@parser("errors", 3, needs_scale=True, settings=(*SEVERITIES, "bottom"))
+@parser("errors", 4, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str,
     scale: Scale,

@@ -160,6 +160,36 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(word for word in words if word)
 
 
+_PREFIXES: Final = (
+    *("gesamt", "总体", "最终", "综合", "总", "総合", "最終", "최종", "종합", "총"),
+)
+"""What a compound with the meaning of `overall` begins with."""
+_UNSPACED: Final = tuple(
+    word for word in _NEVER if not word.isascii() and len(word) > 1
+)
+"""Words of scripts without spaces that disqualify a name within which they stand."""
+
+
+def _split_compounds(words: Iterable[str]) -> list[str]:
+    """Return words with compounds of `overall` in two (`Gesamtnote`).
+
+    Of a name without spaces that holds a word such as `置信度`, only that is kept.
+    """
+    split = list[str]()
+    for word in words:
+        prefix = next((one for one in _PREFIXES if word.startswith(one)), "")
+        within = None
+        if not word.isascii():
+            within = next((one for one in _UNSPACED if one in word), None)
+        if within:
+            split.append(within)
+        elif prefix and word != prefix:
+            split += [prefix, word.removeprefix(prefix)]
+        else:
+            split.append(word)
+    return split
+
+
 @lru_cache(maxsize=4096)
 def rank_of(names: tuple[str, ...], nouns: frozenset[str]) -> Rank:
     """Return the rank of a value from the names on the way to it, outermost first.
@@ -169,7 +199,9 @@ def rank_of(names: tuple[str, ...], nouns: frozenset[str]) -> Rank:
     >>> rank_of(("tone", "score"), NUMBERS).name
     'PART'
     """
-    words = [word for name in names for word in words_of(name)]
+    words = list[str]()
+    for name in names:
+        words += _split_compounds(words_of(name))
     words = [word for word in words if not word.isdigit()]
     noun = any(word in nouns for word in words)
     loose = any(word in _VERDICTS for word in words)
@@ -297,7 +329,7 @@ def chosen(
         if read is None:
             continue
         if read.status == "unparsed":
-            if rank >= Rank.LOOSE or _is_bare(statement, rank):
+            if rank >= Rank.LOOSE or _is_bare(statement, menu.nouns):
                 continue  # `overall` may be a sentence
             read = read._replace(rule=UNREAD)
         elif rank is Rank.PART and read.status == "out_of_range":
@@ -314,10 +346,13 @@ def chosen(
     return _agreed(found, spoken=about, parts=best is Rank.PART)
 
 
-def _is_bare(statement: Statement, rank: Rank) -> bool:
-    """Return whether a name only says `overall`: its value may be a sentence."""
-    words = words_of(statement.names[-1])
-    return rank in (Rank.FINAL, Rank.TOTAL) and len(words) == 1
+def _is_bare(statement: Statement, nouns: frozenset[str]) -> bool:
+    """Return whether a name has no noun of the menu (`overall`, `overall_comment`):
+
+    its value may be a sentence.
+    """
+    words = _split_compounds(words_of(statement.names[-1]))
+    return not any(word in nouns for word in words)
 
 
 def _agreed(

@@ -22,7 +22,7 @@ _BEGIN = re.compile(
 _KEY = re.compile(r"[^\W\d][\w .-]{0,60}(?=\s{0,4}[:=])")
 _BLANK = re.compile(r"(?:[\s,;]|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
 _COLON = re.compile(r"\s*(?::|=>?)\s*")
-_BARE = re.compile(r"(?:[^,}\]\n\"'#{\[/]|/(?!/)|(?<=\w)'(?=\w))*+")
+_BARE = re.compile(r"(?:[^,}\]\n\"'#{\[/]|/(?![/*])|(?<=\w)'(?=\w))*+")
 _QUOTES: Final = {'"': '"', "'": "'", "“": "”", "`": "`"}
 _PLAIN = {quote: re.compile(rf"[^{end}\\]*+") for quote, end in _QUOTES.items()}
 _AFTER_STRING = re.compile(r"\s*(?:[,:}\]]|\Z|//|#|\n|[\"'])")

@@ -281,13 +281,13 @@ _FORMS = {
     # a line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts
     "named_line": rf"(?m)(?:^|[.!?;](?:\s{{1,2}}|(?=[^\x00-\x7f])))[ \t*_#>\"'{{-]{{0,8}}"
     rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b){_NAME_OF_LINE}"
-    rf"(?<![^s]s)[*_\"'`]{{0,4}}"
+    rf"(?<![a-rt-z]s)[*_\"'`]{{0,4}}"
     rf"{_BRACKETED}\s?[:=]VALUE[ \t*_\"'`}}\].,]{{0,8}}$",
     # a line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the
     # reason
     "named_lead": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|"
     rf"{_REMARK})\b)"
-    rf"{_NAME_OF_LINE}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
+    rf"{_NAME_OF_LINE}(?<![a-rt-z]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
     r"(?:[.;,]\s|\s[-–—]\s|\s\()(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)",
     # `The coherence is 3 (good).`: a value and its meaning in brackets; counts are not
     # ratings

@@ -12,6 +12,10 @@ _TAG = re.compile(
     rf"(?P<value>[^<>]{{0,{LONGEST}}})</\s?(?P=name)\s?>",
     re.IGNORECASE,
 )
+_NO_NAMES: Final = frozenset(
+    "arg_key arg_value s del strike ins a td th tr table q cite kbd var abbr".split()
+)
+"""Tags that name no value."""
 _NAMED = re.compile(r"\b(?:name|key|id)\s?=\s?[\"']?([\w .-]{1,40})")
 _ASSIGNED = re.compile(
     r"<(?:parameter|function|arg)=(?P<name>[\w.-]{1,40})>"
@@ -39,11 +43,12 @@ _EMOJI = re.compile(
     "[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 )
 _UNITS = re.compile(
-    r"(?<=\d)\s?(?:分|點|点|점|pts?\.?|punkte?n?|punt[oi]s?|punten|punti|pontos?|балл(?:а|ов)?"
+    r"(?<=\d)\s?(?:分|點|点(?:です)?|점(?:입니다)?|星|つ星|pts?\.?|punkte?n?|punt[oi]s?|punten|punti|pontos?|балл(?:а|ов)?"
     r"|очк[аио]в?|poäng|point|bodů|pkt\.?|puan|điểm|คะแนน|نقاط|نقطة|अंक|stelle|étoiles?"
     r"|sterne?|estrellas?)(?![^\W_])"
 )
 """Units of points and stars in other languages."""
+_MAY_HAVE_UNITS = re.compile(r"p(?:ts?|un[kt]|ont|kt|oint)|st(?:ern|ell)|estrel")
 _ROW = re.compile(r"^[ \t]{0,8}\|[^\n]{1,1000}$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 _EDGES: Final = " \t*_`"
@@ -75,7 +80,7 @@ def blank_signs(text: str) -> str:
     if not text.isascii():
         text = _EMOJI.sub(" ", text)
         return _UNITS.sub(_blanks, text)
-    return _UNITS.sub(_blanks, text) if "pt" in text or "punkt" in text else text
+    return _UNITS.sub(_blanks, text) if _MAY_HAVE_UNITS.search(text) else text
 
 
 def _blanks(match: re.Match[str]) -> str:
@@ -102,7 +107,7 @@ def tagged(text: str) -> list[TaggedValue]:
     found = list[TaggedValue]()
     for match in _TAG.finditer(text):
         name = match["name"]
-        if name.lower() in ("arg_key", "arg_value"):
+        if name.lower() in _NO_NAMES:
             continue
         named = _NAMED.search(match["attributes"] or "")
         if named:

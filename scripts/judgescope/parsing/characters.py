@@ -25,7 +25,10 @@ _ZEROS: Final = (
 _DIGITS = {zero + digit: str(digit) for zero in _ZEROS for digit in range(10)}
 _CIRCLED = {0x245F + digit: str(digit) for digit in range(1, 10)}
 _ONE_SPELLING = (
-    _FULL_WIDTH | _DIGITS | _CIRCLED | str.maketrans(_SPACES | _BREAKS | _SIGNS | _ARROWS)
+    _FULL_WIDTH
+    | _DIGITS
+    | _CIRCLED
+    | str.maketrans(_SPACES | _BREAKS | _SIGNS | _ARROWS)
 )
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f"

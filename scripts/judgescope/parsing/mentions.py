@@ -35,6 +35,8 @@ _WITHDRAWN = re.compile(
     r"(?<![\w.,/])\d{1,4}(?:\.\d{1,4})?\s?(?:[-=]{1,2}>|>)\s?(?=\d)"
 )
 """`5 -> 3`."""
+_BOUND = re.compile(r"<\s?\d{1,4}(?:\.\d{1,4})?(?![\d.]|[^<>\n]{0,40}>)")
+"""`<3` is no value; `<3>` is."""
 _WORDS = (
     "unlike", "others ", " judge", "people", "reader", "reviewer", "rater", "editor",
     "were it", "were they", "had it", "had they", "if it", "if the ", "short of",
@@ -55,6 +57,8 @@ def hide_withdrawn(folded: str) -> str:
     >>> hide_withdrawn("rating: 5 -> 3")
     'rating:      3'
     """
+    if "<" in folded:
+        folded = _BOUND.sub(lambda match: "#" * len(match[0]), folded)
     if ">" not in folded:
         return folded
     return _WITHDRAWN.sub(lambda match: " " * len(match[0]), folded)

@@ -16,7 +16,7 @@ from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.keys import CHOICES, UNREAD, Menu, Rank, rank_of, words_of
 from judgescope.parsing.labels import truth
 from judgescope.parsing.lines import line_values
-from judgescope.parsing.quotes import unquoted
+from judgescope.parsing.quotes import text_says, unquoted
 from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.structure import structured
 from judgescope.parsing.tags import blank_markup
@@ -315,6 +315,8 @@ def _bracketed(folded: str, tie: str) -> Iterator[_Named]:
     if "[[" not in folded:
         return
     matches = unquoted(_BRACKETS.finditer(folded), folded)
+    own = [match for match in matches if not text_says(folded, match.start())]
+    matches = own or matches
     for index, match in enumerate(matches):
         before = matches[index - 1] if index else None
         after = matches[index + 1] if index + 1 < len(matches) else None
@@ -459,12 +461,21 @@ _OPEN_CASE = re.compile(
 """Words with which a last sentence is not a conclusion."""
 
 
+_CLAIMED = re.compile(
+    r"\b(?:claims?|says?|states?|insists|asserts?|argues?|suggests?|thinks?)"
+    r"(?:\s+that)?\s*(?:\Z|(?=\s))"
+)
+"""Words with which a last sentence reports another's choice."""
+
+
 def _concluding(folded: str, _tie: str) -> PlacedSide | None:
     """Return the choice with which the last sentence ends."""
     end = len(folded.rstrip(_EDGE))
     start = 1 + max(folded.rfind(mark, max(0, end - _LAST), end) for mark in ".!?;\n")
     match = _CONCLUDES.search(folded, start, end)
     if match is None or _OPEN_CASE.search(folded, start, end):
+        return None
+    if _CLAIMED.search(folded, start, match.start() + 1):
         return None
     if not unquoted([match], folded):
         return None
@@ -540,6 +551,10 @@ def _sentence_side(match: re.Match[str]) -> str:
     return _SIDES[named]
 
 
+_LISTED = re.compile(r"(?::|(?:\A|\n)\W{0,4}\d{1,3}\W{0,4})\s*\Z")
+"""What stands before a number that is one of a list, or the value of a name."""
+
+
 def _last_line(folded: str, tie: str) -> PlacedSide | None:
     """Return the preference that is a last line, or a last bracket."""
     end = len(folded.rstrip())
@@ -547,6 +562,8 @@ def _last_line(folded: str, tie: str) -> PlacedSide | None:
     if start:
         line = folded[start:end].strip(" \t\r*_\"'`.!#>$-•→=")
         found = _only_side(line, start, end, tie)
+        if line in ("1", "2") and _LISTED.search(folded, 0, start):
+            found = None
         if found and unquoted_line(folded, start):
             return found
     bracket = re.search(r"(?<=[.!?]\s)[\[(]{1,2}([ab12]|tie)[\])]{1,2}\W*\Z", folded)

@@ -112,6 +112,16 @@ def _self_quoted(
     return stated
 
 
+def text_says(folded: str, start: int) -> bool:
+    """Return whether the clause before `start` makes the judged text the speaker.
+
+    >>> text_says("the text asks for [[b]]", 18), text_says("i choose [[b]]", 9)
+    (True, False)
+    """
+    clause = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
+    return bool(TEXT_SAYS.search(clause)) and not _JUDGE_SAYS.search(clause)
+
+
 def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
     """Return the matches that are not entirely within spans; both are in order."""
     if not spans:

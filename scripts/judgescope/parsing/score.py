@@ -50,13 +50,13 @@ WORDS = {name: float(value) for value, name in enumerate(_NAMES)}
 
 _MARKS = r"[*_\"'`)\]}$]{0,4}"  # markdown and brackets that close
 # ... that open; the value may stand below
-_OPEN = r"[ \t*_\"'`(\[{<$~]{0,12}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxed\{)?"
+_OPEN = r"[ \t*_\"'`(\[{<$~]{0,20}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxed\{)?"
 _NUMBER_WORD = "|".join(WORDS)
 _DIGITS = r"(?:\d{1,9}+(?:\.\d{1,9}+)?|\.\d{1,9}+)"
 # not part of a word, a decimal comma, a time, a range, a match result, "4+" or "4 1/2"
 _END = (
     r"(?![^\W_]|[.,:]\d|[ \t]?[-–—~]\d|[ \t][-–—~][ \t]\d{1,9}+(?:[^\w \t]|"
-    r"[ \t]?\Z)|\+| \d)"
+    r"[ \t]?\Z)|\+|-[ \t]*(?:\n|\Z)| \d)"
 )
 _WORD_END = r"(?![^\W_]|-\w)"
 _OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
@@ -539,8 +539,19 @@ def _read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
         found.insert(0, ("leading", forms["leading"]))
     found += forms.items()
     for form, match in found:
+        if form == "leading" and _enumerates(match, visible, grammar):
+            return ProseVerdict(Judgment("unparsed", "contradiction"))
         return ProseVerdict(_reading(form, match, answer, grammar))
     return ProseVerdict(None)
+
+
+def _enumerates(match: re.Match[str], visible: str, grammar: Grammar) -> bool:
+    """Return whether another label follows that which begins a reply: `Pass, fail`."""
+    rest = visible[match.end() :].lstrip(_EDGE_OR_DOT)
+    words = grammar.labels.items()
+    index = grammar.labels[" ".join(match["label"].split())]
+    others = [word for word, other in words if other != index]
+    return any(re.match(rf"{re.escape(word)}(?!\w)", rest) for word in others)
 
 
 def _end_of_label(plain: str, start: int, statement: Statement) -> int:

@@ -33,7 +33,7 @@ _TOOL = re.compile(
 _INLINE = re.compile(
     r"</?(?:b|strong|i|em|u|br|p|div|span|code|h[1-6]|font|mark|small|big|sup|sub|center"
     r"|ul|ol|li|pre|tt)(?:\s[^<>\n]{0,120})?\s?/?>"
-    r"|&nbsp;|\\(?:text(?:bf|it|tt|rm)?|mathbf|mathrm|textbf)(?=\{)",
+    r"|&nbsp;|\\(?:text(?:bf|it|tt|rm)?|mathbf|mathrm|boxed)\{",
     re.IGNORECASE,
 )
 _STRUCK = re.compile(
@@ -61,7 +61,7 @@ def blank_markup(text: str) -> str:
     '   Score:           4'
     """
     if "[result]" in text:
-        text = text.replace("[result]", "rating: ")
+        text = text.replace("[result]:", "rating : ").replace("[result]", "rating: ")
     if "\\n" in text and "\n" not in text:
         text = text.replace("\\n", " \n")
     if "<" in text or "&" in text or "\\" in text:
@@ -144,7 +144,9 @@ def table_rows(text: str) -> list[TaggedValue]:
         below = rows[index + 1] if index + 1 < len(rows) else None
         if below and _RULE.fullmatch(below[0]) and _is_next(row, below):
             header = values
-            continue
+            if index + 2 < len(rows):
+                continue
+            header = []  # a table without rows is a name and its value
         statements = _row_statements(header, values)
         found += [TaggedValue(statement, row) for statement in statements]
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from judgescope.parsing.characters import fold
-from judgescope.parsing.error_list import says_no_errors
+from judgescope.parsing.error_list import is_no_error, says_no_errors
 from judgescope.parsing.judgment import STATED, ErrorSpan, Judgment, Scale, parser
 from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.score import read_score
@@ -512,7 +512,7 @@ def _says_only_that(listing: Listing) -> bool:
         return False
     remarks = [fold(line).strip(_EDGES) for line in listing.remarks]
     said = [line for line in remarks if line]
-    return all(says_no_errors(line) or is_nothing(line) for line in said)
+    return all(is_no_error(line) or is_nothing(line) for line in said)
 
 
 def _without_repetitions(

@@ -99,6 +99,15 @@ def read_errors(
     return Judgment("ok", rule, max(scale.min, value), rationale=answer)
 
 
+def is_no_error(line: str) -> bool:
+    """Return whether a folded line is `no errors` and nothing else.
+
+    >>> is_no_error("no errors found in the text."), is_no_error("no error is small")
+    (True, False)
+    """
+    return _NOTHING.fullmatch(line) is not None
+
+
 def says_no_errors(line: str) -> bool:
     """Return whether a folded line says without reservation that there is no error."""
     return bool(_NO_ERRORS.fullmatch(line)) and not _DOUBT.search(line)

@@ -112,6 +112,13 @@ def _self_quoted(
     return stated
 
 
+def outside_asides(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]]:
+    """Return the matches outside of quoted lines, fenced blocks and objects."""
+    if not matches:
+        return matches
+    return _outside(matches, [aside.span() for aside in _ASIDE.finditer(folded)])
+
+
 def text_says(folded: str, start: int) -> bool:
     """Return whether the clause before `start` makes the judged text the speaker.
 

@@ -26,7 +26,7 @@ from judgescope.parsing.keys import (
 )
 from judgescope.parsing.lines import line_values, named, value_behind
 from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
-from judgescope.parsing.quotes import unquoted
+from judgescope.parsing.quotes import outside_asides, unquoted
 from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.structure import Structured, structured
 from judgescope.parsing.tags import blank_markup, blank_signs
@@ -621,7 +621,7 @@ def _last_named(visible: str, start: int) -> int | None:
     if visible.find(":", start) < 0 and visible.find("=", start) < 0:
         return None
     verdicts = [match for match in named(visible, start) if _names_verdict(match)]
-    stated = unquoted(verdicts, visible)
+    stated = unquoted(outside_asides(verdicts, visible), visible)
     return stated[-1].end() if stated else None
 
 

@@ -299,8 +299,11 @@ def _last_named(folded: str, tie: str) -> _Named | None:
 def _without_repeated_question(named: list[_Named], folded: str) -> list[_Named]:
     """Return the choices without lines on which several names name different sides."""
     lines: dict[int, list[_Named]] = {}
-    for one in named:
-        lines.setdefault(folded.count("\n", 0, one.start), []).append(one)
+    line = start = 0
+    for one in named:  # in order, so that every line break is counted once
+        line += folded.count("\n", start, one.start)
+        start = max(start, one.start)
+        lines.setdefault(line, []).append(one)
     kept = list[_Named]()
     for choices in lines.values():
         brackets = [one for one in choices if folded.startswith("[[", one.start)]

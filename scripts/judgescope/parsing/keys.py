@@ -51,8 +51,8 @@ _RATINGS: Final = word_set(
     voto évaluation pontuação avaliação оценка балл ocena puan değerlendirme
     bedömning betyg poäng vurdering karakter arvosana pisteet beoordeling cijfer
     értékelés hodnocení skóre nilai điểm βαθμός βαθμολογία התוצאה ציון دרجة الدرجة
-    درجة التقييم تقييم امتیاز نمره คะแนน अंक स्कोर रेटिंग 评分 分数 得分 打分 評分 分數 評価 スコア
-    点数 得点 評点 점수 평점 등급
+    درجة التقييم تقييم امتیاز نمره คะแนน अंक स्कोर रेटिंग 评分 分数 得分 打分 評分
+    分數 評価 スコア 点数 得点 評点 점수 평점 등급
     """
 )
 """Names of ratings; of other languages the usual ones. Others are read as parts."""
@@ -62,8 +62,8 @@ _VERDICTS: Final = word_set(
     outcome conclusion assessment evaluation answer value choice status
     determination ruling finding urteil ergebnis entscheidung etikett fazit
     veredicto resultado decisión etiqueta résultat décision étiquette giudizio
-    risultato вердикт решение результат метка werdykt wynik karar sonuç 判定 结论 結論 结果
-    結果 判断 标签 ラベル 判決 판정 결론 결과
+    risultato вердикт решение результат метка werdykt wynik karar sonuç 判定 结论 結論
+    结果 結果 判断 标签 ラベル 判決 판정 결론 결과
     """
 )
 _CHOICES: Final = word_set(
@@ -118,8 +118,8 @@ _OTHERWISE: Final = word_set(
     evidence summary suggestion suggestions improvement improvements strength
     strengths weakness weaknesses source url age pupils begründung grund gerekçe
     razón justificación motif explicación motivazione giustificazione причина
-    обоснование 理由 原因 解释 説明 근거 이유 konfidenz sicherheit confianza confiance fiducia
-    уверенность 置信度 信心 確信度 자신감 schwierigkeit
+    обоснование 理由 原因 解释 説明 근거 이유 konfidenz sicherheit confianza
+    confiance fiducia уверенность 置信度 信心 確信度 자신감 schwierigkeit
     """
 )
 """Names: no verdict at all."""
@@ -356,7 +356,7 @@ def _is_bare(statement: Statement, nouns: frozenset[str]) -> bool:
 
 
 def _agreed(
-    found: list[tuple[Statement, Judgment]],
+    stated: list[tuple[Statement, Judgment]],
     *,
     spoken: list[tuple[Statement, Judgment]],
     parts: bool,
@@ -365,11 +365,11 @@ def _agreed(
 
     A name that comes again replaces what it had before; other names must agree.
     """
-    last, read = found[-1]
+    last, read = stated[-1]
     if spoken:
-        found = [one for one in found if one[1].status == "ok"] or found
-        last, read = found[-1]
-    by_name = {one.names: judged.value for one, judged in found}
+        stated = [one for one in stated if one[1].status == "ok"] or stated
+        last, read = stated[-1]
+    by_name = {one.names: judged.value for one, judged in stated}
     if len(by_name) == 1:
         return last, read
     if parts:

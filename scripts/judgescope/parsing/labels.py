@@ -214,7 +214,7 @@ def truth(value: object) -> str | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
-        return {0: "no", 1: "yes"}.get(value, "unclear")
+        return {0.0: "no", 1.0: "yes"}.get(float(value), "unclear")
     if not isinstance(value, str):
         return None
     folded = fold(value)

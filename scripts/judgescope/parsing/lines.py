@@ -50,9 +50,10 @@ def named(folded: str, start: int = 0) -> list[re.Match[str]]:
     matches = list[re.Match[str]]()
     for sign in _SIGN.finditer(folded, start):
         match = _LINE.match(folded, _begin_of_name(folded, sign.start()))
-        if match and match.start("sign") < sign.end() <= match.end():
-            if not matches or match.start() >= matches[-1].end():
-                matches.append(match)
+        if match is None or not match.start("sign") < sign.end() <= match.end():
+            continue
+        if not matches or match.start() >= matches[-1].end():
+            matches.append(match)
     return matches
 
 

@@ -13,7 +13,8 @@ _PHRASE = (
 )
 _SUBJECTS = (
     r"unlike|others (?:may|might|would|could|will)"
-    r"|(?:some|many|another|a different) (?:judges?|people|readers?|reviewers?|raters?|editors?)|were (?:it|they)|had (?:it|they)"
+    r"|(?:some|many|another|a different) (?:judges?|people|readers?|reviewers?|raters?|"
+    r"editors?)|were (?:it|they)|had (?:it|they)"
     r"|if (?:it|the (?:text|reply|response|answer|summary)) (?:were|was|had|gave|cited)"
 )
 """Words of a clause about another text, another judge, or what would be."""

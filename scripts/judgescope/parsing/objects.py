@@ -121,94 +121,94 @@ class _TolerantReader:
             return self._members(start + 1, depth)
         return self._entries(start + 1, depth)
 
-    def _members(self, at: int, depth: int) -> tuple[ObjectValue, int]:
+    def _members(self, index: int, depth: int) -> tuple[ObjectValue, int]:
         members: dict[str, ObjectValue] = {}
         while True:
-            at = self._skip(at)
-            sign = self._text[at : at + 1]
+            index = self._skip(index)
+            sign = self._text[index : index + 1]
             if sign == "}":
-                return members, at + 1
+                return members, index + 1
             if not sign:
                 if not members:
                     raise _NoObjectError
-                return members, at
-            key, at = self._key(at)
+                return members, index
+            key, index = self._key(index)
             if key is None:
                 if not members:
                     raise _NoObjectError
-                return members, at  # what follows is prose after a lost brace
-            value, at = self._value(at, depth)
+                return members, index  # what follows is prose after a lost brace
+            value, index = self._value(index, depth)
             members[key] = value
 
-    def _entries(self, at: int, depth: int) -> tuple[ObjectValue, int]:
+    def _entries(self, index: int, depth: int) -> tuple[ObjectValue, int]:
         entries = list[ObjectValue]()
         while True:
-            at = self._skip(at)
-            sign = self._text[at : at + 1]
+            index = self._skip(index)
+            sign = self._text[index : index + 1]
             if not sign:
-                return entries, at
+                return entries, index
             if sign == "]":
-                return entries, at + 1
+                return entries, index + 1
             if sign == "}":
-                return entries, at
-            value, end = self._value(at, depth)
-            if end == at:
+                return entries, index
+            value, end = self._value(index, depth)
+            if end == index:
                 raise _NoObjectError
-            at = end
+            index = end
             entries.append(value)
 
-    def _skip(self, at: int) -> int:
-        blank = _BLANK.match(self._text, at)
-        return blank.end() if blank else at
+    def _skip(self, index: int) -> int:
+        blank = _BLANK.match(self._text, index)
+        return blank.end() if blank else index
 
-    def _key(self, at: int) -> tuple[str | None, int]:
+    def _key(self, index: int) -> tuple[str | None, int]:
         """Return a key and where its value begins; no key where no colon follows."""
-        begin = at
-        sign = self._text[at]
+        begin = index
+        sign = self._text[index]
         if sign in _QUOTES:
-            key, at = self._string(at)
+            key, index = self._string(index)
         else:
-            word = _KEY.match(self._text, at)
+            word = _KEY.match(self._text, index)
             if word is None:
                 return None, begin
-            key, at = word[0].strip(), word.end()
-        colon = _COLON.match(self._text, at)
+            key, index = word[0].strip(), word.end()
+        colon = _COLON.match(self._text, index)
         if colon is None or len(key) > 200:
             return None, begin
         return key, colon.end()
 
-    def _value(self, at: int, depth: int) -> tuple[ObjectValue, int]:
-        sign = self._text[at : at + 1]
+    def _value(self, index: int, depth: int) -> tuple[ObjectValue, int]:
+        sign = self._text[index : index + 1]
         if sign in ("{", "["):
-            return self.read(at, depth - 1)
+            return self.read(index, depth - 1)
         if sign in _QUOTES:
-            return self._string(at)
-        bare = _BARE.match(self._text, at)
-        end = bare.end() if bare else at
-        return _word_value(self._text[at:end].strip()), end
+            return self._string(index)
+        bare = _BARE.match(self._text, index)
+        end = bare.end() if bare else index
+        return _word_value(self._text[index:end].strip()), end
 
-    def _string(self, at: int) -> tuple[str, int]:
+    def _string(self, index: int) -> tuple[str, int]:
         """Return a quoted text; a quotation mark within it does not end it."""
         text = self._text
-        quote = text[at]
+        quote = text[index]
         end_mark = _QUOTES[quote]
         parts = list[str]()
-        at += 1
+        index += 1
         for _ in range(MOST_PARTS):
-            plain = _PLAIN[quote].match(text, at)
-            end = plain.end() if plain else at
-            parts.append(text[at:end])
+            plain = _PLAIN[quote].match(text, index)
+            end = plain.end() if plain else index
+            parts.append(text[index:end])
             if end >= len(text):
                 return "".join(parts), end
             if text[end] == "\\":
                 escaped = text[end + 1 : end + 2]
                 parts.append(_ESCAPES.get(escaped, escaped))
-                at = end + 2
+                index = end + 2
             elif _AFTER_STRING.match(text, end + 1):
                 return "".join(parts), end + 1
             else:
                 parts.append(end_mark)
-                at = end + 1
+                index = end + 1
         raise _NoObjectError
 
 

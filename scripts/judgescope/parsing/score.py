@@ -279,7 +279,7 @@ _FORMS = {
     "fraction": rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD})"
     rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF})TOP{_END})VALUE{_STOP}",
     # a line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts
-    "named_line": rf"(?m)(?:^|[.!?;](?:\s{{1,2}}|(?=[^\x00-\x7f])))[ \t*_#>\"'{{-]{{0,8}}"
+    "named_line": r"(?m)(?:^|[.!?;](?:\s{1,2}|(?=[^\x00-\x7f])))[ \t*_#>\"'{-]{0,8}"
     rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b){_NAME_OF_LINE}"
     rf"(?<![a-rt-z]s)[*_\"'`]{{0,4}}"
     rf"{_BRACKETED}\s?[:=]VALUE[ \t*_\"'`}}\].,]{{0,8}}$",
@@ -315,7 +315,8 @@ _FORMS = {
 }
 """Name -> pattern of a rating without a label, in order of precedence."""
 _LEADING_LABEL = (
-    r"\A(?:[->#=]{1,6}\s+)?VALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
+    r"\A(?:[->#=]{1,6}\s+)?VALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
+    r"|,?\s+(?:because|since|as)\b"
     r"|[.:;,!][*_]{0,3}\s)"
 )
 
@@ -387,7 +388,8 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*",
     )
     return (
-        rf"(?<![\w.])(?:(?P<scale>{high}[- ]point\b(?:\s+likert)?(?:\s+scale)?|{low}{gloss}(?:{between}){high}{gloss}{_END})"
+        rf"(?<![\w.])(?:(?P<scale>{high}[- ]point\b(?:\s+likert)?(?:\s+scale)?"
+        rf"|{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|{_DIGITS}(?:(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}|(?:,\s*{_DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}})"
         rf"|{_EITHER}|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
@@ -449,14 +451,14 @@ class ProseVerdict(NamedTuple):
     start: int | None = None
 
 
-def _is_later(prose: ProseVerdict, found: Structured) -> bool:
+def _is_later(prose: ProseVerdict, structure: Structured) -> bool:
     """Return whether prose, not structure, has the last verdict.
 
     An object within a line may be a quotation; a labelled line beside it is not.
     """
-    if prose.start is None or found.start <= prose.start < found.end:
+    if prose.start is None or structure.start <= prose.start < structure.end:
         return False
-    return prose.start >= found.end or found.inline
+    return prose.start >= structure.end or structure.inline
 
 
 def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:

@@ -55,13 +55,13 @@ def _with_braces(answer: str) -> str:
     return "{" + answer if begins else answer
 
 
-def _in_objects(answer: str, menu: Menu, found: Structured) -> Structured:
+def _in_objects(answer: str, menu: Menu, so_far: Structured) -> Structured:
     objects = objects_in(answer)
     if not objects:
-        return found
+        return so_far
     rest = _blanked(answer, objects)
     closed = not any(map(str.isalnum, _LEAD_MARKS.sub("", rest)))
-    found = Structured(None, 0, 0, False, rest, closed)
+    nothing = Structured(None, 0, 0, False, rest, closed)
     quoted = quotations(fold(answer)) if not closed else []
     for one in reversed(objects):
         if not closed and _is_quoted(one, answer, quoted):
@@ -74,7 +74,7 @@ def _in_objects(answer: str, menu: Menu, found: Structured) -> Structured:
         begin = answer.rfind("\n", 0, one.start) + 1
         inline = not _LEAD_MARKS.fullmatch(answer[begin : one.start])
         return Structured(judgment, one.start, one.end, inline, rest, closed)
-    return found
+    return nothing
 
 
 def _blanked(answer: str, objects: list[FoundObject]) -> str:
@@ -90,24 +90,24 @@ def _blanked(answer: str, objects: list[FoundObject]) -> str:
 
 
 def _is_quoted(
-    one: FoundObject, answer: str, quotations: list[tuple[int, int]]
+    held: FoundObject, answer: str, quotations: list[tuple[int, int]]
 ) -> bool:
     """Return whether the judged text, not the judge, says an object."""
-    begin = answer.rfind("\n", 0, one.start) + 1
-    line = answer[begin : one.start]
+    begin = answer.rfind("\n", 0, held.start) + 1
+    line = answer[begin : held.start]
     if line.lstrip().startswith(">"):
         return True
-    lead = _FENCE.sub("", answer[max(0, one.start - _LEAD) : one.start])
+    lead = _FENCE.sub("", answer[max(0, held.start - _LEAD) : held.start])
     clause = re.split(r"[.!?\n]", fold(lead))[-1]
     if TEXT_SAYS.search(clause):
         return True
-    within = any(start <= one.start and one.end <= end for start, end in quotations)
-    return within and any(map(str.isalnum, answer[one.end :]))
+    within = any(start <= held.start and held.end <= end for start, end in quotations)
+    return within and any(map(str.isalnum, answer[held.end :]))
 
 
 def _with_reason(
     judgment: Judgment,
-    one: FoundObject,
+    held: FoundObject,
     statement: Statement,
     answer: str,
     rest: str,
@@ -115,11 +115,11 @@ def _with_reason(
     """Return an object's judgment with its reason and the reply from its value on."""
     if judgment.status != "ok":
         return judgment._replace(label=None, rationale=None)
-    reasons = _reasons(one.value)
+    reasons = _reasons(held.value)
     prose = " ".join(rest.replace("```json", "").replace("```", "").split())
     if any(map(str.isalnum, prose)):
         reasons.insert(0, prose)
-    tail = _tail(answer[one.start :], statement)
+    tail = _tail(answer[held.start :], statement)
     return judgment._replace(rationale="\n".join(reasons) or None, tail=tail)
 
 
@@ -142,9 +142,9 @@ def _tail(text: str, statement: Statement) -> str | None:
     return text[places[-1].end() :] if places else None
 
 
-def _in_markup(found: Structured, menu: Menu) -> Structured:
+def _in_markup(stated: Structured, menu: Menu) -> Structured:
     """Return the verdict in tags or a table if it stands behind that in an object."""
-    text = found.rest
+    text = stated.rest
     for values in (tagged(text), table_rows(text)):
         if not values:
             continue
@@ -154,17 +154,17 @@ def _in_markup(found: Structured, menu: Menu) -> Structured:
             continue
         statement, judgment = verdict
         match = next(one.match for one in own if one.statement is statement)
-        if found.judgment is None or match.start() > found.start:
+        if stated.judgment is None or match.start() > stated.start:
             begin = text.rfind("\n", 0, match.start()) + 1
             inline = any(map(str.isalnum, text[begin : match.start()]))
             judgment = _beside_tag(judgment, statement, match, values)
-            found = found._replace(
+            stated = stated._replace(
                 judgment=judgment,
                 start=match.start(),
                 end=match.end(),
-                inline=inline and not found.closed,
+                inline=inline and not stated.closed,
             )
-    return found
+    return stated
 
 
 def _own(values: list[TaggedValue], text: str) -> list[TaggedValue]:

@@ -3,6 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
+from judgescope.parsing.characters import word_set
 from judgescope.parsing.keys import Statement, is_other_tool
 
 LONGEST: Final = 400
@@ -12,8 +13,8 @@ _TAG = re.compile(
     rf"(?P<value>[^<>]{{0,{LONGEST}}})</\s?(?P=name)\s?>",
     re.IGNORECASE,
 )
-_NO_NAMES: Final = frozenset(
-    "arg_key arg_value s del strike ins a td th tr table q cite kbd var abbr".split()
+_NO_NAMES: Final = word_set(
+    "arg_key arg_value s del strike ins a td th tr table q cite kbd var abbr"
 )
 """Tags that name no value."""
 _NAMED = re.compile(r"\b(?:name|key|id)\s?=\s?[\"']?([\w .-]{1,40})")

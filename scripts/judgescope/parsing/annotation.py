@@ -402,8 +402,8 @@ class Annotation(NamedTuple):
     dropped: errors beyond MOST; superseded: errors of a list that the reply repeats;
     repeated: errors with the place and the explanation of another; placeholders: fields
     that repeat the prompt's own words; unread: severities in the reply that cannot be
-    read; errors_beside_none: listed errors in a reply that says that there are none; best_with_severe: errors of
-    severity 4 or 5 despite the best verdict; less_without_errors: 1 if the verdict is
+    read; errors_beside_none: listed errors in a reply that says that there are none;
+    best_with_severe: errors of severity 4 or 5 despite the best verdict; less_without_errors: 1 if the verdict is
     not the best although no error is listed; other_verdicts: labelled verdicts that
     differ from the one used.
     """

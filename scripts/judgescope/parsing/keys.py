@@ -2,8 +2,8 @@
 
 A name is split into words, and the words decide its rank: `score` and `final_rating`
 are verdicts, `tone_score` is a part of one, `confidence_score` and `previous_score` are
-none. Of all values those with the best rank count; several different parts are no
-verdict.
+none. Of all values those with the best rank count; several different parts give
+none.
 """
 
 import re
@@ -273,7 +273,7 @@ def _is_call(value: object) -> bool:
 
 
 def _call(value: Mapping[str, object]) -> object | None:
-    """Return the arguments of a call, None if an object is no call.
+    """Return the arguments of a call, None for another object.
 
     The arguments of another tool (a search) are empty.
     """
@@ -312,7 +312,7 @@ def chosen(
     """Return the statement that is the verdict and its judgment, None without one.
 
     The best rank counts, whatever the order; of equal names the last. A verdict that
-    cannot be read is not replaced by a lower rank. Parts that differ are no verdict.
+    cannot be read is not replaced by a lower rank. Parts that differ give none.
     """
     ranked: dict[Rank, list[tuple[Statement, Judgment]]] = {}
     about: list[tuple[Statement, Judgment]] = []

@@ -100,7 +100,7 @@ def menu(scale: Scale) -> Menu:
 
 
 def read_value(value: object, known: Vocabulary) -> Judgment | None:
-    """Return the judgment of a verdict's value; None for a number that is no label.
+    """Return the judgment of a verdict's value; None for a number without a label.
 
     >>> known = vocabulary(Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0),
     ... ("pass", 1))))

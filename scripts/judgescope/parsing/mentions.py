@@ -37,7 +37,7 @@ _WITHDRAWN = re.compile(
 )
 """`5 -> 3`."""
 _BOUND = re.compile(r"<\s?\d{1,4}(?:\.\d{1,4})?(?![\d.]|[^<>\n]{0,40}>)")
-"""`<3` is no value; `<3>` is."""
+"""`<3` gives only a bound; `<3>` a value."""
 _WORDS = (
     "unlike", "others ", " judge", "people", "reader", "reviewer", "rater", "editor",
     "were it", "were they", "had it", "had they", "if it", "if the ", "short of",

@@ -56,7 +56,7 @@ class _NoObjectError(ValueError):
 def objects_in(text: str) -> list[FoundObject]:
     """Return the outermost objects of a text, and the lists that hold objects.
 
-    Text in braces without a key (`{2}`, `\\boxed{4}`) is no object.
+    Text in braces without a key (`{2}`, `\\boxed{4}`) is not taken.
 
     >>> [one.value for one in objects_in("Well: {'score': 4, // good\\n} or {2}")]
     [{'score': 4}]

@@ -580,7 +580,7 @@ def _last_line(folded: str, tie: str) -> PlacedSide | None:
 
 
 def unquoted_line(folded: str, start: int) -> bool:
-    """Return whether the line at `start` is no quoted line (`> A`) of many."""
+    """Return whether the line at `start` does not belong to several quoted lines (`> A`)."""
     return not folded[start:].lstrip().startswith(">") or folded.count("\n>") < 2
 
 

@@ -246,7 +246,7 @@ def _about_nothing(_name: str, _value: object) -> None:
 def read_value(value: object, grammar: Grammar) -> Judgment:
     """Return the judgment of a named value: `4`, `"4/5"`, `"four - good"`.
 
-    true, false and null are no ratings.
+    true, false and null do not rate.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return Judgment("unparsed", UNREAD)

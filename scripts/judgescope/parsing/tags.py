@@ -164,7 +164,7 @@ def _cells(row: str) -> list[str]:
 def _row_statements(header: list[str], values: list[str]) -> list[Statement]:
     """Return the statements of one row.
 
-    The first cell names the row where it is no number; else the header alone names.
+    The first cell names the row unless it is a number; else the header alone names.
     """
     if header and len(header) == len(values):
         if not any(map(str.isalpha, values[0])) or _is_value_row(header):

@@ -403,9 +403,9 @@ class Annotation(NamedTuple):
     repeated: errors with the place and the explanation of another; placeholders: fields
     that repeat the prompt's own words; unread: severities in the reply that cannot be
     read; errors_beside_none: listed errors in a reply that says that there are none;
-    best_with_severe: errors of severity 4 or 5 despite the best verdict; less_without_errors: 1 if the verdict is
-    not the best although no error is listed; other_verdicts: labelled verdicts that
-    differ from the one used.
+    best_with_severe: errors of severity 4 or 5 despite the best verdict;
+    less_without_errors: 1 if the verdict is not the best although no error is listed;
+    other_verdicts: labelled verdicts that differ from the one used.
     """
 
     judgment: Judgment

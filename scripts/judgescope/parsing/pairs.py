@@ -580,7 +580,7 @@ def _last_line(folded: str, tie: str) -> PlacedSide | None:
 
 
 def unquoted_line(folded: str, start: int) -> bool:
-    """Return whether the line at `start` does not belong to several quoted lines (`> A`)."""
+    """Return whether the line at `start` is not one of several quoted lines."""
     return not folded[start:].lstrip().startswith(">") or folded.count("\n>") < 2
 
 

@@ -27,10 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from effects import RULES as EFFECTS
 from effects import Rule
 
-from judgescope.methods.claims.agreement import RatedTexts, level_of
+from judgescope.methods.claims.agreement import RatedTexts
 from judgescope.methods.claims.base import CHANCE, LOST, SYSTEMS, at_the_worst_end
 from judgescope.methods.claims.ratings import Classified, Ordered, Preferences
 from judgescope.methods.claims.systems import SystemPreference
+from judgescope.methods.measures import level_of
 from judgescope.statistics.arrays import Codes
 from judgescope.statistics.order import ordered_pairs
 from judgescope.statistics.systems import p_moved

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.parsing.text import quotations, without_reasoning
+from judgescope.parsing.quotes import quotations
+from judgescope.parsing.reasoning import without_reasoning
 from judgescope.schema.cards import AttackPerturbation
 from judgescope.schema.loading import Cards
 from judgescope.schema.tables import SCHEMAS

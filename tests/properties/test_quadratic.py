@@ -10,7 +10,8 @@ import pytest
 from judgescope.data.sentences import split_sentences
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.parsers import read_number
-from judgescope.parsing.text import LARGEST, NOWHERE, locate, quotations
+from judgescope.parsing.quotes import quotations
+from judgescope.parsing.text import LARGEST, NOWHERE, locate
 from judgescope.parsing.written import (
     problem_with_analysis,
     read_sub_aspects,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from judgescope.core.errors import UserError
+from judgescope.core.finish import ending
 from judgescope.core.secrets import is_secret, masked
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Budget, Failure, Keep, Reply, Request, Work
@@ -137,7 +138,7 @@ def uncut(reply: Reply, max_tokens: int, card: LlamaModel | VllmModel) -> Reply:
     The context is not in a request's key, so only an error can be requested again.
     """
     if (
-        reply.finish != "length"
+        ending(reply.finish) != "cut"
         or not reply.usage
         or reply.usage["completion"] >= max_tokens
     ):

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from judgescope.parsing.error_list import says_no_errors
+from judgescope.parsing.characters import fold
+from judgescope.parsing.error_list import is_no_error, says_no_errors
 from judgescope.parsing.judgment import STATED, ErrorSpan, Judgment, Scale, parser
+from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.score import read_score
-from judgescope.parsing.text import answer_of, fold, is_refusal
+from judgescope.parsing.text import is_refusal
 
 
 @dataclass(slots=True)
@@ -103,15 +105,51 @@ _INLINE = re.compile(
     r"Overall [Ss]core"
     r"|Explanation of the [Ss]core)[*_]{0,3}\s?[:：])"
 )
-_NOTHING = re.compile(
-    r"\W*(?:none|null|nil|nothing|n/?a|not (?:applicable|available|specified)|"
-    r"no location)\W*"
+_NO_WORD = (
+    r"(?:none|null|nil|nothing|n/?a|not (?:applicable|available|specified)|no location)"
 )
+_NOTHING = re.compile(
+    rf"[\W_]*{_NO_WORD}(?:\s?[,;/]\s?{_NO_WORD})*[\W_]*"
+    r"(?:[(\[][^()\[\]]{0,300}[)\]][\W_]*)?"
+)
+"""A word for nothing, alone, repeated, or with a remark in brackets behind it."""
+PLACEHOLDERS: Final = frozenset(
+    (
+        "the words concerned, as they stand in the text; none where something is "
+        "missing",
+        "why they are an error",
+        "a whole number from 1 to 5",
+        "one of the categories above",
+        "why the text deserves it",
+        "the passage, or none",
+        "what is wrong",
+        "1 to 5",
+        "the category of the entries it was made of",
+    )
+)
+"""What the shipped prompt forms have between angle brackets, folded."""
+_PLACEHOLDER = re.compile(r"<[^<>]{1,200}>")
 
 
 def is_nothing(text: str) -> bool:
-    """Return whether folded text is empty or a word such as `none`."""
+    """Return whether folded text is empty, or only says that there is nothing.
+
+    >>> [is_nothing(text) for text in ("none", "none (no mention)", "none, none", "no")]
+    [True, True, True, False]
+    """
     return not text.strip(_EDGES) or _NOTHING.fullmatch(text) is not None
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether a field repeats what the prompt has in its place.
+
+    That is one of the shipped forms' placeholders, or a text in angle brackets alone.
+
+    >>> is_placeholder("<what is wrong>"), is_placeholder("<b>wrong</b>")
+    (True, False)
+    """
+    folded = " ".join(fold(text).split()).strip(" *_`\"'")
+    return folded in PLACEHOLDERS or _PLACEHOLDER.fullmatch(folded) is not None
 
 
 def field_of(label: str) -> str | None:
@@ -322,7 +360,7 @@ SEVERITIES: Final = ("Neutral", "Minor", "Moderate", "Major", "Critical")
 OVERALL: Final = Scale(1, 5, 1, VERDICTS)
 MOST: Final = 8
 """The maximum number of errors that are kept."""
-COUNTED: Final = ("dropped", "superseded", "unread")
+COUNTED: Final = ("dropped", "superseded", "repeated", "placeholders", "unread")
 """The counts of listed errors that are dropped or only partly read."""
 CONTRADICTIONS: Final = (
     *("errors_beside_none", "best_with_severe"),
@@ -362,11 +400,12 @@ class Annotation(NamedTuple):
     The judgment's rule lists every count above 0 after a plus sign; its errors are at
     most MOST, in the order of the reply; its rationale is the reason for the verdict.
     dropped: errors beyond MOST; superseded: errors of a list that the reply repeats;
-    unread: severities in the reply that cannot be read; errors_beside_none: listed
-    errors in a reply that says that there are none; best_with_severe: errors of
-    severity 4 or 5 despite the best verdict; less_without_errors: 1 if the verdict is
-    not the best although no error is listed; other_verdicts: labelled verdicts that
-    differ from the one used.
+    repeated: errors with the place and the explanation of another; placeholders: fields
+    that repeat the prompt's own words; unread: severities in the reply that cannot be
+    read; errors_beside_none: listed errors in a reply that says that there are none;
+    best_with_severe: errors of severity 4 or 5 despite the best verdict;
+    less_without_errors: 1 if the verdict is not the best although no error is listed;
+    other_verdicts: labelled verdicts that differ from the one used.
     """
 
     judgment: Judgment
@@ -374,13 +413,13 @@ class Annotation(NamedTuple):
     counts: dict[str, int]
 
 
-@parser("annotation", 6, needs_scale=True)
+@parser("annotation", 7, needs_scale=True)
 def read_verdict_and_errors(text: str, scale: Scale) -> Judgment:
     """Return the result of `read_annotation` as a judgment."""
     return read_annotation(text, scale).judgment
 
 
-@parser("merged", 4, in_cards=False)
+@parser("merged", 5, in_cards=False)
 def read_merged(text: str, _: Scale | None) -> Judgment:
     """Return the errors that a supervisor lists; a supervisor gives no verdict.
 
@@ -404,8 +443,9 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     words, severities 1 to 5 or Neutral to Critical. A verdict labelled `overall` takes
     precedence over one labelled `score`; a verdict without a label is used only if no
     verdict has a label. If there are more than MOST errors, the most severe are kept; a
-    missing severity is the least severe. Without a verdict the reply is unparsed, even
-    if it says that there are no errors; its errors are returned anyway. Never raises.
+    missing severity is the least severe. Without a verdict the reply is unparsed, and
+    its errors are returned anyway; only a reply that says nothing but `No Error` has
+    the best verdict. Never raises.
     Source: (Kartáč et al. 2025), section 4 and listing 1; methods.md 5.
     """
     answer = answer_of(text)
@@ -413,6 +453,7 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
         return Annotation(answer, False, {})
     listing, form = _content(answer)
     verdict, other_verdicts = _verdict(listing, form, scale)
+    n_placeholders = sum(map(_empty_placeholders, listing.errors))
     entries = [entry for entry in listing.errors if not entry.says_nothing()]
     clean = listing.clean or (len(entries) < len(listing.errors) and not entries)
     if (
@@ -422,7 +463,12 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
         and is_refusal(answer)
     ):
         return Annotation(Judgment("refused", "refusal"), False, {})
+    if verdict.rule == "no_verdict" and clean and _says_only_that(listing):
+        verdict = scale.read(scale.ends[1], "no_error_alone")
+        if scale.labels and verdict.value is not None:
+            verdict = verdict._replace(label=scale.labels[-1])
     read = [error for entry in entries for error in _errors(entry)]
+    read, n_repeated = _without_repetitions(read)
     errors = tuple(error for error, _ in read)
     ranked = sorted(
         range(len(errors)), key=lambda index: -(errors[index].severity or 0)
@@ -432,6 +478,8 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     counts = {
         "dropped": max(0, len(errors) - MOST),
         "superseded": listing.superseded,
+        "repeated": n_repeated,
+        "placeholders": n_placeholders,
         "unread": sum(unread for _, unread in read),
         "errors_beside_none": len(errors) if clean else 0,
         "best_with_severe": severe if value == best else 0,
@@ -443,6 +491,47 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     why = listing.why or None
     judgment = Judgment(verdict.status, rule, value, verdict.label, why, errors=kept)
     return Annotation(judgment, clean, counts)
+
+
+def _empty_placeholders(entry: Entry) -> int:
+    """Empty the fields of an entry that repeat the prompt; return their number."""
+    emptied = 0
+    for name in ("location", "explanation", "severity", "category", "heading"):
+        if is_placeholder(getattr(entry, name)):
+            setattr(entry, name, "")
+            emptied += 1
+    return emptied
+
+
+def _says_only_that(listing: Listing) -> bool:
+    """Return whether a reply says nothing but that there are no errors."""
+    fields = [fold(entry.explanation or entry.heading) for entry in listing.errors]
+    stated = listing.clean or any(says_no_errors(text.strip(_EDGES)) for text in fields)
+    rated = any(not is_nothing(fold(entry.severity)) for entry in listing.errors)
+    if not stated or rated or listing.verdicts or listing.why:
+        return False
+    remarks = [fold(line).strip(_EDGES) for line in listing.remarks]
+    said = [line for line in remarks if line]
+    return all(is_no_error(line) or is_nothing(line) for line in said)
+
+
+def _without_repetitions(
+    read: list[tuple[ErrorSpan, bool]],
+) -> tuple[list[tuple[ErrorSpan, bool]], int]:
+    """Return errors without those that repeat another's place and explanation, and
+    their number; the highest severity is kept.
+    """
+    kept: dict[tuple[str, str], tuple[ErrorSpan, bool]] = {}
+    for error, unread in read:
+        words = (error.location or "", error.explanation)
+        location, explanation = (" ".join(fold(text).split()) for text in words)
+        first = kept.get((location, explanation))
+        if first is None:
+            kept[location, explanation] = (error, unread)
+        elif (error.severity or 0) > (first[0].severity or 0):
+            raised = first[0]._replace(severity=error.severity)
+            kept[location, explanation] = (raised, unread)
+    return list(kept.values()), len(read) - len(kept)
 
 
 def _content(answer: str) -> tuple[Listing, str]:

@@ -9,8 +9,10 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import CHOICE_VALUES, Judgment, Scale, parser
-from judgescope.parsing.text import answer_of, fold, nothing_read
+from judgescope.parsing.reasoning import answer_of
+from judgescope.parsing.text import nothing_read
 
 if TYPE_CHECKING:
     import regex

@@ -3,8 +3,10 @@
 import re
 from typing import Literal, NamedTuple
 
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import Judgment, Scale, parser
-from judgescope.parsing.text import answer_of, fold, is_refusal
+from judgescope.parsing.reasoning import answer_of
+from judgescope.parsing.text import is_refusal
 
 SEVERITIES = ("minor", "major", "critical")
 _SEVERITY = rf"(?P<severity>{'|'.join(SEVERITIES)})"
@@ -31,7 +33,8 @@ _NOTHING = re.compile(
     r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)\W*"
 )
 _NO_ERRORS = re.compile(
-    r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:none|n/a|(?:there (?:are|is|were) "
+    r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:(?:none|n/a)(?:\s?[(\[][^()\[\]]{0,80}"
+    r"[)\]])?|(?:there (?:are|is|were) "
     r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:(?!other|"
     r"further|more|addi)"
     r"[\w-]{1,40} ){0,3}errors?"
@@ -60,7 +63,7 @@ class _Line(NamedTuple):
     detail: str = ""
 
 
-@parser("errors", 3, needs_scale=True, settings=(*SEVERITIES, "bottom"))
+@parser("errors", 4, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str,
     scale: Scale,
@@ -94,6 +97,15 @@ def read_errors(
     value = scale.max - (scale.max - scale.min) * min(1.0, penalty / bottom)
     rule = "listed" if severities else "no_errors"
     return Judgment("ok", rule, max(scale.min, value), rationale=answer)
+
+
+def is_no_error(line: str) -> bool:
+    """Return whether a folded line is `no errors` and nothing else.
+
+    >>> is_no_error("no errors found in the text."), is_no_error("no error is small")
+    (True, False)
+    """
+    return _NOTHING.fullmatch(line) is not None
 
 
 def says_no_errors(line: str) -> bool:

@@ -181,7 +181,8 @@ class Judgment(NamedTuple):
     the verdict was a word; rationale: the reply without its verdict and reasoning
     blocks; tail: the reply from the verdict on, without reasoning blocks, if the parser
     records it; errors: the errors that the reply lists, whatever its status; parser:
-    name@version, set by `parsers.parsed_by`.
+    name@version, set by `parsers.parsed_by`; strength: how clear a choice is, from -2
+    (the second text is far better) to 2, None if the reply does not say so.
     """
 
     status: Status
@@ -192,6 +193,7 @@ class Judgment(NamedTuple):
     tail: str | None = None
     errors: tuple[ErrorSpan, ...] = ()
     parser: str = ""
+    strength: int | None = None
 
 
 Reader = Callable[..., Judgment]

@@ -6,13 +6,31 @@ time grows linearly with the length of a reply.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from judgescope.parsing import labels as label_values
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import Judgment, Scale, parser
-from judgescope.parsing.text import answer_of, fold, nothing_read, unquoted
+from judgescope.parsing.keys import (
+    NUMBERS,
+    SEVERAL,
+    UNREAD,
+    Menu,
+    Rank,
+    Statement,
+    chosen,
+    rank_of,
+)
+from judgescope.parsing.lines import line_values, named, value_behind
+from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
+from judgescope.parsing.quotes import outside_asides, unquoted
+from judgescope.parsing.reasoning import answer_of
+from judgescope.parsing.structure import Structured, structured
+from judgescope.parsing.tags import blank_markup, blank_signs
+from judgescope.parsing.text import nothing_read
 
 _NAMES = (
     "zero",
@@ -32,17 +50,20 @@ WORDS = {name: float(value) for value, name in enumerate(_NAMES)}
 
 _MARKS = r"[*_\"'`)\]}$]{0,4}"  # markdown and brackets that close
 # ... that open; the value may stand below
-_OPEN = r"[ \t*_\"'`(\[{<$~]{0,12}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxed\{)?"
+_OPEN = r"[ \t*_\"'`(\[{<$~]{0,20}(?P<below>\n[\s*_\"'`(\[{<$~]{0,12})?(?:\\boxed\{)?"
 _NUMBER_WORD = "|".join(WORDS)
 _DIGITS = r"(?:\d{1,9}+(?:\.\d{1,9}+)?|\.\d{1,9}+)"
 # not part of a word, a decimal comma, a time, a range, a match result, "4+" or "4 1/2"
 _END = (
     r"(?![^\W_]|[.,:]\d|[ \t]?[-–—~]\d|[ \t][-–—~][ \t]\d{1,9}+(?:[^\w \t]|"
-    r"[ \t]?\Z)|\+| \d)"
+    r"[ \t]?\Z)|\+|-[ \t]*(?:\n|\Z)| \d)"
 )
 _WORD_END = r"(?![^\W_]|-\w)"
 _OF = r"of\s+(?:a\s+(?:possible|maximum|total)\s+(?:of\s+)?)?"
-_SLASH = rf"\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
+_SLASH = (
+    rf"(?:\s*(?:/\s*|\(?(?:out\s+)?{_OF})"
+    r"|\s+(?:von|sur|su|из|av|af|van|sobre|trên|dari|üzerinden)\s+|\s+de\s+(?=\d))"
+)
 _TOP = rf"{_DIGITS}{_END}|(?:{_NUMBER_WORD}){_WORD_END}"
 # between a value and its denominator
 _OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"
@@ -86,6 +107,13 @@ _GIVE = (
     r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|"
     r"ing)|"
     rf"gets?|getting|say|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
+)
+_DECIDE = (
+    r"(?:(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+|'d\s+)?(?:say|choose|pick|select|"
+    r"settle\s+(?:on|for)|go\s+(?:with|for)|opt\s+for)"
+    r"|(?:mark|label|classif|grad|judg|consider|deem)(?:y|ied|ed|e)?\s+(?:it|this|that|the"
+    r"\s+[a-z]{2,20})(?:\s+(?:as|to\s+be))?)"
+    r"(?:\s+an?)?"
 )
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _CLAIM = (
@@ -162,8 +190,10 @@ _LEAD_IN_WORDS = 8
 WALK = 3
 """The minimum number of values in order that make a walk through the scale."""
 _LABEL_LENGTH = 60
+SHORT_NAME = 5
+"""The maximum number of words in the name of a rating; more are a clause."""
 _LETTERS = re.compile(r"[^\W\d_]+")
-_CLAUSE = re.compile(r"[.!?;,()\n\d]|\s[-–—]\s")
+_CLAUSE = re.compile(r"[.!?;:,()\n\d|]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
 _EDGE_OR_DOT = _EDGE + "."
 
@@ -180,6 +210,7 @@ class Grammar(NamedTuple):
     echo: re.Pattern[str]
     labelled: re.Pattern[str]
     labels: dict[str, int]
+    menu: Menu
 
 
 @lru_cache(maxsize=64)
@@ -190,33 +221,73 @@ def _grammar(scale: Scale) -> Grammar:
     alone = bool(scale.words)
     labelled = _labelled(_value_pattern(labels, alone=alone), alone=alone)
     labelled = labelled.replace("TOP", _bound(scale.max))
-    return Grammar(
-        scale, re.compile(_echo(scale, labels)), re.compile(labelled), labels
+    grammar = Grammar(
+        scale,
+        re.compile(_echo(scale, labels)),
+        re.compile(labelled),
+        labels,
+        Menu(NUMBERS, _unread, _about_nothing),
     )
+    if scale.words:
+        return grammar._replace(menu=label_values.menu(scale))
+    return grammar._replace(
+        menu=Menu(NUMBERS, partial(read_value, grammar=grammar), _about_nothing)
+    )
+
+
+def _unread(_value: object) -> None:
+    """Nothing is read before a grammar is complete."""
+
+
+def _about_nothing(_name: str, _value: object) -> None:
+    """A number is never a yes or no about a name."""
+
+
+def read_value(value: object, grammar: Grammar) -> Judgment:
+    """Return the judgment of a named value: `4`, `"4/5"`, `"four - good"`.
+
+    true, false and null do not rate.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return Judgment("unparsed", UNREAD)
+    if not isinstance(value, str):
+        return grammar.scale.read(float(value), "labelled")
+    for text in (f"Rating: {value.strip()}", value.strip()):
+        folded = blank_signs(blank_markup(fold(text)))
+        visible = grammar.echo.sub(_hidden, folded)
+        match = grammar.labelled.match(visible)
+        if match and match["explicit"]:
+            return _reading("labelled", match, text, grammar)
+    return Judgment("unparsed", UNREAD)
 
 
 _WORDS = r"(?:its\s|the\s)?[^\W\d]{3,20}"
 _REGARDING = r"(?:in\s+terms\s+of|with\s+(?:regard|respect)\s+to|regarding|for)"
+_NAME_OF_LINE = (
+    r"(?:[a-z]|[^\W\d_a-z](?=[^\W\d_]|\s?[^\w\s]))"
+    r"[^\n\d:=.!?;,(){}\[\]<>\"*|`~#]{0,40}"
+)
+"""The name of a line, in letters of any script; marks of vowels belong to it."""
 _FORMS = {
-    "bare": rf"\A(?:[-•]\s+)?VALUE{_UNIT}{_BRACKETED}[\W_]*\Z",
+    "bare": rf"\A(?:[-•>#=]{{1,6}}\s+)?VALUE{_UNIT}{_BRACKETED}[\W_]*\Z",
     "double_brackets": r"\[\[VALUE\]\]",
     # `scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of
     # 5`
-    "given": rf"\b(?:{_QUALITY}|{_RATE}|{_GIVE})(?=\s)VALUE{_UNIT}{_STOP}",
+    "given": rf"\b(?:{_QUALITY}|{_RATE}|{_GIVE}|{_DECIDE})(?=\s)VALUE{_UNIT}{_STOP}",
     # `3/5` and `three stars out of five` in a sentence; other denominators are not
     # verdicts
     "fraction": rf"(?<![\w./-])(?=(?:{_DIGITS}|{_NUMBER_WORD})"
     rf"{_MARKS}{_OVER}\s*(?:/\s*|out\s+{_OF})TOP{_END})VALUE{_STOP}",
     # a line or a last sentence `Coherence: 4`; counts (`Sentences: 4`) are not verdicts
-    "named_line": rf"(?m)(?:^|[.!?;]\s{{1,2}})[ \t*_#>\"'{{-]{{0,8}}"
-    rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b)[a-z][a-z _'-]{{1,40}}"
-    rf"(?<![^s]s)[*_\"'`]{{0,4}}"
+    "named_line": r"(?m)(?:^|[.!?;](?:\s{1,2}|(?=[^\x00-\x7f])))[ \t*_#>\"'{-]{0,8}"
+    rf"(?![^:\n]{{0,40}}\b(?:{_COUNTS})\b){_NAME_OF_LINE}"
+    rf"(?<![a-rt-z]s)[*_\"'`]{{0,4}}"
     rf"{_BRACKETED}\s?[:=]VALUE[ \t*_\"'`}}\].,]{{0,8}}$",
     # a line that begins `Coherence: 4.` or `Coherence: 4 - ` and continues with the
     # reason
     "named_lead": rf"(?m)^[ \t*_#>\"'{{-]{{0,8}}(?![^:\n]{{0,40}}\b(?:{_COUNTS}|"
     rf"{_REMARK})\b)"
-    rf"[a-z][a-z _'-]{{1,40}}(?<![^s]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
+    rf"{_NAME_OF_LINE}(?<![a-rt-z]s)[*_\"'`]{{0,4}}{_BRACKETED}\s?[:=]VALUE"
     r"(?:[.;,]\s|\s[-–—]\s|\s\()(?=\s{0,2}[^\d\s])(?![^\n]{0,200}[.;,]\s\(?\d[.)]\s)",
     # `The coherence is 3 (good).`: a value and its meaning in brackets; counts are not
     # ratings
@@ -233,7 +304,8 @@ _FORMS = {
     r"|(?(number)[.:;,)]\s(?!(?s:.*)\d[.)]\s)|(?(unit)[.:;,!][*_]{0,3}\s|(?!)))"
     rf"|(?(number)[-–—]\s(?=[^\d\s])|(?!)))(?!{_LIST})",
     # a last sentence, line or bracket that contains only a value
-    "trailing": r"(?:(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}|(?=[(\[]))"
+    "trailing": r"(?:(?<! no)(?!(?<=\d)\.\d)[.!?;\n][ \t]{0,4}|(?=[(\[])"
+    r"|,\s(?:so|hence|thus|therefore)(?:\san?)?(?=\s))"
     rf"VALUE{_UNIT}[\W_]*\Z",
     # `The answer is 4` as the first line of a reply, or as its last sentence
     "answer": r"(?:(?P<first>\A)|(?<=[.!?\n]))\s{0,2}(?:(?:so|thus|hence|"
@@ -243,7 +315,8 @@ _FORMS = {
 }
 """Name -> pattern of a rating without a label, in order of precedence."""
 _LEADING_LABEL = (
-    r"\AVALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s|,?\s+(?:because|since|as)\b"
+    r"\A(?:[->#=]{1,6}\s+)?VALUE(?:[ \t]*+[.:]?[ \t]*+\n|\s+[-–—]+\s"
+    r"|,?\s+(?:because|since|as)\b"
     r"|[.:;,!][*_]{0,3}\s)"
 )
 
@@ -315,7 +388,8 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         r"\s*(?:-|–|—|~|\bto\b|\bthrough\b|\band\b)\s*",
     )
     return (
-        rf"(?<![\w.])(?:(?P<scale>{low}{gloss}(?:{between}){high}{gloss}{_END})"
+        rf"(?<![\w.])(?:(?P<scale>{high}[- ]point\b(?:\s+likert)?(?:\s+scale)?"
+        rf"|{low}{gloss}(?:{between}){high}{gloss}{_END})"
         rf"|{_DIGITS}(?:(?:-|\s?[–—~]\s?|\s+to\s+){_DIGITS}|(?:,\s*{_DIGITS})+"
         rf"|(?:[ \t]{{0,4}}[/|\n][ \t]{{0,4}}{_DIGITS}){{2,}})"
         rf"|{_EITHER}|between\s+(?:an?\s+)?{_DIGITS}\s+and\s+(?:an?\s+)?{_DIGITS}"
@@ -325,7 +399,7 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
         r"|(?P<top_of_scale>(?:perfect|full|top|highest|best)\s+(?:possible\s+)?"
         rf"(?:score|rating|mark|grade)\s+(?:is|of)\s+(?:an?\s+)?(?:{_DIGITS}|"
         rf"(?:{words}){_WORD_END}))"
-        r"|(?:max(?:imum)?|min(?:imum)?|possible|perfect|top|highest|best)[._\s]+"
+        r"|(?:(?:max|min)(?:imum)?\.?|possible|perfect|top|highest|best)[_ \t]+"
         r"(?:possible\s+)?(?:score|rating|grade)[*_\"']{0,4}(?:\s+(?:is|of)|"
         r"\s?[:=])?[\s*_\"']{0,6}"
         rf"{_DIGITS}(?!\s*/))"
@@ -339,7 +413,7 @@ def _bound(value: float) -> str:
     return rf"(?:{digits}|{word}\b)" if word else digits
 
 
-@parser("score", 6, needs_scale=True)
+@parser("score", 7, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
@@ -355,35 +429,222 @@ def read_score(text: str, scale: Scale) -> Judgment:
     if isinstance(answer, Judgment):
         return answer
     grammar = _grammar(scale)
-    visible = grammar.echo.sub(_hidden, fold(answer))
+    found = structured(answer, grammar.menu)
+    if found.closed:
+        return found.judgment or nothing_read(answer, "no_verdict")
+    prose = _read_prose(found.rest, grammar)
+    if found.judgment is None:
+        return prose.judgment or nothing_read(found.rest, "no_verdict")
+    if _is_later(prose, found) and prose.judgment:
+        return prose.judgment
+    return found.judgment
+
+
+class ProseVerdict(NamedTuple):
+    """What the prose of a reply says.
+
+    judgment: None without a verdict; start: where it stands, None if it has no label of
+    its own (`a score of 4` in a sentence).
+    """
+
+    judgment: Judgment | None
+    start: int | None = None
+
+
+def _is_later(prose: ProseVerdict, structure: Structured) -> bool:
+    """Return whether prose, not structure, has the last verdict.
+
+    An object within a line may be a quotation; a labelled line beside it is not.
+    """
+    if prose.start is None or structure.start <= prose.start < structure.end:
+        return False
+    return prose.start >= structure.end or structure.inline
+
+
+def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
+    """Return the last labelled verdict of an answer; without one, that of the first
+    matching pattern.
+    """
+    scale = grammar.scale
+    folded = blank_markup(fold(answer))
+    if scale.words:
+        return _read_label(answer, folded, grammar)
+    visible = grammar.echo.sub(_hidden, hide_withdrawn(blank_signs(folded)))
     labelled = _labelled_ratings(grammar, visible)
-    explicit = (
-        [match for match in labelled if match["explicit"]] if scale.words else labelled
-    )
+    if not labelled or _is_spoken(labelled[-1]):
+        visible = hide_mentions(visible)
+        labelled = _labelled_ratings(grammar, visible)
+    ratings = _by_rank(labelled)
+    if ratings is None:
+        return ProseVerdict(Judgment("unparsed", SEVERAL))
+    if labelled:
+        behind = _start_of_value(ratings[-1]) if ratings else 0
+        unread = _last_named(visible, behind)
+        if unread is not None:
+            return ProseVerdict(Judgment("unparsed", UNREAD), unread)
+    if ratings:
+        if _is_walk(ratings, grammar):
+            return ProseVerdict(Judgment("unparsed", "enumerated"))
+        last = ratings[-1]
+        if not _is_spoken(last):
+            judgment = _reading("labelled", last, answer, grammar)
+            return ProseVerdict(judgment, last.start())
+    spoken = _last_spoken(grammar, visible, ratings)
+    if spoken is not None:
+        form, match = spoken
+        return ProseVerdict(_reading(form, match, answer, grammar))
+    for form, match in _unlabelled(grammar, visible):
+        return ProseVerdict(_reading(form, match, answer, grammar))
+    return ProseVerdict(None)
+
+
+def _visible(folded: str, grammar: Grammar) -> str:
+    """Return a folded reply without what names no verdict, of the same length."""
+    shown = hide_mentions(hide_withdrawn(blank_signs(folded)))
+    return grammar.echo.sub(_hidden, shown)
+
+
+def _read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
+    """Return the verdict in prose on a scale that has only labels.
+
+    Named values come first (`Verdict: fail`, `Pass: no`), then the patterns.
+    """
+    values = line_values(plain)
+    verdict = chosen((one.statement for one in values), grammar.menu)
+    if verdict is not None:
+        statement, judgment = verdict
+        match = next(one.match for one in values if one.statement is statement)
+        if judgment.status == "ok":
+            start, end = match.end(), _end_of_label(plain, match.end(), statement)
+            rationale = _rationale(answer, match.start(), end)
+            tail = answer[start:].lstrip(_EDGE)
+            judgment = judgment._replace(rationale=rationale, tail=tail)
+        return ProseVerdict(judgment, match.start())
+    visible = _visible(plain, grammar)
+    labelled = _labelled_ratings(grammar, visible)
+    explicit = [match for match in labelled if match["explicit"]]
     if explicit:
         if _is_walk(explicit, grammar):
-            return Judgment("unparsed", "enumerated")
-        return _reading("labelled", explicit[-1], answer, grammar)
-    unlabelled: Iterable[tuple[str, re.Match[str]]] = _unlabelled(grammar, visible)
-    if scale.words:
-        forms = dict(unlabelled)
-        ends = {
-            _value(forms[form], grammar)
-            for form in ("leading", "trailing")
-            if form in forms
-        }
-        if len(ends) > 1:
-            return Judgment("unparsed", "contradiction")
-        unlabelled = [("labelled", match) for match in labelled[-1:]] + [*forms.items()]
-    for form, match in unlabelled:
-        return _reading(form, match, answer, grammar)
-    return nothing_read(answer, "no_verdict")
+            return ProseVerdict(Judgment("unparsed", "enumerated"))
+        judgment = _reading("labelled", explicit[-1], answer, grammar)
+        return ProseVerdict(judgment, explicit[-1].start())
+    forms = dict(_unlabelled(grammar, visible))
+    ends = {
+        _value(forms[form], grammar)
+        for form in ("leading", "trailing")
+        if form in forms
+    }
+    if len(ends) > 1:
+        return ProseVerdict(Judgment("unparsed", "contradiction"))
+    found = [("labelled", match) for match in labelled[-1:]]
+    if "leading" in forms:  # `No - it would need a source to be a yes.`
+        found.insert(0, ("leading", forms["leading"]))
+    found += forms.items()
+    for form, match in found:
+        if form == "leading" and _enumerates(match, visible, grammar):
+            return ProseVerdict(Judgment("unparsed", "contradiction"))
+        return ProseVerdict(_reading(form, match, answer, grammar))
+    return ProseVerdict(None)
+
+
+def _enumerates(match: re.Match[str], visible: str, grammar: Grammar) -> bool:
+    """Return whether another label follows that which begins a reply: `Pass, fail`."""
+    rest = visible[match.end() :].lstrip(_EDGE_OR_DOT)
+    words = grammar.labels.items()
+    index = grammar.labels[" ".join(match["label"].split())]
+    others = [word for word, other in words if other != index]
+    return any(re.match(rf"{re.escape(word)}(?!\w)", rest) for word in others)
+
+
+def _end_of_label(plain: str, start: int, statement: Statement) -> int:
+    """Return the end of the first word in the value of a line."""
+    value = str(statement.value)
+    begin = plain.find(value, start)
+    word = re.compile(r"[\W_]*(?:\w+)").match(plain, begin)
+    return word.end() if word else start
+
+
+def _by_rank(matches: list[re.Match[str]]) -> list[re.Match[str]] | None:
+    """Return the ratings with the best names; None if they are several different parts.
+
+    `Confidence rating: 5` is never one, and `Tone rating: 5` only where no `Rating` is.
+    """
+    ranked = [(match, _rank(match)) for match in matches]
+    kept = [match for match, rank in ranked if rank is not Rank.NEVER]
+    whole = [match for match, rank in ranked if rank < Rank.PART]
+    if whole:
+        return whole
+    last = {_label(match): match[0].rpartition(" ")[2] for match in kept}
+    if len(last) > 1 and len(set(last.values())) > 1:
+        return None
+    return kept
+
+
+def _rank(match: re.Match[str]) -> Rank:
+    """Return the rank of a rating's name, of a longer clause that of its last words."""
+    labelled = "explicit" in match.re.groupindex
+    explicit = not labelled or match["explicit"]
+    begin = match.start()
+    if labelled and explicit and match.string[begin - 1 : begin] in ("", "\n"):
+        name = match.string[begin : match.start("explicit")]
+        if name.isalpha():
+            return Rank.EXACT
+    words = _label(match).split()
+    if explicit and len(words) <= SHORT_NAME:
+        return rank_of((" ".join(words),), NUMBERS)
+    near = rank_of((" ".join(words[-2:]),), NUMBERS)
+    return near if near is Rank.NEVER else Rank.EXACT
+
+
+def _is_spoken(match: re.Match[str]) -> bool:
+    """Return whether a rating stands in a sentence: `a score of 4`."""
+    return bool(match["prose"] or match["far"])
+
+
+def _last_spoken(
+    grammar: Grammar, visible: str, named: list[re.Match[str]]
+) -> tuple[str, re.Match[str]] | None:
+    """Return the last rating that sentences give: `a score of 4`, `I give it a 4`.
+
+    None if the second kind contradicts itself.
+    """
+    if not named:
+        return None
+    pattern = _forms(grammar.scale)["given"]
+    last = named[-1]
+    given = unquoted(pattern.finditer(visible, last.end()), visible)
+    if given:
+        return "given", given[-1]
+    return "labelled", last
+
+
+def _last_named(visible: str, start: int) -> int | None:
+    """Return where a line behind `start` names a verdict, None without one."""
+    if visible.find(":", start) < 0 and visible.find("=", start) < 0:
+        return None
+    verdicts = [match for match in named(visible, start) if _names_verdict(match)]
+    stated = unquoted(outside_asides(verdicts, visible), visible)
+    return stated[-1].end() if stated else None
+
+
+def _names_verdict(match: re.Match[str]) -> bool:
+    """Return whether a name on a line is that of the verdict, and a value follows."""
+    name = match["name"].strip()
+    rank = rank_of((name,), NUMBERS)
+    if rank > Rank.EXACT or match["sign"] not in (":", "="):
+        return False
+    n_words = name.count(" ") + 1
+    if n_words > SHORT_NAME or (n_words == 1 and rank is Rank.FINAL):
+        return False  # `overall:` may begin a sentence
+    return bool(value_behind(match))
 
 
 def _unlabelled(grammar: Grammar, visible: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield the last match of each pattern whose matches all have the same value."""
     for form, pattern in _forms(grammar.scale).items():
         matches = unquoted(pattern.finditer(visible), visible)
+        if form.startswith("named"):
+            matches = _by_rank(matches) or []
         if matches and len({_value(match, grammar) for match in matches}) == 1:
             yield form, matches[-1]
 
@@ -462,7 +723,7 @@ def _step_of(value: float, scale: Scale) -> int | None:
 def _label(match: re.Match[str]) -> str:
     """Return the words of the clause before a rating, without numbers and marks."""
     start = _start_of_value(match)
-    line = match.string[max(0, start - _LABEL_LENGTH) : start]
+    line = match.string[max(0, start - _LABEL_LENGTH) : start].rstrip(_EDGE)
     return " ".join(_LETTERS.findall(_CLAUSE.split(line)[-1]))
 
 

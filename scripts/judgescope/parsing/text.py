@@ -1,36 +1,17 @@
-"""Preparation of replies for parsing: removes reasoning, folds text, locates
-quotations.
-"""
+"""Refusals, and the places of quoted words in a text."""
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import ErrorSpan, Judgment
+from judgescope.parsing.quotes import quotations
 
-_FULL_WIDTH = {0xFF01 + offset: chr(0x21 + offset) for offset in range(94)}
-_SPACES = dict.fromkeys("\u00a0\u202f\u3000\u200b\ufeff", " ")
-_SIGNS = {"。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'} | {
-    "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "−": "-", "‐": "-", "‑": "-"
-}  # fmt: skip
-_ONE_SPELLING = _FULL_WIDTH | str.maketrans(_SPACES | _SIGNS)
-_THINK = re.compile(r"[<\[](/?)(?:think|thinking|thought)[>\]]", re.IGNORECASE)
-_USER_TURN = (
-    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*user\b"
-    r"|<\|user\|>|(?:<s>\s*)?\[INST\]"
-)
-_END_OF_TURN = re.compile(
-    r"(?:<\|(?:im_end|eot_id|end|end_of_text|endoftext|eom_id)\|>|</s>|"
-    r"<end_of_turn>)\s*"
-    rf"(?:\Z|{_USER_TURN})",
-    re.IGNORECASE,
-)
 _REFUSAL = re.compile(
     r"\bas an ai\b|\bi(?:'m| am) (?:very |so |really )?(?:sorry|afraid)\b|"
     r"\bi apologi[sz]e\b"
@@ -42,59 +23,41 @@ _REFUSAL = re.compile(
 )
 
 
-def fold(text: str) -> str:
-    """Return the text in lower case with plain digits, colons, quotes and dashes.
-
-    The result is as long as the text, so offsets are the same in both.
-    """
-    if text.isascii():
-        return text.lower()
-    plain = text.translate(_ONE_SPELLING)
-    lower = plain.lower()
-    if len(lower) == len(plain):
-        return lower
-    return "".join(low if len(low := sign.lower()) == 1 else sign for sign in plain)
-
-
-def without_reasoning(text: str) -> tuple[str, bool]:
-    """Return the text without its reasoning blocks, and whether the last block is
-    unclosed.
-
-    A closing tag without an opening one ends a block that the prompt opened: the text
-    before it is reasoning. An end-of-turn token ends the text if it ends the reply or a
-    user turn follows: a user turn that the model invents, and its reply to that, are
-    not part of the answer.
-    """
-    if "<" not in text and "[" not in text:  # most replies have no tag or token
-        return text.strip(), False
-    if (end := _END_OF_TURN.search(text)) and text[: end.start()].strip():
-        text = text[: end.start()]
-    kept: list[str] = []
-    inside, start = False, 0
-    for tag in _THINK.finditer(text):
-        if tag[1]:
-            if not inside:
-                kept.clear()
-            inside, start = False, tag.end()
-        elif not inside:
-            kept.append(text[start : tag.start()])
-            inside = True
-    if not inside:
-        kept.append(text[start:])
-    return "".join(kept).strip(), inside
-
-
-def answer_of(text: str) -> str | Judgment:
-    """Return the text without reasoning, or a judgment if the reply has no answer."""
-    answer, unclosed = without_reasoning(text)
-    if unclosed:
-        return Judgment("truncated", "unclosed_reasoning")
-    return answer or Judgment("empty", "only_reasoning")
+_REPORTED = re.compile(
+    r"\b(?:says?|said|writes?|wrote|repl(?:y|ies|ied) (?:is|was|with|that)|answers|"
+    r"answered|states?|stated|claims?|apologi[sz]e[sd]|"
+    r"(?:the|this|its|that|a) (?:[a-z]{1,20} )?(?:bot|chatbot|assistant|agent|reply|"
+    r"response|model|answer|author|writer|speaker|system|output|user))\b"
+)
+"""Words before a refusal that is another's."""
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether the writer of a text refuses the task."""
-    return _REFUSAL.search(fold(text)) is not None
+    """Return whether the writer of a text refuses the task.
+
+    A refusal that the text reports or quotes is another's.
+
+    >>> is_refusal("I cannot rate this."), is_refusal("The bot says it can't help.")
+    (True, False)
+    """
+    folded = fold(text)
+    refusals = list(_REFUSAL.finditer(folded))
+    if not refusals:
+        return False
+    quoted = quotations(folded)
+    return any(_is_own(match, folded, quoted) for match in refusals)
+
+
+def _is_own(
+    match: re.Match[str], folded: str, quoted: Sequence[tuple[int, int]]
+) -> bool:
+    """Return whether a refusal is the writer's, not one that is reported."""
+    if any(start <= match.start() < end for start, end in quoted):
+        return False
+    if " be " in match[0]:  # "the text cannot be rated"
+        return True
+    clause = re.split(r"[.!?\n]", folded[max(0, match.start() - 200) : match.start()])
+    return _REPORTED.search(clause[-1]) is None
 
 
 def nothing_read(answer: str, rule: str) -> Judgment:
@@ -106,138 +69,6 @@ def nothing_read(answer: str, rule: str) -> Judgment:
         if is_refusal(answer)
         else Judgment("unparsed", rule)
     )
-
-
-# --- quotations -----------------------------------------------------------------------
-
-_LENGTH: Final = 4000
-_QUOTATION = re.compile(
-    rf"\"(?<!\w.)(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
-    rf"|'(?<!\w.)(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
-)
-_TOKEN = re.compile(r"\\.|.", re.DOTALL)
-_ASIDE = re.compile(
-    rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
-    re.DOTALL | re.MULTILINE,
-)
-"""A quoted line, a fenced block, an object: the judge may write its own verdict like
-this."""
-_LEAD: Final = 200
-"""How many characters before a quotation may name its source."""
-_TEXT_SAYS = re.compile(
-    r"\b(?:says|said|claims|asks|requests|states|insists|orders|instructs|tells|tries|"
-    r"contains|"
-    r"carries|ends|reads|writes|includes|demands|adds|inserts|quotes|pretends|words?|"
-    r"phrases?|"
-    r"lines?|strings?|injections?|attacks?)\b"
-)
-"""The judged text is the source of the quotation."""
-_JUDGE_SAYS = re.compile(r"\b(?:i|my|final|therefore|thus|output|answer)\b")
-_OF_A_PART = re.compile(r"\s(?:for|of|on)\s+[a-z]{4,}")
-"""A verdict on one of several qualities; an overall verdict may follow it."""
-_CLOSING: Final = " \t\n*_\"'`)]}>.,"
-"""Characters at the end of a match that do not belong to its verdict."""
-_LINE = re.compile(r"[^\n]+")
-
-Spans = list[tuple[int, int]]
-
-
-def quotations(folded: str) -> Spans:
-    """Return the quotations within the lines of a folded text.
-
-    A line that is entirely quoted is treated as unquoted, unless it begins with a key
-    (`"key":`).
-    """
-    spans = Spans()
-    if '\\"' not in folded and not _QUOTATION.search(folded):
-        return spans
-    for line in _LINE.finditer(folded):
-        start = line.start()
-        quoted = [
-            (start + quotation.start(), start + quotation.end())
-            for quotation in _QUOTATION.finditer(_without_unclosed(line[0]))
-        ]
-        edges = [start, *(edge for span in quoted for edge in span), line.end()]
-        between = [folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
-        is_key = quoted and between[1].lstrip().startswith(":")
-        if is_key or (quoted and any(any(map(str.isalnum, part)) for part in between)):
-            spans += quoted
-    return spans
-
-
-def _without_unclosed(line: str) -> str:
-    """Hide a line's escaped quotation marks that do not begin a quotation."""
-    if '\\"' not in line:
-        return line
-    tokens = _TOKEN.findall(line)
-    distance = _LENGTH + 1
-    for index in range(len(tokens) - 1, -1, -1):
-        if tokens[index] == '\\"' and distance > _LENGTH:
-            tokens[index] = "\\#"
-        distance = 0 if tokens[index] == '"' else distance + 1
-    return "".join(tokens)
-
-
-def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
-    """Return the matches that are the judge's own statements, not quotations of the
-    text.
-
-    If all are quoted, return those that the judge itself puts in quotation marks. If
-    one begins its line and is an overall verdict, those in quoted lines, fenced blocks
-    and objects are ignored. The matches are in order and do not overlap.
-    """
-    candidates = list(matches)
-    marked = candidates and ('"' in folded or "'" in folded or "`" in folded)
-    quoted = quotations(folded) if marked else []
-    stated = _outside(candidates, quoted) or _self_quoted(candidates, quoted, folded)
-    if len(stated) < 2:
-        return stated
-    plain = _outside(stated, [aside.span() for aside in _ASIDE.finditer(folded)])
-    return plain if any(_is_overall(match, folded) for match in plain) else stated
-
-
-def _self_quoted(
-    matches: list[re.Match[str]], spans: Spans, folded: str
-) -> list[re.Match[str]]:
-    """Return quoted matches that end the reply or that the judge presents as its
-    own.
-    """
-    stated = []
-    for match in matches:
-        first = bisect_right(spans, match.start(), key=itemgetter(1))
-        around = spans[first : bisect_right(spans, match.end(), key=itemgetter(0))]
-        if not around:
-            continue
-        start, end = around[0][0], around[-1][1]
-        lead = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
-        ends_reply = not any(map(str.isalnum, folded[end:]))
-        if not _TEXT_SAYS.search(lead) and (ends_reply or _JUDGE_SAYS.search(lead)):
-            stated.append(match)
-    return stated
-
-
-def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
-    """Return the matches that are not entirely within spans; both are in order."""
-    if not spans:
-        return matches
-    outside, index = [], 0
-    for match in matches:
-        end = match.start() + len(match[0].rstrip(_CLOSING))
-        while index < len(spans) and spans[index][1] < end:
-            index += 1
-        if index == len(spans) or match.start() < spans[index][0]:
-            outside.append(match)
-    return outside
-
-
-def _is_overall(match: re.Match[str], folded: str) -> bool:
-    """Return whether a match begins its line and is not a verdict on one of several
-    qualities.
-    """
-    if _OF_A_PART.search(match[0]):
-        return False
-    start = max(folded.rfind("\n", 0, match.start()) + 1, match.start() - 20)
-    return not any(map(str.isalnum, folded[start : match.start()]))
 
 
 Match = Literal["exact", "normalised", "fuzzy", "not_found"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from judgescope.core.errors import coded
 from judgescope.parsing.judgment import Judgment, Status
-from judgescope.parsing.text import without_reasoning
+from judgescope.parsing.reasoning import without_reasoning
 
 if TYPE_CHECKING:
     import regex

@@ -17,7 +17,7 @@ from judgescope.core.names import REFERENCE
 from judgescope.core.rng import share_of, stream
 from judgescope.data.rated import BY_REFERENCE
 from judgescope.engines.requests import Request
-from judgescope.parsing.text import without_reasoning
+from judgescope.parsing.reasoning import without_reasoning
 from judgescope.perturb.edits import Edit, Perturbed, edit_between
 from judgescope.perturb.grading import by_anchors, counts_by_rating, usable
 from judgescope.perturb.rules import inject_errors

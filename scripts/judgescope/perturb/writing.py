@@ -19,12 +19,13 @@ from judgescope.core.canonical import JobSpec
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import write_text
+from judgescope.core.finish import ending
 from judgescope.core.names import ORIGINAL, REFERENCE
 from judgescope.core.rng import share_of
 from judgescope.engines.requests import Reply, Request
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.judgment import Scale
-from judgescope.parsing.text import without_reasoning
+from judgescope.parsing.reasoning import without_reasoning
 from judgescope.parsing.written import (
     problem_with_analysis,
     read_steps,
@@ -162,8 +163,13 @@ def checked(
     text, unclosed = without_reasoning(reply.text)
     if reply.status == "error":
         return text, f"the endpoint refused: {reply.text}"
-    if reply.finish == "length" or unclosed:
+    ended = ending(reply.finish)
+    if ended == "cut" or unclosed:
         return text, "the reply was cut"
+    if ended == "filtered":
+        return text, "a filter ended the reply"
+    if ended == "failed":
+        return text, "the endpoint failed during the reply"
     if not text:
         return text, "the reply is empty"
     text, problem = read(text, parent)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import whole
+from judgescope.core.finish import ending
 from judgescope.engines.openai.wire import field_line
 from judgescope.engines.requests import Probed, RefusedError, Reply, request_of
 from judgescope.replies.store import Store
@@ -116,7 +117,7 @@ def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probe
 
 def _is_short(replies: list[Reply]) -> bool:
     tokens = (replies[0].usage or {}).get("completion")
-    return replies[0].finish == "length" or (
+    return ending(replies[0].finish) == "cut" or (
         tokens is not None and tokens <= SHORT_TOKENS
     )
 

@@ -165,6 +165,9 @@ TABLES: dict[str, Table] = {
             "draw": COUNT,
             "value": NUMBER,
             "label": TEXT,
+            # how clear a choice is, if the reply says so: 2 far better, 1 better, 0 a
+            # tie, negative if the second text is better
+            "strength": COUNT,
             "spans": pa.list_(SPAN),
             **_texts("rationale", "status", "rule", "parser"),
         },

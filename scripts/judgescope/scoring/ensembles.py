@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.parsing.annotation import MOST
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import WRONG
 from judgescope.parsing.parsers import parsed_by
 from judgescope.parsing.text import (
     MATCHES,
     LocatedSpan,
-    fold,
     locate_errors,
     occurrence_of,
 )

@@ -87,6 +87,13 @@ DECLARED: Final = declare(
     span_superseded=percent(
         "Repeated list", "share of annotations that list their errors more than once"
     ),
+    span_repeated=percent(
+        "Repeated errors", "share of annotations that list an error more than once"
+    ),
+    span_placeholders=percent(
+        "Placeholders",
+        "share of annotations that repeat the prompt's own words as an error's fields",
+    ),
     span_unread=percent(
         "Unreadable severity", "share of annotations with an unreadable severity"
     ),

@@ -408,10 +408,10 @@ def test_null_of_systems_is_asked_only_where_it_can_pass(
     assert rows["p_beyond_systems_holm"]["value"] < 0.001
 
 
-def rows_of(study: EvaluationData, judge: str = "good") -> dict[str, dict[str, Any]]:
+def rows_of(study: EvaluationData, judge: str = "good") -> dict[str, Row]:
     """Statistic -> row of a judge's only claim of agreement."""
     rows = verdict_rows(study, agreement.claims(study))
-    return {row["statistic"]: row for row in rows if row["judge"] == judge}
+    return {row["statistic"]: dict(row) for row in rows if row["judge"] == judge}
 
 
 def test_judge_that_knows_the_author_holds_for_these_systems_only() -> None:

@@ -141,7 +141,8 @@ def test_a_clean_text_has_the_best_verdict_and_no_errors(text: str) -> None:
         ),
         ("Overall score: Mediocre", "unparsed", None, "unread_verdict"),
         ("Overall score: 1-5", "unparsed", None, "unread_verdict"),
-        ("No Error", "unparsed", None, "no_verdict"),
+        ("No Error", "ok", 5, "no_error_alone"),
+        ("No Error in a text is rare.", "unparsed", None, "no_verdict"),
         ("Severity: 3", "unparsed", None, "no_verdict"),
         (
             "Error 1:\nLocation: a\nExplanation: It is Good.",

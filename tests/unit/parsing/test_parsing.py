@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@6",
+        "score@7",
     )
 
 
@@ -457,8 +457,8 @@ def test_a_refusal_that_still_gives_a_verdict_is_a_verdict() -> None:
     [
         ("Score: 4", "length", "ok", "truncated", "finish_length"),
         ("", "length", "ok", "truncated", "finish_length"),
-        ("", "content_filter", "ok", "refused", "content_filter"),
-        ("The text", "content_filter", "ok", "refused", "content_filter"),
+        ("", "content_filter", "ok", "refused", "filtered"),
+        ("The text", "content_filter", "ok", "refused", "filtered"),
         ("HTTP 400: 4 tokens too many", None, "error", "error", "error"),
         ("no_references", "stop", "not_applicable", "not_applicable", "no_references"),
         (None, "stop", "ok", "empty", "empty"),
@@ -690,12 +690,12 @@ def test_a_choice_is_read_where_it_is_clear(
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
     changed = {
-        "score": 6,
-        "result": 6,
-        "annotation": 6,
-        "merged": 4,
-        "choice": 5,
-        "errors": 3,
+        "score": 7,
+        "result": 7,
+        "annotation": 7,
+        "merged": 5,
+        "choice": 6,
+        "errors": 4,
     }
     assert {name: PARSERS[name].version for name in changed} == changed
     assert (PARSERS["number"].version, PARSERS["chiang-lee"].version) == (2, 1)

@@ -21,15 +21,11 @@ from judgescope.parsing.annotation import (
     read_merged,
     read_objects,
 )
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import PARSERS, ErrorSpan, Scale, stand_in
 from judgescope.parsing.parsers import NO_SETTINGS
-from judgescope.parsing.text import (
-    Place,
-    fold,
-    locate,
-    locate_errors,
-    without_reasoning,
-)
+from judgescope.parsing.reasoning import without_reasoning
+from judgescope.parsing.text import Place, locate, locate_errors
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Unread
@@ -427,9 +423,9 @@ def test_a_parser_is_there_and_has_its_settings() -> None:
     ("text", "finish", "status", "expected"),
     [
         ("Rating: 4", "length", "ok", ("truncated", "finish_length")),
-        ("Rating: 4", "content_filter", "ok", ("ok", "labelled")),
-        ("Well,", "content_filter", "ok", ("refused", "content_filter")),
-        (" ", "content_filter", "ok", ("refused", "content_filter")),
+        ("Rating: 4", "content_filter", "ok", ("refused", "filtered")),
+        ("Well,", "content_filter", "ok", ("refused", "filtered")),
+        (" ", "content_filter", "ok", ("refused", "filtered")),
         (" ", "stop", "ok", ("empty", "empty")),
         (None, "stop", "ok", ("empty", "empty")),
         (
@@ -454,7 +450,7 @@ def test_a_reply_that_is_no_answer_is_not_read(
 ) -> None:
     found = parse(text, scale=FIVE, finish=finish, reply_status=status)
     assert (found.status, found.rule) == expected
-    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@6"
+    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@7"
 
 
 HALVES = Scale(1, 5, 0.5)

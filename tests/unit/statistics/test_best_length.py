@@ -30,7 +30,7 @@ def test_spline_is_cubic_between_knots_and_linear_beyond() -> None:
     knots = np.array([-1.0, 0.0, 0.5, 1.0])
     step = 1e-3
     for side in (-3.0, 3.0):
-        points = side + step * np.arange(-1, 2)
+        points = side + step * np.array([-1.0, 0.0, 1.0])
         values = natural_spline(points, knots)
         assert np.abs(np.diff(values, n=2, axis=0)).max() < 1e-9
     assert natural_spline(np.zeros(1), knots).shape == (1, 3)

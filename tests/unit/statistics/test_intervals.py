@@ -463,14 +463,14 @@ def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(
 
 
 def mean(
-    values: list[float], scale: Scale = PLAIN, **more: tuple[float, float]
+    values: list[float],
+    scale: Scale = PLAIN,
+    ends: tuple[float, float] | None = None,
 ) -> Replicated:
     own = np.array(values)
     rows = mean_rows(own, whole_and_resamples(np.arange(own.size), deletions(own.size)))
     sizes = (~np.isnan(own)).astype(float)
-    return with_interval(
-        Replicated(Estimate(float(rows[0])), rows, sizes, scale, **more)
-    )
+    return with_interval(Replicated(Estimate(float(rows[0])), rows, sizes, scale, ends))
 
 
 def test_the_mean_of_sources_has_a_t_interval_cut_to_its_ends() -> None:

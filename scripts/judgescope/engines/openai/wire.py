@@ -9,10 +9,11 @@ import zlib
 from collections.abc import AsyncIterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
+from judgescope.core.finish import ending
 from judgescope.core.secrets import Redactor
 from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, Request, counted
 from judgescope.schema.cards import OpenAIModel
@@ -33,8 +34,6 @@ RESPELLED = ("max_tokens", "temperature", "top_p", "seed")
 """Fields of every request that an endpoint may refuse, and that a card can rename or
 leave out."""
 MOST_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
-FAILED = ("error", "abort")
-"""Finish reasons of a failure at the provider: what came until then is not a reply."""
 
 
 class NoReplyError(Exception):
@@ -204,23 +203,54 @@ def read_replies(
     if not replied:
         raise NoReplyError("a response without a reply", billed)
     no_usage = usage and dict.fromkeys(usage, 0)
-    return [
-        Reply(
-            key,
-            draw,
-            words,
-            finish=finish,
-            usage=no_usage if number else usage,
-            provenance=provenance,
-            logprobs=tokens if logprobs else None,
+    replies = list[Reply]()
+    for draw, answered in zip(draws, replied, strict=False):
+        called = {"tool": answered.tools} if answered.tools else {}
+        replies.append(
+            Reply(
+                key,
+                draw,
+                answered.text,
+                finish=answered.finish,
+                usage=no_usage if replies else usage,
+                provenance=provenance | called,
+                logprobs=answered.logprobs if logprobs else None,
+            )
         )
-        for number, (draw, (words, finish, tokens)) in enumerate(
-            zip(draws, replied, strict=False)
-        )
-    ]
+    return replies
 
 
-def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
+class _Answered(NamedTuple):
+    """What a choice says: its text, how it ended, and the tools that it calls."""
+
+    text: str
+    finish: str
+    logprobs: Logprobs | None
+    tools: str
+
+
+def _failed(finish: Any) -> bool:
+    """Return whether the provider failed: what came until then is not a reply."""
+    return isinstance(finish, str) and ending(finish) == "failed"
+
+
+def _calls(message: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the name and the arguments of each call in a message, also of the older
+    single one.
+    """
+    called = message.get("tool_calls") or []
+    functions = [call.get("function") or call for call in called]
+    if message.get("function_call"):
+        functions.append(message["function_call"])
+    calls = list[tuple[str, Any]]()
+    for function in functions:
+        arguments = function.get("arguments", function.get("input"))
+        if arguments is not None:
+            calls.append((_words(function.get("name") or ""), arguments))
+    return calls
+
+
+def _choice(choice: Any) -> _Answered | None:
     """Return a choice's text, how it ended, and its log probabilities; None without a
     text.
     """
@@ -229,9 +259,10 @@ def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
         content = message.get("content")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         refusal = message.get("refusal")
+        calls = _calls(message)
     except (KeyError, TypeError, AttributeError):
         return None
-    if choice.get("error") or finish in FAILED:
+    if choice.get("error") or _failed(finish):
         return None
     if isinstance(content, list):  # content in parts
         content = "".join(
@@ -239,12 +270,17 @@ def _choice(choice: Any) -> tuple[str, str, Logprobs | None] | None:
         )
     if refusal and not content:
         content, finish = refusal, "content_filter"
+    if calls:
+        lines = [_words(content)] if content else []
+        lines += [_words(arguments) for _, arguments in calls]
+        content = "\n".join(lines)
     if reasoning:
         content = f"<think>{_words(reasoning)}</think>\n{_words(content or '')}"
-    return (
+    return _Answered(
         _words(content or ""),
         _words(finish or "stop"),
         _logprobs(choice.get("logprobs")),
+        ", ".join(name for name, _ in calls),
     )
 
 

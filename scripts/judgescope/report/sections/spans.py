@@ -39,7 +39,8 @@ FOUND = (
 )
 NOTED = (
     *("span_errors_beside_none", "span_best_with_severe", "span_less_without_errors"),
-    *("span_other_verdicts", "span_dropped", "span_superseded", "span_unread"),
+    *("span_other_verdicts", "span_dropped", "span_superseded", "span_repeated"),
+    *("span_placeholders", "span_unread"),
 )
 AGREED = ("span_precision", "span_recall", "span_f1")
 FORMS = {"exact": "The same spans", "tokens": "The same words"}

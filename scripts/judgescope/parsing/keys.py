@@ -1,0 +1,379 @@
+"""Which of several named values is the verdict: the names of keys, tags and lines.
+
+A name is split into words, and the words decide its rank: `score` and `final_rating`
+are verdicts, `tone_score` is a part of one, `confidence_score` and `previous_score` are
+none. Of all values those with the best rank count; several different parts give
+none.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from judgescope.parsing.characters import fold, word_set
+from judgescope.parsing.judgment import Judgment
+from judgescope.parsing.objects import parsed_text
+
+
+class Rank(IntEnum):
+    """How good a name is for a verdict, the best first.
+
+    FINAL: `final_score`, `overall`; EXACT: `score`; TOTAL: `total`; LOOSE: `answer`;
+    PART: `tone_score`, `tone`; NEVER: `confidence`, `max_score`, `reason`.
+    """
+
+    FINAL = 0
+    EXACT = 1
+    TOTAL = 2
+    LOOSE = 3
+    PART = 4
+    NEVER = 5
+
+
+_FINAL: Final = word_set(
+    """
+    final overall finally aggregate aggregated combined conclusive ultimate
+    definitive net insgesamt gesamt global globale general итоговая итог итоговый
+    итого 总体 总 综合 最终 総合 最終 총 최종 종합
+    """
+)
+_TOTAL: Final = word_set(
+    """
+    total sum average mean avg summary gesamtsumme totale 总分 合計 평균
+    """
+)
+_RATINGS: Final = word_set(
+    """
+    score scores rating ratings grade grades scoring bewertung punktzahl punkte
+    wertung puntuación puntuacion calificación calificacion valutazione punteggio
+    voto évaluation pontuação avaliação оценка балл ocena puan değerlendirme
+    bedömning betyg poäng vurdering karakter arvosana pisteet beoordeling cijfer
+    értékelés hodnocení skóre nilai điểm βαθμός βαθμολογία התוצאה ציון دרجة الدرجة
+    درجة التقييم تقييم امتیاز نمره คะแนน अंक स्कोर रेटिंग 评分 分数 得分 打分 評分
+    分數 評価 スコア 点数 得点 評点 점수 평점 등급
+    """
+)
+"""Names of ratings; of other languages the usual ones. Others are read as parts."""
+_VERDICTS: Final = word_set(
+    """
+    verdict judgment judgement label category class classification decision result
+    outcome conclusion assessment evaluation answer value choice status
+    determination ruling finding urteil ergebnis entscheidung etikett fazit
+    veredicto resultado decisión etiqueta résultat décision étiquette giudizio
+    risultato вердикт решение результат метка werdykt wynik karar sonuç 判定 结论 結論
+    结果 結果 判断 标签 ラベル 判決 판정 결론 결과
+    """
+)
+_CHOICES: Final = word_set(
+    """
+    winner better best preferred preference chosen choose selected select selection
+    pick picked favorite favourite superior gewinner besser beste bevorzugt ganador
+    mejor vainqueur meilleur meilleure vincitore migliore vencedor melhor победитель
+    лучше лучший 更好 更好的 胜者 赢家 勝者 より良い 승자
+    """
+)
+_NEUTRAL: Final = word_set(
+    """
+    the my a an this your its of for is on output response result results evaluation
+    assessment judgment judgement verdict decision answer data arguments args params
+    parameters parameter input inputs function tool call grade rating score json
+    content item llm judge judges ai model assigned given number numeric numerical
+    value int integer out scale from to in as text type text's point points star
+    stars new revised updated corrected adjusted actual root object properties 是 的
+    """
+)
+"""Words that qualify nothing, and containers."""
+_UNSURE: Final = word_set(
+    """
+    confidence confident certainty certain uncertainty probability probabilities
+    prob likelihood weight weights weighting max maximum min minimum range limit
+    limits threshold cutoff lowest highest possible top bottom step steps
+    baseline
+    """
+)
+"""Names: how sure, how heavy, between what."""
+_ANOTHER: Final = word_set(
+    """
+    previous prior earlier former initial initially draft preliminary provisional
+    tentative first interim original old expected reference gold golden human target
+    ground truth predicted example sample self bonus penalty deduction deductions
+    rejected loser worse worst runner lost losing alternative other others
+    hypothetical unless
+    """
+)
+"""Names: another verdict than this one."""
+_OTHERWISE: Final = word_set(
+    """
+    id ids idx index uuid key rank position pos start end begin offset line lines
+    column page pages paragraph paragraphs sentence sentences word words char chars
+    character characters token tokens length len size count counts counted n num
+    amount quantity year date day month time timestamp seconds duration version seed
+    temperature cost price usage error errors mistake mistakes issue issues problem
+    problems flaw flaws violation violations severity location span quote quotation
+    question questions criterion criteria rubric name title description type reason
+    reasons reasoning rationale explanation explanations explain comment comments
+    justification feedback analysis notes remark remarks thought thoughts thinking
+    evidence summary suggestion suggestions improvement improvements strength
+    strengths weakness weaknesses source url age pupils begründung grund gerekçe
+    razón justificación motif explicación motivazione giustificazione причина
+    обоснование 理由 原因 解释 説明 근거 이유 konfidenz sicherheit confianza
+    confiance fiducia уверенность 置信度 信心 確信度 자신감 schwierigkeit
+    """
+)
+"""Names: no verdict at all."""
+_NEVER: Final = _UNSURE | _ANOTHER | _OTHERWISE
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SPLIT = re.compile(r"[\W_]+")
+LONGEST_NAME: Final = 60
+"""The maximum number of characters of a name."""
+
+
+class Menu(NamedTuple):
+    """What may be read from a value, and the words that name it.
+
+    read: a value -> its judgment, or None if it is another kind of thing (a number
+    beside labels); about: a name and a value -> the judgment of a value that speaks
+    about the name (`{"pass": false}`), or None; parts: whether a single part (`tone`)
+    may be the verdict.
+    """
+
+    nouns: frozenset[str]
+    read: Callable[[object], Judgment | None]
+    about: Callable[[str, object], Judgment | None]
+    parts: bool = True
+
+
+NUMBERS: Final = _RATINGS
+LABELS: Final = _VERDICTS | _RATINGS
+CHOICES: Final = _VERDICTS | _CHOICES
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a key, a tag or a label.
+
+    >>> words_of("finalScore"), words_of("tone_rating (1-5)")
+    (('final', 'score'), ('tone', 'rating', '1', '5'))
+    """
+    words = _SPLIT.split(fold(_CAMEL.sub(" ", name)))
+    return tuple(word for word in words if word)
+
+
+_PREFIXES: Final = (
+    *("gesamt", "总体", "最终", "综合", "总", "総合", "最終", "최종", "종합", "총"),
+)
+"""What a compound with the meaning of `overall` begins with."""
+_UNSPACED: Final = tuple(
+    word for word in _NEVER if not word.isascii() and len(word) > 1
+)
+"""Words of scripts without spaces that disqualify a name within which they stand."""
+
+
+def _split_compounds(words: Iterable[str]) -> list[str]:
+    """Return words with compounds of `overall` in two (`Gesamtnote`).
+
+    Of a name without spaces that holds a word such as `置信度`, only that is kept.
+    """
+    split = list[str]()
+    for word in words:
+        prefix = next((one for one in _PREFIXES if word.startswith(one)), "")
+        within = None
+        if not word.isascii():
+            within = next((one for one in _UNSPACED if one in word), None)
+        if within:
+            split.append(within)
+        elif prefix and word != prefix:
+            split += [prefix, word.removeprefix(prefix)]
+        else:
+            split.append(word)
+    return split
+
+
+@lru_cache(maxsize=4096)
+def rank_of(names: tuple[str, ...], nouns: frozenset[str]) -> Rank:
+    """Return the rank of a value from the names on the way to it, outermost first.
+
+    >>> [rank_of((name,), NUMBERS).name for name in ("overall", "tone", "max_score")]
+    ['FINAL', 'PART', 'NEVER']
+    >>> rank_of(("tone", "score"), NUMBERS).name
+    'PART'
+    """
+    words = list[str]()
+    for name in names:
+        words += _split_compounds(words_of(name))
+    words = [word for word in words if not word.isdigit()]
+    noun = any(word in nouns for word in words)
+    loose = any(word in _VERDICTS for word in words)
+    kept = [word for word in words if word not in nouns and word not in _NEUTRAL]
+    if any(word in _NEVER and word not in nouns for word in kept):
+        return Rank.NEVER
+    if any(word in _FINAL for word in kept):
+        rest = [word for word in kept if word not in _FINAL]
+        return Rank.PART if len(rest) > 1 else Rank.FINAL
+    if any(word in _TOTAL for word in kept):
+        return Rank.TOTAL
+    kept = [word for word in kept if word not in _VERDICTS]
+    if kept:
+        return Rank.PART
+    if noun:
+        return Rank.EXACT
+    return Rank.LOOSE if loose or words else Rank.PART
+
+
+class Statement(NamedTuple):
+    """A named value of a reply: `names` are those on the way to it."""
+
+    names: tuple[str, ...]
+    value: object
+
+
+def statements_in(
+    value: object, names: tuple[str, ...] = (), depth: int = 0
+) -> Iterator[Statement]:
+    """Yield the named values of an object, the calls of other tools left out.
+
+    >>> [one.names for one in statements_in({"tone": {"score": 3}, "id": 1})]
+    [('tone', 'score'), ('id',)]
+    """
+    if isinstance(value, Mapping):
+        call = _call(value)
+        if call is not None:
+            yield from statements_in(call, names, depth + 1)
+            return
+        for key, inner in value.items():
+            yield from statements_in(inner, (*names, str(key)), depth + 1)
+    elif isinstance(value, list):
+        entries = [entry for entry in value if isinstance(entry, dict | list)]
+        if len(entries) > 1 and not all(map(_is_call, entries)):
+            # entries of a list are parts, whatever their keys
+            for number, entry in enumerate(entries):
+                yield from statements_in(entry, (*names, f"part{number}x"), depth + 1)
+        elif entries:
+            for entry in entries:
+                yield from statements_in(entry, names, depth + 1)
+        elif len(value) == 1 and names:
+            yield Statement(names, value[0])
+    elif names:
+        yield Statement(names, value)
+
+
+_ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "params", "kwargs")
+_CALLED: Final = ("name", "function", "tool", "tool_name", "function_name", "recipient")
+_OTHER_TOOL = re.compile(
+    r"search|look_?up|find|retriev|fetch|browse|brows|query|crawl|calculat|python"
+    r"|execut|run_|open_|read_|get_|web|wiki",
+    re.IGNORECASE,
+)
+"""Names of tools that do something else than judge."""
+
+
+def _is_call(value: object) -> bool:
+    return isinstance(value, dict) and _call(value) is not None
+
+
+def _call(value: Mapping[str, object]) -> object | None:
+    """Return the arguments of a call, None for another object.
+
+    The arguments of another tool (a search) are empty.
+    """
+    function = value.get("function")
+    if isinstance(function, dict):
+        return _call(function)
+    name = next((value[key] for key in _CALLED if key in value), None)
+    inner = next((value[key] for key in _ARGUMENTS if key in value), None)
+    if not isinstance(name, str) or inner is None:
+        return None
+    if is_other_tool(name):
+        return {}
+    if isinstance(inner, str):
+        return parsed_text(inner) or {}
+    return inner if isinstance(inner, dict | list) else None
+
+
+def is_other_tool(name: str) -> bool:
+    """Return whether a tool of this name does something else than judge.
+
+    >>> is_other_tool("web_search"), is_other_tool("submit_score")
+    (True, False)
+    """
+    return _OTHER_TOOL.search(name) is not None
+
+
+SEVERAL: Final = "several_parts"
+"""The rule of values for several parts without an overall one."""
+UNREAD: Final = "unread_verdict"
+"""The rule of a verdict that names no value of the menu."""
+
+
+def chosen(
+    statements: Iterable[Statement], menu: Menu
+) -> tuple[Statement, Judgment] | None:
+    """Return the statement that is the verdict and its judgment, None without one.
+
+    The best rank counts, whatever the order; of equal names the last. A verdict that
+    cannot be read is not replaced by a lower rank. Parts that differ give none.
+    """
+    ranked: dict[Rank, list[tuple[Statement, Judgment]]] = {}
+    about: list[tuple[Statement, Judgment]] = []
+    for statement in statements:
+        spoken = menu.about(statement.names[-1], statement.value)
+        if spoken is not None:
+            if rank_of(statement.names[:-1], menu.nouns) is not Rank.NEVER:
+                about.append((statement, spoken))
+            continue
+        rank = rank_of(statement.names, menu.nouns)
+        if rank is Rank.NEVER or (rank >= Rank.LOOSE and not menu.parts):
+            continue
+        read = menu.read(statement.value)
+        if read is None:
+            continue
+        if read.status == "unparsed":
+            if rank >= Rank.LOOSE or _is_bare(statement, menu.nouns):
+                continue  # `overall` may be a sentence
+            read = read._replace(rule=UNREAD)
+        elif rank is Rank.PART and read.status == "out_of_range":
+            rank = Rank.NEVER
+        ranked.setdefault(rank, []).append((statement, read))
+    if about:
+        ranked.setdefault(Rank.EXACT, []).extend(about)
+    if not ranked:
+        return None
+    best = min(ranked)
+    found = ranked[best]
+    if best is Rank.NEVER:  # parts off the scale
+        return found[0] if len(found) == 1 else None
+    return _agreed(found, spoken=about, parts=best is Rank.PART)
+
+
+def _is_bare(statement: Statement, nouns: frozenset[str]) -> bool:
+    """Return whether a name has no noun of the menu (`overall`, `overall_comment`):
+
+    its value may be a sentence.
+    """
+    words = _split_compounds(words_of(statement.names[-1]))
+    return not any(word in nouns for word in words)
+
+
+def _agreed(
+    stated: list[tuple[Statement, Judgment]],
+    *,
+    spoken: list[tuple[Statement, Judgment]],
+    parts: bool,
+) -> tuple[Statement, Judgment]:
+    """Return the last of statements of one rank, or why they give no verdict.
+
+    A name that comes again replaces what it had before; other names must agree.
+    """
+    last, read = stated[-1]
+    if spoken:
+        stated = [one for one in stated if one[1].status == "ok"] or stated
+        last, read = stated[-1]
+    by_name = {one.names: judged.value for one, judged in stated}
+    if len(by_name) == 1:
+        return last, read
+    if parts:
+        return last, Judgment("unparsed", SEVERAL)
+    if len(set(by_name.values())) > 1:
+        return last, Judgment("unparsed", "contradiction")
+    return last, read

@@ -1,0 +1,234 @@
+"""Labels in values and names: `"verdict": "fail"`, `"pass": false`, `Correct: no`."""
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from judgescope.parsing.characters import fold, word_set
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.keys import LABELS, Menu, words_of
+
+_YES: Final = word_set(
+    """
+    yes true y t 1 yep yeah sure certainly definitely absolutely affirmative checked
+    ✓ ✔ ✅ ☑ 👍 sí si oui ja da да так evet はい 是 是的 对 예 네 نعم כן हाँ
+    """
+)
+_NO: Final = word_set(
+    """
+    no false n f 0 nope nah not never negative unchecked ✗ ✘ ❌ ❎ ☒ 👎 non nein nee
+    nej nie нет ні hayır いいえ 否 不 不是 아니요 아니오 لا לא नहीं
+    """
+)
+_UNCLEAR: Final = word_set(
+    """
+    maybe perhaps partial partially partly unsure unclear unknown undecided
+    uncertain borderline mixed somewhat mostly possibly null none nan n/a na unrated
+    half cannot can't depends
+    """
+)
+_FIRST_WORD = re.compile(
+    r"[\W_]*?(?P<word>[✓✔✅☑👍✗✘❌❎☒👎]|[01](?!\d|[.,]\d|\s?[/%])|[^\W\d_][\w/']*)"
+    r"(?P<after>.*)",
+    re.DOTALL,
+)
+_STOPS = re.compile(
+    r"[\s*_\"'`)\]}<]*(?:\Z|[.,:;!(\n|–—-]|\s(?:because|since|as|the|it|this|that|there|"
+    r"but|for)\b)"
+)
+_PHRASES = re.compile(
+    r"(?:absolutely|certainly|definitely|clearly|of course|not) (?:not\b|yes\b|no\b|at "
+    r"all\b|really\b)|\bnot (?:met|fulfilled|satisfied|given|the case|true)\b"
+)
+_COUNT = re.compile(r"\W{0,8}\d")
+_ASKED = re.compile(
+    r"\A(?:(?:is|was|are|does|did|has|do|it|this|the|answer|text|response|reply|output"
+    r"|overall|final|a|an) )+"
+)
+_DENIED = re.compile(
+    r"\A(?:(?:is|it|this|that|the|be|was|does|did|text|answer|response|reply) )*"
+    r"(?:not|no|never|non|isn't|wasn't|cannot be called|can't be called|does not"
+    r"|doesn't|did not|didn't|far from|anything but|hardly|not quite|not a|not an"
+    r"|never a|no longer) (?:an? |be |being )?(?P<rest>.*)",
+    re.DOTALL,
+)
+_IT_IS = re.compile(
+    r"\A(?:(?:it|this|that|the (?:answer|text|response|reply|output))(?:'s| is| was)"
+    r"|is)"
+    r"(?: an?| the)? ",
+)
+_EDGES: Final = " \t\r\n*_\"'`()[]{}<>.,:;!?#|~$=-–—•+"
+_STOP = re.compile(
+    r"(?![^\W_]|-\w)[*_\"'`)\]}>$]*+(?:\s*+\Z|\s?[^\w\s/|&,]|,(?!\s*(?:{words}))"
+    r"|\s[-–—]\s|\s(?:because|since|as|for|with|due|based|overall|given)\b)"
+)
+
+
+class Vocabulary(NamedTuple):
+    """The words of a scale of labels: folded word -> index of its label.
+
+    start: a label at the start of a value, and what may stand behind it.
+    """
+
+    scale: Scale
+    words: dict[str, int]
+    start: re.Pattern[str]
+    stop: re.Pattern[str]
+
+
+@lru_cache(maxsize=64)
+def vocabulary(scale: Scale) -> Vocabulary:
+    """Return the words of a scale that has only labels."""
+    words = {" ".join(fold(word).split()): index for word, index in scale.words}
+    longest_first = sorted(words, key=len, reverse=True)
+    pattern = "|".join(re.escape(word) for word in longest_first) or r"(?!)"
+    stop = _STOP.pattern.replace("{words}", pattern)
+    return Vocabulary(scale, words, re.compile(pattern), re.compile(stop))
+
+
+def menu(scale: Scale) -> Menu:
+    """Return what may be read from named values on a scale that has only labels."""
+    known = vocabulary(scale)
+
+    def read(value: object) -> Judgment | None:
+        return read_value(value, known)
+
+    def about(name: str, value: object) -> Judgment | None:
+        return read_about(name, value, known)
+
+    return Menu(LABELS, read, about)
+
+
+def read_value(value: object, known: Vocabulary) -> Judgment | None:
+    """Return the judgment of a verdict's value; None for a number without a label.
+
+    >>> known = vocabulary(Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0),
+    ... ("pass", 1))))
+    >>> [read_value(text, known).label for text in ("FAIL - no date", "no pass", "or")]
+    ['fail', 'fail', None]
+    """
+    if isinstance(value, bool):
+        names = ("true", "yes") if value else ("false", "no")
+        index = next((known.words[name] for name in names if name in known.words), None)
+        return _judgment(index, known)
+    if isinstance(value, int | float):
+        index = known.words.get(f"{value:g}")
+        return None if index is None else _judgment(index, known)
+    if not isinstance(value, str):
+        return Judgment("unparsed", "no_label")
+    return _judgment(_index(value, known), known)
+
+
+def _judgment(index: int | None, known: Vocabulary) -> Judgment:
+    if index is None:
+        return Judgment("unparsed", "no_label")
+    return Judgment(
+        "ok", "labelled", known.scale.value_of(index), known.scale.labels[index]
+    )
+
+
+def _index(text: str, known: Vocabulary) -> int | None:
+    """Return the label that a value is, begins with or denies."""
+    plain = " ".join(fold(text).split())
+    bare = _without_edges(plain)
+    if bare in known.words:
+        return known.words[bare]
+    start = known.start.match(bare)
+    if start and known.stop.match(bare, start.end()):
+        return known.words[start[0]]
+    bare = _IT_IS.sub("", bare, count=1)
+    if bare in known.words:
+        return known.words[bare]
+    denied = _DENIED.match(bare)
+    rest = denied["rest"].strip(_EDGES) if denied else ""
+    return _other(known.words[rest], known) if rest in known.words else None
+
+
+def _without_edges(text: str) -> str:
+    """Return a folded text without marks, symbols and emoji at its ends."""
+    begin = re.search(r"[^\W_]|[-+]\d", text)
+    if begin is None:
+        return text.strip()
+    return text[begin.start() :].rstrip(_EDGES + "✓✔✅☑✗✘❌❎⭐★☆ ")
+
+
+def _other(index: int, known: Vocabulary) -> int | None:
+    """Return the other of two labels; None of three or more."""
+    return 1 - index if len(known.scale.labels) == 2 else None
+
+
+def read_about(name: str, value: object, known: Vocabulary) -> Judgment | None:
+    """Return the judgment of a yes or no about a label; None if it is none.
+
+    >>> known = vocabulary(Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0),
+    ... ("pass", 1))))
+    >>> read_about("is_pass", False, known).label, read_about("Passed", "no", known)[3]
+    ('fail', 'fail')
+    >>> read_about("reason", False, known) is None
+    True
+    """
+    index = _label_in_name(name, known)
+    if index is None:
+        return None
+    if value is None:
+        return Judgment("unparsed", "no_label")
+    said = truth(value)
+    if said is None and isinstance(value, str) and _COUNT.match(value):
+        said = "unclear"
+    if said is None:
+        return None
+    if said == "unclear":
+        return Judgment("unparsed", "no_label")
+    return _judgment(index if said == "yes" else _other(index, known), known)
+
+
+def _label_in_name(name: str, known: Vocabulary) -> int | None:
+    """Return the label that a name names: `pass`, `is_pass`, `passed`, `not_safe`."""
+    plain = " ".join(words_of(name))
+    for candidate in (plain, _ASKED.sub("", plain)):
+        if candidate in known.words:
+            return known.words[candidate]
+        stem = _stem(candidate, known)
+        if stem is not None:
+            return stem
+    denied = _DENIED.match(plain)
+    if denied and denied["rest"] in known.words:
+        return _other(known.words[denied["rest"]], known)
+    return None
+
+
+def _stem(word: str, known: Vocabulary) -> int | None:
+    """Return the label of which a word is a form: `passed`, `passing`."""
+    for ending in ("ed", "d", "ing", "es", "s", "ted", "ped"):
+        if word.endswith(ending) and word.removesuffix(ending) in known.words:
+            return known.words[word.removesuffix(ending)]
+    return None
+
+
+def truth(value: object) -> str | None:
+    """Return "yes", "no" or "unclear" for a value that answers a question, else None.
+
+    >>> [truth(value) for value in (True, 0, "No, alas", "maybe", "no errors", 0.9)]
+    ['yes', 'no', 'no', 'unclear', None, 'unclear']
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return {0.0: "no", 1.0: "yes"}.get(float(value), "unclear")
+    if not isinstance(value, str):
+        return None
+    folded = fold(value)
+    phrase = _PHRASES.match(folded.lstrip(_EDGES))
+    if phrase:
+        return "yes" if phrase[0].endswith("yes") else "no"
+    first = _FIRST_WORD.match(folded)
+    if first is None:
+        return None
+    word = first["word"]
+    if word in _UNCLEAR:
+        return "unclear"
+    if not _STOPS.match(first["after"]):
+        return None
+    if word in _YES:
+        return "yes"
+    return "no" if word in _NO else None

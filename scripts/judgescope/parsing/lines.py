@@ -1,0 +1,74 @@
+"""Named values on the lines of a reply: `Score: 4`, `Pass? No`, `Verdict - fail`."""
+
+import re
+from typing import Final, NamedTuple
+
+from judgescope.parsing.keys import Statement
+from judgescope.parsing.quotes import unquoted
+
+_MARKS = r"[ \t*_#>\"'`{(\[|\-•+]{0,10}"
+_CLOSE = r"[*_\"'`)\]}]{0,4}"
+_SIGN = re.compile(r"[:=?>]|[ \t][-–—]")
+_LINE = re.compile(
+    rf"{_MARKS}(?:\d{{1,2}}[.)]\s)?"
+    r"(?P<name>[^\W\d](?:[^\n:=?!.;,(){}\[\]<>\"|*`\d–—-]|(?<=\w)[-.](?=\w)){0,50})"
+    rf"{_CLOSE}(?:\s?\([^()\n]{{0,60}}\))?{_CLOSE}"
+    r"\s?(?P<sign>[:=]+>?|\?|(?<=\s)[-–—]+>?(?=\s)|>)"
+)
+_ENDS: Final = (". ", "! ", "? ", "; ", ", ", "| ", "(")
+"""What may stand before a name within a line."""
+_BRACKET = re.compile(r"\s?\([^()\n]{0,60}\)[*_\"'`)\]}]{0,4}\s?\Z")
+_VALUE = re.compile(r"[ \t*_]*(?:\r?\n\s*)?([^\n]{0,400})")
+_REACH: Final = 130
+"""How many characters before a colon a name may begin."""
+
+
+class LineValue(NamedTuple):
+    """A named value on a line; match: its name with the sign behind it."""
+
+    statement: Statement
+    match: re.Match[str]
+
+
+def line_values(folded: str, start: int = 0) -> list[LineValue]:
+    """Return the named values of a folded reply from `start` on.
+
+    Those that it quotes are left out.
+
+    >>> [one.statement.value for one in line_values("tone: 2. verdict: fail, alas")]
+    ['2. verdict: fail, alas', 'fail, alas']
+    """
+    found = list[LineValue]()
+    for match in unquoted(named(folded, start), folded):
+        statement = Statement((match["name"].strip(),), value_behind(match))
+        found.append(LineValue(statement, match))
+    return found
+
+
+def named(folded: str, start: int = 0) -> list[re.Match[str]]:
+    """Return the names with a sign behind them, quoted or not, from `start` on."""
+    matches = list[re.Match[str]]()
+    for sign in _SIGN.finditer(folded, start):
+        match = _LINE.match(folded, _begin_of_name(folded, sign.start()))
+        if match is None or not match.start("sign") < sign.end() <= match.end():
+            continue
+        if not matches or match.start() >= matches[-1].end():
+            matches.append(match)
+    return matches
+
+
+def value_behind(match: re.Match[str]) -> str:
+    """Return the value behind a name, on its line or the next that is not empty."""
+    value = _VALUE.match(match.string, match.end())
+    return value[1].strip() if value else ""
+
+
+def _begin_of_name(folded: str, end: int) -> int:
+    """Return where the name before a sign may begin: at its line or its clause."""
+    begin = max(folded.rfind("\n", 0, end) + 1, end - _REACH)
+    before = folded[begin:end]
+    bracket = _BRACKET.search(before) if ")" in before else None
+    if bracket:
+        before = before[: bracket.start()]
+    clauses = [before.rfind(end) + len(end) for end in _ENDS if end in before]
+    return begin + max(clauses, default=0)

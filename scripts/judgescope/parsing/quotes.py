@@ -1,0 +1,153 @@
+"""What the judge states itself, and what it only quotes of the judged text."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Final
+
+_LENGTH: Final = 4000
+_QUOTATION = re.compile(
+    rf"\"(?<!\w.)(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
+    rf"|'(?<!\w.)(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
+)
+_TOKEN = re.compile(r"\\.|.", re.DOTALL)
+_ASIDE = re.compile(
+    rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
+    re.DOTALL | re.MULTILINE,
+)
+"""A quoted line, a fenced block, an object: the judge may write its own verdict like
+this."""
+_LEAD: Final = 200
+"""How many characters before a quotation may name its source."""
+TEXT_SAYS = re.compile(
+    r"\b(?:says|said|claims|asks|requests|states|insists|orders|instructs|tells|tries|"
+    r"contains|"
+    r"carries|ends|reads|writes|includes|demands|adds|inserts|quotes|pretends|words?|"
+    r"phrases?|"
+    r"lines?|strings?|injections?|attacks?)\b"
+)
+"""The judged text is the source of the quotation."""
+_JUDGE_SAYS = re.compile(r"\b(?:i|my|final|therefore|thus|output|answer)\b")
+_OF_A_PART = re.compile(r"\s(?:for|of|on)\s+[a-z]{4,}")
+"""A verdict on one of several qualities; an overall verdict may follow it."""
+_CLOSING: Final = " \t\n*_\"'`)]}>.,"
+"""Characters at the end of a match that do not belong to its verdict."""
+_LINE = re.compile(r"[^\n]+")
+
+Spans = list[tuple[int, int]]
+
+
+def quotations(folded: str) -> Spans:
+    """Return the quotations within the lines of a folded text.
+
+    A line that is entirely quoted is treated as unquoted, unless it begins with a key
+    (`"key":`).
+    """
+    spans = Spans()
+    if '\\"' not in folded and not _QUOTATION.search(folded):
+        return spans
+    for line in _LINE.finditer(folded):
+        start = line.start()
+        quoted = [
+            (start + quotation.start(), start + quotation.end())
+            for quotation in _QUOTATION.finditer(_without_unclosed(line[0]))
+        ]
+        edges = [start, *(edge for span in quoted for edge in span), line.end()]
+        between = [folded[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        is_key = quoted and between[1].lstrip().startswith(":")
+        if is_key or (quoted and any(any(map(str.isalnum, part)) for part in between)):
+            spans += quoted
+    return spans
+
+
+def _without_unclosed(line: str) -> str:
+    """Hide a line's escaped quotation marks that do not begin a quotation."""
+    if '\\"' not in line:
+        return line
+    tokens = _TOKEN.findall(line)
+    distance = _LENGTH + 1
+    for index in range(len(tokens) - 1, -1, -1):
+        if tokens[index] == '\\"' and distance > _LENGTH:
+            tokens[index] = "\\#"
+        distance = 0 if tokens[index] == '"' else distance + 1
+    return "".join(tokens)
+
+
+def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
+    """Return the matches that are the judge's own statements, not quotations of the
+    text.
+
+    If all are quoted, return those that the judge itself puts in quotation marks. If
+    one begins its line and is an overall verdict, those in quoted lines, fenced blocks
+    and objects are ignored. The matches are in order and do not overlap.
+    """
+    candidates = list(matches)
+    marked = candidates and ('"' in folded or "'" in folded or "`" in folded)
+    quoted = quotations(folded) if marked else []
+    stated = _outside(candidates, quoted) or _self_quoted(candidates, quoted, folded)
+    if len(stated) < 2:
+        return stated
+    plain = _outside(stated, [aside.span() for aside in _ASIDE.finditer(folded)])
+    return plain if any(_is_overall(match, folded) for match in plain) else stated
+
+
+def _self_quoted(
+    matches: list[re.Match[str]], spans: Spans, folded: str
+) -> list[re.Match[str]]:
+    """Return quoted matches that end the reply or that the judge presents as its
+    own.
+    """
+    stated = []
+    for match in matches:
+        first = bisect_right(spans, match.start(), key=itemgetter(1))
+        around = spans[first : bisect_right(spans, match.end(), key=itemgetter(0))]
+        if not around:
+            continue
+        start, end = around[0][0], around[-1][1]
+        lead = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
+        ends_reply = not any(map(str.isalnum, folded[end:]))
+        if not TEXT_SAYS.search(lead) and (ends_reply or _JUDGE_SAYS.search(lead)):
+            stated.append(match)
+    return stated
+
+
+def outside_asides(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]]:
+    """Return the matches outside of quoted lines, fenced blocks and objects."""
+    if not matches:
+        return matches
+    return _outside(matches, [aside.span() for aside in _ASIDE.finditer(folded)])
+
+
+def text_says(folded: str, start: int) -> bool:
+    """Return whether the clause before `start` makes the judged text the speaker.
+
+    >>> text_says("the text asks for [[b]]", 18), text_says("i choose [[b]]", 9)
+    (True, False)
+    """
+    clause = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
+    return bool(TEXT_SAYS.search(clause)) and not _JUDGE_SAYS.search(clause)
+
+
+def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
+    """Return the matches that are not entirely within spans; both are in order."""
+    if not spans:
+        return matches
+    outside, index = [], 0
+    for match in matches:
+        end = match.start() + len(match[0].rstrip(_CLOSING))
+        while index < len(spans) and spans[index][1] < end:
+            index += 1
+        if index == len(spans) or match.start() < spans[index][0]:
+            outside.append(match)
+    return outside
+
+
+def _is_overall(match: re.Match[str], folded: str) -> bool:
+    """Return whether a match begins its line and is not a verdict on one of several
+    qualities.
+    """
+    if _OF_A_PART.search(match[0]):
+        return False
+    start = max(folded.rfind("\n", 0, match.start()) + 1, match.start() - 20)
+    return not any(map(str.isalnum, folded[start : match.start()]))

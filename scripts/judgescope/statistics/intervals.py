@@ -171,7 +171,8 @@ class Jackknife:
     `error` is SE on `scale`; where it is 0 all sources are alike, and the interval
     bounds the sources that were not drawn, which lie within `scale`'s ends. `n_eff` is
     the size of the simple random sample that says as much of a proportion, None of all
-    else.
+    else. `evidence` is the number of sources that the degrees of freedom stand for, if
+    that is not all of them.
     """
 
     value: float
@@ -179,6 +180,12 @@ class Jackknife:
     sources: int
     error: float
     n_eff: float | None = None
+    evidence: float | None = None
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of t: sources - 1, or evidence - 1."""
+        return (self.sources if self.evidence is None else self.evidence) - 1
 
     @property
     def has_ends(self) -> bool:
@@ -197,9 +204,10 @@ class Jackknife:
                 "all sources equal: exact bound on the share of sources with "
                 "another value"
             )
-        return "jackknife-t" + (
-            "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
-        )
+        scale = "" if self.scale.kind == "plain" else f" on {self.scale.kind}"
+        if self.evidence is None:
+            return f"jackknife-t{scale}"
+        return f"jackknife-t ({self.freedom:.4g} degrees of freedom){scale}"
 
     def interval(self) -> Bounds:
         """Return both ends, cut to those of the scale."""
@@ -209,7 +217,7 @@ class Jackknife:
             if not self.has_ends:
                 return self.value, self.value
             return bounds_of_alike(self.value, self.scale.ends, self.sources)
-        half = t_quantile(self.sources - 1) * self.error
+        half = t_quantile(self.freedom) * self.error
         middle = float(_to(self.scale, self.value))
         lo, hi = (float(_back(self.scale, middle + sign * half)) for sign in (-1, 1))
         return max(lo, self.scale.low), min(hi, self.scale.high)
@@ -243,19 +251,26 @@ class Jackknife:
                 return 1.0
             return float((max(null, low) - low) / (value - low)) ** self.sources
         t = float(_to(self.scale, value) - _to(self.scale, null)) / self.error
-        return float(stdtr(self.sources - 1, -t))
+        return float(stdtr(self.freedom, -t))
 
 
 def jackknife(
-    rows: Floats, sizes: Floats, scale: Scale, ends: Bounds | None
+    rows: Floats,
+    sizes: Floats,
+    scale: Scale,
+    ends: Bounds | None,
+    varied: int | None = None,
 ) -> Jackknife | str:
     """Return the jackknife of rows[0], or the note that says why there is no interval.
 
     rows (1 + sources,): the value, then that without each source; sizes (sources,): the
     targets of each, 0 where its deletion can change nothing; `ends` bound what one
     source may have where all are alike, None where that is not known. SE² = (n - 1)/n
-    sum (v_s - mean v_s)² over the n sources that count. ValueError for rows that do not
-    fit the sizes.
+    sum (v_s - mean v_s)² over the n sources that count. `varied` is the number of
+    sources with two different ratings, where sources without them count as well but
+    say nothing of an order: t then has min(varied, (sum m)² / sum m²) - 1 degrees of
+    freedom, and fewer than FEWEST_SOURCES varied sources have no interval (methods.md
+    18). ValueError for rows that do not fit the sizes.
 
     Of a proportion p = sum hits / sum cases, with k the sources that have cases, A all
     cases and e_s = hits_s - p cases_s: v = k/(k - 1) sum e_s² / A², deff = max(1, v A /
@@ -272,6 +287,12 @@ def jackknife(
     value, deleted = float(rows[0]), rows[1:][used]
     if reason := _refused(scale, n, m, deleted, used):
         return reason
+    evidence = None
+    if varied is not None:
+        if varied < FEWEST_SOURCES:
+            return f"{NO_INTERVAL}: {varied} sources have two different ratings"
+        effective = min(float(varied), _effective_sources(m))
+        evidence = effective if effective < n else None
     least, greatest = min(value, deleted.min()), max(value, deleted.max())
     inside = bool(scale.low + SLACK < least and greatest < scale.high - SLACK)
     if scale.kind == "binomial" or (scale.kind == "logit" and not inside):
@@ -280,11 +301,17 @@ def jackknife(
         return Jackknife(p, scale, n, 0.0, _effective_cases(p, residuals, total))
     if np.ptp(deleted) <= SLACK * max(1.0, abs(value)):
         low, high = ends or (scale.ends if scale.kind == "plain" else PLAIN.ends)
-        return Jackknife(value, Scale("plain", low, high), n, 0.0)
+        alike = n if varied is None else min(n, varied)
+        return Jackknife(value, Scale("plain", low, high), alike, 0.0)
     own = scale if inside else scale._replace(kind="plain")
     moved = _to(own, deleted)
     error = math.sqrt((n - 1) / n * float(np.sum(np.square(moved - moved.mean()))))
-    return Jackknife(value, own, n, error)
+    return Jackknife(value, own, n, error, evidence=evidence)
+
+
+def _effective_sources(m: Floats) -> float:
+    """(Σm)² / Σm²: how many equal sources are as even as sources of m targets."""
+    return float(m.sum()) ** 2 / float(np.sum(np.square(m)))
 
 
 def _effective_cases(p: float, residuals: Floats, total: float) -> float:
@@ -311,7 +338,7 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
     if lost.size:
         more = f" and {lost.size - 1} more" if lost.size > 1 else ""
         return f"{HANGS}{lost[0]}{more}"
-    even = float(m.sum()) ** 2 / float(np.sum(np.square(m)))
+    even = _effective_sources(m)
     if scale.kind != "binomial" and even < LEAST_EVEN:
         return (
             f"{NO_INTERVAL}: {n} sources count as {even:.1f}, because a few have "

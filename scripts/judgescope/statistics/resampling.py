@@ -123,8 +123,9 @@ class Replicated(NamedTuple):
     their difference is that of the differences, row by row. sizes (sources,): how many
     targets of each source the value rests on, 0 where its deletion cannot change it.
     `scale` is that of its interval and tests; `ends` bound what one source may have,
-    None where that is not known. Of weights that are not deletions (a bootstrap's)
-    there are rows alone, for ranks.
+    None where that is not known; `varied` counts the sources with two different
+    ratings where others count as well (see `intervals.jackknife`). Of weights that are
+    not deletions (a bootstrap's) there are rows alone, for ranks.
     """
 
     estimate: Estimate
@@ -132,6 +133,7 @@ class Replicated(NamedTuple):
     sizes: Floats = NO_SIZES
     scale: Scale = PLAIN
     ends: Bounds | None = None
+    varied: int | None = None
 
     def with_note(self, note: str) -> Self:
         """Return the same with `note` appended to the estimate's."""
@@ -148,7 +150,9 @@ class Replicated(NamedTuple):
             return self.estimate.note
         if self.rows.size < 2 or self.rows.size != 1 + self.sizes.size:
             return "no source was deleted"
-        return intervals.jackknife(self.rows, self.sizes, self.scale, self.ends)
+        return intervals.jackknife(
+            self.rows, self.sizes, self.scale, self.ends, self.varied
+        )
 
     def p_above(self, null: float) -> float | None:
         """Return the one-sided p-value of a truth above `null`, None where there is no
@@ -171,24 +175,25 @@ def replicated(
     n_missing: int = 0,
     n_tied: int = 0,
     ends: Bounds | None = None,
+    varied: int | None = None,
     method: str = "",
 ) -> Replicated:
     """Return the estimate whose value is rows[0], with the interval of its deletions
     rows[1:].
 
     A NaN value is undefined with the note `why_undefined`; without deletions there is
-    no interval. sizes, scale and ends as in `Replicated`.
+    no interval. sizes, scale, ends and varied as in `Replicated`.
     """
     rows, sizes = np.asarray(rows, np.float64), np.asarray(sizes, np.float64)
     if np.isnan(rows[0]):
         nothing = Estimate.undefined(
             why_undefined, n=n, n_missing=n_missing, method=method
         )
-        return Replicated(nothing, rows, sizes, scale, ends)
+        return Replicated(nothing, rows, sizes, scale, ends, varied)
     result = Estimate(
         float(rows[0]), n=n, n_missing=n_missing, n_tied=n_tied, method=method
     )
-    return with_interval(Replicated(result, rows, sizes, scale, ends))
+    return with_interval(Replicated(result, rows, sizes, scale, ends, varied))
 
 
 class Sample(NamedTuple):

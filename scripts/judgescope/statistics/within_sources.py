@@ -1,116 +1,383 @@
-"""Rank correlation within sources: does a judge order the texts of one source as people
-do?
+"""Agreement within sources: does a judge order the texts of one source as people do?
 
-r = Σ a b / sqrt(Σ a² Σ b²) over all texts. a and b are normal scores of the judge's
-scores and of people's ratings minus the mean of the source's texts. The normal score of
-a text is Φ⁻¹(k / (n+1)), where k is its midrank among all n texts. Unlike a mean of one
-correlation per source, r uses how far apart two texts of a source are, so it needs
-fewer sources for the same claim.
+r = Σ a b / √(Σ a² Σ b²) over all texts that count: those with a score and a rating
+whose source has at least two such texts. a and b are normal scores of the judge's
+scores and of people's ratings, minus the mean of the source's texts. The normal score
+of a text is Φ⁻¹(k / (n + 1)), where k is its midrank among the n texts that count.
+
+Over the pairs of texts of one source, Σ Δa Δb = k_s Σ a b. So r is the correlation of
+the judge's difference with people's difference over all pairs of texts of a source: the
+pairwise-difference Pearson correlation of normal scores (DiIanni, Deutsch 2025), where
+every source has the same number of texts. With unequal numbers r counts every text
+once; `pdp_pairs` counts every pair once, as published.
+
+No source is left out. A source whose texts people rate alike adds to Σ a², never to
+Σ a b: a judge that invents differences there pays for it.
 
 Normal scores: van der Waerden 1952. Deviations from the source's mean: the
-repeated-measures correlation of Bland and Altman 1995.
+repeated-measures correlation of Bland and Altman 1995. Methods.md 18.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.arrays import Codes, Flags, Floats, blocks, dot
 from judgescope.statistics.correlation import midranks, ratio, shared, why_undefined
 from judgescope.statistics.declared import correlation, declare
 from judgescope.statistics.intervals import CORRELATION
 from judgescope.statistics.resampling import Replicated, replicated
-from judgescope.statistics.result import NO_SOURCE
 
 ORDER: Final = 2
 STATISTIC: Final = "normal_scores"
+PAIRWISE: Final = "DiIanni, Deutsch 2025; van der Waerden 1952"
 DECLARED: Final = declare(
     normal_scores=correlation(
-        "Rank correlation",
-        "normal scores of the ranks of all texts, minus the mean of the source's "
-        "texts, correlated",
-        "van der Waerden 1952; Bland, Altman 1995",
+        "Pairwise correlation",
+        "judge's difference with people's difference over the pairs of texts of a "
+        "source, normal scores of all texts, every text counted once",
+        PAIRWISE,
         ties="midranks",
-    )
+    ),
+    pdp_pairs=correlation(
+        "Pairwise correlation, pairs weighed",
+        "the same with every pair of texts counted once, so that a source weighs by "
+        "its pairs",
+        PAIRWISE,
+        ties="midranks",
+    ),
+    beyond_systems=correlation(
+        "Pairwise correlation beyond systems",
+        "the same of normal scores minus the effects of source and system: agreement "
+        "among texts of one system",
+        "this project",
+        ties="midranks",
+    ),
 )
 ROUND_OFF: Final = 1e-12
 """A sum of squares below this share of its whole is rounding: nothing varies."""
+ALONE: Final = "no source has two texts with a score and a rating"
+RATED_ALIKE: Final = "people rate the texts of every source alike"
 
 
 def normal_scores(values: Floats) -> Floats:
-    """Return Φ⁻¹(midrank / (n + 1)) of each of n values, in their shape; NaN has no
-    rank.
+    """Φ⁻¹(midrank / (n + 1)) of each of n values, in their shape; NaN has no rank.
+
+    >>> normal_scores(np.array([3.0, 1.0, 3.0])).round(3) + 0.0
+    array([ 0.319, -0.674,  0.319])
     """
     from scipy.special import ndtri  # here: asking and parsing load no scipy
 
-    return np.asarray(
-        ndtri(midranks(values) / (np.count_nonzero(~np.isnan(values)) + 1))
-    )
+    n = np.count_nonzero(~np.isnan(values))
+    return np.asarray(ndtri(midranks(values) / (n + 1)))
 
 
 def varies(values: Floats, source: Codes, n_sources: int) -> Flags:
-    """Return which sources have two different values: values, source (texts,) ->
+    """Which sources have two different values: values, source (texts,) ->
     (n_sources,).
+
+    >>> varies(np.array([1.0, 2.0, 3.0, 3.0]), np.array([0, 0, 1, 1]), 2)
+    array([ True, False])
     """
-    low, high = np.full(n_sources, np.inf), np.full(n_sources, -np.inf)
+    low = np.full(n_sources, np.inf)
+    high = np.full(n_sources, -np.inf)
     given = ~np.isnan(values)
     np.minimum.at(low, source[given], values[given])
     np.maximum.at(high, source[given], values[given])
     return np.asarray(high > low)
 
 
-def within_sources(x: Floats, y: Floats, source: Codes, n_sources: int) -> Replicated:
-    """Return r of a judge's scores x and people's ratings y, and r without each source.
+def texts_that_count(
+    x: Floats, y: Floats, source: Codes, n_sources: int
+) -> tuple[Flags, Flags]:
+    """Texts with both values, and those of them whose source has two such texts.
 
-    x, y, source (texts,), NaN = missing; source: codes below n_sources. Sources whose
-    texts people rate the same are left out (`note` counts them); a source whose texts
-    the judge scores the same adds nothing to Σ a b. `n` counts the texts, `n_missing`
-    those without both values. Ranks stay as they are when a source is deleted. Range
-    [-1, 1].
+    x, y, source (texts,), NaN = missing; (texts,) each. Methods.md 18.
+
+    >>> x, y = np.array([1.0, 2.0, 3.0]), np.array([1.0, 5.0, 2.0])
+    >>> [flags.tolist() for flags in texts_that_count(x, y, np.array([0, 0, 1]), 2)]
+    [[True, True, True], [True, True, False]]
     """
     both = ~(np.isnan(x) | np.isnan(y))
-    planned = np.unique(source).size
-    differ = varies(np.where(both, y, np.nan), source, n_sources)
-    kept = np.flatnonzero(both & differ[source])
-    rows, sizes = np.full(1 + n_sources, np.nan), np.zeros(n_sources)
-    if why := why_undefined(x[both], y[both]) or ("" if kept.size else NO_SOURCE):
-        n, n_missing = int(both.sum()), int((~both).sum())
-        return replicated(
-            rows, why, sizes=sizes, scale=CORRELATION, n=n, n_missing=n_missing
+    texts = np.bincount(source[both], minlength=n_sources)
+    return both, both & (texts[source] >= 2)
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Normal scores of the texts that count, minus the mean of their source.
+
+    `judge`, `people`, `source` (n,); `counting` says which of all texts these are.
+    """
+
+    judge: Floats
+    people: Floats
+    source: Codes
+    counting: Flags
+    n_sources: int
+
+    @property
+    def texts(self) -> Floats:
+        """The number of texts of each source, (n_sources,)."""
+        counts = np.bincount(self.source, minlength=self.n_sources)
+        return counts.astype(np.float64)
+
+    def products(self) -> tuple[Floats, Floats, Floats]:
+        """Σ a b, Σ a² and Σ b² of each source, (n_sources,) each."""
+        return (
+            self._sums(self.judge * self.people),
+            self._sums(self.judge**2),
+            self._sums(self.people**2),
         )
-    a, b = (_deviations(v[kept], source[kept], n_sources) for v in (x, y))
-    sums = []
-    for products in (a * b, a * a, b * b):
-        of_source = np.bincount(source[kept], weights=products, minlength=n_sources)
-        without = np.append(0.0, of_source)
-        sums.append(of_source.sum() - without)
-    constant = sums[1] <= ROUND_OFF * max(1.0, sums[1][0])
-    rows[:] = np.where(constant, 0.0, ratio(*sums))
+
+    def _sums(self, values: Floats) -> Floats:
+        return np.bincount(self.source, weights=values, minlength=self.n_sources)
+
+
+def centred(x: Floats, y: Floats, source: Codes, n_sources: int) -> Centred:
+    """Normal scores of judge and people, centred by source, of the texts that count.
+
+    x, y, source (texts,), NaN = missing; source: codes below n_sources.
+    """
+    _, counting = texts_that_count(x, y, source, n_sources)
+    codes = source[counting]
+    return Centred(
+        _deviations(x[counting], codes, n_sources),
+        _deviations(y[counting], codes, n_sources),
+        codes,
+        counting,
+        n_sources,
+    )
+
+
+def _deviations(values: Floats, source: Codes, n_sources: int) -> Floats:
+    """Normal scores minus their source's mean, (texts,); 0 where all are equal."""
+    scores = normal_scores(values)
+    n = np.bincount(source, minlength=n_sources)
+    mean = np.bincount(source, weights=scores, minlength=n_sources) / np.maximum(n, 1)
+    # Without this, round-off of the mean would be taken for a difference.
+    different = varies(values, source, n_sources)[source]
+    return np.where(different, scores - mean[source], 0.0)
+
+
+def within_sources(
+    x: Floats, y: Floats, source: Codes, n_sources: int, *, by_pairs: bool = False
+) -> Replicated:
+    """r of a judge's scores x and people's ratings y, and r without each source.
+
+    x, y, source (texts,), NaN = missing; source: codes below n_sources. `by_pairs`: a
+    source weighs by its pairs (`pdp_pairs`), else by its texts. `n` counts the texts
+    that count, `n_missing` those without both values; the note counts texts that are
+    alone in their source, and sources whose texts have one rating. Ranks stay as they
+    are when a source is deleted. The interval is jackknife-t with min(I, K) - 1 degrees
+    of freedom, I the sources with two different ratings, K = (Σk)² / Σk² of the k texts
+    of a source; none for I < 10 or K < 8. Range [-1, 1]; 0 where the judge scores the
+    texts of every source alike; undefined where judge or people are constant.
+
+    DiIanni, Deutsch 2025, "Don't Sweat the Small Stuff", equation 3; methods.md 18.
+
+    >>> x = np.array([1.0, 2.0, 2.0, 1.0])
+    >>> y = np.array([1.0, 2.0, 3.0, 3.0])
+    >>> result = within_sources(x, y, np.array([0, 0, 1, 1]), 2)
+    >>> round(result.estimate.value, 3)  # the second source lowers it: 1 / √2
+    0.707
+    """
+    both, counting = texts_that_count(x, y, source, n_sources)
+    n = int(counting.sum())
+    n_missing = int((~both).sum())
+    rows = np.full(1 + n_sources, np.nan)
+    why = why_undefined(x[counting], y[counting])
+    if not n and both.sum() >= 2:
+        why = ALONE
+    if why:
+        return replicated(
+            rows, why, sizes=np.zeros(n_sources), scale=CORRELATION, n=n,
+            n_missing=n_missing,
+        )  # fmt: skip
+    scores = centred(x, y, source, n_sources)
+    weight = scores.texts if by_pairs else np.ones(n_sources)
+    differing = varies(np.where(counting, y, np.nan), source, n_sources)
     result = replicated(
-        rows,
-        NO_SOURCE,
-        sizes=np.bincount(source[kept], minlength=n_sources),
+        _without_each(*(weight * sums for sums in scores.products())),
+        RATED_ALIKE,
+        sizes=scores.texts,
         scale=CORRELATION,
         ends=CORRELATION.ends,
-        n=kept.size,
-        n_missing=int((~both).sum()),
-        n_tied=shared(x[kept]),
+        varied=int(differing.sum()),
+        n=n,
+        n_missing=n_missing,
+        n_tied=shared(x[counting]),
     )
-    if left_out := planned - int(differ.sum()):
+    return _with_counts(result, both, counting, source, differing)
+
+
+def _without_each(ab: Floats, aa: Floats, bb: Floats) -> Floats:
+    """r of all sources, then without each: sums by source (n_sources,) -> (1 + n,).
+
+    0 where the judge does not vary, NaN where people do not.
+    """
+    kept = []
+    for sums in (ab, aa, bb):
+        total = sums.sum()
+        kept.append(np.append(total, total - sums))
+    products, judge, people = kept
+    judge_constant = judge <= ROUND_OFF * max(1.0, judge[0])
+    people_constant = people <= ROUND_OFF * max(1.0, people[0])
+    rows = np.where(judge_constant, 0.0, ratio(products, judge, people))
+    return np.where(people_constant, np.nan, rows)
+
+
+def _with_counts(
+    result: Replicated, both: Flags, counting: Flags, source: Codes, differing: Flags
+) -> Replicated:
+    """Add a note for each reason why texts or sources say nothing of an order."""
+    alone = int((both & ~counting).sum())
+    if alone:
         result = result.with_note(
-            f"{left_out} of {planned} sources left out: their texts have the same "
-            "rating"
+            f"{alone} of {int(both.sum())} texts are alone in their source: left out"
+        )
+    sources = np.unique(source[counting]).size
+    alike = sources - int(differing.sum())
+    if alike:
+        result = result.with_note(
+            f"{alike} of {sources} sources have texts with one rating: kept, they say "
+            "nothing of an order"
         )
     return result
 
 
-def _deviations(values: Floats, source: Codes, n_sources: int) -> Floats:
-    """Return normal scores minus their source's mean, (texts,); 0 where all values are
-    equal.
+# --- beyond systems -------------------------------------------------------------------
+
+EXPLAINED_JUDGE: Final = "systems and sources explain all of the judge"
+EXPLAINED_PEOPLE: Final = "systems and sources explain all of people's ratings"
+CHUNK: Final = 2_000_000
+"""Numbers in a temporary stack of matrices, one a deleted source."""
+
+
+def beyond_systems(
+    x: Floats, y: Floats, source: Codes, system: Codes, n_sources: int
+) -> Replicated:
+    """r of normal scores minus the effects of source and system, and without each
+    source.
+
+    x, y, source, system (texts,), NaN = missing. a and b are residuals of least squares
+    on sources and systems; in a complete table a_ij - a_i. - a_.j + a.. . Systems'
+    effects are estimated anew without each source. Does the judge order texts of one
+    system as people do? Undefined with fewer than two systems, and where nothing is
+    left of the judge's scores or people's ratings. `n`, interval and range as in
+    `within_sources`. Methods.md 18.
+
+    >>> source, system = np.repeat(np.arange(3), 2), np.tile([0, 1], 3)
+    >>> author = np.where(system == 1, 5.0, 1.0)
+    >>> people = np.array([1.0, 5.0, 2.0, 4.0, 1.0, 4.0])
+    >>> beyond_systems(author, people, source, system, 3).estimate.note
+    'systems and sources explain all of the judge'
     """
-    scores = normal_scores(values)
-    n = np.bincount(source, minlength=n_sources)
-    mean = np.bincount(source, weights=scores, minlength=n_sources) / np.maximum(n, 1)
-    return np.where(
-        varies(values, source, n_sources)[source], scores - mean[source], 0.0
+    both, counting = texts_that_count(x, y, source, n_sources)
+    n = int(counting.sum())
+    n_missing = int((~both).sum())
+    rows = np.full(1 + n_sources, np.nan)
+    why = why_undefined(x[counting], y[counting]) if n else ALONE
+    systems, column = np.unique(system[counting], return_inverse=True)
+    if not why and systems.size < 2:
+        why = "texts of one system"
+    if not why:
+        scores = centred(x, y, source, n_sources)
+        design = _systems_of(scores, column, systems.size)
+        rows, why = without_explained(
+            scores.judge, scores.people, design, scores.source, n_sources
+        )
+    sizes = np.bincount(source[counting], minlength=n_sources)
+    differing = varies(np.where(counting, y, np.nan), source, n_sources)
+    return replicated(
+        rows,
+        why,
+        sizes=sizes,
+        scale=CORRELATION,
+        ends=CORRELATION.ends,
+        varied=int(differing.sum()),
+        n=n,
+        n_missing=n_missing,
+    )
+
+
+def _systems_of(scores: Centred, column: Codes, systems: int) -> Floats:
+    """Indicators of systems minus their mean in each source, (n, systems)."""
+    indicators = np.zeros((column.size, systems))
+    indicators[np.arange(column.size), column] = 1.0
+    for number in range(systems):
+        sums = np.bincount(
+            scores.source, weights=indicators[:, number], minlength=scores.n_sources
+        )
+        means = sums / np.maximum(scores.texts, 1)
+        indicators[:, number] -= means[scores.source]
+    return indicators
+
+
+def without_explained(
+    a: Floats, b: Floats, design: Floats, source: Codes, n_sources: int
+) -> tuple[Floats, str]:
+    """Correlation of what a design leaves of a and b, of all and without each source.
+
+    a, b, source (n,), design (n, columns); shape (1 + n_sources,). Residuals of least
+    squares without an intercept have the sums of products Σ ab - (Dᵀa)ᵀ (DᵀD)⁺ (Dᵀb).
+    Each of the three is a sum over sources, so leaving one out subtracts its part. The
+    second value says why the correlation of all is undefined, or "".
+    """
+    order = np.argsort(source, kind="stable")
+    present, starts = np.unique(source[order], return_index=True)
+    bounds = np.append(starts, order.size)
+    columns = design.shape[1]
+    rows = design[order]
+    sides = np.stack([a, b], axis=1)[order]
+    projections = np.zeros((n_sources, columns, 2))
+    products_with_sides = rows[:, :, None] * sides[:, None, :]
+    projections[present] = np.add.reduceat(products_with_sides, starts, axis=0)
+    total_gram = dot(rows.T, rows)
+    total_projection = projections.sum(axis=0)
+
+    residual = np.empty((3, 1 + n_sources))
+    for number, values in enumerate((a * b, a * a, b * b)):
+        sums = np.bincount(source, weights=values, minlength=n_sources)
+        residual[number] = np.append(sums.sum(), sums.sum() - sums)
+    before = residual[:, 0].copy()
+    residual[:, 0] -= _explained(total_gram[None], total_projection[None])[:, 0]
+    texts_of_a_source = order.size // present.size + 1
+    for part in blocks(present.size, texts_of_a_source * columns * columns, CHUNK):
+        own = rows[bounds[part.start] : bounds[part.stop]]
+        first = starts[part] - bounds[part.start]
+        squares = own[:, :, None] * own[:, None, :]
+        gram = total_gram - np.add.reduceat(squares, first, axis=0)
+        left_out = present[part]
+        kept = total_projection - projections[left_out]
+        residual[:, 1 + left_out] -= _explained(gram, kept)
+    absent = np.setdiff1d(np.arange(n_sources), present)
+    residual[:, 1 + absent] = residual[:, :1]
+
+    products, judge, people = residual
+    no_judge = judge <= ROUND_OFF * before[1]
+    no_people = people <= ROUND_OFF * before[2]
+    values = np.where(no_judge | no_people, np.nan, ratio(products, judge, people))
+    if no_people[0]:
+        return values, EXPLAINED_PEOPLE
+    return values, EXPLAINED_JUDGE if no_judge[0] else ""
+
+
+def _explained(gram: Floats, projection: Floats) -> Floats:
+    """Sums of products that systems explain: (k, m, m) and (k, m, 2) -> (3, k).
+
+    The rows are those of judge × people, judge and people.
+    """
+    inverse = np.linalg.pinv(gram, rcond=1e-10, hermitian=True)
+    judge = projection[..., 0]
+    people = projection[..., 1]
+    inverse_judge = np.einsum("kij,kj->ki", inverse, judge)
+    inverse_people = np.einsum("kij,kj->ki", inverse, people)
+    return np.stack(
+        [
+            np.sum(people * inverse_judge, axis=1),
+            np.sum(judge * inverse_judge, axis=1),
+            np.sum(people * inverse_people, axis=1),
+        ]
     )

@@ -2,17 +2,25 @@
 scipy.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
-from scipy.stats import norm, rankdata
+from scipy.stats import norm, pearsonr, rankdata
 
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
     CONSTANT_RATINGS,
     FEW_PAIRS,
-    NO_SOURCE,
 )
-from judgescope.statistics.within_sources import normal_scores, varies, within_sources
+from judgescope.statistics.within_sources import (
+    ALONE,
+    RATED_ALIKE,
+    beyond_systems,
+    normal_scores,
+    varies,
+    within_sources,
+)
 
 NAN = float("nan")
 SOURCES, TEXTS = 12, 5
@@ -67,18 +75,105 @@ def test_it_asks_only_for_the_order_within_a_source() -> None:
     assert within_sources(-y, y, SOURCE, SOURCES).estimate.value == pytest.approx(-1.0)
 
 
-def test_sources_that_people_rate_the_same_are_left_out_and_counted() -> None:
+def test_sources_with_one_rating_are_kept_and_counted() -> None:
     x, y = ratings(3)
     y[:TEXTS] = 4.0
     x[TEXTS] = NAN
     result = within_sources(x, y, SOURCE, SOURCES)
-    kept = (SOURCE > 0) & ~np.isnan(x)
+    kept = ~np.isnan(x)
     assert result.estimate.value == pytest.approx(
         by_hand(x[kept], y[kept], SOURCE[kept])
     )
     assert (result.estimate.n, result.estimate.n_missing) == (kept.sum(), 1)
-    assert f"1 of {SOURCES} sources left out" in result.estimate.note
-    assert result.sizes[0] == 0 and result.sizes[1] == TEXTS - 1
+    assert f"1 of {SOURCES} sources have texts with one rating" in result.estimate.note
+    assert result.sizes[0] == TEXTS and result.sizes[1] == TEXTS - 1
+
+
+def test_texts_alone_in_their_source_are_left_out_of_ranks_and_counted() -> None:
+    x, y = ratings(3)
+    x[1:TEXTS] = NAN
+    result = within_sources(x, y, SOURCE, SOURCES)
+    kept = SOURCE > 0
+    assert result.estimate.value == pytest.approx(
+        by_hand(x[kept], y[kept], SOURCE[kept])
+    )
+    assert result.estimate.n == kept.sum()
+    assert "1 of 56 texts are alone in their source: left out" in result.estimate.note
+
+
+def correlation_of_differences(
+    x: np.ndarray, y: np.ndarray, source: np.ndarray, *, by_pairs: bool
+) -> float:
+    """Pearson's r of all differences of two texts of a source, in both directions."""
+    a, b = (norm.ppf(rankdata(v) / (v.size + 1)) for v in (x, y))
+    products = np.zeros(3)
+    for one in np.unique(source):
+        mine = np.flatnonzero(source == one)
+        weight = 1.0 if by_pairs else 1 / mine.size
+        for i, j in product(mine, mine):
+            da, db = a[i] - a[j], b[i] - b[j]
+            products += weight * np.array([da * db, da * da, db * db])
+    ab, aa, bb = products
+    return float(ab / np.sqrt(aa * bb))
+
+
+@pytest.mark.parametrize("by_pairs", [False, True])
+def test_r_is_the_correlation_of_differences_over_pairs(by_pairs: bool) -> None:
+    x, y = ratings(6)
+    kept = np.ones(SOURCE.size, dtype=bool)
+    kept[[0, 1, 7, 8, 9, 21]] = False
+    result = within_sources(x[kept], y[kept], SOURCE[kept], SOURCES, by_pairs=by_pairs)
+    expected = correlation_of_differences(
+        x[kept], y[kept], SOURCE[kept], by_pairs=by_pairs
+    )
+    assert result.rows[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_r_of_a_complete_table_is_the_published_pearson_of_differences() -> None:
+    rng = np.random.default_rng(8)
+    y = rng.normal(size=SOURCE.size)
+    x = y + rng.normal(size=SOURCE.size)
+    a, b = (
+        norm.ppf(rankdata(v) / (v.size + 1)).reshape(SOURCES, TEXTS) for v in (x, y)
+    )
+    differences = [(v[:, :, None] - v[:, None, :]).ravel() for v in (a, b)]
+    published = pearsonr(*differences).statistic
+    for by_pairs in (False, True):
+        r = within_sources(x, y, SOURCE, SOURCES, by_pairs=by_pairs).rows[0]
+        assert r == pytest.approx(published, abs=1e-12)
+
+
+def test_r_is_symmetric_and_ignores_the_order_of_rows() -> None:
+    x, y = ratings(9)
+    r = within_sources(x, y, SOURCE, SOURCES).rows[0]
+    assert within_sources(y, x, SOURCE, SOURCES).rows[0] == pytest.approx(r, abs=1e-14)
+    mixed = np.random.default_rng(0).permutation(SOURCE.size)
+    again = within_sources(x[mixed], y[mixed], SOURCE[mixed], SOURCES).rows[0]
+    assert again == pytest.approx(r, abs=1e-12)
+
+
+def test_degrees_of_freedom_are_those_of_sources_with_two_ratings() -> None:
+    rng = np.random.default_rng(10)
+    source = np.repeat(np.arange(30), 3)
+    y = np.full(source.size, 5.0)
+    y[::9] = 1.0  # in ten of thirty sources
+    x = y + rng.normal(size=source.size)
+    result = within_sources(x, y, source, 30)
+    known = result.jackknifed
+    assert not isinstance(known, str)
+    assert (known.sources, known.freedom) == (30, 9)
+    y[9] = 5.0
+    fewer = within_sources(x, y, source, 30).estimate
+    assert fewer.value is not None and fewer.ci_low is None
+    assert "no interval: 9 sources have two different ratings" in fewer.note
+
+
+def test_one_source_with_most_of_the_texts_has_no_interval() -> None:
+    source = np.append(np.repeat(np.arange(12), 2), np.repeat(12, 40))
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(2, source.size))
+    note = within_sources(x, y, source, 13).estimate.note
+    assert "a few have most of the texts" in note
 
 
 def test_a_source_with_one_score_lowers_the_value() -> None:
@@ -95,7 +190,8 @@ def test_a_source_with_one_score_lowers_the_value() -> None:
     [
         ([1.0, 1, 1, 1], [1.0, 2, 3, 4], CONSTANT_JUDGE),
         ([1.0, 2, 3, 4], [2.0, 2, 2, 2], CONSTANT_RATINGS),
-        ([1.0, 2, 3, 4], [1.0, 1, 2, 2], NO_SOURCE),
+        ([1.0, 2, 3, 4], [1.0, 1, 2, 2], RATED_ALIKE),
+        ([1.0, NAN, 3, NAN], [1.0, 1, 2, 2], ALONE),
         ([1.0, NAN, NAN, 4], [NAN, 1, 2, 2], FEW_PAIRS),
     ],
 )
@@ -103,7 +199,7 @@ def test_it_is_undefined_for_a_stated_reason(
     x: list[float], y: list[float], why: str
 ) -> None:
     result = within_sources(np.array(x), np.array(y), np.array([0, 0, 1, 1]), 2)
-    assert result.estimate.value is None and result.estimate.note == why
+    assert result.estimate.value is None and result.estimate.note.startswith(why)
 
 
 def test_few_sources_give_a_value_without_an_interval() -> None:
@@ -123,3 +219,64 @@ def test_normal_scores_skip_what_is_missing() -> None:
 def test_sources_vary_where_two_values_differ() -> None:
     values, source = np.array([1.0, 2, 3, 3, NAN, 5]), np.array([0, 0, 1, 1, 2, 2])
     assert varies(values, source, 4).tolist() == [True, False, False, False]
+
+
+SYSTEM = np.tile(np.arange(TEXTS), SOURCES)
+
+
+def residuals_by_least_squares(
+    values: np.ndarray, source: np.ndarray, system: np.ndarray
+) -> np.ndarray:
+    design = np.concatenate(
+        [np.eye(source.max() + 1)[source], np.eye(system.max() + 1)[system]], axis=1
+    )
+    fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    return np.asarray(values - fitted)
+
+
+@pytest.mark.parametrize("missing", [[], [3, 17, 18, 40]])
+def test_beyond_systems_is_r_of_the_residuals_of_sources_and_systems(
+    missing: list[int],
+) -> None:
+    x, y = ratings(12)
+    kept = np.setdiff1d(np.arange(SOURCE.size), missing)
+    x, y, source, system = x[kept], y[kept], SOURCE[kept], SYSTEM[kept]
+    result = beyond_systems(x, y, source, system, SOURCES)
+    a, b = (norm.ppf(rankdata(v) / (v.size + 1)) for v in (x, y))
+    for without in (-1, 0, 5):
+        part = source != without
+        names = np.unique(source[part], return_inverse=True)[1]
+        e, f = (
+            residuals_by_least_squares(v[part], names, system[part]) for v in (a, b)
+        )
+        expected = e @ f / np.sqrt((e @ e) * (f @ f))
+        assert result.rows[1 + without] == pytest.approx(expected, abs=1e-12)
+
+
+def test_deleting_a_source_of_a_complete_table_takes_n_over_n_minus_1_of_its_part() -> (
+    None
+):
+    x, y = ratings(13)
+    a, b = (
+        norm.ppf(rankdata(v) / (v.size + 1)).reshape(SOURCES, TEXTS) for v in (x, y)
+    )
+    e, f = (
+        v - v.mean(axis=0) - v.mean(axis=1, keepdims=True) + v.mean() for v in (a, b)
+    )
+    sums = [(p * q).sum(axis=1) for p, q in ((e, f), (e, e), (f, f))]
+    shrunk = [s.sum() - SOURCES / (SOURCES - 1) * s for s in sums]
+    expected = shrunk[0] / np.sqrt(shrunk[1] * shrunk[2])
+    rows = beyond_systems(x, y, SOURCE, SYSTEM, SOURCES).rows
+    assert rows[1:] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_judge_that_knows_only_the_author_has_nothing_beyond_systems() -> None:
+    _, y = ratings(14)
+    author = SYSTEM.astype(float)
+    result = beyond_systems(author, y, SOURCE, SYSTEM, SOURCES).estimate
+    assert result.value is None
+    assert result.note == "systems and sources explain all of the judge"
+    one = np.zeros_like(SYSTEM)
+    assert beyond_systems(y, y, SOURCE, one, SOURCES).estimate.note == (
+        "texts of one system"
+    )
